@@ -1,0 +1,92 @@
+// Child processes of the bootstrap. Plain JavaScript that runs on Node 18: it works before anything is set up.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+/** An error whose message is all a user needs to see. */
+export class Refusal extends Error {}
+
+/** npm and pnpm are `.cmd` files on Windows, which only a shell starts. */
+const shell = process.platform === 'win32';
+
+/**
+ * Runs a command and collects what it prints. Never rejects for a failing command.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<{ code: number, output: string }>}
+ */
+export function capture(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, shell, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    child.on('error', (error) => reject(new Refusal(`Cannot start ${command}: ${error.message}`)));
+    child.on('close', (code, signal) => resolve({ code: exitCode(code, signal), output }));
+  });
+}
+
+/**
+ * Gives the terminal to a command until it ends and resolves with its exit code. Ctrl-C reaches the command
+ * from the terminal itself; this process only stays alive to pass its answer on.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<number>}
+ */
+export function handOver(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: 'inherit' });
+    const stay = () => {};
+    /** @param {NodeJS.Signals} signal */
+    const forward = (signal) => child.kill(signal);
+    process.on('SIGINT', stay).on('SIGTERM', forward).on('SIGHUP', forward);
+    const release = () => process.off('SIGINT', stay).off('SIGTERM', forward).off('SIGHUP', forward);
+    child.on('error', (error) => {
+      release();
+      reject(new Refusal(`Cannot start ${command}: ${error.message}`));
+    });
+    child.on('exit', (code, signal) => {
+      release();
+      resolve(exitCode(code, signal));
+    });
+  });
+}
+
+/**
+ * The shell's convention: 128 + the signal's number for a command that a signal ended.
+ * @param {number | null} code
+ * @param {NodeJS.Signals | null} signal
+ */
+function exitCode(code, signal) {
+  return signal ? 128 + constants.signals[signal] : (code ?? 1);
+}
+
+/**
+ * Tells on stderr what is being done, and on a terminal for how long already.
+ * @template T
+ * @param {string} label
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function tell(label, work) {
+  const started = Date.now();
+  const elapsed = () => `${((Date.now() - started) / 1000).toFixed(1)} s`;
+  if (!process.stderr.isTTY) {
+    process.stderr.write(`cobbler: ${label}\n`);
+    return work();
+  }
+  const draw = () => process.stderr.write(`\rcobbler: ${label} ${elapsed()}`);
+  draw();
+  const timer = setInterval(draw, 200);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    draw();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,80 @@
+// The one door: `npm start`, `npm test` and their siblings come here with nothing but Node and npm installed.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkSources, testAll } from './checks.mjs';
+import { handOver, Refusal } from './child.mjs';
+import { cleanEnvironment, setUp, userPath } from './setup.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * What each word of `node scripts/cobbler.mjs <word>` does with the words after it.
+ * @type {Record<string, (tools: import('./setup.mjs').Tools, args: string[]) => Promise<number>>}
+ */
+const commands = {
+  start: (tools, args) => startCli(tools, args),
+  test: (tools, args) => testAll(root, tools, args),
+  check: async (tools) => ((await checkSources(root, tools)).length > 0 ? 1 : 0),
+  format: (tools, args) =>
+    handOver('biome', ['check', '--write', ...(args.length > 0 ? args : ['.'])], {
+      cwd: root,
+      env: tools.env,
+    }),
+  try: (tools, args) => runSource(tools, args),
+  exec: (tools, [program = 'node', ...args]) => handOver(program, args, { cwd: root, env: tools.env }),
+};
+
+/**
+ * Runs the CLI. Without a word it plays the demo.
+ * @param {import('./setup.mjs').Tools} tools
+ * @param {string[]} args
+ */
+function startCli(tools, args) {
+  const main = join(root, 'apps', 'cli', 'src', 'main.ts');
+  return runSource(tools, [main, ...(args.length > 0 ? args : ['demo'])]);
+}
+
+/**
+ * Runs a TypeScript file against the sources, where the user stands and with the user's own PATH: what an
+ * agent runs there must find the programs that the user would find.
+ * @param {import('./setup.mjs').Tools} tools
+ * @param {string[]} args
+ */
+function runSource(tools, args) {
+  const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  const env = { ...cleanEnvironment(process.env), PATH: userPath(process.env.PATH ?? '') };
+  return handOver(tools.node, [...flags, ...args], { cwd, env });
+}
+
+/**
+ * npm passes a signal to the shell between itself and this process, and no further. Without this, what runs
+ * here would live on when npm is told to end.
+ */
+function endWithParent() {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  timer.unref();
+}
+
+async function main() {
+  endWithParent();
+  const [word = '', ...args] = process.argv.slice(2);
+  const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
+  if (!command) throw new Refusal(`Use one of: ${Object.keys(commands).join(', ')}.`);
+  return command(await setUp(root), args);
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    process.stderr.write(`cobbler: ${error instanceof Refusal ? error.message : (error?.stack ?? error)}\n`);
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,220 @@
+// Gets a clone ready: a Node new enough, pnpm, and the packages of the lockfile. Plain JavaScript without
+// dependencies, because it runs before there are any, on whatever Node the machine has (18 or newer).
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { capture, Refusal, tell } from './child.mjs';
+
+/** The Node that is fetched where the machine's own is too old to run TypeScript sources. */
+const NODE = '24.21.0';
+
+/** The platforms for which npm carries that Node as a package of its own. */
+const NODE_PACKAGES = ['linux-x64', 'linux-arm64', 'win-x64'];
+
+/** What npm passes to its scripts that a nested npm or pnpm may see; anything else would lead it astray. */
+const KEPT_NPM_SETTINGS =
+  /^npm_config_(cache|registry|userconfig|globalconfig|proxy|https_proxy|noproxy|ca|cafile|strict_ssl)$/;
+
+const NO_NETWORK =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|dns error|error sending request|client error \(Connect\)/i;
+
+/**
+ * @typedef {object} Tools
+ * @property {string} node path of a Node that runs TypeScript sources
+ * @property {NodeJS.ProcessEnv} env environment with node, pnpm and the workspace's commands on the PATH
+ */
+
+/**
+ * Sets up what is missing; does next to nothing when all is there.
+ * @param {string} root
+ * @returns {Promise<Tools>}
+ */
+export async function setUp(root) {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const wanted = wantedTools(manifest.packageManager);
+  const home = join(
+    cacheFolder(),
+    `${process.platform}-${process.arch}`,
+    wanted.join('+').replaceAll('@', '-'),
+  );
+  if (!existsSync(join(home, 'ok'))) await fetchTools(home, wanted);
+
+  const bin = join(home, 'node_modules', '.bin');
+  const ownNode = wanted.length > 1;
+  const node = ownNode ? nodeBinary(home, wanted[1] ?? '') : process.execPath;
+  const path = [
+    bin,
+    join(root, 'node_modules', '.bin'),
+    ownNode ? '' : dirname(node),
+    process.env.PATH ?? '',
+  ];
+  const env = {
+    ...cleanEnvironment(process.env),
+    PATH: path.filter(Boolean).join(delimiter),
+    TURBO_TELEMETRY_DISABLED: '1',
+    DO_NOT_TRACK: '1',
+  };
+  await installPackages(root, wanted, env);
+  return { node, env };
+}
+
+/**
+ * The environment without npm's own additions: a project's `npm start` must not change what an npm inside
+ * of it does.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function cleanEnvironment(env) {
+  const names = Object.keys(env).filter(
+    (name) => !/^(npm_|INIT_CWD$)/i.test(name) || KEPT_NPM_SETTINGS.test(name.toLowerCase()),
+  );
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
+}
+
+/**
+ * The PATH as it was before npm put its own folders in front.
+ * @param {string} path
+ * @returns {string}
+ */
+export function userPath(path) {
+  const folders = path.split(delimiter);
+  const first = folders.findIndex((folder) => !/[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/.test(folder));
+  return folders.slice(Math.max(first, 0)).join(delimiter);
+}
+
+/**
+ * Names the packages to fetch: pnpm always, Node only where the running one is too old.
+ * @param {string} pnpm `pnpm@version` of package.json
+ * @returns {string[]}
+ */
+function wantedTools(pnpm) {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major >= 24 || (major === 22 && minor >= 18)) return [pnpm];
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const platform = `${system}-${process.arch}`;
+  if (NODE_PACKAGES.includes(platform)) return [pnpm, `node-${platform}@${NODE}`];
+  throw new Refusal(
+    `Cobbler needs Node 22.18 or newer; this is ${process.versions.node}, and npm has no Node ${NODE} for ` +
+      `${platform}. Install Node 24 (nodejs.org, or your package manager) and run the same command again.`,
+  );
+}
+
+function cacheFolder() {
+  const base = process.env.XDG_CACHE_HOME || (process.platform === 'win32' && process.env.LOCALAPPDATA);
+  return join(base || join(homedir(), '.cache'), 'cobbler-dev');
+}
+
+/**
+ * @param {string} home
+ * @param {string} spec `node-<platform>@<version>`
+ */
+function nodeBinary(home, spec) {
+  const folder = join(home, 'node_modules', spec.slice(0, spec.lastIndexOf('@')), 'bin');
+  return join(folder, process.platform === 'win32' ? 'node.exe' : 'node');
+}
+
+/**
+ * Installs the tools beside their final place and moves them there, so that two clones can do it at once
+ * and an interrupted one leaves nothing half done.
+ * @param {string} home
+ * @param {string[]} wanted
+ */
+async function fetchTools(home, wanted) {
+  const draft = `${home}.${process.pid}`;
+  try {
+    mkdirSync(draft, { recursive: true });
+    // Without a manifest of its own, npm would install into the nearest project above.
+    writeFileSync(join(draft, 'package.json'), '{"private":true}\n');
+  } catch (error) {
+    throw new Refusal(
+      `Cannot write ${draft} (${message(error)}). Set XDG_CACHE_HOME to a folder that can be written.`,
+    );
+  }
+  try {
+    const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+    const patience = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--prefer-offline'];
+    const args = ['install', '--prefix', draft, ...quiet, ...patience, ...wanted];
+    const env = cleanEnvironment(process.env);
+    const npm = process.env.npm_execpath;
+    const label = `fetching ${wanted.join(' and ')} (once)`;
+    const { code, output } = await tell(label, () =>
+      npm?.endsWith('.js')
+        ? capture(process.execPath, [npm, ...args], { cwd: draft, env })
+        : capture('npm', args, { cwd: draft, env }),
+    );
+    if (code !== 0) throw failure(`npm could not fetch ${wanted.join(' and ')}`, output);
+    writeFileSync(join(draft, 'ok'), '');
+    try {
+      renameSync(draft, home);
+    } catch (error) {
+      // Another clone was first, and its tools are the same.
+      if (!existsSync(join(home, 'ok')))
+        throw new Refusal(`Cannot move ${draft} into place: ${message(error)}`);
+    }
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Installs the lockfile's packages unless they are there already.
+ * @param {string} root
+ * @param {string[]} wanted
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function installPackages(root, wanted, env) {
+  const stamp = join(root, 'node_modules', '.cobbler-stamp');
+  const state = fingerprint(root, wanted);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
+  const args = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'];
+  const { code, output } = await tell('installing the packages of pnpm-lock.yaml', () =>
+    capture('pnpm', [...args, '--config.confirmModulesPurge=false'], { cwd: root, env }),
+  );
+  if (/ERR_PNPM_OUTDATED_LOCKFILE/.test(output)) {
+    throw new Refusal(
+      "pnpm-lock.yaml does not match the package.json files. Run 'npm run exec -- pnpm install' to renew it.",
+    );
+  }
+  if (code !== 0) throw failure('pnpm could not install the packages', output);
+  writeFileSync(stamp, state);
+}
+
+/**
+ * Changes whenever an install could give something else.
+ * @param {string} root
+ * @param {string[]} wanted
+ */
+function fingerprint(root, wanted) {
+  const hash = createHash('sha256').update(`${wanted} ${process.platform} ${process.arch}`);
+  const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc'];
+  const groups = ['packages', 'apps'].flatMap((group) =>
+    readdirSync(join(root, group)).map((name) => join(group, name)),
+  );
+  for (const folder of ['.', 'bench', 'examples', 'tests', ...groups.sort()])
+    files.push(join(folder, 'package.json'));
+  for (const file of files.filter((name) => existsSync(join(root, name)))) {
+    hash.update(file).update(readFileSync(join(root, file)));
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * @param {string} what
+ * @param {string} output what the failed command printed
+ */
+function failure(what, output) {
+  if (NO_NETWORK.test(output)) {
+    return new Refusal(
+      `${what}: the package registry cannot be reached. The first run needs the network once (or ` +
+        'HTTPS_PROXY set, behind a proxy); later runs need none. Connect and run the same command again.',
+    );
+  }
+  const last = output.trim().split('\n').slice(-12).join('\n');
+  return new Refusal(`${what}. It said:\n${last}\nMend that and run the same command again.`);
+}
+
+/** @param {unknown} error */
+function message(error) {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { capture } from '../child.mjs';
+import { cleanEnvironment, userPath } from '../setup.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const scratch = mkdtempSync(join(tmpdir(), 'cobbler-bootstrap-'));
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function node(args: string[], env: NodeJS.ProcessEnv = process.env) {
+  return spawnSync(process.execPath, args, { encoding: 'utf8', cwd: scratch, env });
+}
+
+describe('the bootstrap', () => {
+  test('a word it does not know is refused in one line that names those it knows', () => {
+    const { status, stdout, stderr } = node([join(root, 'scripts/cobbler.mjs'), 'toString']);
+    expect(stderr).toBe('cobbler: Use one of: start, test, check, format, try, exec.\n');
+    expect(stdout).toBe('');
+    expect(status).toBe(1);
+  });
+
+  test('a cache folder that cannot be written is named with the remedy', () => {
+    const file = join(scratch, 'file');
+    writeFileSync(file, '');
+    const env = { ...process.env, XDG_CACHE_HOME: file };
+    const { status, stderr } = node([join(root, 'scripts/cobbler.mjs'), 'check'], env);
+    expect(stderr).toMatch(
+      /^cobbler: Cannot write .*Set XDG_CACHE_HOME to a folder that can be written\.\n$/,
+    );
+    expect(status).toBe(1);
+  });
+
+  test('an npm inside sees no setting of the npm outside, but the registry, the cache and the proxy', () => {
+    const env = {
+      PATH: '/bin',
+      npm_config_registry: 'https://registry.example',
+      NPM_CONFIG_CACHE: '/cache',
+      npm_config_https_proxy: 'http://proxy.example',
+      npm_config_engine_strict: 'true',
+      npm_config_prefix: '/usr',
+      npm_lifecycle_event: 'start',
+      npm_package_json: '/a/package.json',
+      INIT_CWD: '/a',
+    };
+    expect(Object.keys(cleanEnvironment(env))).toEqual([
+      'PATH',
+      'npm_config_registry',
+      'NPM_CONFIG_CACHE',
+      'npm_config_https_proxy',
+    ]);
+  });
+
+  test('a program of the user finds what the user would find, without the folders that npm puts in front', () => {
+    const added = ['/a/node_modules/.bin', '/node_modules/.bin', '/npm/run-script/lib/node-gyp-bin'];
+    const own = ['/usr/bin', '/home/me/node_modules/.bin', '/bin'];
+    expect(userPath([...added, ...own].join(delimiter))).toBe(own.join(delimiter));
+    expect(userPath(own.join(delimiter))).toBe(own.join(delimiter));
+  });
+
+  test('a child that a signal ended has the exit code of a shell', async () => {
+    const options = { cwd: scratch, env: process.env };
+    const script = "process.stdout.write('out'); process.kill(process.pid, 'SIGTERM')";
+    expect(await capture(process.execPath, ['-e', script], options)).toEqual({ code: 143, output: 'out' });
+    await expect(capture(join(scratch, 'none'), [], options)).rejects.toThrow('Cannot start');
+  });
+});
+
+describe('the closing line', () => {
+  /** Runs vitest over the given test files and gives what it printed. */
+  function vitest(name: string, files: Record<string, string>, args: string[] = []) {
+    const folder = join(scratch, name);
+    mkdirSync(folder);
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+    const reporter = `--reporter=${join(root, 'scripts/closing-line.ts')}`;
+    const options = ['run', '--root', folder, '--globals', reporter, ...args];
+    const { COBBLER_COUNTS: _, ...env } = process.env;
+    const run = node([join(root, 'node_modules/vitest/vitest.mjs'), ...options], env);
+    return { status: run.status, lines: run.stdout.trimEnd().split('\n') };
+  }
+
+  test('it comes last and counts tests, files that cannot be loaded and errors outside of tests', () => {
+    const { status, lines } = vitest('mixed', {
+      'a.test.js': [
+        "test('passes', () => {});",
+        "test('fails', () => { throw new Error('no'); });",
+        "test('is off', (context) => context.skip('needs a printer'));",
+        "test.skip('is off too', () => {});",
+        "test('leaves a rejection behind', () => { Promise.reject(new Error('late')); });",
+      ].join('\n'),
+      'b.test.js': "import './missing.js';",
+    });
+    expect(lines.at(-1)).toBe('2 passed, 3 failed, 2 skipped');
+    expect(lines.slice(-3, -1).map((line) => line.replace(/^skipped: .*> /, ''))).toEqual([
+      'is off (needs a printer)',
+      'is off too (no reason given)',
+    ]);
+    expect(status).toBe(1);
+  });
+
+  test('what a name filter leaves out is counted but not listed', () => {
+    const files = { 'a.test.js': "test('one', () => {});\ntest('two', () => {});" };
+    const { status, lines } = vitest('filtered', files, ['-t', 'one']);
+    expect(lines.at(-1)).toBe('1 passed, 0 failed, 1 skipped');
+    expect(lines.filter((line) => line.startsWith('skipped:'))).toEqual([]);
+    expect(status).toBe(0);
+  });
+});
