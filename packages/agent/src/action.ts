@@ -1,0 +1,31 @@
+import type { ErrorData } from './errors.ts';
+import type { RunStatus } from './event.ts';
+import type { LimitName } from './limits.ts';
+import type { OpenCall } from './state.ts';
+
+/** What of a run's options decides about its course. */
+export interface Policy {
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly onLimit: 'return' | 'finalize';
+  /** Whether somebody can answer an approval while the run waits. */
+  readonly attended: boolean;
+  /** Compact when the conversation weighs more than this many tokens. */
+  readonly compactAbove: number;
+}
+
+/** The end of a run: how, and why if it did not complete. */
+export interface Finish {
+  readonly type: 'finish';
+  readonly status: RunStatus;
+  readonly limit?: LimitName;
+  readonly error?: ErrorData;
+}
+
+/** What happens next. */
+export type Action =
+  /** With `closing`, the limit that was reached: one last answer without tools. */
+  | { readonly type: 'ask'; readonly closing?: LimitName }
+  | { readonly type: 'call'; readonly calls: readonly OpenCall[] }
+  | { readonly type: 'compact' }
+  | Finish;

@@ -1,0 +1,49 @@
+/** Who waits for which decision of a person. An approval is taken at most once. */
+export class Approvals {
+  readonly #monotonic: () => number;
+  readonly #began: number;
+  readonly #asked = new Map<string, number>();
+  readonly #taken = new Set<string>();
+  readonly #decided = new Set<string>();
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+    this.#began = monotonic();
+  }
+
+  /** Notes that a person has been asked. */
+  asked(approvalId: string): void {
+    this.#asked.set(approvalId, this.#monotonic());
+  }
+
+  /** False when somebody has answered already. */
+  take(approvalId: string): boolean {
+    if (this.#taken.has(approvalId)) return false;
+    this.#taken.add(approvalId);
+    return true;
+  }
+
+  /** Milliseconds since the person was asked, or since this run began if it was asked before. */
+  waited(approvalId: string): number {
+    return this.#monotonic() - (this.#asked.get(approvalId) ?? this.#began);
+  }
+
+  /** Notes that the decision is recorded, and wakes whoever waits for it. */
+  decide(approvalId: string): void {
+    this.#decided.add(approvalId);
+    this.#waiting.get(approvalId)?.();
+  }
+
+  /** Resolves when the decision is recorded, or nobody shall wait any longer. */
+  decided(approvalId: string, signal: AbortSignal): Promise<void> {
+    if (this.#decided.has(approvalId) || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.set(approvalId, resolve));
+  }
+
+  /** Nobody shall wait any longer. */
+  release(): void {
+    for (const wake of this.#waiting.values()) wake();
+    this.#waiting.clear();
+  }
+}

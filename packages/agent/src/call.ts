@@ -1,0 +1,292 @@
+import { AgentError } from './errors.ts';
+import type { EventBody, ToolResultEvent } from './event.ts';
+import { outcomeUnknown } from './fold.ts';
+import type { GateCall, Verdict } from './gate.ts';
+import type { Json } from './json.ts';
+import { isObject } from './json.ts';
+import type { OpenCall } from './state.ts';
+import type { Tool, ToolPreview } from './tool.ts';
+import { validateArguments } from './tool.ts';
+import { cap, maxOutputBytes, runTool } from './tool-run.ts';
+import { wellFormedText } from './well-formed.ts';
+import type { Work } from './work.ts';
+
+/** A call with a tool and arguments that fit it. */
+interface Job {
+  readonly call: OpenCall;
+  readonly tool: Tool;
+  /** Plain data, as the model or the gate gave them: what is judged, shown, approved and recorded. */
+  readonly given: Record<string, unknown>;
+  /** What the tool gets: the same, converted by its own check. */
+  readonly valid: Record<string, unknown>;
+}
+
+/** What is to be done about one call: answer it without running, ask a person, or run it. */
+type Plan =
+  | { readonly type: 'answer'; readonly call: OpenCall; readonly event: ToolResultEvent }
+  | ({ readonly type: 'ask' } & Job)
+  | ({ readonly type: 'run' } & Job);
+
+/**
+ * Runs a batch of calls. The gate is asked about the whole batch before anything starts; neighbouring
+ * `read` tools then run together and any other tool alone, in order.
+ */
+export async function call(work: Work, calls: readonly OpenCall[]): Promise<void> {
+  let plans = await Promise.all(calls.map((open) => planCall(work, open)));
+  if (plans.some((plan) => plan.type === 'ask')) {
+    if (!(await askPeople(work, plans))) return;
+    plans = await Promise.all(
+      plans.map((plan) => (plan.type === 'ask' ? planCall(work, latest(work, plan.call)) : plan)),
+    );
+  }
+  for (const group of groupsOf(work, plans)) {
+    if (work.signal.aborted || work.state.calls.length === 0) return;
+    if (!(await start(work, group))) return;
+    await Promise.all(group.map((plan) => settle(work, plan)));
+  }
+}
+
+/** The call as it stands now that people have decided. */
+function latest(work: Work, call: OpenCall): OpenCall {
+  return work.state.calls.find((open) => open.turn === call.turn && open.index === call.index) ?? call;
+}
+
+async function planCall(work: Work, open: OpenCall): Promise<Plan> {
+  const { part } = open;
+  const tool = work.tools.get(part.toolName);
+  if (part.problem !== undefined) return refusal(open, `The call was not run: ${part.problem}`);
+  if (open.orphaned && (tool?.effect ?? 'once') === 'once')
+    return refusal(open, outcomeUnknown, { started: true });
+  if (tool === undefined) {
+    const known = [...work.tools.keys()].join(', ') || 'none';
+    return refusal(open, `There is no tool named ${JSON.stringify(part.toolName)}. Available: ${known}.`);
+  }
+  const valid = await validateArguments(tool, part.arguments);
+  if (!valid.ok) return refusal(open, `The arguments were refused: ${valid.problem}`);
+  const job: Job = { call: open, tool, given: part.arguments, valid: valid.value };
+  return open.approval === undefined ? await gated(work, job) : await approved(work, job);
+}
+
+async function gated(work: Work, job: Job): Promise<Plan> {
+  const { call, tool } = job;
+  const verdict = await judge(work, job);
+  if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });
+  if (verdict.type === 'ask') return { type: 'ask', ...job };
+  if (verdict.arguments === undefined) return { type: 'run', ...job };
+  const given = verdict.arguments;
+  const valid = await validateArguments(tool, given);
+  if (!valid.ok)
+    return refusal(call, `The arguments set by the permission gate were refused: ${valid.problem}`);
+  return { type: 'run', call, tool, given, valid: valid.value };
+}
+
+/** What was approved is what runs: the approval is bound to tool and arguments by its hash. */
+async function approved(work: Work, job: Job): Promise<Plan> {
+  const { call, tool, given } = job;
+  const { approval } = call;
+  if (approval?.decision === undefined) return { type: 'ask', ...job };
+  if (approval.decision === 'allow') {
+    const hash = await approvalHash(work, tool.name, given);
+    if (hash === approval.request.hash) return { type: 'run', ...job };
+    return refusal(call, 'The call was not run: its arguments are not the ones that were approved.', {
+      denied: true,
+    });
+  }
+  const reasons = {
+    deny: 'A person denied this call.',
+    expired: 'Nobody decided in time.',
+    superseded: 'A new message came first.',
+  };
+  return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
+}
+
+/** A gate that throws or answers nonsense denies: only a clear permission is one. */
+async function judge(work: Work, { call, tool, given, valid }: Job): Promise<Verdict> {
+  const gateCall: GateCall = {
+    id: call.part.id,
+    toolName: tool.name,
+    arguments: given,
+    effect: tool.effect ?? 'once',
+    subject: subjectOf(tool, valid),
+  };
+  try {
+    const verdict: unknown = await work.gate(gateCall, { signal: work.signal, session: work.sessionId });
+    if (isVerdict(verdict)) return verdict;
+    return { type: 'deny', message: 'The permission check gave no answer that can be understood.' };
+  } catch (thrown) {
+    return { type: 'deny', message: `The permission check failed: ${AgentError.from(thrown).message}` };
+  }
+}
+
+function isVerdict(value: unknown): value is Verdict {
+  if (!isObject(value)) return false;
+  if (value['type'] === 'deny') return typeof value['message'] === 'string';
+  if (value['type'] === 'allow') return value['arguments'] === undefined || isObject(value['arguments']);
+  return value['type'] === 'ask';
+}
+
+/** The one argument that matters, for people and rules; empty when the tool names none or cannot say. */
+export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
+  try {
+    return wellFormedText(String(tool.subject?.(args) ?? ''));
+  } catch {
+    return '';
+  }
+}
+
+function refusal(call: OpenCall, message: string, how: { denied?: boolean; started?: boolean } = {}): Plan {
+  const event: ToolResultEvent = {
+    type: 'tool_result',
+    turn: call.turn,
+    index: call.index,
+    callId: call.part.id,
+    toolName: call.part.toolName,
+    content: [{ type: 'text', text: cap(wellFormedText(message) || '(no reason given)', maxOutputBytes) }],
+    isError: true,
+    durationMs: 0,
+    ...(how.started !== true && { notRun: true }),
+    ...(how.denied === true && { denied: true }),
+  };
+  return { type: 'answer', call, event };
+}
+
+/** Records what people are asked and waits for them. False: nobody is there, or the run must stop. */
+async function askPeople(work: Work, plans: readonly Plan[]): Promise<boolean> {
+  const asking = plans.filter((plan) => plan.type === 'ask');
+  const fresh = asking.filter((plan) => plan.call.approval === undefined);
+  const place = asking[0]?.call.turn ?? 0;
+  if (fresh.length > 0) {
+    const { recorded } = await work.step(`approval:${place}`, () =>
+      Promise.all(fresh.map((plan) => approvalRequest(work, plan))),
+    );
+    if (!recorded) return false;
+  }
+  if (!work.attended) return false;
+  work.live({ type: 'status', state: 'waiting' });
+  const startClock = work.pauseClock();
+  const turn = work.state.calls.filter((open) => asking.some((plan) => plan.call.index === open.index));
+  await Promise.all(turn.map((open) => work.decided(open.approval?.request.approvalId ?? '')));
+  startClock();
+  return !work.signal.aborted;
+}
+
+async function approvalRequest(work: Work, { call, tool, given, valid }: Job): Promise<EventBody> {
+  const hash = await approvalHash(work, tool.name, given);
+  const preview = await previewOf(tool, valid);
+  return {
+    type: 'approval_requested',
+    approvalId: work.runtime.id(),
+    turn: call.turn,
+    index: call.index,
+    callId: call.part.id,
+    toolName: tool.name,
+    arguments: given,
+    hash,
+    subject: subjectOf(tool, valid),
+    ...preview,
+  };
+}
+
+async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<ToolPreview> {
+  try {
+    const preview = (await tool.preview?.(args)) ?? {};
+    return {
+      ...(preview.summary !== undefined && { summary: wellFormedText(preview.summary) }),
+      ...(preview.diff !== undefined && { diff: cap(wellFormedText(preview.diff), maxOutputBytes) }),
+    };
+  } catch (thrown) {
+    return { summary: AgentError.from(thrown, 'tool').message };
+  }
+}
+
+function approvalHash(work: Work, toolName: string, args: Record<string, unknown>): Promise<string> {
+  return work.runtime.digest(JSON.stringify([toolName, sorted(args as Json)]));
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key] as Json)]),
+  );
+}
+
+/** Neighbouring reads run together unless they want the same thing for themselves; all else runs alone. */
+function groupsOf(work: Work, plans: readonly Plan[]): Plan[][] {
+  const groups: Plan[][] = [];
+  for (const plan of plans) {
+    const together = groups.at(-1);
+    const joins = work.toolScheduling === 'parallel' && together?.every((other) => runBeside(other, plan));
+    if (together !== undefined && joins) together.push(plan);
+    else groups.push([plan]);
+  }
+  return groups;
+}
+
+function runBeside(one: Plan, other: Plan): boolean {
+  if (one.type !== 'run' || other.type !== 'run') return false;
+  if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;
+  const locks = one.tool.locks ?? [];
+  return !(other.tool.locks ?? []).some((lock) => locks.includes(lock));
+}
+
+/** Records that tools are about to run. False: it could not be recorded, so they must not. */
+async function start(work: Work, group: readonly Plan[]): Promise<boolean> {
+  const running = group.filter((plan) => plan.type === 'run');
+  const first = running[0];
+  if (first === undefined) return true;
+  const { recorded, replayed } = await work.step(`start:${first.call.turn}.${first.call.index}`, () =>
+    running.map((plan) => ({
+      type: 'tool_started',
+      turn: plan.call.turn,
+      index: plan.call.index,
+      callId: plan.call.part.id,
+      toolName: plan.tool.name,
+      arguments: plan.given,
+    })),
+  );
+  // A start that comes from a journal was made by a process that is gone: that tool may have run.
+  if (replayed && running.some((plan) => (plan.tool.effect ?? 'once') === 'once')) {
+    await Promise.all(
+      running.map((plan) => settle(work, refusal(plan.call, outcomeUnknown, { started: true }))),
+    );
+    return false;
+  }
+  return recorded && !work.signal.aborted;
+}
+
+async function settle(work: Work, plan: Plan): Promise<void> {
+  if (plan.type === 'ask') return;
+  await work.step(`result:${plan.call.turn}.${plan.call.index}`, async () => {
+    const event = plan.type === 'answer' ? plan.event : await resultOf(work, plan);
+    if (event === undefined) return [];
+    return [event.isError && work.toolErrors === 'stop-batch' ? { ...event, stopsBatch: true } : event];
+  });
+}
+
+async function resultOf(
+  work: Work,
+  plan: Extract<Plan, { type: 'run' }>,
+): Promise<ToolResultEvent | undefined> {
+  const { call, tool } = plan;
+  const began = work.runtime.monotonic();
+  work.live({ type: 'status', state: 'running_tool', message: tool.name });
+  const idempotencyKey = `${work.sessionId}:${call.turn}.${call.index}`;
+  const outcome = await runTool(work, { tool, arguments: plan.valid, callId: call.part.id, idempotencyKey });
+  if (outcome === undefined) return undefined;
+  return {
+    type: 'tool_result',
+    turn: call.turn,
+    index: call.index,
+    callId: call.part.id,
+    toolName: tool.name,
+    content: outcome.content,
+    isError: outcome.isError,
+    durationMs: work.runtime.monotonic() - began,
+    ...(outcome.summary !== undefined && { summary: outcome.summary }),
+    ...(outcome.diff !== undefined && { diff: outcome.diff }),
+    ...(tool === work.answerTool && !outcome.isError && { final: true }),
+  };
+}

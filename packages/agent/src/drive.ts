@@ -1,0 +1,338 @@
+import type { Finish, Policy } from './action.ts';
+import type { ModelResponse } from './agent.ts';
+import { Approvals } from './approvals.ts';
+import { ask, compact } from './ask.ts';
+import { call } from './call.ts';
+import { decide } from './decide.ts';
+import { AgentError } from './errors.ts';
+import type { Event, FinishedEvent } from './event.ts';
+import { Feed } from './feed.ts';
+import { fold } from './fold.ts';
+import type { Claim } from './log.ts';
+import { Log } from './log.ts';
+import type { AssistantMessage, Message, UserPart } from './message.ts';
+import { callsOf, textOf } from './message.ts';
+import type { RunOptions, RunPlan } from './plan.ts';
+import type { ApprovalAnswer, RunResult } from './run.ts';
+import { errorOf, Run, runResult } from './run.ts';
+import type { State } from './state.ts';
+import { emptyState, undecided } from './state.ts';
+import { Stopwatch } from './stopwatch.ts';
+import type { Step, Work } from './work.ts';
+
+/**
+ * How long a run that was told to stop, or whose store failed, may take to come to a good end, in
+ * milliseconds. Then it is left behind: whatever it still waits for can change nothing any more.
+ */
+const patienceMs = 200;
+
+/** Starts a run: the local driver, which asks `decide` what comes next and performs it until it says `finish`. */
+export function drive<Output>(plan: RunPlan<Output>, options: RunOptions<Output>): Run<Output> {
+  const driver = new Driver(plan, options);
+  const control = {
+    cancel: () => driver.stop('cancelled'),
+    steer: (content: readonly UserPart[]) => driver.steer(content),
+    answer: (approvalId: string, answer: ApprovalAnswer) => driver.answer(approvalId, answer),
+  };
+  return new Run({ id: driver.runId, sessionId: driver.sessionId }, driver.result(), driver.feed, control);
+}
+
+class Driver<Output> {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly feed: Feed = new Feed();
+  readonly #plan: RunPlan<Output>;
+  readonly #policy: Policy;
+  readonly #options: RunOptions<Output>;
+  readonly #state: State = emptyState();
+  readonly #log: Log;
+  readonly #work: Work;
+  readonly #stopping = new AbortController();
+  readonly #overdue = Promise.withResolvers<void>();
+  readonly #began: number;
+  readonly #clock: Stopwatch;
+  readonly #approvals: Approvals;
+  #stopWaiting = () => {};
+  #written: Promise<void> = Promise.resolve();
+  #response: ModelResponse | undefined;
+  #output: Output | undefined;
+
+  constructor(plan: RunPlan<Output>, options: RunOptions<Output>) {
+    const { runtime, store, storeTimeoutMs } = plan.options;
+    this.#plan = plan;
+    this.#options = options;
+    this.#policy = policyOf(plan);
+    this.runId = runtime.id();
+    this.sessionId = options.sessionId ?? runtime.id();
+    this.#began = runtime.monotonic();
+    this.#approvals = new Approvals(() => runtime.monotonic());
+    this.#log = new Log({
+      store,
+      sessionId: this.sessionId,
+      runId: this.runId,
+      state: this.#state,
+      runtime,
+      storeTimeoutMs: storeTimeoutMs ?? 5000,
+      claim: () => this.#claim(),
+      open: plan.open,
+      publish: (event) => this.#publish(event),
+      onFailure: (error) => this.#abort(error),
+    });
+    this.#clock = new Stopwatch(runtime, plan.limits.ms, () => this.stop('timeout'));
+    this.#work = this.#workOf(plan);
+  }
+
+  /** Runs to the end. Never rejects. */
+  async result(): Promise<RunResult<Output>> {
+    const { signal, onEvent } = this.#options;
+    if (onEvent !== undefined) this.feed.listen(onEvent);
+    this.feed.start({ type: 'started', v: 1, sessionId: this.sessionId, runId: this.runId });
+    const onAbort = () => this.stop(isDeadline(signal?.reason) ? 'timeout' : 'cancelled');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#log.open();
+    if (signal?.aborted) onAbort();
+    await Promise.race([this.#loop(), this.#overdue.promise]);
+    this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
+    await Promise.race([this.#written, this.#overdue.promise]);
+    this.#stopWaiting();
+    signal?.removeEventListener('abort', onAbort);
+    return this.#result();
+  }
+
+  /** Asks the run to end. False when it already has. */
+  stop(reason: 'cancelled' | 'timeout'): boolean {
+    if (this.#log.closed) return false;
+    if (this.#stopping.signal.aborted) return true;
+    void this.#log.append([{ type: 'stop_requested', reason }]);
+    this.#abort(errorOf(reason, undefined));
+    return true;
+  }
+
+  /** Queues a message for the next turn. False when the run is over or stopping, or there is nothing in it. */
+  steer(content: readonly UserPart[]): boolean {
+    if (this.#log.closed || this.#stopping.signal.aborted || !saysSomething(content)) return false;
+    void this.#log.append([{ type: 'user', content, steer: true }]);
+    return true;
+  }
+
+  /** Answers an approval once. False when it is not open. */
+  answer(approvalId: string, { decision, message }: ApprovalAnswer): boolean {
+    if (this.#log.closed || this.#stopping.signal.aborted) return false;
+    const open = undecided(this.#state).some(
+      (waiting) => waiting.approval?.request.approvalId === approvalId,
+    );
+    if (!open || !this.#approvals.take(approvalId)) return false;
+    const waitedMs = this.#approvals.waited(approvalId);
+    const said = message === undefined ? {} : { message };
+    void this.#log.append([{ type: 'approval_decided', approvalId, decision, ...said, waitedMs }]);
+    return true;
+  }
+
+  async #claim(): Promise<Claim> {
+    const { store } = this.#plan.options;
+    if (this.#options.sessionId === undefined)
+      return { epoch: await store.claim(this.sessionId), events: [] };
+    // To claim a session is to make it: one that is only to be taken up again must be there already.
+    if (this.#plan.resumes && (await store.read(this.sessionId)).length === 0)
+      return { epoch: 0, events: [] };
+    const epoch = await store.claim(this.sessionId);
+    return { epoch, events: await store.read(this.sessionId) };
+  }
+
+  /** Asks what comes next and performs it, until the run has ended. Never rejects. */
+  async #loop(): Promise<void> {
+    try {
+      await this.#settled();
+      if (this.#plan.resumes) this.#bookPast();
+      while (!this.#log.closed) await this.#next();
+    } catch (thrown) {
+      this.#end({ type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() });
+    }
+  }
+
+  async #next(): Promise<void> {
+    const { seq } = this.#state;
+    const action = this.#storeFailed() ?? decide(this.#state, this.#policy);
+    if (action.type === 'finish') {
+      const read = await this.#readOutput(action);
+      // What was said meanwhile is heard first.
+      if (this.#log.busy || this.#state.seq !== seq) return this.#settled();
+      return this.#end(read);
+    }
+    if (action.type === 'ask') await ask(this.#work, action.closing);
+    else if (action.type === 'call') await call(this.#work, action.calls);
+    else await compact(this.#work);
+    await this.#settled();
+    if (this.#state.seq === seq && this.#log.failure === undefined) throw stuck(action.type);
+  }
+
+  /** Resolves when nothing waits to be folded: the only moment at which `decide` may be asked. */
+  async #settled(): Promise<void> {
+    while (this.#log.busy) await this.#log.settled();
+  }
+
+  /** A run that was told to stop ends as that, whatever the store did. */
+  #storeFailed(): Finish | undefined {
+    const { failure } = this.#log;
+    if (failure === undefined || this.#state.stop !== undefined) return undefined;
+    return { type: 'finish', status: 'failed', error: failure.toJSON() };
+  }
+
+  /** What a resumed run has spent so far counts towards its limits. A budget from outside has its own account. */
+  #bookPast(): void {
+    if (this.#options.budget !== undefined) return;
+    const { totalInputTokens, totalOutputTokens, wasted, usd } = this.#state.metrics;
+    const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
+    this.#plan.budget.reserve(0, 0).settle(tokens, usd ?? 0);
+  }
+
+  /** Writes the end. From here on nothing is heard or recorded; a stop that was heard before beats all else. */
+  #end(wanted: Finish): void {
+    if (this.#log.closed) return;
+    const { stop, metrics } = this.#log.foreseen();
+    const { status, limit, error }: Finish = stop === undefined ? wanted : { type: 'finish', status: stop };
+    const event: FinishedEvent = {
+      type: 'finished',
+      status,
+      ...(limit !== undefined && { limit }),
+      ...errorField(errorOf(status, error)?.toJSON()),
+      metrics: { ...metrics, durationMs: this.#plan.options.runtime.monotonic() - this.#began },
+    };
+    this.#clock.stop();
+    this.#written = this.#log.finish(event).then(() => {
+      this.#approvals.release();
+      this.feed.end();
+    });
+  }
+
+  #result(): RunResult<Output> {
+    const state = this.#log.foreseen();
+    const { status, limit, error, metrics } = endOf(state);
+    return runResult({
+      sessionId: this.sessionId,
+      runId: this.runId,
+      status,
+      ...(limit !== undefined && { limit }),
+      text: this.#text(state),
+      ...(this.#response !== undefined && { response: this.#response }),
+      ...(status === 'complete' && this.#output !== undefined && { output: this.#output }),
+      ...errorField(errorOf(status, error)),
+      messages: closedMessages(state),
+      metrics,
+    });
+  }
+
+  /** An answer that should have a shape and does not have it makes the run a failure, not a success. */
+  async #readOutput(action: Finish): Promise<Finish> {
+    const { output } = this.#plan;
+    if (output === undefined || action.status !== 'complete') return action;
+    try {
+      this.#output = await output.parse(this.#text(this.#state));
+      return action;
+    } catch (thrown) {
+      return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
+    }
+  }
+
+  /** The text of this run's last answer, or the arguments of the call by which the model gave it. */
+  #text(state: State): string {
+    if (state.turns === 0) return '';
+    const answer =
+      this.#response?.message ?? state.messages.findLast((message) => message.role === 'assistant');
+    return answer === undefined ? '' : answerText(answer, this.#plan.output?.tool?.name);
+  }
+
+  #publish(event: Event): void {
+    if (event.type === 'approval_requested') this.#approvals.asked(event.approvalId);
+    if (event.type === 'approval_decided') this.#approvals.decide(event.approvalId);
+    this.feed.publish(event);
+  }
+
+  #abort(reason: AgentError | undefined): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#stopWaiting = this.#plan.options.runtime.timer(patienceMs, () => this.#overdue.resolve());
+    this.#stopping.abort(reason);
+    this.#approvals.release();
+  }
+
+  #workOf(plan: RunPlan<Output>): Work {
+    const { agent, system, request, toolErrors, toolScheduling, gate, context } = plan.options;
+    const step: Step = async (_name, effect) => {
+      const recorded = await this.#log.append(await effect());
+      return { replayed: false, recorded: recorded && this.#log.failure === undefined };
+    };
+    return {
+      sessionId: this.sessionId,
+      agent,
+      tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
+      declared: plan.tools,
+      config: request ?? {},
+      toolErrors: toolErrors ?? 'continue',
+      toolScheduling: toolScheduling ?? 'parallel',
+      gate,
+      budget: plan.budget,
+      pricing: plan.options.pricing,
+      allowUnpriced: plan.options.allowUnpriced ?? false,
+      attended: plan.options.attended ?? false,
+      runtime: plan.options.runtime,
+      state: this.#state,
+      signal: this.#stopping.signal,
+      step,
+      live: (event) => {
+        if (!this.#log.closed) this.feed.live(event);
+      },
+      answered: (response) => {
+        this.#response = response;
+      },
+      pauseClock: () => this.#clock.hold(),
+      decided: (approvalId) => this.#approvals.decided(approvalId, this.#stopping.signal),
+      ...(system !== undefined && { system }),
+      ...(context !== undefined && { context }),
+      ...(plan.output?.shape !== undefined && { output: plan.output.shape }),
+      ...(plan.output?.tool !== undefined && { answerTool: plan.output.tool }),
+    };
+  }
+}
+
+function policyOf(plan: RunPlan<unknown>): Policy {
+  return {
+    turns: plan.limits.turns,
+    toolCalls: plan.limits.toolCalls ?? Number.POSITIVE_INFINITY,
+    onLimit: plan.options.onLimit ?? 'return',
+    attended: plan.options.attended ?? false,
+    compactAbove: plan.options.context?.maxTokens ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function errorField<Value>(error: Value | undefined): { error?: Value } {
+  return error === undefined ? {} : { error };
+}
+
+function isDeadline(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
+}
+
+function saysSomething(content: readonly UserPart[]): boolean {
+  return content.some((part) => part.type !== 'text' || part.text.trim() !== '');
+}
+
+function stuck(action: string): AgentError {
+  const message = `The run made no progress: "${action}" recorded nothing.`;
+  return new AgentError({ kind: 'agent', code: 'stuck', message });
+}
+
+function endOf(state: State): FinishedEvent {
+  return state.finished ?? { type: 'finished', status: 'failed', metrics: state.metrics };
+}
+
+function answerText(answer: AssistantMessage, answerTool: string | undefined): string {
+  const given = callsOf(answer).find((part) => part.toolName === answerTool);
+  return given === undefined ? textOf(answer) : JSON.stringify(given.arguments);
+}
+
+/** The messages as they would stand if the run ended now, for one that waits with open calls. */
+function closedMessages(copy: State): readonly Message[] {
+  const head = { v: 1, seq: copy.seq + 1, id: '', time: '', runId: copy.runId } as const;
+  fold(copy, { ...head, type: 'finished', status: 'failed', metrics: copy.metrics });
+  return copy.messages;
+}

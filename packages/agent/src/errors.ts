@@ -1,0 +1,151 @@
+import { isObject } from './json.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * Why something failed, by cause and not by vendor:
+ * `agent` the model's service failed, `tool` a tool failed, `timeout` a deadline passed, `rate_limit` the
+ * service asked us to slow down, `network` the connection failed or the stream was cut or garbled,
+ * `invalid` the request or configuration is wrong, `auth` the credentials were refused, `aborted` somebody
+ * cancelled, `limit` a limit of the run was reached.
+ */
+export type ErrorKind =
+  | 'agent'
+  | 'tool'
+  | 'timeout'
+  | 'rate_limit'
+  | 'network'
+  | 'invalid'
+  | 'auth'
+  | 'aborted'
+  | 'limit';
+
+const kinds: ReadonlySet<string> = new Set<ErrorKind>([
+  'agent',
+  'tool',
+  'timeout',
+  'rate_limit',
+  'network',
+  'invalid',
+  'auth',
+  'aborted',
+  'limit',
+]);
+
+/** A plain summary of an underlying error: vendor errors hold headers and requests, so none is kept whole. */
+export interface CauseSummary {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** The plain data of an {@link AgentError}: what is stored in events and sent to other processes. */
+export interface ErrorData {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  /** A finer, stable word for programs, such as `busy` or `turns`. */
+  readonly code?: string;
+  /** Whether trying again unchanged may help. */
+  readonly retryable?: boolean;
+  /** How long the service asked us to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** HTTP status, where there was one. */
+  readonly status?: number;
+  readonly provider?: string;
+  /** The service's own id of the failed request. */
+  readonly requestId?: string;
+  /** Requests made, the failed one included. */
+  readonly attempts?: number;
+  /** Tokens that failed attempts used up. */
+  readonly wasted?: Usage;
+  readonly cause?: CauseSummary;
+}
+
+const brand = Symbol.for('cobbler.AgentError');
+
+/** The one error class of Cobbler. Use {@link AgentError.is} rather than `instanceof`: it holds across copies. */
+export class AgentError extends Error {
+  readonly kind: ErrorKind;
+  readonly code?: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  readonly status?: number;
+  readonly provider?: string;
+  readonly requestId?: string;
+  readonly attempts?: number;
+  readonly wasted?: Usage;
+  declare readonly cause?: CauseSummary;
+
+  constructor(data: ErrorData) {
+    super(data.message);
+    this.name = 'AgentError';
+    this.kind = data.kind;
+    this.retryable = data.retryable ?? false;
+    if (data.code !== undefined) this.code = data.code;
+    if (data.retryAfterMs !== undefined) this.retryAfterMs = data.retryAfterMs;
+    if (data.status !== undefined) this.status = data.status;
+    if (data.provider !== undefined) this.provider = data.provider;
+    if (data.requestId !== undefined) this.requestId = data.requestId;
+    if (data.attempts !== undefined) this.attempts = data.attempts;
+    if (data.wasted !== undefined) this.wasted = data.wasted;
+    if (data.cause !== undefined)
+      Object.defineProperty(this, 'cause', { value: data.cause, enumerable: false });
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** Recognises an AgentError made by any copy of this package. */
+  static is(value: unknown): value is AgentError {
+    return isObject(value) && brand in value;
+  }
+
+  /** Turns anything thrown into an AgentError; one that already is comes back unchanged. */
+  static from(value: unknown, kind: ErrorKind = 'agent'): AgentError {
+    if (AgentError.is(value)) return value;
+    const cause = summarize(value);
+    return new AgentError({ kind, message: cause.message, cause });
+  }
+
+  /** The error as plain data, without its stack. */
+  toJSON(): ErrorData {
+    return {
+      kind: this.kind,
+      message: this.message,
+      ...(this.code !== undefined && { code: this.code }),
+      ...(this.retryable && { retryable: true }),
+      ...(this.retryAfterMs !== undefined && { retryAfterMs: this.retryAfterMs }),
+      ...(this.status !== undefined && { status: this.status }),
+      ...(this.provider !== undefined && { provider: this.provider }),
+      ...(this.requestId !== undefined && { requestId: this.requestId }),
+      ...(this.attempts !== undefined && { attempts: this.attempts }),
+      ...(this.wasted !== undefined && { wasted: this.wasted }),
+      ...(this.cause !== undefined && { cause: this.cause }),
+    };
+  }
+}
+
+/** True for one of the closed set of kinds. */
+export function isErrorKind(value: unknown): value is ErrorKind {
+  return typeof value === 'string' && kinds.has(value);
+}
+
+/** Describes any thrown value in plain, bounded text. Never throws, whatever the value's accessors do. */
+export function summarize(value: unknown): CauseSummary {
+  try {
+    if (isObject(value)) {
+      const name = typeof value['name'] === 'string' ? value['name'] : 'Error';
+      const code = typeof value['code'] === 'string' ? value['code'] : undefined;
+      const text = typeof value['message'] === 'string' && value['message'] !== '' ? value['message'] : name;
+      return {
+        name: clip(name, 100),
+        message: clip(text, 2000),
+        ...(code !== undefined && { code: clip(code, 100) }),
+      };
+    }
+    return { name: typeof value, message: clip(String(value), 2000) };
+  } catch {
+    return { name: 'Error', message: 'an error that cannot be described was thrown' };
+  }
+}
+
+function clip(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}

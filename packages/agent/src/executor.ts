@@ -1,0 +1,173 @@
+import { drive } from './drive.ts';
+import { AgentError } from './errors.ts';
+import type { EventBody } from './event.ts';
+import { allowAll } from './gate.ts';
+import type { Limits } from './limits.ts';
+import { Budget, defaultLimits } from './limits.ts';
+import type { Message, UserPart } from './message.ts';
+import { planOutput } from './output.ts';
+import type { ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './plan.ts';
+import type { Run } from './run.ts';
+import { systemRuntime } from './runtime.ts';
+import type { State } from './state.ts';
+import { undecided } from './state.ts';
+import { memoryStore } from './store.ts';
+import type { Tool } from './tool.ts';
+import { checkTool } from './tool.ts';
+import { wellFormedParts } from './well-formed.ts';
+
+/**
+ * The loop over one task: ask the model, run the tools it calls, repeat, within limits. An executor keeps
+ * nothing between runs but its options and its store.
+ */
+export class Executor {
+  readonly #options: RunPlan<unknown>['options'];
+  readonly #tools: readonly Tool[];
+
+  /**
+   * @throws AgentError `invalid` for tools that no provider would accept, two of the same name, or a limit
+   * that is no number.
+   */
+  constructor(options: ExecutorOptions) {
+    this.#tools = [...(options.tools ?? [])];
+    checkTools(this.#tools);
+    checkLimits(options.limits ?? {});
+    this.#options = {
+      ...options,
+      agent: options.agent,
+      gate: options.gate ?? allowAll,
+      store: options.store ?? memoryStore(),
+      runtime: options.runtime ?? systemRuntime,
+      pricing: options.pricing ?? (() => undefined),
+    };
+  }
+
+  /**
+   * Starts a run and returns at once. Give a prompt, or a whole conversation to go on with; of a conversation
+   * given to a session that has one already only the user's last message is taken.
+   * @throws AgentError `invalid` only for a programmer's mistake: an empty prompt, an output no agent can give.
+   */
+  run<Output = unknown>(
+    prompt: string | readonly UserPart[] | readonly Message[],
+    options: RunOptions<Output> = {},
+  ): Run<Output> {
+    const first = opening(prompt);
+    const open = (state: State) => [
+      ...superseded(state),
+      ...(state.seq === 0 ? first : withoutHistory(first)),
+    ];
+    return drive(this.#plan({ resumes: false, open }, options), options);
+  }
+
+  /**
+   * Goes on with a session where a crash, or a wait for a person, left it. A session that the store does not
+   * have gives a run that failed with kind `invalid`, code `no_session`.
+   */
+  resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
+    const decided = (options.answers ?? []).map(
+      ({ approvalId, decision, message }): EventBody => ({
+        type: 'approval_decided',
+        approvalId,
+        decision,
+        ...(message !== undefined && { message }),
+        waitedMs: 0,
+      }),
+    );
+    const open = (state: State): EventBody[] => {
+      if (state.seq === 0) throw noSession(sessionId);
+      return [{ type: 'resumed' }, ...decided];
+    };
+    return drive(this.#plan({ resumes: true, open }, options), { ...options, sessionId });
+  }
+
+  #plan<Output>(
+    start: Pick<RunPlan<Output>, 'resumes' | 'open'>,
+    options: Omit<RunOptions<Output>, 'sessionId'>,
+  ): RunPlan<Output> {
+    const limits = { ...defaultLimits, ...withoutUndefined(this.#options.limits ?? {}) };
+    const output = options.output === undefined ? undefined : planOutput(this.#options.agent, options.output);
+    const tools = output?.tool === undefined ? this.#tools : [...this.#tools, output.tool];
+    if (output?.tool !== undefined) checkTools(tools);
+    return {
+      ...start,
+      options: this.#options,
+      tools,
+      limits,
+      budget: options.budget ?? new Budget(limits),
+      ...(output !== undefined && { output }),
+    };
+  }
+}
+
+function checkTools(tools: readonly Tool[]): void {
+  const names = new Set<string>();
+  for (const tool of tools) {
+    checkTool(tool);
+    if (names.has(tool.name)) throw invalid(`Two tools are named ${tool.name}.`);
+    names.add(tool.name);
+  }
+}
+
+/** A limit that is not a number would never be reached. */
+function checkLimits(limits: Limits): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (limit === undefined || (typeof limit === 'number' && limit >= 0)) continue;
+    throw invalid(`The limit ${name} must be a number from 0 up; it is ${String(limit)}.`);
+  }
+}
+
+/** The events that a prompt begins with. */
+function opening(prompt: string | readonly UserPart[] | readonly Message[]): EventBody[] {
+  if (typeof prompt === 'string') return opening([{ type: 'text', text: prompt }]);
+  if (!isMessages(prompt)) return [userEvent(prompt)];
+  const last = prompt.at(-1);
+  if (last?.role !== 'user') return [{ type: 'history', messages: prompt }];
+  const user = userEvent(last.content);
+  return prompt.length === 1 ? [user] : [{ type: 'history', messages: prompt.slice(0, -1) }, user];
+}
+
+function userEvent(content: readonly UserPart[]): EventBody {
+  const whole = wellFormedParts(content);
+  if (whole.every((part) => part.type === 'text' && part.text.trim() === ''))
+    throw invalid('The prompt is empty.');
+  return { type: 'user', content: whole };
+}
+
+function isMessages(prompt: readonly UserPart[] | readonly Message[]): prompt is readonly Message[] {
+  return prompt.some((item) => 'role' in item);
+}
+
+/** A new prompt answers what a person was asked and never decided. */
+function superseded(state: State): EventBody[] {
+  return undecided(state).flatMap(({ approval }): EventBody[] =>
+    approval === undefined
+      ? []
+      : [
+          {
+            type: 'approval_decided',
+            approvalId: approval.request.approvalId,
+            decision: 'superseded',
+            waitedMs: 0,
+          },
+        ],
+  );
+}
+
+/** A session has its conversation already; one that is only to be gone on with is taken up again. */
+function withoutHistory(first: readonly EventBody[]): EventBody[] {
+  const said = first.filter((event) => event.type !== 'history');
+  return said.length > 0 ? said : [{ type: 'resumed' }];
+}
+
+function noSession(sessionId: string): AgentError {
+  const message = `There is no session ${JSON.stringify(sessionId)} in the store.`;
+  return new AgentError({ kind: 'invalid', code: 'no_session', message });
+}
+
+function invalid(message: string): AgentError {
+  return new AgentError({ kind: 'invalid', message });
+}
+
+function withoutUndefined(limits: Limits): Limits {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,306 @@
+import type { StopReason } from './agent.ts';
+import type {
+  ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
+  AskFailedEvent,
+  AssistantEvent,
+  CallPlace,
+  CompactedEvent,
+  Event,
+  StopRequestedEvent,
+  ToolResultEvent,
+  ToolStartedEvent,
+  UserEvent,
+} from './event.ts';
+import type { Message, TextPart, ToolResultMessage } from './message.ts';
+import { callsOf, userMessage } from './message.ts';
+import { countAnswer, noMetrics } from './metrics.ts';
+import type { OpenCall, State } from './state.ts';
+import { unanswered } from './state.ts';
+import { addUsage } from './usage.ts';
+import { wellFormedAnswer, wellFormedParts, wellFormedText } from './well-formed.ts';
+
+/**
+ * The fold: the only writer of messages. Invariants, for any sequence of events whatsoever:
+ *
+ * F1 it never throws and ignores what does not fit;
+ * F2 once a user speaks or the run ends (other than to wait), every call has exactly one result;
+ * F3 results stand right after their answer, in the order of its calls, whatever order they came in;
+ * F4 what is said during a run is placed only where the side changes anyway;
+ * F5 compaction never parts a call from its result;
+ * F6 a message once placed is never changed, so that caches may hold on to it, and what is placed has no
+ *    empty text and no half of a surrogate pair.
+ */
+export function fold(state: State, event: Event): void {
+  state.seq = event.seq;
+  if (event.runId !== state.runId && event.type !== 'resumed') beginRun(state, event.runId);
+  switch (event.type) {
+    case 'history':
+      return foldHistory(state, event.messages);
+    case 'user':
+      return foldUser(state, event);
+    case 'assistant':
+      return foldAssistant(state, event);
+    case 'ask_failed':
+      return foldAskFailed(state, event);
+    case 'tool_started':
+      return foldToolStarted(state, event);
+    case 'tool_result':
+      return foldToolResult(state, event);
+    case 'approval_requested':
+      return foldApprovalRequested(state, event);
+    case 'approval_decided':
+      return foldApprovalDecided(state, event);
+    case 'compacted':
+      return foldCompacted(state, event);
+    case 'stop_requested':
+      return foldStop(state, event);
+    case 'resumed':
+      return foldResumed(state, event.runId);
+    case 'finished':
+      state.finished = event;
+      if (event.status !== 'waiting') closeCalls(state);
+      return;
+  }
+}
+
+function beginRun(state: State, runId: string): void {
+  state.runId = runId;
+  state.stopReason = undefined;
+  state.turns = 0;
+  state.toolCalls = 0;
+  state.metrics = noMetrics;
+  state.stop = undefined;
+  state.closing = undefined;
+  state.failure = undefined;
+  state.finished = undefined;
+}
+
+/** What a resumed run has used so far still counts. What ended it is forgotten, unless it never got to end. */
+function foldResumed(state: State, runId: string): void {
+  state.runId = runId;
+  state.calls = state.calls.map((call) => ({ ...call, orphaned: call.started && call.result === undefined }));
+  if (state.finished === undefined) return;
+  state.finished = undefined;
+  state.failure = undefined;
+  state.stop = undefined;
+}
+
+function foldHistory(state: State, messages: readonly Message[]): void {
+  for (const message of messages) {
+    if (message.role === 'user') {
+      closeCalls(state);
+      const content = wellFormedParts(message.content);
+      if (content.length > 0)
+        state.messages.push(content === message.content ? message : { ...message, content });
+    } else if (message.role === 'assistant') {
+      closeCalls(state);
+      placeAnswer(state, message.content);
+    } else {
+      const call = state.calls.find(
+        (open) => open.result === undefined && open.part.id === message.toolCallId,
+      );
+      if (call !== undefined) answerCall(state, call, message);
+    }
+  }
+  closeCalls(state);
+}
+
+function foldUser(state: State, event: UserEvent): void {
+  if (event.steer !== true) closeCalls(state);
+  const content = wellFormedParts(event.content);
+  if (content.length === 0) return;
+  const message = userMessage(content);
+  if (event.steer === true) {
+    state.steering.push(message);
+    // Else a request may be under way that does not hold the message: it waits for the answer.
+    if (state.stopReason !== undefined && state.stopReason !== 'pause') placeSteering(state);
+  } else {
+    state.stopReason = undefined;
+    state.messages.push(message);
+  }
+}
+
+function foldAssistant(state: State, event: AssistantEvent): void {
+  closeCalls(state);
+  state.turns += 1;
+  state.metrics = countAnswer(state.metrics, event);
+  state.stopReason = event.stopReason;
+  placeAnswer(state, event.content);
+  state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
+  state.contextMessages = state.messages.length;
+  if (state.calls.length > 0) closeCutCalls(state, event.stopReason);
+  else if (event.stopReason !== 'pause') placeSteering(state);
+}
+
+/** Only an answer that ended in order to have its calls run has calls to run; why it ended still counts. */
+function closeCutCalls(state: State, stopReason: StopReason): void {
+  if (stopReason === 'tool_use') return;
+  const steered = state.steering.length > 0;
+  closeCalls(state, 'This call was not run: the answer ended before it was complete.');
+  if (!steered) state.stopReason = stopReason;
+}
+
+function placeAnswer(state: State, given: AssistantEvent['content']): void {
+  state.answers += 1;
+  const content = wellFormedAnswer(given);
+  if (content.length === 0) return;
+  const message: Message = { role: 'assistant', content };
+  state.messages.push(message);
+  state.calls = callsOf(message).map((part, index) => ({
+    turn: state.answers,
+    index,
+    part,
+    started: false,
+    orphaned: false,
+  }));
+}
+
+function foldAskFailed(state: State, event: AskFailedEvent): void {
+  state.failure = event.error;
+  const { metrics } = state;
+  state.metrics = {
+    ...metrics,
+    attempts: metrics.attempts + (event.error.attempts ?? 0),
+    modelMs: metrics.modelMs + event.durationMs,
+    wasted: event.error.wasted === undefined ? metrics.wasted : addUsage(metrics.wasted, event.error.wasted),
+  };
+}
+
+function foldToolStarted(state: State, event: ToolStartedEvent): void {
+  const call = callAt(state, event);
+  if (call === undefined || call.result !== undefined) return;
+  if (!call.started) {
+    state.toolCalls += 1;
+    state.metrics = { ...state.metrics, toolCalls: state.metrics.toolCalls + 1 };
+  }
+  change(state, call, { started: true, orphaned: false });
+}
+
+function foldToolResult(state: State, event: ToolResultEvent): void {
+  const call = callAt(state, event);
+  if (call === undefined || call.result !== undefined) return;
+  state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
+  if (event.final === true) change(state, call, { final: true });
+  if (event.stopsBatch === true) {
+    // Tools that run beside this one have started: their results still count.
+    for (const other of unanswered(state)) {
+      if (!other.started && other.index !== call.index) answerCall(state, other, unrunResult(state, other));
+    }
+  }
+  answerCall(state, call, {
+    role: 'tool_result',
+    toolCallId: call.part.id,
+    content: event.content,
+    ...(event.isError && { isError: true }),
+    ...(event.notRun === true && { notRun: true }),
+  });
+}
+
+function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
+  const call = callAt(state, event);
+  if (call === undefined || call.result !== undefined) return;
+  change(state, call, { approval: { request: event } });
+}
+
+function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
+  const call = state.calls.find((open) => open.approval?.request.approvalId === event.approvalId);
+  if (call?.approval === undefined || call.approval.decision !== undefined) return;
+  state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
+  const approval = {
+    request: call.approval.request,
+    decision: event.decision,
+    ...(event.message !== undefined && { message: event.message }),
+  };
+  change(state, call, { approval });
+}
+
+function foldCompacted(state: State, event: CompactedEvent): void {
+  if (state.calls.length > 0) return;
+  const upTo = safeCut(state.messages, event.upTo);
+  if (upTo === 0) return;
+  const summary = userMessage(wellFormedText(`Summary of the conversation so far:\n\n${event.summary}`));
+  state.messages = [summary, ...state.messages.slice(upTo)];
+  state.contextTokens = 0;
+  state.contextMessages = 0;
+}
+
+/**
+ * The largest index up to which messages may be replaced without leaving a result behind that has lost
+ * its call: the kept part begins with a user's message or an answer.
+ */
+export function safeCut(messages: readonly Message[], wanted: number): number {
+  let cut = Math.max(0, Math.min(Math.floor(wanted) || 0, messages.length));
+  while (cut > 0 && messages[cut]?.role === 'tool_result') cut -= 1;
+  return cut;
+}
+
+function foldStop(state: State, event: StopRequestedEvent): void {
+  if (event.reason === 'limit') {
+    state.closing = event.limit ?? 'turns';
+    closeCalls(state);
+    state.stopReason = undefined;
+  } else if (state.stop === undefined) {
+    state.stop = event.reason;
+  }
+}
+
+/** Answers whatever is still open, so that the conversation can go on from here. */
+function closeCalls(state: State, why?: string): void {
+  for (const call of unanswered(state)) answerCall(state, call, unrunResult(state, call, why));
+  placeSteering(state);
+}
+
+/** The answer to a call that no tool has answered. */
+function unrunResult(state: State, call: OpenCall, why: string = notRunText(state, call)): ToolResultMessage {
+  return {
+    role: 'tool_result',
+    toolCallId: call.part.id,
+    content: [{ type: 'text', text: call.part.problem ?? (call.started ? outcomeUnknown : why) }],
+    isError: true,
+    ...(!call.started && { notRun: true }),
+  };
+}
+
+/** What the model is told about a call that began and whose end nobody saw. */
+export const outcomeUnknown: string =
+  'This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.';
+
+function notRunText(state: State, call: OpenCall): string {
+  if (call.approval?.decision === 'superseded') return 'This call was not run: a new message came first.';
+  if (state.stop === 'cancelled') return 'This call was not run: the work was cancelled first.';
+  if (state.stop === 'timeout') return 'This call was not run: the time limit was reached first.';
+  if (state.closing !== undefined)
+    return 'This call was not run: a limit was reached. Answer with what is known.';
+  return 'This call was not run: an earlier call failed or the work stopped before it.';
+}
+
+function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
+  const content = wellFormedParts(result.content);
+  if (content.length === 0) change(state, call, { result: { ...result, content: [noOutput] } });
+  else change(state, call, { result: content === result.content ? result : { ...result, content } });
+  if (unanswered(state).length > 0) return;
+  for (const answered of state.calls) if (answered.result !== undefined) state.messages.push(answered.result);
+  state.stopReason = state.calls.some((answered) => answered.final === true) ? 'complete' : undefined;
+  state.calls = [];
+  placeSteering(state);
+}
+
+const noOutput: TextPart = { type: 'text', text: '(no output)' };
+
+function placeSteering(state: State): void {
+  if (state.steering.length === 0 || state.calls.length > 0) return;
+  state.messages.push(...state.steering);
+  state.steering = [];
+  state.stopReason = undefined;
+}
+
+function callAt(state: State, place: CallPlace): OpenCall | undefined {
+  return state.calls.find((call) => call.turn === place.turn && call.index === place.index);
+}
+
+function change(state: State, { turn, index }: CallPlace, changes: Partial<OpenCall>): void {
+  state.calls = state.calls.map((call) =>
+    call.turn === turn && call.index === index ? { ...call, ...changes } : call,
+  );
+}

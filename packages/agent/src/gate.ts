@@ -1,0 +1,101 @@
+import { AgentError } from './errors.ts';
+import type { ToolEffect } from './tool.ts';
+
+/** One tool call, as a gate judges it. Arguments are already valid. */
+export interface GateCall {
+  readonly id: string;
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+  readonly effect: ToolEffect;
+  /** The one argument that matters; empty when the tool names none. */
+  readonly subject: string;
+}
+
+export interface GateContext {
+  readonly signal: AbortSignal;
+  /** Id of the session, for gates that serve many. */
+  readonly session: string;
+}
+
+/**
+ * `allow` may change the arguments, which are then checked again; `deny` tells the model why; `ask` leaves
+ * the decision to a person and starts nothing until there is one.
+ */
+export type Verdict =
+  | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
+  | { readonly type: 'deny'; readonly message: string }
+  | { readonly type: 'ask' };
+
+/**
+ * Decides about one tool call. Asked before anything of its batch starts. A gate that throws denies.
+ */
+export type Gate = (call: GateCall, context: GateContext) => Verdict | Promise<Verdict>;
+
+const allow: Verdict = { type: 'allow' };
+
+/** Lets every call through: the default of the library, where tools are the caller's own. */
+export const allowAll: Gate = () => allow;
+
+/** Lets only tools through that change nothing. */
+export const readOnly: Gate = (call) =>
+  call.effect === 'read'
+    ? allow
+    : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };
+
+/** Like {@link readOnly}, in words that make the model plan instead of act. */
+export const planMode: Gate = (call) =>
+  call.effect === 'read'
+    ? allow
+    : {
+        type: 'deny',
+        message: `${call.toolName} is not allowed while planning. Explore, then describe the plan.`,
+      };
+
+/** Permission rules: `tool`, or `tool(pattern)` where `*` stands for any run of characters in the subject. */
+export interface GateRules {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  /** What happens to a call that no rule names. Default `ask`. */
+  readonly otherwise?: 'allow' | 'deny' | 'ask';
+}
+
+/**
+ * Decides by rules; deny beats allow. A `*` in a rule never stands for characters that join, substitute or
+ * redirect shell commands, so that `npm test*` does not allow `npm test; curl …`.
+ */
+export function rules(given: GateRules): Gate {
+  const denied = (given.deny ?? []).map((rule) => parseRule(rule, true));
+  const allowed = (given.allow ?? []).map((rule) => parseRule(rule, false));
+  return (call) => {
+    if (denied.some((matches) => matches(call))) {
+      return { type: 'deny', message: `A permission rule forbids ${call.toolName}.` };
+    }
+    if (allowed.some((matches) => matches(call))) return allow;
+    const otherwise = given.otherwise ?? 'ask';
+    if (otherwise === 'deny') return { type: 'deny', message: `No permission rule allows ${call.toolName}.` };
+    return { type: otherwise };
+  };
+}
+
+const joining = ';&|$`<>()\\n\\r\\\\';
+
+function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
+  const match = /^([A-Za-z0-9_*-]+)(?:\(([\s\S]*)\))?$/.exec(rule.trim());
+  if (match === null)
+    throw new AgentError({
+      kind: 'invalid',
+      message: `Permission rule ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
+    });
+  const name = glob(match[1] ?? '', true);
+  const subject = match[2] === undefined ? undefined : glob(match[2], wide);
+  return (call) => name.test(call.toolName) && (subject === undefined || subject.test(call.subject));
+}
+
+function glob(pattern: string, wide: boolean): RegExp {
+  const any = wide ? '[\\s\\S]*' : `[^${joining}]*`;
+  const source = pattern
+    .split('*')
+    .map((text) => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    .join(any);
+  return new RegExp(`^${source}$`);
+}

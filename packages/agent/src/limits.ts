@@ -1,0 +1,132 @@
+import { AgentError } from './errors.ts';
+import type { Usage } from './usage.ts';
+
+/** What one run may use up. An absent limit has the default named with it. */
+export interface Limits {
+  /** Model requests. Default 10. */
+  readonly turns?: number;
+  /** Tool calls. Default: no limit. */
+  readonly toolCalls?: number;
+  /** Input and output tokens together, cached input included. Default: no limit. */
+  readonly tokens?: number;
+  /** Money in US dollars. Default: no limit. */
+  readonly usd?: number;
+  /** Time in milliseconds, the time people take to decide not counted. Default 3,600,000. */
+  readonly ms?: number;
+}
+
+/** Which limit ended a run. */
+export type LimitName = 'turns' | 'toolCalls' | 'tokens' | 'usd' | 'no_progress';
+
+export const defaultLimits: { readonly turns: number; readonly ms: number } = { turns: 10, ms: 3_600_000 };
+
+/** US dollars per million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  /** Default: the price of input. */
+  readonly cacheRead?: number;
+  /** Default: the price of input. */
+  readonly cacheWrite?: number;
+}
+
+/** Looks a model up. `undefined` means unknown, which is never the same as free. */
+export type Pricing = (provider: string, model: string) => Price | undefined;
+
+/** What a usage costs in US dollars. */
+export function costOf(usage: Usage, price: Price): number {
+  const read = usage.cacheReadTokens ?? 0;
+  const write = usage.cacheWriteTokens ?? 0;
+  const plain = Math.max(0, usage.inputTokens - read - write);
+  const perMillion =
+    plain * price.input +
+    read * (price.cacheRead ?? price.input) +
+    write * (price.cacheWrite ?? price.input) +
+    usage.outputTokens * price.output;
+  return perMillion / 1_000_000;
+}
+
+/** An amount held back for a call that is under way. */
+export interface Reservation {
+  /** Books what was really used and gives the rest back. Only the first call counts. */
+  settle(tokens: number, usd: number): void;
+}
+
+/**
+ * What a tree of work may still spend, in tokens and money. The worst case of a call is reserved before it
+ * and settled after, so that work running side by side cannot spend the same rest twice.
+ *
+ * Invariant: spent + reserved never exceeds a limit by more than what one settled call used above its own
+ * reservation.
+ */
+export class Budget {
+  readonly #limits: { readonly tokens: number; readonly usd: number };
+  #tokens = 0;
+  #usd = 0;
+  #heldTokens = 0;
+  #heldUsd = 0;
+
+  constructor(limits: { readonly tokens?: number; readonly usd?: number } = {}) {
+    this.#limits = {
+      tokens: limits.tokens ?? Number.POSITIVE_INFINITY,
+      usd: limits.usd ?? Number.POSITIVE_INFINITY,
+    };
+  }
+
+  /** Tokens spent so far, by everybody who draws on this budget. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** US dollars spent so far. */
+  get usd(): number {
+    return this.#usd;
+  }
+
+  /** Whether money is limited, so that an unknown price must be refused. */
+  get limitsMoney(): boolean {
+    return this.#limits.usd !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Tokens neither spent nor reserved; may be infinite. */
+  get tokensLeft(): number {
+    return this.#limits.tokens - this.#tokens - this.#heldTokens;
+  }
+
+  /** US dollars neither spent nor reserved; may be infinite. */
+  get usdLeft(): number {
+    return this.#limits.usd - this.#usd - this.#heldUsd;
+  }
+
+  /**
+   * Holds back the worst case of a call.
+   * @throws AgentError `limit` with code `tokens` or `usd` when that much is not left.
+   */
+  reserve(tokens: number, usd: number): Reservation {
+    if (tokens > this.tokensLeft)
+      throw limitError(
+        'tokens',
+        `The token limit of ${this.#limits.tokens} leaves no room for the next call.`,
+      );
+    if (usd > this.usdLeft)
+      throw limitError('usd', `The money limit of $${this.#limits.usd} leaves no room for the next call.`);
+    this.#heldTokens += tokens;
+    this.#heldUsd += usd;
+    let open = true;
+    return {
+      settle: (usedTokens, usedUsd) => {
+        if (!open) return;
+        open = false;
+        this.#heldTokens -= tokens;
+        this.#heldUsd -= usd;
+        this.#tokens += usedTokens;
+        this.#usd += usedUsd;
+      },
+    };
+  }
+}
+
+/** The error of a run that a limit ended. */
+export function limitError(code: LimitName, message: string): AgentError {
+  return new AgentError({ kind: 'limit', code, message });
+}

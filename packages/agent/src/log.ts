@@ -1,0 +1,212 @@
+import { AgentError } from './errors.ts';
+import type { Event, EventBody, FinishedEvent, RunStatus } from './event.ts';
+import { fold } from './fold.ts';
+import type { Runtime } from './runtime.ts';
+import { isoTime } from './runtime.ts';
+import type { State } from './state.ts';
+import { copyState } from './state.ts';
+import type { Store } from './store.ts';
+
+/** A session that this run has taken over. */
+export interface Claim {
+  /** What to write with. */
+  readonly epoch: number;
+  /** What the session holds so far. */
+  readonly events: readonly Event[];
+}
+
+/** What the log of one run needs. */
+export interface LogOptions {
+  readonly store: Store;
+  readonly sessionId: string;
+  readonly runId: string;
+  /** Takes the session over. */
+  readonly claim: () => Promise<Claim>;
+  /** The run's first events, in view of what the session holds. When it throws, the run fails with that. */
+  readonly open: (state: State) => readonly EventBody[];
+  /** Empty; the log brings it up to date and keeps it so. */
+  readonly state: State;
+  readonly runtime: Runtime;
+  /** How long one append may take, in milliseconds, before the store counts as dead. */
+  readonly storeTimeoutMs: number;
+  /** Gets each event once it is committed and folded. */
+  readonly publish: (event: Event) => void;
+  /** Called once, when the log fails. */
+  readonly onFailure: (error: AgentError) => void;
+}
+
+/**
+ * The one writer of a run. Invariants:
+ *
+ * L1 sequence numbers are given here and nowhere else, without gaps;
+ * L2 one append is in flight at a time; what comes meanwhile shares the next one;
+ * L3 an event is folded and shown only after the store has accepted it;
+ * L4 once the store has failed nothing is sent to it any more: events are folded in memory, so that the run
+ *    can end, and only its `finished` event is shown; a good end that could not be stored is a failure;
+ * L5 nothing is written after the `finished` event.
+ */
+export class Log {
+  readonly #options: LogOptions;
+  #queue: EventBody[] = [];
+  #inFlight: readonly Event[] = [];
+  #draining: Promise<void> = Promise.resolve();
+  #opened = false;
+  #busy = false;
+  #closed = false;
+  #failure: AgentError | undefined;
+  #epoch: number | undefined;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+  }
+
+  /** Why the log takes no more events, if it has failed. */
+  get failure(): AgentError | undefined {
+    return this.#failure;
+  }
+
+  /** Whether the run is over. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Whether events wait to be stored and folded. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** Takes the session over and writes the run's first events. */
+  open(): void {
+    this.#draining = this.#drain();
+  }
+
+  /**
+   * Appends events and resolves when everything appended so far has been folded. Never rejects.
+   * Resolves with false when the run is over and nothing was written.
+   */
+  async append(events: readonly EventBody[]): Promise<boolean> {
+    if (this.#closed) return false;
+    this.#queue.push(...events);
+    if (!this.#busy) this.#draining = this.#drain();
+    await this.#draining;
+    return true;
+  }
+
+  /** Appends the run's last event: nothing can be written after it, however slow the store. */
+  async finish(event: FinishedEvent): Promise<void> {
+    const written = this.append([event]);
+    this.#closed = true;
+    await written;
+  }
+
+  /** Resolves when everything appended so far has been folded. Something new may have come by then. */
+  async settled(): Promise<void> {
+    await this.#draining;
+  }
+
+  /** A copy of the state as it will be once everything appended so far has been folded. */
+  foreseen(): State {
+    const state = copyState(this.#options.state);
+    for (const event of this.#inFlight) fold(state, event);
+    const first = this.#opened ? [] : this.#firstEvents(state);
+    for (const event of this.#stamp([...first, ...this.#queue], state.seq)) fold(state, event);
+    return state;
+  }
+
+  async #drain(): Promise<void> {
+    this.#busy = true;
+    if (!this.#opened) await this.#begin();
+    while (this.#queue.length > 0) {
+      const batch = this.#stamp(this.#queue.splice(0), this.#options.state.seq);
+      this.#inFlight = batch;
+      await this.#commit(batch);
+      this.#inFlight = [];
+      for (const event of batch) this.#accept(event);
+    }
+    this.#busy = false;
+  }
+
+  #accept(event: Event): void {
+    const { state, publish } = this.#options;
+    const accepted = this.#failure === undefined ? event : asFailed(event, this.#failure);
+    fold(state, accepted);
+    if (this.#failure === undefined || event.type === 'finished') publish(accepted);
+  }
+
+  async #begin(): Promise<void> {
+    const { state, claim } = this.#options;
+    try {
+      const { epoch, events } = await this.#inTime(claim());
+      this.#epoch = epoch;
+      for (const event of events) fold(state, event);
+    } catch (error) {
+      this.#fail(storeFailure(error));
+    }
+    this.#queue.unshift(...this.#firstEvents(state, (error) => this.#fail(error)));
+    this.#opened = true;
+  }
+
+  #firstEvents(state: State, onError?: (error: AgentError) => void): readonly EventBody[] {
+    try {
+      return this.#options.open(state);
+    } catch (error) {
+      onError?.(AgentError.from(error));
+      return [];
+    }
+  }
+
+  #stamp(bodies: readonly EventBody[], after: number): Event[] {
+    const { sessionId, runId, runtime } = this.#options;
+    const time = isoTime(runtime.now());
+    return bodies.map((body, offset) => {
+      const seq = after + offset + 1;
+      return { v: 1, seq, id: `${sessionId}-${seq}`, time, runId, ...body };
+    });
+  }
+
+  async #commit(batch: readonly Event[]): Promise<void> {
+    if (this.#failure !== undefined || this.#epoch === undefined) return;
+    const { store, sessionId } = this.#options;
+    try {
+      const pending = store.append(sessionId, batch, { epoch: this.#epoch });
+      if (pending !== undefined) await this.#inTime(pending);
+    } catch (error) {
+      this.#fail(storeFailure(error));
+    }
+  }
+
+  /** A store that never answers must not hold up a run for ever. */
+  #inTime<Value>(pending: Promise<Value>): Promise<Value> {
+    const { runtime, storeTimeoutMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new Error(`it did not answer within ${storeTimeoutMs} ms`));
+      const cancel = runtime.timer(storeTimeoutMs, late);
+      pending.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  #fail(error: AgentError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#options.onFailure(error);
+  }
+}
+
+function storeFailure(error: unknown): AgentError {
+  const cause = AgentError.from(error);
+  return new AgentError({
+    kind: 'agent',
+    code: cause.code === 'fenced' ? 'fenced' : 'store',
+    message: `The event store failed: ${cause.message}`,
+    cause: { name: cause.name, message: cause.message },
+  });
+}
+
+/** A good end that cannot be read again later is none. A run that was told to stop has done so all the same. */
+function asFailed(event: Event, failure: AgentError): Event {
+  if (event.type !== 'finished' || endsAnyway.has(event.status)) return event;
+  const { limit: _, ...rest } = event;
+  return { ...rest, status: 'failed', error: failure.toJSON() };
+}
+
+const endsAnyway: ReadonlySet<RunStatus> = new Set<RunStatus>(['cancelled', 'timeout', 'failed']);

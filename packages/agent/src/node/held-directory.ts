@@ -1,0 +1,162 @@
+import type { Dirent, Stats } from 'node:fs';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { access, lstat, mkdir, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Flags that Windows does not know count as nothing there. */
+const noFollow = constants.O_NOFOLLOW ?? 0;
+const directoryOnly = constants.O_DIRECTORY ?? 0;
+const nonBlocking = constants.O_NONBLOCK ?? 0;
+
+/** How entries of a held directory are reached. */
+export type Anchor = 'descriptor' | 'path';
+
+/** Linux shows every open descriptor as a path; through it a directory cannot be swapped any more. */
+export const defaultAnchor: Anchor = process.platform === 'linux' ? 'descriptor' : 'path';
+
+/**
+ * A directory kept open, so that what is done to its entries happens in this very directory even if its
+ * path comes to mean another one meanwhile.
+ *
+ * Invariants: a name is one component of a path, never `..`; no operation follows a symbolic link.
+ * Where descriptors are no paths (`path`), each operation checks before or after that the real path is
+ * still the one that was opened: a swap is noticed instead of made impossible. Nothing is then read or
+ * written elsewhere, but an empty file or folder may have been made there.
+ */
+export class HeldDirectory {
+  /** The real path at the time of opening. Not for the eyes of a model. */
+  readonly real: string;
+  readonly #handle: FileHandle | undefined;
+
+  private constructor(real: string, handle: FileHandle | undefined) {
+    this.real = real;
+    this.#handle = handle;
+  }
+
+  /**
+   * Opens a directory by its real path.
+   * @throws the system's error; ENOTDIR, ELOOP or ESTALE when something else stands there now.
+   */
+  static async open(real: string, anchor: Anchor): Promise<HeldDirectory> {
+    if (anchor === 'path') {
+      const held = new HeldDirectory(real, undefined);
+      await held.#check();
+      if (!(await lstat(real)).isDirectory()) throw failure('ENOTDIR', 'The path is not a directory.');
+      return held;
+    }
+    const handle = await open(real, constants.O_RDONLY | directoryOnly | noFollow);
+    try {
+      return new HeldDirectory(await readlink(`/proc/self/fd/${handle.fd}`), handle);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Opens a directory in this one. */
+  async directory(name: string): Promise<HeldDirectory> {
+    if (this.#handle === undefined) await this.#check();
+    return await HeldDirectory.open(this.#at(name), this.#handle === undefined ? 'path' : 'descriptor');
+  }
+
+  /**
+   * Opens an existing file for reading, without waiting for a writer should it be a FIFO.
+   * @throws the system's error; ELOOP for a symbolic link.
+   */
+  async file(name: string): Promise<FileHandle> {
+    const handle = await open(this.#at(name), constants.O_RDONLY | noFollow | nonBlocking);
+    try {
+      if (this.#handle === undefined) await this.#same(handle, name);
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Creates a file that must not exist yet. */
+  async create(name: string, mode: number): Promise<FileHandle> {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+    const handle = await open(this.#at(name), flags, mode);
+    if (this.#handle !== undefined) return handle;
+    try {
+      await this.#same(handle, name);
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  async entries(): Promise<Dirent[]> {
+    const entries = await readdir(this.#at('.'), { withFileTypes: true });
+    if (this.#handle === undefined) await this.#check();
+    return entries;
+  }
+
+  /** What stands under a name, a symbolic link itself included; nothing when there is nothing. */
+  async stat(name: string): Promise<Stats | undefined> {
+    try {
+      return await lstat(this.#at(name));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes a directory; one that exists already is fine. */
+  async makeDirectory(name: string): Promise<void> {
+    if (this.#handle === undefined) await this.#check();
+    await mkdir(this.#at(name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+
+  /** Throws the system's error when this process may not write to the file. */
+  async mayWrite(name: string): Promise<void> {
+    await access(this.#at(name), constants.W_OK);
+  }
+
+  /** Puts one entry in the place of another, or of none, in one step. */
+  async replace(from: string, to: string): Promise<void> {
+    if (this.#handle === undefined) await this.#check();
+    await rename(this.#at(from), this.#at(to));
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.#at(name), { force: true });
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+  }
+
+  #at(name: string): string {
+    return this.#handle === undefined ? join(this.real, name) : `/proc/self/fd/${this.#handle.fd}/${name}`;
+  }
+
+  async #check(): Promise<void> {
+    if ((await realpath(this.real)) !== this.real) throw moved();
+  }
+
+  async #same(handle: FileHandle, name: string): Promise<void> {
+    await this.#check();
+    const [opened, named] = await Promise.all([handle.stat(), lstat(this.#at(name))]);
+    if (opened.dev !== named.dev || opened.ino !== named.ino) throw moved();
+  }
+}
+
+/** True for the system's errors that say that nothing stands under a path. */
+export function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function moved(): NodeJS.ErrnoException {
+  return failure('ESTALE', 'The directory was replaced while it was in use.');
+}
+
+function failure(code: string, message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code });
+}

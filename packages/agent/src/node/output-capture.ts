@@ -1,0 +1,100 @@
+/**
+ * Keeps the beginning and the end of a stream of bytes, however long it is: the beginning shows what was
+ * run, the end mostly holds the verdict.
+ *
+ * Invariants: at most `maxBytes` are held; what is left out is one gap between head and tail.
+ */
+export class OutputCapture {
+  readonly #headMax: number;
+  readonly #tailMax: number;
+  readonly #head: Uint8Array[] = [];
+  #headLength = 0;
+  /** A ring: `#tailLength` bytes, of which the oldest stands at `#tailStart`. */
+  #tail: Uint8Array | undefined;
+  #tailStart = 0;
+  #tailLength = 0;
+  #total = 0;
+
+  constructor(maxBytes: number) {
+    this.#headMax = Math.floor(maxBytes / 2);
+    this.#tailMax = maxBytes - this.#headMax;
+  }
+
+  /** Bytes seen so far, kept or not. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Bytes seen but not kept. */
+  get omitted(): number {
+    return this.#total - this.#headLength - this.#tailLength;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#total += chunk.length;
+    const room = this.#headMax - this.#headLength;
+    if (room > 0) {
+      const part = chunk.slice(0, room);
+      this.#head.push(part);
+      this.#headLength += part.length;
+    }
+    if (chunk.length > room) this.#pushTail(chunk.subarray(Math.max(room, 0)));
+  }
+
+  /**
+   * The bytes kept, as UTF-8, with a line in place of the gap that says how much is missing. A character
+   * cut by the gap is left out rather than garbled.
+   */
+  text(): string {
+    const head = Buffer.concat(this.#head);
+    const tail = this.#tailBytes();
+    if (this.omitted === 0) return Buffer.concat([head, tail]).toString('utf8');
+    const whole = head.subarray(0, head.length - unfinished(head));
+    const rest = tail.subarray(continued(tail));
+    const gap = this.#total - whole.length - rest.length;
+    return `${whole.toString('utf8')}\n[… ${gap} bytes left out …]\n${rest.toString('utf8')}`;
+  }
+
+  #pushTail(chunk: Uint8Array): void {
+    const max = this.#tailMax;
+    if (max === 0) return;
+    this.#tail ??= new Uint8Array(max);
+    const part = chunk.length > max ? chunk.subarray(chunk.length - max) : chunk;
+    const end = (this.#tailStart + this.#tailLength) % max;
+    const first = Math.min(part.length, max - end);
+    this.#tail.set(part.subarray(0, first), end);
+    this.#tail.set(part.subarray(first), 0);
+    const over = Math.max(0, this.#tailLength + part.length - max);
+    this.#tailStart = (this.#tailStart + over) % max;
+    this.#tailLength = Math.min(max, this.#tailLength + part.length);
+  }
+
+  #tailBytes(): Buffer {
+    if (this.#tail === undefined) return Buffer.alloc(0);
+    const end = this.#tailStart + this.#tailLength;
+    const first = this.#tail.subarray(this.#tailStart, Math.min(end, this.#tailMax));
+    return Buffer.concat([first, this.#tail.subarray(0, Math.max(0, end - this.#tailMax))]);
+  }
+}
+
+/** How many bytes at the end begin a UTF-8 character without ending it. */
+function unfinished(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte >= 0xc0) return back < sequenceLength(byte) ? back : 0;
+    if (byte < 0x80) return 0;
+  }
+  return 0;
+}
+
+/** How many bytes at the beginning belong to a character that began before. */
+function continued(bytes: Uint8Array): number {
+  let count = 0;
+  while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;
+  return count;
+}
+
+function sequenceLength(lead: number): number {
+  if (lead >= 0xf0) return 4;
+  return lead >= 0xe0 ? 3 : 2;
+}

@@ -1,0 +1,284 @@
+import type { AgentEvent, StopReason, ToolCall } from '../agent.ts';
+import type { Json } from '../json.ts';
+import type { AssistantPart } from '../message.ts';
+import type { Usage } from '../usage.ts';
+import type { BlockKind } from './block.ts';
+import { Block } from './block.ts';
+import { CallNames } from './call-names.ts';
+import { UsageCount } from './usage-count.ts';
+import type { BlockKey, FaultKind, Out } from './wire.ts';
+
+/** Most UTF-16 units of one answer: 64 Mi. */
+const maxAnswerSize = 64 * 1024 * 1024;
+
+/** A failure that the service reported inside its stream. */
+export interface StreamFault {
+  readonly kind: FaultKind;
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A whole answer. */
+export interface Answer {
+  readonly parts: readonly AssistantPart[];
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly stopReason: StopReason;
+  readonly usage: Usage;
+  /** As the service names it; absent when it did not. */
+  readonly model: string | undefined;
+}
+
+/** Why a call is not run although it arrived: the model stopped for another reason than to have it run. */
+const notReleased: Readonly<Record<StopReason, string | undefined>> = {
+  tool_use: undefined,
+  complete: 'The answer ended without asking for this call to be run.',
+  max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',
+  refusal: 'The answer was refused before the call was complete.',
+  pause: 'The answer was paused before the call was complete.',
+  context_full: 'The conversation became too long before the call was complete.',
+  unknown: 'The answer stopped for an unknown reason before the call was complete.',
+};
+
+/**
+ * Builds one answer from what a wire says about it, and tells it on as it comes.
+ *
+ * A1. Blocks stand in the order of their first mention; they may interleave.
+ * A2. Each block is told whole exactly once: when it is closed, or else at the end of the answer.
+ * A3. After the end only usage and the model's name are taken.
+ * A4. The first failure reported before the end stands.
+ */
+export class Assembly implements Out {
+  readonly #provider: string;
+  readonly #blocks: Block[] = [];
+  readonly #byKey = new Map<BlockKey, Block>();
+  readonly #names = new CallNames();
+  readonly #usage = new UsageCount();
+  #emit: ((event: AgentEvent) => void) | undefined;
+  /** Consecutive deltas mostly belong to one block. */
+  #lastKey: BlockKey | undefined;
+  #last: Block | undefined;
+  #steps = 0;
+  #size = 0;
+  #model: string | undefined;
+  #noted: StopReason | undefined;
+  #ended: StopReason | undefined;
+  #fault: StreamFault | undefined;
+
+  constructor(provider: string, emit?: (event: AgentEvent) => void) {
+    this.#provider = provider;
+    this.#emit = emit;
+  }
+
+  /** How often the wire has spoken: whoever compares two values sees progress. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  get fault(): StreamFault | undefined {
+    return this.#fault;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** Whether the model is thinking right now, which may take long without a sign. */
+  get isReasoning(): boolean {
+    return this.#last?.kind === 'reasoning' && !this.#last.closed;
+  }
+
+  /** Tells nothing any more. */
+  mute(): void {
+    this.#emit = undefined;
+  }
+
+  text(at: BlockKey, delta: string): void {
+    // An empty delta still opens the block: what counts for the order is the first mention.
+    if (!this.#takes(delta)) return;
+    const block = this.#open(at, 'text');
+    if (delta === '') return;
+    block.text += delta;
+    if (this.#emit !== undefined) this.#tell({ type: 'text_delta', index: block.index, text: delta });
+  }
+
+  reasoning(at: BlockKey, delta: string): void {
+    if (!this.#takes(delta)) return;
+    const block = this.#open(at, 'reasoning');
+    if (delta === '') return;
+    block.text += delta;
+    if (this.#emit !== undefined) this.#tell({ type: 'reasoning_delta', index: block.index, text: delta });
+  }
+
+  seal(at: BlockKey, data: Json): void {
+    this.#steps += 1;
+    if (this.#over) return;
+    const known = this.#byKey.get(at);
+    // Text cannot be sealed, and a closed opaque block is complete: both get a neighbour.
+    if (known?.kind === 'text') this.#add('opaque').seal = { data };
+    else if (known === undefined || (known.kind === 'opaque' && known.closed)) {
+      const block = this.#remember(at, this.#add('opaque'));
+      this.#byKey.set(at, block);
+      block.seal = { data };
+    } else known.seal = { data };
+  }
+
+  call(at: BlockKey, id: string, name: string): void {
+    this.#steps += 1;
+    if (this.#over) return;
+    const known = this.#byKey.get(at);
+    // Some services count every call as the first one and tell them apart by id alone.
+    const isAnother = known?.kind === 'call' && id !== '' && known.id !== '' && known.id !== id;
+    if (isAnother) this.#forget(at, known);
+    const block = this.#open(at, 'call');
+    if (block.id === '') block.id = id;
+    if (block.name === '') block.name = name;
+  }
+
+  input(at: BlockKey, fragment: string): void {
+    if (!this.#takes(fragment)) return;
+    const known = at === this.#lastKey ? this.#last : this.#byKey.get(at);
+    if (known?.kind === 'call' && known.closed) {
+      if (fragment.trim() !== '') known.problem ??= 'More arguments came after the call was complete.';
+      return;
+    }
+    const block = this.#open(at, 'call');
+    block.addInput(fragment);
+    if (this.#emit !== undefined)
+      this.#tell({ type: 'tool_input_delta', index: block.index, json: fragment });
+  }
+
+  close(at: BlockKey): void {
+    this.#steps += 1;
+    const block = this.#byKey.get(at);
+    if (block !== undefined && !this.#over) this.#close(block);
+  }
+
+  usage(counts: Partial<Usage>): void {
+    this.#steps += 1;
+    this.#usage.set(counts);
+  }
+
+  model(name: string): void {
+    this.#steps += 1;
+    if (name !== '') this.#model = name;
+  }
+
+  stop(reason: StopReason): void {
+    this.#steps += 1;
+    if (!this.#over) this.#noted = reason;
+  }
+
+  end(reason?: StopReason): void {
+    this.#steps += 1;
+    if (this.#over) return;
+    const given = reason ?? this.#noted ?? 'unknown';
+    const hasCalls = this.#blocks.some((block) => block.kind === 'call');
+    const stopReason = given === 'tool_use' && !hasCalls ? this.#withoutCalls() : given;
+    for (const block of this.#blocks) this.#close(block, notReleased[stopReason]);
+    this.#ended = stopReason;
+  }
+
+  fail(kind: FaultKind, message: string, retryAfterMs?: number): void {
+    this.#steps += 1;
+    if (!this.#over) this.#fault = { kind, message, retryAfterMs };
+  }
+
+  /** What the service counted, and where it counted nothing, what arrived. */
+  usedSoFar(): Usage {
+    return this.#usage.withArrived(this.#size);
+  }
+
+  /** The answer. To be asked for after the end. */
+  answer(): Answer {
+    const stopReason = this.#ended ?? 'unknown';
+    const problem = notReleased[stopReason];
+    const parts: AssistantPart[] = [];
+    const calls: ToolCall[] = [];
+    let text = '';
+    for (const block of this.#blocks) {
+      const part = block.part(this.#provider, problem);
+      if (part === undefined) continue;
+      parts.push(part);
+      if (part.type === 'text') text += part.text;
+      if (part.type === 'tool_call') calls.push(block.call(problem));
+    }
+    return { parts, text, calls, stopReason, usage: this.#usage.total(), model: this.#model };
+  }
+
+  get #over(): boolean {
+    return this.#ended !== undefined || this.#fault !== undefined;
+  }
+
+  /** A stop for calls that are not there is believed only if the model at least said something. */
+  #withoutCalls(): StopReason {
+    return this.#blocks.some((block) => block.kind === 'text' && block.text !== '') ? 'complete' : 'unknown';
+  }
+
+  /** Counts a delta; false when it comes too late or is too much. */
+  #takes(delta: string): boolean {
+    this.#steps += 1;
+    if (this.#over) return false;
+    this.#size += delta.length;
+    if (this.#size <= maxAnswerSize) return true;
+    this.#fault = { kind: 'limit', message: 'The answer is larger than 64 MiB; it was given up.' };
+    return false;
+  }
+
+  /**
+   * The open block at this key. A closed block stays as it was told: what comes late, or is of another kind,
+   * begins a new block, so that nothing is lost and nothing told changes.
+   */
+  #open(at: BlockKey, kind: BlockKind): Block {
+    const known = at === this.#lastKey ? this.#last : this.#byKey.get(at);
+    if (known !== undefined && known.kind === kind && !known.closed) return this.#remember(at, known);
+    if (known?.kind === 'opaque' && kind !== 'text') {
+      // The seal came before the block that it belongs to.
+      known.kind = kind;
+      known.closed = false;
+      return this.#remember(at, known);
+    }
+    if (known !== undefined) this.#close(known);
+    const block = this.#add(kind);
+    this.#byKey.set(at, block);
+    return this.#remember(at, block);
+  }
+
+  #add(kind: BlockKind): Block {
+    const block = new Block(this.#blocks.length, kind);
+    this.#blocks.push(block);
+    return block;
+  }
+
+  #remember(at: BlockKey, block: Block): Block {
+    this.#lastKey = at;
+    this.#last = block;
+    return block;
+  }
+
+  #forget(at: BlockKey, block: Block): void {
+    this.#close(block);
+    this.#byKey.delete(at);
+    this.#lastKey = undefined;
+    this.#last = undefined;
+  }
+
+  #close(block: Block, problem?: string): void {
+    if (block.closed) return;
+    if (block.kind === 'call') block.id = this.#names.give(block.id || `call_${block.index + 1}`);
+    block.close();
+    const { index, text } = block;
+    if (block.kind === 'call') this.#tell({ type: 'tool_call', index, call: block.call(problem) });
+    else if (text !== '') {
+      if (block.kind === 'text') this.#tell({ type: 'text', index, text });
+      else if (block.kind === 'reasoning') this.#tell({ type: 'reasoning', index, text });
+    }
+  }
+
+  /** A watcher's failure is the watcher's own. */
+  #tell(event: AgentEvent): void {
+    try {
+      this.#emit?.(event);
+    } catch {}
+  }
+}

@@ -1,0 +1,112 @@
+import { defaultTransport } from '#transport';
+import type { Agent, AgentEvent, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
+import { AgentError } from '../errors.ts';
+import type { RetryPolicy } from '../retry.ts';
+import { defaultRetry } from '../retry.ts';
+import type { Runtime } from '../runtime.ts';
+import { systemRuntime } from '../runtime.ts';
+import { abortError } from './abort.ts';
+import { addressOf } from './address.ts';
+import { demandOf } from './demand.ts';
+import type { EnvelopeBytes } from './envelope-bytes.ts';
+import { EnvelopeCache } from './envelope-bytes.ts';
+import { framingOf } from './framing.ts';
+import { joinHeaders } from './headers.ts';
+import type { TurnBytes } from './history-bytes.ts';
+import { HistoryBytes } from './history-bytes.ts';
+import { callModel } from './model-call.ts';
+import type { Timeouts } from './timeouts.ts';
+import { defaultTimeouts } from './timeouts.ts';
+import type { Transport } from './transport.ts';
+import type { Wire } from './wire.ts';
+
+/** How an agent over a wire behaves. */
+export interface CreateAgentOptions {
+  readonly model: string;
+  readonly capabilities: Capabilities;
+  /** Most tokens of one answer. 0 or absent: the provider's default. A request's own value wins. */
+  readonly maxTokens?: number;
+  /** -1 or absent: the provider's default. A request's own value wins. */
+  readonly temperature?: number;
+  /** Default: the real clock, randomness and network. */
+  readonly runtime?: Runtime;
+  /** Default: the fastest one of the platform. */
+  readonly transport?: Transport;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+}
+
+/**
+ * Makes an agent of a wire: everything a provider needs besides its own words. The agent keeps the bytes of
+ * the conversations and tools it has sent, found again by identity, and nothing else.
+ *
+ * @throws AgentError `invalid` when there is no model.
+ */
+export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
+  const { model, capabilities, runtime = systemRuntime } = options;
+  const { provider } = wire;
+  if (model.trim() === '') {
+    throw new AgentError({ kind: 'invalid', provider, message: `No model of ${provider} is named.` });
+  }
+  const { images, documents } = capabilities;
+  const framing = framingOf(wire.framing);
+  const base = { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') };
+  const histories = new HistoryBytes(wire, { provider, images, documents });
+  const envelopes = new EnvelopeCache(wire);
+  const shared = {
+    wire,
+    framing,
+    runtime,
+    model,
+    transport: options.transport ?? defaultTransport(runtime),
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    retry: { ...defaultRetry, ...options.retry },
+    address: addressOf(wire),
+  };
+
+  async function run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
+    const { signal, emit } = context;
+    if (signal?.aborted) throw abortError(signal, provider);
+    try {
+      const demand = demandOf(request, { provider, model, capabilities, ...defaultsOf(options) });
+      const envelope = envelopes.of(demand);
+      const body = bodyOf(envelope, histories.of(request.messages), wire);
+      const headers = joinHeaders(base, envelope.headers);
+      const mayThink = demand.effort !== undefined;
+      return await callModel({ ...shared, headers, body, signal, emit: emit as Emit, mayThink });
+    } catch (error) {
+      throw AgentError.from(error, 'invalid');
+    }
+  }
+
+  return { provider, model, capabilities, run };
+}
+
+type Emit = ((event: AgentEvent) => void) | undefined;
+
+function defaultsOf({ maxTokens, temperature }: CreateAgentOptions): {
+  maxTokens?: number;
+  temperature?: number;
+} {
+  return {
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+  };
+}
+
+/** The body as byte ranges, the cache marks between those of the turns. */
+function bodyOf(envelope: EnvelopeBytes, turns: TurnBytes, { cacheMark }: Wire): Uint8Array[] {
+  const body = [envelope.head];
+  let from = 0;
+  if (cacheMark !== undefined) {
+    const mark = encoder.encode(cacheMark.text);
+    for (const end of turns.marks) {
+      body.push(turns.bytes.subarray(from, end - cacheMark.back), mark);
+      from = end - cacheMark.back;
+    }
+  }
+  body.push(turns.bytes.subarray(from), envelope.tail);
+  return body;
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,123 @@
+import type { ModelRequest, OutputShape } from '../agent.ts';
+import { AgentError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import { canonicalSchema } from '../schema.ts';
+import type { Tool } from '../tool.ts';
+import { checkTool } from '../tool.ts';
+import type { ToolSpec, Wire, WireRequest } from './wire.ts';
+
+/** How many different envelopes for one list of tools are kept: a closing call, another system text. */
+const maxKept = 4;
+
+const encoder = new TextEncoder();
+
+/** What stands around the turns, made ready to send. */
+export interface EnvelopeBytes {
+  /** Up to the first turn, the comma before it included where one is needed. */
+  readonly head: Uint8Array;
+  /** After the last turn. */
+  readonly tail: Uint8Array;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** What one request asks for, defaults filled in, its tools not yet in the wire's form. */
+export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
+  readonly system: ModelRequest['system'];
+  readonly tools: readonly Tool[];
+}
+
+interface Kept {
+  readonly request: EnvelopeRequest;
+  readonly bytes: EnvelopeBytes;
+}
+
+const tail = encoder.encode(']}');
+
+/** Key for requests without tools. */
+const noTools: object = {};
+
+/**
+ * Keeps the bytes of envelopes, because tools and instructions seldom change between requests and schemas
+ * are large. Tools are compared by identity, one by one, so that a new list of the same tools is known.
+ */
+export class EnvelopeCache {
+  readonly #wire: Wire;
+  readonly #kept = new WeakMap<object, Kept[]>();
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  /** @throws AgentError `invalid` for tools that no service would accept. */
+  of(request: EnvelopeRequest): EnvelopeBytes {
+    const key = request.tools[0] ?? noTools;
+    const kept = this.#kept.get(key) ?? [];
+    const known = kept.find((entry) => isSame(entry.request, request));
+    if (known !== undefined) return known.bytes;
+    const bytes = this.#make(request);
+    this.#kept.set(key, [...kept.slice(-(maxKept - 1)), { request: frozen(request), bytes }]);
+    return bytes;
+  }
+
+  #make(request: EnvelopeRequest): EnvelopeBytes {
+    const { system, tools, ...rest } = request;
+    const envelope = this.#wire.envelope({ ...rest, system: instructions(system), tools: specsOf(tools) });
+    const { [envelope.turns]: _, ...body } = envelope.body;
+    const fields = JSON.stringify(body).slice(0, -1);
+    const lead = (envelope.lead ?? []).map((item: Json) => `${JSON.stringify(item)},`).join('');
+    const comma = fields === '{' ? '' : ',';
+    const head = encoder.encode(`${fields}${comma}${JSON.stringify(envelope.turns)}:[${lead}`);
+    return { head, tail, headers: envelope.headers };
+  }
+}
+
+/** A list that the caller may change later must not change what the bytes were made from. */
+function frozen(request: EnvelopeRequest): EnvelopeRequest {
+  const { system, tools } = request;
+  return { ...request, tools: [...tools], system: typeof system === 'object' ? [...system] : system };
+}
+
+function isSame(left: EnvelopeRequest, right: EnvelopeRequest): boolean {
+  return (
+    left.model === right.model &&
+    left.toolChoice === right.toolChoice &&
+    left.maxTokens === right.maxTokens &&
+    left.temperature === right.temperature &&
+    left.effort === right.effort &&
+    isSameOutput(left.output, right.output) &&
+    isSameSystem(left.system, right.system) &&
+    left.tools.length === right.tools.length &&
+    left.tools.every((tool, index) => tool === right.tools[index])
+  );
+}
+
+function isSameOutput(left: OutputShape | undefined, right: OutputShape | undefined): boolean {
+  return left === right || (left?.name === right?.name && left?.schema === right?.schema);
+}
+
+function isSameSystem(left: ModelRequest['system'], right: ModelRequest['system']): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object') return false;
+  return left.length === right.length && left.every((text, index) => text === right[index]);
+}
+
+function instructions(system: ModelRequest['system']): readonly string[] {
+  const texts = typeof system === 'string' ? [system] : (system ?? []);
+  return texts.filter((text) => text.trim() !== '').map((text) => text.toWellFormed());
+}
+
+function specsOf(tools: readonly Tool[]): ToolSpec[] {
+  const names = new Set<string>();
+  return tools.map((tool) => {
+    checkTool(tool);
+    if (names.has(tool.name)) {
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'tools',
+        message: `There are two tools named ${tool.name}. Rename one of them.`,
+      });
+    }
+    names.add(tool.name);
+    return { name: tool.name, description: tool.description, parameters: canonicalSchema(tool.parameters) };
+  });
+}

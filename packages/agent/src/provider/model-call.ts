@@ -1,0 +1,114 @@
+import type { ModelResponse } from '../agent.ts';
+import { AgentError } from '../errors.ts';
+import type { RetryPolicy } from '../retry.ts';
+import { planRetry } from '../retry.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Usage } from '../usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../usage.ts';
+import { abortError } from './abort.ts';
+import type { Attempt, Outcome } from './exchange.ts';
+import { exchange } from './exchange.ts';
+
+/** One model call: as many attempts as its retry policy and its time allow. */
+export interface ModelCall extends Omit<Attempt, 'deadline'> {
+  readonly model: string;
+  readonly retry: RetryPolicy;
+}
+
+type Answered = Extract<Outcome, { type: 'answered' }>;
+
+/** What failed attempts have cost so far. */
+interface Account {
+  readonly attempts: number;
+  readonly wasted: Usage;
+}
+
+/**
+ * Asks until an attempt succeeds or no other is worth while. This is the only place that retries.
+ * @throws AgentError with the attempts made and the tokens they wasted.
+ */
+export async function callModel(call: ModelCall): Promise<ModelResponse> {
+  const { runtime, signal, wire } = call;
+  const deadline = runtime.monotonic() + call.timeouts.totalMs;
+  const attempt: Attempt = { ...call, deadline };
+  let account: Account = { attempts: 0, wasted: noUsage };
+  for (;;) {
+    const outcome = await exchange(attempt);
+    if (outcome.type === 'answered') return responseOf(call, outcome, account);
+    account = {
+      attempts: account.attempts + (outcome.sent ? 1 : 0),
+      wasted: addUsage(account.wasted, outcome.wasted),
+    };
+    const delayMs = pauseBefore(call, outcome, account, deadline);
+    tellRetry(call, outcome.error, account.attempts, delayMs);
+    await pause(runtime, delayMs, signal);
+    if (signal?.aborted) throw accounted(abortError(signal, wire.provider), account);
+  }
+}
+
+/** How long to wait before the next attempt; throws when there is none. */
+function pauseBefore(
+  call: ModelCall,
+  { error, retry }: Extract<Outcome, { type: 'failed' }>,
+  account: Account,
+  deadline: number,
+): number {
+  const { runtime } = call;
+  const plan = planRetry(call.retry, {
+    failures: account.attempts,
+    retryable: retry,
+    retryAfterMs: error.retryAfterMs,
+    remainingMs: deadline - runtime.monotonic(),
+    random: retry ? runtime.random() : 0,
+  });
+  if (plan.type === 'wait') return plan.delayMs;
+  // Promise 7: whatever the status, a service that wants us to come back much later limits our rate.
+  throw accounted(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
+}
+
+function responseOf(
+  call: ModelCall,
+  { answer, requestId, rateLimits }: Answered,
+  account: Account,
+): ModelResponse {
+  return {
+    content: answer.text,
+    toolCalls: answer.calls,
+    usage: answer.usage,
+    stopReason: answer.stopReason,
+    message: { role: 'assistant', content: answer.parts },
+    model: answer.model ?? call.model,
+    attempts: account.attempts + 1,
+    wasted: account.wasted,
+    ...(requestId !== undefined && { requestId }),
+    ...(rateLimits !== undefined && { rateLimits }),
+  };
+}
+
+/** The same error with what it cost. One that cost nothing, such as the reason of an early abort, stays itself. */
+function accounted(error: AgentError, { attempts, wasted }: Account, kind = error.kind): AgentError {
+  if (attempts === 0 && isNoUsage(wasted)) return error;
+  return new AgentError({ ...error.toJSON(), kind, attempts, wasted });
+}
+
+function tellRetry(call: ModelCall, error: AgentError, attempt: number, delayMs: number): void {
+  try {
+    call.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs });
+  } catch {
+    // A watcher's failure is the watcher's own.
+  }
+}
+
+/** Resolves after the delay or when the signal aborts, whichever comes first. */
+function pause(runtime: Runtime, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const over = () => {
+      takeBack();
+      signal?.removeEventListener('abort', over);
+      resolve();
+    };
+    const takeBack = runtime.timer(delayMs, over);
+    signal?.addEventListener('abort', over);
+  });
+}

@@ -1,0 +1,30 @@
+/** Stands for a payload that was meant to be JSON and is not: the stream cannot be trusted any more. */
+export class Garbled {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** JSON, or {@link Garbled}. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return new Garbled(text);
+  }
+}
+
+/** JSON; text that does not even begin like JSON, such as an end mark in plain words, is given as it is. */
+export function parsePayload(text: string): unknown {
+  const first = text.trimStart()[0];
+  if (first === '{') return parseJson(text);
+  if (first === '[') return beginsLikeArray(text) ? parseJson(text) : text;
+  const value = parseJson(text);
+  return value instanceof Garbled ? text : value;
+}
+
+function beginsLikeArray(text: string): boolean {
+  return /^\s*\[\s*([[{"\]\-0-9tfn]|$)/.test(text);
+}

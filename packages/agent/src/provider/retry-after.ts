@@ -1,0 +1,57 @@
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const day = 86_400_000;
+
+/**
+ * How long a response asks us to wait, in milliseconds, from `retry-after-ms` or `retry-after` (seconds or an
+ * HTTP date). Zero, negative, past and unreadable values ask for nothing.
+ *
+ * @param now wall clock in milliseconds since 1970, asked for only to read a date.
+ */
+export function retryAfterOf(
+  header: (name: string) => string | undefined,
+  now: () => number,
+): number | undefined {
+  return (
+    usableWait(numberIn(header('retry-after-ms'))) ?? usableWait(waitIn(header('retry-after')?.trim(), now))
+  );
+}
+
+/** A wait that can be honoured, or nothing. */
+export function usableWait(ms: number | undefined): number | undefined {
+  if (ms === undefined || !(ms > 0)) return undefined;
+  return Math.min(ms, Number.MAX_SAFE_INTEGER);
+}
+
+function waitIn(text: string | undefined, now: () => number): number | undefined {
+  const seconds = numberIn(text);
+  if (seconds !== undefined) return seconds * 1000;
+  const date = text === undefined ? undefined : httpDate(text);
+  return date === undefined ? undefined : date - now();
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * Milliseconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT` or the older `Sunday, 06-Nov-94 08:49:37 GMT`
+ * (RFC 9110, 5.6.7). Reckoned here because the core uses no global clock or calendar.
+ */
+function httpDate(text: string): number | undefined {
+  const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(text);
+  if (match === null) return undefined;
+  const [, date, name, years, hours, minutes, seconds] = match;
+  const month = months.indexOf((name ?? '').toLowerCase());
+  if (month < 0) return undefined;
+  const year = Number(years) + (years?.length === 2 ? 2000 : 0);
+  const time = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return daysSince1970(year, month + 1, Number(date)) * day + time * 1000;
+}
+
+/** Days from 1 January 1970 in the Gregorian calendar: a year is counted from March, so that leap days end it. */
+function daysSince1970(year: number, month: number, date: number): number {
+  const shifted = month > 2 ? year : year - 1;
+  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);
+  const monthsFromMarch = (month + 9) % 12;
+  return shifted * 365 + leapDays + Math.floor((153 * monthsFromMarch + 2) / 5) + date - 1 - 719_468;
+}

@@ -1,0 +1,28 @@
+/** One HTTP POST. */
+export interface TransportRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Written one after another; never changed or kept by the transport after the promise settles. */
+  readonly body: readonly Uint8Array[];
+  /** Aborting destroys the connection at once. */
+  readonly signal: AbortSignal;
+}
+
+/** The head of an HTTP answer, its body still to be read. */
+export interface RawResponse {
+  readonly status: number;
+  /** Value of a response header by lower-case name. */
+  header(name: string): string | undefined;
+  /** All header names, lower case. */
+  readonly headerNames: readonly string[];
+  /**
+   * Delivers every chunk of the body synchronously as it comes. Resolves at the clean end, rejects when the
+   * connection breaks. Call it once.
+   */
+  read(onChunk: (bytes: Uint8Array) => void): Promise<void>;
+  /** Gives up on the rest of the body; its connection is closed. */
+  close(): void;
+}
+
+/** Sends one request and resolves with the head of the answer. Follows no redirect, retries nothing. */
+export type Transport = (request: TransportRequest) => Promise<RawResponse>;

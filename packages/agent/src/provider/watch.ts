@@ -1,0 +1,56 @@
+import type { Runtime } from '../runtime.ts';
+
+/** When something has to have happened, on the monotonic clock, and what is late if it has not. */
+export interface Due<Name extends string> {
+  readonly at: number;
+  readonly name: Name;
+}
+
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Guards moving deadlines with one timer. Progress only moves a timestamp; the timer looks at it when it
+ * fires and is set again for what is then left, because setting a timer for every delta costs more than
+ * reading the delta.
+ */
+export class Watch<Name extends string> {
+  readonly #runtime: Runtime;
+  readonly #due: () => Due<Name>;
+  readonly #late: (name: Name) => void;
+  #setFor = Number.POSITIVE_INFINITY;
+  #cancel: (() => void) | undefined;
+
+  /** `due` gives the nearest deadline; `late` is called once when it has passed. */
+  constructor(runtime: Runtime, due: () => Due<Name>, late: (name: Name) => void) {
+    this.#runtime = runtime;
+    this.#due = due;
+    this.#late = late;
+  }
+
+  /** To be called at the start and when the nearest deadline may have come nearer. */
+  look(): void {
+    const due = this.#due();
+    if (due.at < this.#setFor) this.#set(due.at);
+  }
+
+  /** Takes the timer back. */
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #set(at: number): void {
+    this.#cancel?.();
+    this.#setFor = at;
+    const wait = Math.min(Math.max(at - this.#runtime.monotonic(), 0), longestTimer);
+    this.#cancel = this.#runtime.timer(wait, () => this.#fire());
+  }
+
+  #fire(): void {
+    this.#cancel = undefined;
+    this.#setFor = Number.POSITIVE_INFINITY;
+    const due = this.#due();
+    if (this.#runtime.monotonic() >= due.at) this.#late(due.name);
+    else this.#set(due.at);
+  }
+}

@@ -1,0 +1,1 @@
+export { wellFormedJson, wellFormedText } from '../well-formed.ts';

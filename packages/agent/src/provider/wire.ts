@@ -1,0 +1,150 @@
+import type { OutputShape, RequestConfig, StopReason } from '../agent.ts';
+import type { ErrorKind } from '../errors.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { AssistantPart, Seal, ToolResultPart, UserPart } from '../message.ts';
+import type { Usage } from '../usage.ts';
+import type { RawResponse } from './transport.ts';
+
+/** Where requests go. Asked for once per agent and kept. */
+export interface Endpoint {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Texts that must never appear in an error, such as the key. */
+  readonly secrets?: readonly string[];
+}
+
+/** A tool as a wire declares it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+/** All of a request but its turns, defaults filled in. */
+export interface WireRequest {
+  readonly model: string;
+  readonly system: readonly string[];
+  readonly tools: readonly ToolSpec[];
+  readonly toolChoice: 'auto' | 'none';
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly effort?: RequestConfig['effort'];
+  readonly output?: OutputShape;
+}
+
+/** The request without its turns: the kit puts those into `body[turns]` as an array, after `lead`. */
+export interface Envelope {
+  readonly body: JsonObject;
+  /** Name of the field that holds the turns. */
+  readonly turns: string;
+  /** Items that stand before the turns, such as a system message. */
+  readonly lead?: readonly Json[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A tool's result in a turn. Results come first in their turn, in the order of the calls. */
+export interface ResultPart {
+  readonly type: 'tool_result';
+  /** The id this wire knows the call by. */
+  readonly callId: string;
+  readonly toolName: string;
+  readonly content: readonly ToolResultPart[];
+  readonly isError: boolean;
+}
+
+/**
+ * One side's say. The view is valid for any wire: sides alternate beginning with the user, every call is
+ * answered in the next turn, ids are unique and of plain characters, no text is empty, and of what is
+ * sealed only this provider's own remains (reasoning without a seal is left out).
+ */
+export type Turn =
+  | { readonly side: 'user'; readonly parts: readonly (ResultPart | UserPart)[] }
+  | { readonly side: 'assistant'; readonly parts: readonly AssistantPart[] };
+
+/** Names a block while its answer streams: any stable key. Blocks may interleave; the first mention gives the order. */
+export type BlockKey = number | string;
+
+/** Why a request or a stream failed, in neutral words: an error kind, `busy` (try later) or `broken` (garbled). */
+export type FaultKind = ErrorKind | 'busy' | 'broken';
+
+export interface Fault {
+  readonly message: string;
+  /** Absent: taken from the HTTP status. */
+  readonly kind?: FaultKind;
+  /** How long the service asks us to wait, in milliseconds. Absent: the standard headers count. */
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * The only way for a wire to speak. Whatever is called here counts as progress; an event that calls
+ * nothing proves life but not progress. Nothing but `end` is success.
+ */
+export interface Out {
+  text(at: BlockKey, delta: string): void;
+  reasoning(at: BlockKey, delta: string): void;
+  /** Attaches data that must come back unchanged: to the block at this key, or as a block of its own. */
+  seal(at: BlockKey, data: Seal['data']): void;
+  call(at: BlockKey, id: string, name: string): void;
+  /** A fragment of the JSON text of a call's arguments. */
+  input(at: BlockKey, fragment: string): void;
+  /** The block is whole. */
+  close(at: BlockKey): void;
+  /** Token counts so far, absolute: a field given again replaces the earlier value. */
+  usage(counts: Partial<Usage>): void;
+  /** The model that answers, as the service names it. */
+  model(name: string): void;
+  /** Notes why the model stopped; the answer is not over yet. `raw` is the service's own word. */
+  stop(reason: StopReason, raw?: string): void;
+  /** The answer is over. The reason is the one given here or noted by `stop`. */
+  end(reason?: StopReason, raw?: string): void;
+  /** The service reports a failure inside the stream. */
+  fail(kind: FaultKind, message: string, retryAfterMs?: number): void;
+}
+
+/** Splits a body into payloads. One instance per answer. */
+export interface Framer {
+  /** Payloads completed by these bytes. */
+  push(bytes: Uint8Array): Iterable<unknown>;
+  /** Payloads that the clean end of the body completes. */
+  end(): Iterable<unknown>;
+}
+
+/**
+ * How bytes become payloads: server-sent events whose data is JSON (a data line that is not JSON is given
+ * as its text), lines of JSON, or a framer of your own with the content types it accepts.
+ */
+export type Framing = 'sse' | 'ndjson' | { readonly contentTypes: readonly string[]; open(): Framer };
+
+/**
+ * A provider as data and pure functions. `createAgent` does the rest: transport, framing, retries,
+ * time-outs, abort, assembling, history bytes, scrubbing, size limits.
+ */
+export interface Wire {
+  /** Names the provider; seals carry it. */
+  readonly provider: string;
+  readonly framing: Framing;
+  /** Where requests go, or how to find out. */
+  readonly endpoint: Endpoint | (() => Promise<Endpoint>);
+  /** The request without its turns. Must give equal bytes for equal input: the prefix is cached by the service. */
+  envelope(request: WireRequest): Envelope;
+  /** One turn as items of the turns array. Pure: the kit keeps its bytes. */
+  turn(turn: Turn): readonly Json[];
+  /** One payload of the answer. An unknown one calls nothing. Must not throw for odd input. */
+  event(payload: unknown, out: Out): void;
+  /** Describes an HTTP failure. `body` is at most 16 KiB of text. */
+  fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
+  /**
+   * Text spliced into the bytes of a turn to mark the end of a cacheable prefix, `back` bytes before the
+   * turn's end. The kit marks the last turn of this request and of the one before.
+   */
+  readonly cacheMark?: { readonly text: string; readonly back: number };
+  /** Names (or prefixes ending in `*`) of response headers shown as `rateLimits`. */
+  readonly rateLimitHeaders?: readonly string[];
+  /** Name of the response header with the service's request id. */
+  readonly requestIdHeader?: string;
+  /** Sends through a vendor's client instead of the kit's transport: for signed or expiring credentials. */
+  send?(
+    body: Uint8Array,
+    link: { readonly signal: AbortSignal; readonly headers: Readonly<Record<string, string>> },
+  ): Promise<RawResponse>;
+}

@@ -1,0 +1,57 @@
+/** How often and after which pauses a failed model request is made again. */
+export interface RetryPolicy {
+  /** Requests made after the first one. */
+  readonly retries: number;
+  /** The pause before the first retry is at most this long, in milliseconds; it doubles from then on. */
+  readonly baseMs: number;
+  /** No pause of our own choosing is longer, in milliseconds. */
+  readonly maxMs: number;
+  /** A service that asks for a longer pause than this, in milliseconds, is not waited for. */
+  readonly maxWaitMs: number;
+}
+
+export const defaultRetry: RetryPolicy = Object.freeze({
+  retries: 3,
+  baseMs: 500,
+  maxMs: 8_000,
+  maxWaitMs: 60_000,
+});
+
+/**
+ * The pause before retry number `retry` (the first is 0): half of it is fixed, so it is never 0, and half is
+ * chance, so that many clients do not come back together.
+ */
+export function backoffMs(policy: RetryPolicy, retry: number, random: number): number {
+  const half = Math.min(policy.baseMs * 2 ** retry, policy.maxMs) / 2;
+  return half + random * half;
+}
+
+/** What is known when a request has failed. */
+export interface FailedRequest {
+  /** Requests that failed so far, this one included. */
+  readonly failures: number;
+  readonly retryable: boolean;
+  /** How long the service asks us to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  /** Time left for the whole call, in milliseconds. */
+  readonly remainingMs: number;
+  /** A number from 0 up to but not including 1. */
+  readonly random: number;
+}
+
+/** `too_long`: trying again would help, but not before the service's own pause is over. */
+export type RetryPlan =
+  | { readonly type: 'wait'; readonly delayMs: number }
+  | { readonly type: 'stop' }
+  | { readonly type: 'too_long' };
+
+/** Decides whether a failed request is made again, and when. */
+export function planRetry(policy: RetryPolicy, failed: FailedRequest): RetryPlan {
+  if (!failed.retryable) return { type: 'stop' };
+  const asked = failed.retryAfterMs;
+  if (asked !== undefined && asked > Math.min(policy.maxWaitMs, failed.remainingMs))
+    return { type: 'too_long' };
+  if (failed.failures > policy.retries) return { type: 'stop' };
+  const delayMs = asked ?? backoffMs(policy, failed.failures - 1, failed.random);
+  return delayMs < failed.remainingMs ? { type: 'wait', delayMs } : { type: 'stop' };
+}

@@ -1,0 +1,204 @@
+import type { AgentEvent } from '../../agent.ts';
+import type { ErrorKind } from '../../errors.ts';
+import { expect, expectEqual } from '../assertion.ts';
+import type { Play } from '../play.ts';
+import { answersStatus, failsWith, plays } from '../play.ts';
+import { scriptAnswer, tellUntil } from '../script.ts';
+import { expectAnswer } from './compare.ts';
+import { httpDate } from './http-date.ts';
+import type { Stage } from './stage.ts';
+import { answered, askOnce, failed, onStage } from './stage.ts';
+import type { CaseDefinition } from './subject.ts';
+import { group } from './subject.ts';
+
+const the = group('retries');
+const hints = group('retry-after');
+
+const answer = scriptAnswer(['Fine after all.']);
+const busy = failsWith({ type: 'overloaded', message: 'Too busy.' });
+
+type RetryEvent = AgentEvent & { readonly type: 'retry' };
+
+function retriesIn(events: readonly AgentEvent[]): RetryEvent[] {
+  return events.filter((event) => event.type === 'retry');
+}
+
+/** Fails unless the pauses are those of the back-off: half fixed, half chance, doubling, never above 8 s. */
+function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
+  for (const [index, { delayMs }] of retriesIn(events).entries()) {
+    const most = Math.min(500 * 2 ** (index + first), 8000);
+    expect(
+      delayMs >= most / 2 && delayMs <= most,
+      `pause ${index + 1} between ${most / 2} and ${most} ms, found ${delayMs}`,
+    );
+  }
+}
+
+/** A hint that has to be followed. `ms` is the pause that it asks for. */
+function followed(what: string, play: (stage: Stage) => Play, ms: number): CaseDefinition {
+  return hints(`${what} is waited for`, async (subject) => {
+    let hint: Play = busy;
+    await onStage(
+      subject,
+      (_, index) => (index === 0 ? hint : plays(answer)),
+      async (stage) => {
+        hint = play(stage);
+        const outcome = await stage.ask();
+        expectAnswer(answered(outcome), answer, subject.testing);
+        const [retry] = retriesIn(outcome.events);
+        expect(
+          retry !== undefined && retry.delayMs >= ms && retry.delayMs <= ms * 1.25,
+          `a pause of ${ms} ms, found ${retry?.delayMs}`,
+        );
+      },
+    );
+  });
+}
+
+/** A hint that makes no sense: the ordinary back-off counts. */
+function ignored(what: string, headers: (stage: Stage) => Record<string, string>): CaseDefinition {
+  return hints(`${what} falls back to the ordinary pause`, async (subject) => {
+    let hint: Play = busy;
+    await onStage(
+      subject,
+      (_, index) => (index === 0 ? hint : plays(answer)),
+      async (stage) => {
+        hint = answersStatus(429, headers(stage));
+        const outcome = await stage.ask();
+        answered(outcome);
+        expectBackoff(outcome.events);
+      },
+    );
+  });
+}
+
+/** A hint that nobody should wait for. */
+function tooLong(what: string, status: number, seconds: number, totalMs?: number): CaseDefinition {
+  return hints(`${what} fails at once and says how long`, async (subject) => {
+    const plays = [answersStatus(status, { 'retry-after': String(seconds) })];
+    const link = totalMs === undefined ? {} : { timeouts: { totalMs } };
+    const { outcome, exchanges } = await askOnce(subject, plays, {}, link);
+    const expected: ErrorKind = 'rate_limit';
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      [expected, seconds * 1000],
+      'kind and hint',
+    );
+    expectEqual(exchanges.length, 1, 'the number of requests');
+    expectEqual(retriesIn(outcome.events), [], 'the retries');
+  });
+}
+
+function dateHeader(ms: number): Record<string, string> {
+  return { 'retry-after': httpDate(ms) };
+}
+
+/** The next whole second: a date has no finer grain. */
+function wholeSecond(stage: Stage): number {
+  return Math.ceil(stage.runtime.now() / 1000) * 1000;
+}
+
+export const retryCases: readonly CaseDefinition[] = [
+  the('P5 three retries, then the last error', async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, [busy, busy, busy, busy, plays(answer)]);
+    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['rate_limit', 4], 'kind and attempts');
+    expectEqual(exchanges.length, 4, 'the number of requests');
+    expectEqual(
+      retriesIn(outcome.events).map(({ attempt }) => attempt),
+      [1, 2, 3],
+      'the attempts told',
+    );
+  }),
+  the('P5 the pauses grow and are never zero', async (subject) => {
+    const { outcome } = await askOnce(subject, [busy, busy, busy, plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    expectEqual(answered(outcome).attempts, 4, 'the attempts');
+    expectEqual(retriesIn(outcome.events).length, 3, 'the number of retries');
+    expectBackoff(outcome.events);
+  }),
+  the('nothing is sent before the pause is over', async (subject) => {
+    await onStage(subject, [busy, plays(answer)], async (stage) => {
+      const paused = Promise.withResolvers<number>();
+      const emit = (event: AgentEvent) => event.type === 'retry' && paused.resolve(event.delayMs);
+      const asked = stage.ask({}, { patient: false, emit });
+      const delayMs = await paused.promise;
+      await stage.settled();
+      await stage.runtime.advance(delayMs - 1);
+      await stage.settled();
+      expectEqual(stage.server.exchanges.length, 1, 'the requests a millisecond before the pause is over');
+      await stage.runtime.advance(2);
+      expectAnswer(answered(await asked), answer, subject.testing);
+    });
+  }),
+  the('a retry tells why, as data', async (subject) => {
+    const { outcome } = await askOnce(subject, [busy, plays(answer)]);
+    const [retry] = retriesIn(outcome.events);
+    expectEqual([retry?.attempt, retry?.error.kind], [1, 'rate_limit'], 'attempt and kind');
+    expect(retry?.error.message.includes('Too busy.') === true, 'the words of the service');
+    expectEqual(JSON.parse(JSON.stringify(retry)), retry, 'the event after JSON');
+  }),
+  the('a retry sends the same request', async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, [busy, busy, plays(answer)], {
+      system: 'Be brief.',
+    });
+    answered(outcome);
+    expectEqual(
+      exchanges.map(({ text }) => text),
+      Array(3).fill(exchanges[0]?.text),
+      'the bodies',
+    );
+  }),
+  the('no retry when none are allowed', async (subject) => {
+    const { outcome, exchanges } = await askOnce(
+      subject,
+      [busy, plays(answer)],
+      {},
+      { retry: { retries: 0 } },
+    );
+    expectEqual(failed(outcome).attempts, 1, 'the attempts');
+    expectEqual(exchanges.length, 1, 'the number of requests');
+  }),
+  the('P8 after a retry only the text of the last attempt counts', async (subject) => {
+    const first = scriptAnswer(['Text that will be void.']);
+    const cut = plays(first, { steps: tellUntil(first, ({ type }) => type === 'close') });
+    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    const at = outcome.events.findIndex(({ type }) => type === 'retry');
+    const before = outcome.events
+      .slice(0, at)
+      .map((event) => (event.type === 'text_delta' ? event.text : ''));
+    expectEqual(before.join(''), 'Text that will be void.', 'the text emitted before the retry');
+    expectEqual(outcome.events.filter(({ type }) => type === 'retry').length, 1, 'the number of retries');
+  }),
+  the('the next request begins anew after retries', async (subject) => {
+    await onStage(subject, [busy, busy, plays(answer), busy, plays(answer)], async (stage) => {
+      answered(await stage.ask());
+      const second = await stage.ask();
+      expectEqual(answered(second).attempts, 2, 'the attempts of the second request');
+      expectBackoff(second.events);
+    });
+  }),
+  followed(
+    "the service's own hint",
+    () => failsWith({ type: 'rate_limit', message: 'Slow.', retryAfterMs: 2000 }),
+    2000,
+  ),
+  followed(
+    'a hint on an overloaded answer',
+    () => failsWith({ type: 'overloaded', message: 'Slow.', retryAfterMs: 3000 }),
+    3000,
+  ),
+  followed('a hint in seconds', () => answersStatus(429, { 'retry-after': '7' }), 7000),
+  followed('a hint in seconds on 503', () => answersStatus(503, { 'retry-after': '11' }), 11_000),
+  followed('a hint in milliseconds', () => answersStatus(429, { 'retry-after-ms': '1234' }), 1234),
+  followed('a hint of exactly a minute', () => answersStatus(429, { 'retry-after': '60' }), 60_000),
+  followed('a hint as a date', (stage) => answersStatus(429, dateHeader(wholeSecond(stage) + 9000)), 9000),
+  ignored('a hint of zero', () => ({ 'retry-after': '0' })),
+  ignored('a negative hint', () => ({ 'retry-after': '-5' })),
+  ignored('a hint of junk', () => ({ 'retry-after': 'soon' })),
+  ignored('a hint in milliseconds of junk', () => ({ 'retry-after-ms': 'NaN' })),
+  ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
+  tooLong('P7 a hint of more than a minute', 429, 61),
+  tooLong('P7 a hint of a day on 503', 503, 86_400),
+  tooLong('P7 a hint longer than the time that is left', 429, 30, 20_000),
+];

@@ -1,0 +1,82 @@
+import type { Runtime } from '../../runtime.ts';
+import { fenced, type Store } from '../../store.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+
+/** A store whose every answer takes up to `mostMs` by the runtime's clock. */
+export function slowStore(store: Store, runtime: Runtime, { random, mostMs }: Slowness): Store {
+  const later = () => new Promise<void>((resolve) => runtime.timer(random.between(1, mostMs), resolve));
+  return {
+    async claim(sessionId) {
+      await later();
+      return store.claim(sessionId);
+    },
+    async append(sessionId, events, writer) {
+      await later();
+      await store.append(sessionId, events, writer);
+      await later();
+    },
+    async read(sessionId, afterSeq) {
+      await later();
+      return store.read(sessionId, afterSeq);
+    },
+    sessions: () => store.sessions(),
+  };
+}
+
+export interface Slowness {
+  readonly random: SeededRandom;
+  readonly mostMs: number;
+}
+
+/** How a store fails: at once or later, never answering, after it has written all the same, or fenced off. */
+export type StoreFault = 'throws' | 'rejects' | 'hangs' | 'writes, then rejects' | 'writes, then hangs' | 'is fenced';
+
+export const storeFaults: readonly StoreFault[] = [
+  'throws',
+  'rejects',
+  'hangs',
+  'writes, then rejects',
+  'writes, then hangs',
+  'is fenced',
+];
+
+/** Where a store fails: at its claim, while it reads, or at one append, counted from 0. */
+export type FaultPlace = 'claim' | 'read' | number;
+
+/** A store that fails at one place, and a count of the appends it was asked for. */
+export interface FaultyStore extends Store {
+  readonly appends: number;
+}
+
+export function faultyStore(store: Store, place: FaultPlace, fault: StoreFault): FaultyStore {
+  let appends = 0;
+  const failing = <Value>(sessionId: string, work: () => Value | Promise<Value>): Promise<Value> => {
+    const written = fault.startsWith('writes') ? work() : undefined;
+    if (fault === 'throws') throw diskFull();
+    if (fault.endsWith('hangs')) return new Promise(() => {});
+    const error = fault === 'is fenced' ? fenced(sessionId) : diskFull();
+    return Promise.resolve(written).then(() => Promise.reject(error));
+  };
+  return {
+    get appends() {
+      return appends;
+    },
+    claim: (sessionId) => {
+      const work = () => store.claim(sessionId);
+      return place === 'claim' ? failing(sessionId, work) : work();
+    },
+    append(sessionId, events, writer) {
+      const work = () => store.append(sessionId, events, writer);
+      return appends++ === place ? failing(sessionId, work) : work();
+    },
+    read(sessionId, afterSeq) {
+      const work = () => store.read(sessionId, afterSeq);
+      return place === 'read' ? failing(sessionId, work) : work();
+    },
+    sessions: () => store.sessions(),
+  };
+}
+
+function diskFull(): Error {
+  return Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
+}

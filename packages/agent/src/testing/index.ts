@@ -1,0 +1,47 @@
+export type { Seeds } from './agent-contract/laws.ts';
+export type { AgentLink, ContractSubject } from './agent-contract/subject.ts';
+export { type AgentContractOptions, agentContract } from './agent-contract.ts';
+export { ContractFailure, expect, expectEqual, expectOneOf, show } from './assertion.ts';
+export { type Chunking, chunksOf } from './chunking.ts';
+export type { ContractCase } from './contract-case.ts';
+export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
+export { handlerTransport } from './handler-transport.ts';
+export { type Loopback, serveLoopback } from './loopback.ts';
+export {
+  type AnswerPlay,
+  answersStatus,
+  type Ending,
+  type FaultPlay,
+  failsWith,
+  type HangUpPlay,
+  type LivePlay,
+  LiveStream,
+  type Play,
+  plays,
+  type RawPlay,
+  type SilentPlay,
+} from './play.ts';
+export { errorResponse, framesOf, type Performance, perform } from './player.ts';
+export type * from './provider-testing.ts';
+export { type Lacks, randomAnswer, randomPlay } from './random-answer.ts';
+export { type RandomHistory, randomHistory } from './random-history.ts';
+export { type ContractProblem, type ContractTotals, runContract } from './run-contract.ts';
+export { callBlock, pieces, scriptAnswer, scriptModel, scriptUsage, tell } from './script.ts';
+export { scriptTesting } from './script-testing.ts';
+export { type ScriptWireConfig, scriptCapabilities, scriptProvider, scriptWire } from './script-wire.ts';
+export {
+  type ScriptedAgent,
+  type ScriptedAgentOptions,
+  type ScriptedAnswer,
+  type ScriptStep,
+  scriptedAgent,
+} from './scripted-agent.ts';
+export { type SeededRandom, seededRandom } from './seeded-random.ts';
+export {
+  type Exchange,
+  type Handler,
+  type WireScript,
+  type WireServer,
+  type WireServerOptions,
+  wireServer,
+} from './wire-server.ts';

@@ -1,0 +1,90 @@
+import type { Capabilities, StopReason } from '../agent.ts';
+import type { ErrorKind } from '../errors.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { isObject } from '../json.ts';
+import type { BlockKey, FaultKind, Out, Wire } from '../provider/wire.ts';
+import type { Usage } from '../usage.ts';
+
+/** Where a scripted service is found. */
+export interface ScriptWireConfig {
+  readonly baseURL: string;
+  readonly apiKey: string;
+}
+
+/** The name that scripted agents go by unless they are given another. */
+export const scriptProvider = 'scripted';
+
+/** What the scripted wire can do: everything. */
+export const scriptCapabilities: Capabilities = {
+  images: true,
+  documents: true,
+  reasoning: true,
+  parallelCalls: true,
+  output: 'native',
+  sampling: true,
+  cacheUsage: true,
+};
+
+/**
+ * The wire of scripted agents: the kit's own words as JSON, so that nothing is lost in translation. It asks
+ * with the view of the history as it is and is answered by calls of {@link Out} as server-sent events.
+ */
+export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: string = scriptProvider): Wire {
+  return {
+    provider,
+    framing: 'sse',
+    endpoint: { url: `${baseURL}/ask`, headers: { authorization: `Bearer ${apiKey}` }, secrets: [apiKey] },
+    envelope: (request) => ({ body: plain(request), turns: 'turns' }),
+    turn: (turn) => [plain(turn)],
+    event: tell,
+    fault: readFault,
+    requestIdHeader: 'x-request-id',
+    rateLimitHeaders: ['x-limit-*'],
+  };
+}
+
+/** Views and requests hold nothing but JSON; their types say so only by name. */
+function plain(value: object): JsonObject {
+  return value as JsonObject;
+}
+
+type Teller = (out: Out, at: BlockKey, payload: Record<string, unknown>) => void;
+
+const tellers: Readonly<Record<string, Teller>> = {
+  text: (out, at, { delta }) => out.text(at, String(delta)),
+  reasoning: (out, at, { delta }) => out.reasoning(at, String(delta)),
+  seal: (out, at, { data }) => out.seal(at, data as Json),
+  call: (out, at, { id, name }) => out.call(at, String(id ?? ''), String(name)),
+  input: (out, at, { delta }) => out.input(at, String(delta)),
+  close: (out, at) => out.close(at),
+  usage: (out, _, { counts }) => out.usage(counts as Partial<Usage>),
+  model: (out, _, { name }) => out.model(String(name)),
+  end: (out, _, { stop }) => out.end(stop as StopReason),
+  fail: (out, _, { kind, message }) => out.fail(kind as FaultKind, String(message)),
+};
+
+function tell(payload: unknown, out: Out): void {
+  if (typeof payload === 'string')
+    return out.fail('broken', 'The scripted service sent an event that is not JSON.');
+  if (!isObject(payload)) return undefined;
+  const word = String(payload['do']);
+  if (Object.hasOwn(tellers, word)) tellers[word]?.(out, payload['at'] as BlockKey, payload);
+  return undefined;
+}
+
+/** A failure as a scripted service words it. */
+export interface ScriptFailure {
+  readonly message: string;
+  readonly kind?: ErrorKind | 'busy';
+  readonly retryAfterMs?: number;
+}
+
+function readFault(status: number, body: string): ScriptFailure {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (isObject(parsed) && typeof parsed['message'] === 'string') return parsed as unknown as ScriptFailure;
+  } catch {
+    // Not from the scripted service: whatever stood in between.
+  }
+  return { message: `The service answered ${status}: ${body.slice(0, 300)}` };
+}

@@ -1,0 +1,72 @@
+import { isObject } from '../json.ts';
+import { type AssistantMessage, callsOf, type Message, type ToolResultMessage } from '../message.ts';
+import { ContractFailure } from './assertion.ts';
+
+/**
+ * Fails unless every provider can take the conversation: each call has exactly one result, right after its
+ * answer and in the order of the calls; no message and no text is empty; no text, key or argument holds half
+ * of a surrogate pair; roles and parts are known.
+ * @throws ContractFailure naming the first message that is wrong.
+ */
+export function assertValidHistory(messages: readonly Message[]): void {
+  let at = 0;
+  while (at < messages.length) {
+    const message = messages[at];
+    if (message === undefined) throw flaw(at, 'is missing');
+    checkMessage(message, at);
+    if (message.role === 'tool_result') throw flaw(at, `answers ${show(message.toolCallId)}, which nobody called`);
+    at += 1;
+    if (message.role === 'assistant') at = checkResults(messages, at, message);
+  }
+}
+
+/** Checks the results after an answer and gives the index of what follows them. */
+function checkResults(messages: readonly Message[], from: number, answer: AssistantMessage): number {
+  let at = from;
+  for (const call of callsOf(answer)) {
+    const result = messages[at];
+    if (result?.role !== 'tool_result') throw flaw(at, `should answer call ${show(call.id)}`);
+    if (result.toolCallId !== call.id) {
+      throw flaw(at, `answers ${show(result.toolCallId)} where the result of ${show(call.id)} belongs`);
+    }
+    checkMessage(result, at);
+    checkResult(result, at);
+    at += 1;
+  }
+  return at;
+}
+
+function checkResult(result: ToolResultMessage, at: number): void {
+  if (result.notRun === true && result.isError !== true) throw flaw(at, 'was not run and is no error');
+}
+
+function checkMessage(message: Message, at: number): void {
+  if (!['user', 'assistant', 'tool_result'].includes(message.role)) throw flaw(at, 'has a role that nobody knows');
+  if (!Array.isArray(message.content) || message.content.length === 0) throw flaw(at, 'is empty');
+  for (const part of message.content) {
+    const allowed = message.role === 'assistant' ? answerParts : saidParts;
+    if (!allowed.has(part.type)) throw flaw(at, `has a part of type ${show(part.type)}`);
+    if (part.type === 'text' && part.text === '') throw flaw(at, 'has an empty text');
+    if (part.type === 'tool_call' && (typeof part.arguments !== 'object' || part.arguments === null)) {
+      throw flaw(at, 'has a call whose arguments are no object');
+    }
+  }
+  if (hasHalfPair(message)) throw flaw(at, 'holds half of a surrogate pair');
+}
+
+const answerParts: ReadonlySet<string> = new Set(['text', 'reasoning', 'opaque', 'tool_call']);
+const saidParts: ReadonlySet<string> = new Set(['text', 'image', 'document']);
+
+/** JSON writes half a pair as an escape, so that it is found wherever it stands. What is sealed may hold one. */
+function hasHalfPair(message: Message): boolean {
+  const text = JSON.stringify(message, (_key, value) => (isObject(value) && 'seal' in value ? undefined : value));
+  return /\\ud[89a-f][0-9a-f]{2}/.test(text.replaceAll('\\\\', ''));
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}
+
+function flaw(at: number, what: string): ContractFailure {
+  return new ContractFailure(`message ${at} of the history ${what}`);
+}

@@ -1,0 +1,58 @@
+import type { Agent, ModelResponse, OutputShape, RequestConfig } from './agent.ts';
+import type { ContextPolicy } from './context.ts';
+import type { EventBody, LiveEvent } from './event.ts';
+import type { Gate } from './gate.ts';
+import type { Budget, Pricing } from './limits.ts';
+import type { Runtime } from './runtime.ts';
+import type { State } from './state.ts';
+import type { Tool } from './tool.ts';
+
+/** Whether a step happened now or its result came from an engine's journal. */
+export interface StepOutcome {
+  readonly replayed: boolean;
+  /** False when the log no longer takes events: no further effect may start. */
+  readonly recorded: boolean;
+}
+
+/**
+ * Runs one effect and records the events it returns: the only way into the log, and the only thing a
+ * durable engine replaces. Names are unique within a session and come from positions, never from time.
+ */
+export type Step = (
+  name: string,
+  effect: () => readonly EventBody[] | Promise<readonly EventBody[]>,
+) => Promise<StepOutcome>;
+
+/** All that performing an action needs. One object per run. */
+export interface Work {
+  readonly sessionId: string;
+  readonly agent: Agent;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** The tools as declared to the model: the same array for the whole run, so that providers can cache it. */
+  readonly declared: readonly Tool[];
+  readonly system?: string | readonly string[];
+  readonly config: RequestConfig;
+  readonly output?: OutputShape;
+  /** The tool by which a model without native structured output gives its answer. */
+  readonly answerTool?: Tool;
+  readonly toolErrors: 'continue' | 'stop-batch';
+  readonly toolScheduling: 'parallel' | 'sequential';
+  readonly gate: Gate;
+  readonly context?: ContextPolicy;
+  readonly budget: Budget;
+  readonly pricing: Pricing;
+  readonly allowUnpriced: boolean;
+  readonly attended: boolean;
+  readonly runtime: Runtime;
+  readonly state: State;
+  /** Aborted when the run must stop. */
+  readonly signal: AbortSignal;
+  readonly step: Step;
+  live(event: LiveEvent): void;
+  /** Keeps the last answer for the result. */
+  answered(response: ModelResponse): void;
+  /** Stops the run's clock while a person decides; returns what starts it again. */
+  pauseClock(): () => void;
+  /** Resolves when the person has decided about this approval, or the run must stop. */
+  decided(approvalId: string): Promise<void>;
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ContractSubject } from '../src/testing/index.ts';
+import { agentContract } from '../src/testing/index.ts';
+import { contractSuite } from './contract-suite.ts';
+import { lanternTesting } from './made-up-wire/testing.ts';
+import { createLantern } from './made-up-wire/wire.ts';
+
+const subject: ContractSubject = { name: 'lantern', create: createLantern, testing: lanternTesting };
+
+describe('the contract over a made-up wire of lines of JSON', () => {
+  contractSuite(agentContract(subject));
+});
+
+describe('a provider for a made-up service', () => {
+  const lines = (file: string) =>
+    readFileSync(new URL(`./made-up-wire/${file}`, import.meta.url), 'utf8')
+      .trimEnd()
+      .split('\n').length;
+
+  it('takes less than 90 lines', () => {
+    expect(lines('wire.ts')).toBeLessThan(90);
+  });
+
+  it('takes less than 150 lines together with its inverse', () => {
+    expect(lines('wire.ts') + lines('testing.ts')).toBeLessThan(150);
+  });
+});

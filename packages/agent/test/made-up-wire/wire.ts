@@ -1,0 +1,67 @@
+import type { Agent, Capabilities, StopReason } from '../../src/agent.ts';
+import type { FaultKind, Json, Out, Turn, Wire } from '../../src/provider/index.ts';
+import { createAgent } from '../../src/provider/index.ts';
+import type { AgentLink } from '../../src/testing/index.ts';
+
+const able = { images: true, reasoning: true, parallelCalls: true, sampling: true, cacheUsage: true };
+const capabilities: Capabilities = { ...able, documents: false, output: 'none' };
+
+/** An agent of the Lantern service, as its one-page description has it. */
+export function createLantern({ baseURL, apiKey, model = 'wick-3', ...options }: AgentLink): Agent {
+  return createAgent(lantern(baseURL, apiKey), { ...options, model, capabilities });
+}
+
+const lantern = (baseURL: string, pass: string): Wire => ({
+  provider: 'lantern',
+  framing: 'ndjson',
+  endpoint: { url: `${baseURL}/v0/converse`, headers: { 'x-lantern-pass': pass }, secrets: [pass] },
+  envelope: ({ model, system, tools, toolChoice, maxTokens, temperature }) => ({
+    turns: 'talk',
+    body: {
+      engine: model,
+      manner: [...system],
+      deeds: tools.map(({ name, description, parameters }) => [name, description, parameters]),
+      hands: toolChoice === 'none' ? 'tied' : 'free',
+      ceiling: maxTokens ?? null,
+      heat: temperature ?? null,
+    },
+  }),
+  turn: ({ side, parts }) => [{ who: side === 'user' ? 'guest' : 'host', said: parts.map(pieceOf) }],
+  event(payload, out) {
+    const [word, ...rest] = Array.isArray(payload) ? payload : [];
+    if (Object.hasOwn(lines, word)) lines[word]?.(out, ...(rest as never[]));
+  },
+  fault(_status, body, header) {
+    const tenths = Number(header('x-lantern-wait'));
+    const { 2: why = body } = JSON.parse(body);
+    return { message: String(why), ...(tenths > 0 && { retryAfterMs: tenths * 100 }) };
+  },
+});
+
+function pieceOf(part: Turn['parts'][number]): Json {
+  if (part.type === 'text') return ['words', part.text];
+  if (part.type === 'reasoning') return ['musing', part.text, part.seal?.data ?? null];
+  if (part.type === 'tool_call') return ['errand', part.id, part.toolName, part.arguments as Json];
+  if (part.type !== 'tool_result') return part.type === 'image' ? ['picture', part.mediaType, part.data] : [];
+  const texts = part.content.map((item) => (item.type === 'text' ? item.text : `[${item.data}]`));
+  return ['brought', part.callId, texts.join(''), part.isError ? 'botched' : 'well'];
+}
+
+const byes: Record<string, StopReason> = { ok: 'complete', deeds: 'tool_use', full: 'max_tokens' };
+const oopses: Record<string, FaultKind> = { crowded: 'busy', hasty: 'rate_limit', broken: 'agent' };
+
+const lines: Record<string, (out: Out, ...line: never[]) => void> = {
+  hail: (out, engine: string) => out.model(engine),
+  words: (out, slot: number, text: string) => out.text(slot, text),
+  musing: (out, slot: number, text: string) => out.reasoning(slot, text),
+  wax: (out, slot: number, seal: string) => out.seal(slot, seal),
+  errand: (out, slot: number, plate: string, deed: string) => out.call(slot, plate, deed),
+  needs: (out, slot: number, json: string) => out.input(slot, json),
+  shut: (out, slot: number) => out.close(slot),
+  eaten(out, fresh: number, warm: number, stored: number, outputTokens: number, mused: number) {
+    const input = { inputTokens: fresh + warm + stored, cacheReadTokens: warm, cacheWriteTokens: stored };
+    out.usage({ ...input, outputTokens, reasoningTokens: mused });
+  },
+  bye: (out, how: string) => out.end(how === 'no' ? 'refusal' : (byes[how] ?? 'unknown'), how),
+  oops: (out, what: string, why: string) => out.fail(oopses[what] ?? 'invalid', why),
+};

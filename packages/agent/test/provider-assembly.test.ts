@@ -1,0 +1,336 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { AgentEvent, StopReason } from '../src/agent.ts';
+import type { Answer } from '../src/provider/assembly.ts';
+import { Assembly } from '../src/provider/assembly.ts';
+import type { Out } from '../src/provider/wire.ts';
+
+/** What comes of what a wire says. */
+function told(say: (out: Out) => void): { answer: Answer; events: AgentEvent[] } {
+  const events: AgentEvent[] = [];
+  const assembly = new Assembly('plain', (event) => events.push(event));
+  say(assembly);
+  return { answer: assembly.answer(), events };
+}
+
+/** The one call of an answer with these arguments. */
+function callOf(input: string, stop: StopReason = 'tool_use') {
+  const { answer } = told((out) => {
+    out.call(0, 'c1', 'look');
+    out.input(0, input);
+    out.close(0);
+    out.end(stop);
+  });
+  const [call] = answer.calls;
+  if (call === undefined) throw new Error('There is no call.');
+  return call;
+}
+
+describe('blocks', () => {
+  test('stand in the order of their first mention, however they interleave', () => {
+    const { answer } = told((out) => {
+      out.text('b', '');
+      out.call(7, 'c1', 'look');
+      out.reasoning('r', 'think');
+      out.input(7, '{"a":');
+      out.text('b', 'Hel');
+      out.reasoning('r', 'ing');
+      out.input(7, '1}');
+      out.text('b', 'lo');
+      out.end('tool_use');
+    });
+    expect(answer.parts).toEqual([
+      { type: 'text', text: 'Hello' },
+      { type: 'tool_call', id: 'c1', toolName: 'look', arguments: { a: 1 } },
+      { type: 'reasoning', text: 'thinking' },
+    ]);
+    expect(answer.text).toBe('Hello');
+  });
+
+  test('deltas are told as they come and each block once when it closes', () => {
+    const { events } = told((out) => {
+      out.text(0, 'Hel');
+      out.text(0, 'lo');
+      out.close(0);
+      out.close(0);
+      out.call(1, 'c1', 'look');
+      out.input(1, '{}');
+      out.end('tool_use');
+    });
+    expect(events).toEqual([
+      { type: 'text_delta', index: 0, text: 'Hel' },
+      { type: 'text_delta', index: 0, text: 'lo' },
+      { type: 'text', index: 0, text: 'Hello' },
+      { type: 'tool_input_delta', index: 1, json: '{}' },
+      { type: 'tool_call', index: 1, call: { id: 'c1', toolName: 'look', arguments: {} } },
+    ]);
+  });
+
+  test('text after its block was closed begins another block', () => {
+    const { answer, events } = told((out) => {
+      out.text(0, 'a');
+      out.close(0);
+      out.text(0, 'b');
+      out.end('complete');
+    });
+    expect(answer.text).toBe('ab');
+    expect(events.filter(({ type }) => type === 'text')).toEqual([
+      { type: 'text', index: 0, text: 'a' },
+      { type: 'text', index: 1, text: 'b' },
+    ]);
+  });
+
+  test('empty blocks leave no part and closing what is not there does nothing', () => {
+    const { answer, events } = told((out) => {
+      out.text(0, '');
+      out.reasoning(1, '');
+      out.close(0);
+      out.close('nowhere');
+      out.end('complete');
+    });
+    expect(answer.parts).toEqual([]);
+    expect(events).toEqual([]);
+  });
+
+  test('seals attach to reasoning and calls, before or after them, and stand alone otherwise', () => {
+    const { answer } = told((out) => {
+      out.reasoning(0, 'hm');
+      out.close(0);
+      out.seal(0, 'late');
+      out.seal(1, { early: true });
+      out.call(1, 'c1', 'look');
+      out.reasoning(2, '');
+      out.seal(2, 'only');
+      out.seal(3, 'alone');
+      out.close(3);
+      out.seal(3, 'again');
+      out.text(4, 'x');
+      out.seal(4, 'beside');
+      out.text(4, 'y');
+      out.end('tool_use');
+    });
+    expect(answer.parts).toEqual([
+      { type: 'reasoning', text: 'hm', seal: { provider: 'plain', data: 'late' } },
+      {
+        type: 'tool_call',
+        id: 'c1',
+        toolName: 'look',
+        arguments: {},
+        seal: { provider: 'plain', data: { early: true } },
+      },
+      { type: 'reasoning', text: '', seal: { provider: 'plain', data: 'only' } },
+      { type: 'opaque', seal: { provider: 'plain', data: 'alone' } },
+      { type: 'opaque', seal: { provider: 'plain', data: 'again' } },
+      { type: 'text', text: 'xy' },
+      { type: 'opaque', seal: { provider: 'plain', data: 'beside' } },
+    ]);
+  });
+
+  test('P12 half characters are replaced, in text and in arguments, and seals stay as they are', () => {
+    const { answer } = told((out) => {
+      out.text(0, 'a\ud83d');
+      out.text(0, '\ude00b\ud83d');
+      out.call(1, 'c1', 'look');
+      out.input(1, '{"k\\ud800":["\\udc00",{"ok":"\\ud83d\\ude00"}]}');
+      out.seal(1, 's\ud800');
+      out.end('tool_use');
+    });
+    expect(answer.text).toBe('a😀b\ufffd');
+    expect(answer.calls[0]?.arguments).toEqual({ 'k\ufffd': ['\ufffd', { ok: '😀' }] });
+    expect(answer.parts[1]).toMatchObject({ seal: { data: 's\ud800' } });
+  });
+
+  test('a watcher that throws changes nothing', () => {
+    const assembly = new Assembly('plain', () => {
+      throw new Error('watcher');
+    });
+    assembly.text(0, 'Hello');
+    assembly.end('complete');
+    expect(assembly.answer().text).toBe('Hello');
+  });
+
+  test('after the end only usage and model are taken', () => {
+    const { answer } = told((out) => {
+      out.text(0, 'a');
+      out.end('complete');
+      out.text(0, 'b');
+      out.stop('refusal');
+      out.end('refusal');
+      out.fail('busy', 'late');
+      out.usage({ inputTokens: 5, outputTokens: 2 });
+      out.model('plain-2');
+    });
+    expect(answer).toMatchObject({ text: 'a', stopReason: 'complete', model: 'plain-2' });
+    expect(answer.usage).toEqual({ inputTokens: 5, outputTokens: 2 });
+  });
+});
+
+describe('arguments of calls', () => {
+  test('empty and blank text means no arguments', () => {
+    expect(callOf('')).toEqual({ id: 'c1', toolName: 'look', arguments: {} });
+    expect(callOf(' \n')).toEqual({ id: 'c1', toolName: 'look', arguments: {} });
+  });
+
+  test.each([
+    ['that are cut', '{"a":1', /not valid JSON/],
+    ['with a comma too many', '{"a":1,}', /not valid JSON/],
+    ['with words behind', '{"a":1} ok', /not valid JSON/],
+    ['that are an array', '[1]', /not a JSON object/],
+    ['that are a text', '"x"', /not a JSON object/],
+    ['that are null', 'null', /not a JSON object/],
+    ['with a forbidden key', '{"__proto__":{"x":1}}', /__proto__/],
+    ['with a forbidden key far in', '{"a":[{"b":{"__proto__":1}}]}', /__proto__/],
+    ['with a forbidden key in disguise', '{"\\u005f_proto__":1}', /__proto__/],
+    ['nested 65 deep', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, /deeper than 64/],
+    [
+      'nested 100,000 deep',
+      `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      /deeper than 64|not valid JSON/,
+    ],
+    ['over 1 MiB', JSON.stringify({ a: 'x'.repeat(1024 * 1024) }), /larger than 1 MiB/],
+    ['over 1 MiB in UTF-8', JSON.stringify({ a: '€'.repeat(400_000) }), /larger than 1 MiB/],
+  ])('P9 P11 %s are a problem and never mended', (_name, input, problem) => {
+    const call = callOf(input);
+    expect(call.problem).toMatch(problem);
+    expect(call.arguments).toEqual({});
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  test('P11 arguments at the limits are fine', () => {
+    expect(callOf(`${'{"a":'.repeat(64)}1${'}'.repeat(64)}`).problem).toBeUndefined();
+    expect(callOf(JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })).problem).toBeUndefined();
+    expect(callOf('{"constructor":1,"toString":2}').arguments).toEqual({ constructor: 1, toString: 2 });
+  });
+
+  test.each<StopReason>(['complete', 'max_tokens', 'refusal', 'pause', 'context_full', 'unknown'])(
+    'P9 a whole call in an answer that stopped for %s has a problem',
+    (stop) => {
+      const call = callOf('{"a":1}', stop);
+      expect(call.problem).toBeTruthy();
+    },
+  );
+
+  test('P9 arguments that come after the call was complete are a problem, blanks are not', () => {
+    const late = (fragment: string) =>
+      told((out) => {
+        out.call(0, 'c1', 'look');
+        out.input(0, '{}');
+        out.close(0);
+        out.input(0, fragment);
+        out.end('tool_use');
+      }).answer.calls;
+    expect(late(' \n')[0]?.problem).toBeUndefined();
+    expect(late('{"a":1}')).toHaveLength(1);
+    expect(late('{"a":1}')[0]?.problem).toMatch(/after the call/);
+  });
+
+  test('a call that names no tool is a problem', () => {
+    const { answer } = told((out) => {
+      out.input(0, '{}');
+      out.end('tool_use');
+    });
+    expect(answer.calls).toEqual([
+      { id: 'call_1', toolName: 'unnamed', arguments: {}, problem: 'The call names no tool.' },
+    ]);
+  });
+});
+
+describe('ids of calls', () => {
+  function ids(...given: string[]): string[] {
+    const { answer } = told((out) => {
+      for (const [at, id] of given.entries()) out.call(at, id, 'look');
+      out.end('tool_use');
+    });
+    return answer.calls.map((call) => call.id);
+  }
+
+  test('a missing id is made up, a repeated one numbered, and others kept as they are', () => {
+    expect(ids('', 'x', 'x', '', 'odd.id/ü')).toEqual(['call_1', 'x', 'x_2', 'call_4', 'odd.id/ü']);
+  });
+
+  test('id and name told again change nothing', () => {
+    const { answer } = told((out) => {
+      out.call(0, 'c1', 'look');
+      out.input(0, '{"a"');
+      out.call(0, 'c1', 'look');
+      out.call(0, '', '');
+      out.input(0, ':1}');
+      out.end('tool_use');
+    });
+    expect(answer.calls).toEqual([{ id: 'c1', toolName: 'look', arguments: { a: 1 } }]);
+  });
+
+  test('another id under one key is another call', () => {
+    const { answer } = told((out) => {
+      out.call(0, 'c1', 'look');
+      out.input(0, '{"a":1}');
+      out.call(0, 'c2', 'look');
+      out.input(0, '{"a":2}');
+      out.end('tool_use');
+    });
+    expect(answer.calls.map(({ id, arguments: args }) => [id, args])).toEqual([
+      ['c1', { a: 1 }],
+      ['c2', { a: 2 }],
+    ]);
+  });
+});
+
+describe('the stop reason', () => {
+  const stopOf = (say: (out: Out) => void) => told(say).answer.stopReason;
+
+  test('is the one given at the end, else the one noted, else unknown', () => {
+    expect(stopOf((out) => out.end('refusal'))).toBe('refusal');
+    expect(
+      stopOf((out) => {
+        out.stop('max_tokens');
+        out.end();
+      }),
+    ).toBe('max_tokens');
+    expect(stopOf((out) => out.end())).toBe('unknown');
+  });
+
+  test('P4 a stop for calls that are not there is complete with text and unknown without', () => {
+    expect(
+      stopOf((out) => {
+        out.text(0, 'Hello');
+        out.end('tool_use');
+      }),
+    ).toBe('complete');
+    expect(stopOf((out) => out.end('tool_use'))).toBe('unknown');
+  });
+});
+
+describe('usage', () => {
+  test('P14 a later count replaces an earlier one and odd values are passed over', () => {
+    const { answer } = told((out) => {
+      out.usage({ inputTokens: 100, outputTokens: 1 });
+      out.usage({ outputTokens: 40 });
+      out.usage({ outputTokens: 50, cacheReadTokens: 7 });
+      out.usage({ outputTokens: Number.NaN, inputTokens: null as never, reasoningTokens: -1 });
+      out.end('complete');
+    });
+    expect(answer.usage).toEqual({ inputTokens: 100, outputTokens: 50, cacheReadTokens: 7 });
+  });
+
+  test('what arrived of a broken answer is reckoned where nothing better was reported', () => {
+    const assembly = new Assembly('plain');
+    assembly.usage({ inputTokens: 100, outputTokens: 1 });
+    assembly.text(0, 'x'.repeat(400));
+    expect(assembly.usedSoFar()).toEqual({ inputTokens: 100, outputTokens: 100, estimated: true });
+    assembly.usage({ outputTokens: 150 });
+    expect(assembly.usedSoFar()).toEqual({ inputTokens: 100, outputTokens: 150 });
+  });
+});
+
+test('j20 a megabyte of arguments in small deltas is parsed once', () => {
+  const json = JSON.stringify({ text: 'abcdefghij '.repeat(90_000) });
+  const parse = vi.spyOn(JSON, 'parse');
+  const { answer } = told((out) => {
+    out.call(0, 'c1', 'look');
+    for (let at = 0; at < json.length; at += 20) out.input(0, json.slice(at, at + 20));
+    out.close(0);
+    out.end('tool_use');
+  });
+  expect(parse).toHaveBeenCalledTimes(1);
+  parse.mockRestore();
+  expect(answer.calls[0]?.arguments['text']).toHaveLength(990_000);
+});

@@ -1,0 +1,106 @@
+import type { Agent, Environment, FactoryConfig } from '@cobbler/agent';
+import { AgentError, cleanKey } from '@cobbler/agent';
+import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import { createAgent } from '@cobbler/agent/provider';
+import { askClient } from './endpoint.ts';
+import type { Thinking } from './envelope.ts';
+import { defaultMaxTokens } from './envelope.ts';
+import { claudeModel, defaultModel, modelId, thinkingTraits } from './models.ts';
+import { claudeWire } from './wire.ts';
+
+/** Where the service is unless the configuration or ANTHROPIC_BASE_URL says otherwise. */
+const serviceURL = 'https://api.anthropic.com';
+
+/** Headers may take long from another address: a local server loads its model first. */
+const patientHeadersMs = 600_000;
+
+/** What is Claude's own among the settings. */
+export interface ClaudeOptions {
+  /** Default `summarized`. */
+  readonly thinking?: Thinking;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  /** How requests are sent. Default: the platform's fastest way. */
+  readonly transport?: Transport;
+}
+
+/**
+ * An agent that speaks Anthropic's Messages API. The key is the one given or ANTHROPIC_API_KEY.
+ *
+ * @throws AgentError `invalid`: code `no_key` without a key, `bad_key` for one that cannot be a key,
+ * `bad_url` for an address that is none, `no_sampling` for a temperature, which this API no longer takes.
+ */
+export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent {
+  const env = config.env ?? processEnvironment();
+  const apiKey = keyOf(config.apiKey, env);
+  const baseURL = addressOf(config.baseURL ?? env['ANTHROPIC_BASE_URL']);
+  refuseTemperature(config.temperature);
+  const model = modelId(config.model ?? defaultModel);
+  const thinking = config.thinking ?? 'summarized';
+  const contextTokens = claudeModel(model)?.contextTokens;
+  return createAgent(claudeWire({ endpoint: () => askClient({ apiKey, baseURL }), thinking }), {
+    model,
+    capabilities: {
+      images: true,
+      documents: true,
+      reasoning: thinking !== 'disabled' && thinkingTraits(model).adaptive,
+      parallelCalls: true,
+      output: 'native',
+      sampling: false,
+      cacheUsage: true,
+      ...(contextTokens !== undefined && { contextTokens }),
+    },
+    maxTokens: config.maxTokens || defaultMaxTokens,
+    timeouts: {
+      ...(baseURL !== serviceURL && { headersMs: patientHeadersMs }),
+      ...(config.requestTimeout !== undefined && { totalMs: config.requestTimeout }),
+      ...config.timeouts,
+    },
+    ...(config.retry !== undefined && { retry: config.retry }),
+    ...(config.runtime !== undefined && { runtime: config.runtime }),
+    ...(config.transport !== undefined && { transport: config.transport }),
+  });
+}
+
+function keyOf(given: string | undefined, env: Environment): string {
+  const key = cleanKey(given) ?? cleanKey(env['ANTHROPIC_API_KEY']);
+  if (key === undefined) {
+    throw invalid('no_key', 'There is no API key for Claude. Set ANTHROPIC_API_KEY, or give `apiKey`.');
+  }
+  // A header cannot carry anything else, and what refuses it later would name the key.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw invalid(
+      'bad_key',
+      'The API key for Claude has a blank, a line break or a letter inside that no key has.',
+    );
+  }
+  return key;
+}
+
+function addressOf(given: string | undefined): string {
+  const address = given?.trim() ?? '';
+  if (address === '') return serviceURL;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw invalid('bad_url', `The base URL ${JSON.stringify(address)} is not an http or https address.`);
+  }
+  return address.replace(/\/+$/, '');
+}
+
+/** The service refuses the field whatever its value. */
+function refuseTemperature(temperature: number | undefined): void {
+  if (temperature === undefined || temperature === -1) return;
+  throw invalid(
+    'no_sampling',
+    'Claude no longer takes a temperature. Remove it, or ask for `effort` instead.',
+  );
+}
+
+function invalid(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message, provider: 'claude' });
+}
+
+/** Not every runtime has one. */
+function processEnvironment(): Environment {
+  const { process } = globalThis as { process?: { env?: Environment } };
+  return process?.env ?? {};
+}

@@ -1,0 +1,34 @@
+import type { Endpoint } from '@cobbler/agent/provider';
+
+/** Which account at which address. */
+export interface Account {
+  readonly apiKey: string;
+  readonly baseURL: string;
+}
+
+/** Headers of the client that count its own retries and time-outs, which are not in use. */
+const untrue: ReadonlySet<string> = new Set(['x-stainless-retry-count', 'x-stainless-timeout']);
+
+/**
+ * Asks the vendor's client where a request goes and with which headers: how a key is sent and which API
+ * version is spoken stay its affair. The client is loaded here, at the first request, because loading it
+ * takes longer than everything else at start. It is given all settings, so that it looks for none of them
+ * in the environment, and never sends anything itself.
+ */
+export async function askClient(account: Account): Promise<Endpoint> {
+  const { Anthropic } = await import('@anthropic-ai/sdk');
+  const client = new Anthropic({
+    apiKey: account.apiKey,
+    baseURL: account.baseURL,
+    webhookKey: null,
+    maxRetries: 0,
+    logLevel: 'off',
+    openTelemetry: false,
+  });
+  const { req, url } = await client.buildRequest({ method: 'post', path: '/v1/messages' });
+  const headers: Record<string, string> = {};
+  for (const [name, value] of new Headers(req.headers)) if (!untrue.has(name)) headers[name] = value;
+  headers['accept'] = 'text/event-stream';
+  headers['content-type'] = 'application/json';
+  return { url, headers, secrets: [account.apiKey] };
+}

@@ -1,0 +1,109 @@
+import type {
+  BetaTextBlockParam,
+  BetaThinkingConfigParam,
+  BetaTool,
+  MessageCreateParamsStreaming,
+} from '@anthropic-ai/sdk/resources/beta/messages';
+import type { JsonObject } from '@cobbler/agent';
+import type { Envelope, ToolSpec, WireRequest } from '@cobbler/agent/provider';
+import { thinkingTraits } from './models.ts';
+import { outputSchema } from './output-schema.ts';
+
+/**
+ * How thinking is asked for: its summary shown (the default), thinking without showing it, only between
+ * tool calls (Sonnet 5.5), not at all (Haiku 5.5 and others that allow it), or `unset`: nothing is said
+ * about it, for servers that do not know the field.
+ */
+export type Thinking = 'summarized' | 'omitted' | 'between_tools' | 'disabled' | 'unset';
+
+/** The body's fields as the vendor's types have them. */
+type Body = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
+
+/**
+ * Most tokens of an answer unless the request says otherwise. Thinking counts too, so the 4096 of older
+ * days cuts answers short; much more would make a budget set aside money that is hardly ever used.
+ */
+export const defaultMaxTokens = 16_384;
+
+/** The mark that ends a cached prefix, as it is spliced into a block. */
+export const cacheMarkText = ',"cache_control":{"type":"ephemeral"}';
+
+const ephemeral = { type: 'ephemeral' } as const;
+
+/** Allows {@link drop}. The service refuses the field without it. */
+const bindingBeta = 'thinking-binding-controls-2026-08-01';
+
+/**
+ * Thinking is tied to everything before it. When that has changed, say a date in the system prompt or a
+ * history made shorter, the service would refuse the conversation for ever; asked like this it leaves the
+ * thinking out instead. Source: platform.claude.com/docs/en/build-with-claude/preserved-thinking.
+ */
+const drop = { prefix_mismatch_behavior: 'drop_block' } as const;
+
+/** All of a request but its turns. */
+export function writeEnvelope(request: WireRequest, thinking: Thinking): Envelope {
+  const config = thinkingConfig(request.model, thinking);
+  const output = outputConfig(request);
+  const body: Body = {
+    model: request.model,
+    max_tokens: request.maxTokens ?? defaultMaxTokens,
+    stream: true,
+  };
+  if (config !== undefined) body.thinking = config;
+  if (output !== undefined) body.output_config = output;
+  const { system, tools } = markedPrefix(request);
+  if (system.length > 0) body.system = system;
+  if (tools.length > 0) {
+    body.tools = tools;
+    // Without it `auto` is meant. A choice without tools is refused.
+    if (request.toolChoice === 'none') body.tool_choice = { type: 'none' };
+  }
+  const bound = config !== undefined && 'block_binding' in config;
+  return {
+    body: body as unknown as JsonObject,
+    turns: 'messages',
+    ...(bound && { headers: { 'anthropic-beta': bindingBeta } }),
+  };
+}
+
+function thinkingConfig(model: string, thinking: Thinking): BetaThinkingConfigParam | undefined {
+  const { adaptive, binding } = thinkingTraits(model);
+  if (!adaptive || thinking === 'unset') return undefined;
+  if (thinking === 'disabled' || thinking === 'between_tools') return { type: thinking };
+  // Later models show no thinking unless its summary is asked for.
+  const shown = { type: 'adaptive', display: thinking } as const;
+  return binding ? { ...shown, block_binding: drop } : shown;
+}
+
+function outputConfig(request: WireRequest): Body['output_config'] {
+  const config: NonNullable<Body['output_config']> = {};
+  if (request.effort !== undefined && thinkingTraits(request.model).adaptive) config.effort = request.effort;
+  if (request.output !== undefined) {
+    // The service has no field for the name; a title tells the model as well.
+    const { name, schema } = request.output;
+    config.format = { type: 'json_schema', schema: { title: name, ...outputSchema(schema) } };
+  }
+  return Object.keys(config).length === 0 ? undefined : config;
+}
+
+/**
+ * System blocks and tools with two of the four marks a request may have; the turns take the others. The
+ * service reads tools, then system, then turns. The two marks stand at the last two places of that order,
+ * tools counting as one place: with one system text after tools and after system, with several before and
+ * after the last one, which is the one that changes.
+ */
+function markedPrefix(request: WireRequest): { system: BetaTextBlockParam[]; tools: BetaTool[] } {
+  const system = request.system.map((text): BetaTextBlockParam => ({ type: 'text', text }));
+  const tools = request.tools.map(writeTool);
+  const places = [...tools.slice(-1), ...system];
+  for (const place of places.slice(-2)) place.cache_control = ephemeral;
+  return { system, tools };
+}
+
+function writeTool(tool: ToolSpec): BetaTool {
+  return {
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.parameters as unknown as BetaTool['input_schema'],
+  };
+}

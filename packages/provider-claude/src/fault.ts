@@ -1,0 +1,72 @@
+import type { Fault, FaultKind } from '@cobbler/agent/provider';
+import { fieldsOf } from './fields.ts';
+
+/** The service's error types in neutral kinds. Source: "Claude API errors" and `ErrorType` of the SDK. */
+const kinds: ReadonlyMap<unknown, FaultKind> = new Map<unknown, FaultKind>([
+  ['overloaded_error', 'busy'],
+  ['rate_limit_error', 'rate_limit'],
+  ['api_error', 'agent'],
+  ['timeout_error', 'agent'],
+  ['authentication_error', 'auth'],
+  ['permission_error', 'auth'],
+  ['billing_error', 'invalid'],
+  ['invalid_request_error', 'invalid'],
+  ['not_found_error', 'invalid'],
+  ['request_too_large', 'invalid'],
+]);
+
+/** The kind of an error type; nothing for one that is not known. */
+export function kindOfError(type: unknown): FaultKind | undefined {
+  return kinds.get(type);
+}
+
+/** Describes an HTTP failure. What is not the service's own JSON, such as a proxy's page, is judged by status. */
+export function readFault(status: number, body: string): Fault {
+  const error = errorOf(body);
+  const kind = status === 529 ? 'busy' : kindOfError(error.type);
+  const message = advise(status, error.type, error.message);
+  return { message, ...(kind !== undefined && { kind }) };
+}
+
+interface ServiceError {
+  readonly type?: string;
+  readonly message?: string;
+}
+
+function errorOf(body: string): ServiceError {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return {};
+  }
+  const error = fieldsOf(fieldsOf(parsed)['error']);
+  return {
+    ...(typeof error['type'] === 'string' && { type: error['type'] }),
+    ...(typeof error['message'] === 'string' && { message: error['message'] }),
+  };
+}
+
+/** What happened, in the service's words where it has any, and what to do about it. */
+function advise(status: number, type: string | undefined, told: string | undefined): string {
+  const said = told === undefined || told === '' ? '' : `: ${told}`;
+  if (/prompt is too long|context (window|limit)/i.test(said)) {
+    return `The conversation no longer fits this model${said}. Start a new one, or give less.`;
+  }
+  if (status === 413 || type === 'request_too_large') {
+    return `The request is larger than Claude takes (32 MB)${said}. Send fewer or smaller files.`;
+  }
+  if (status === 401 || type === 'authentication_error') {
+    return `Claude did not accept the API key${said}. Check ANTHROPIC_API_KEY, or make a new key in the Claude Console.`;
+  }
+  if (status === 403 || type === 'permission_error') return `This API key may not do that${said}.`;
+  if (status === 402 || type === 'billing_error')
+    return `Claude asks to settle the account's billing${said}.`;
+  if (status === 404)
+    return `Claude does not know what was asked for${said}. Check the model's name and the base URL.`;
+  if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${said}.`;
+  if (status === 429) return `Claude asks to slow down${said}.`;
+  return said === ''
+    ? `Claude answered with status ${status}.`
+    : `Claude refused the request (${status})${said}`;
+}

@@ -1,0 +1,3 @@
+export { type ClaudeOptions, createClaude } from './create-claude.ts';
+export type { Thinking } from './envelope.ts';
+export { type ClaudeModel, claudeModels, claudePrice, claudePricing } from './models.ts';

@@ -1,0 +1,123 @@
+import type { Price, Pricing } from '@cobbler/agent';
+
+/** What is known about a model. An absent field is unknown, never zero. */
+export interface ClaudeModel {
+  readonly id: string;
+  /** The alias that stands for this model, when one does. */
+  readonly alias?: 'fast' | 'balanced' | 'best';
+  /** Size of the context window in tokens. */
+  readonly contextTokens?: number;
+  /** Most tokens of one answer. */
+  readonly maxOutputTokens?: number;
+  /** US dollars per million tokens; `cacheWrite` is the price of an entry kept for five minutes. */
+  readonly price?: Price;
+  /** The price of every token of a request whose input, cached input included, is longer than this. */
+  readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
+}
+
+/** The model of a configuration that names none. */
+export const defaultModel = 'balanced';
+
+/**
+ * Models of the Messages API in SDK 1.11.0, read on 2026-11-21. Sizes and prices: the model pages under
+ * platform.claude.com/docs/en/models (haiku-5-5, opus-5, sonnet-5) and the pricing page; where a stored
+ * copy of those was older than a change of price, the tables of @pydantic/genai-prices 0.1.8 and the
+ * release notes of kurofune/claudit 1.8.2 and 1.9.2, which were read off the same page later. Sonnet 5.5
+ * reads its cache at half the earlier price since 2026-10-07. Haiku 5.5 has two prices by prompt length.
+ */
+export const claudeModels: readonly ClaudeModel[] = [
+  {
+    id: 'claude-haiku-5-5',
+    alias: 'fast',
+    contextTokens: 1_000_000,
+    maxOutputTokens: 128_000,
+    price: { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125 },
+    longPrompt: {
+      overInputTokens: 100_000,
+      price: { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625 },
+    },
+  },
+  {
+    id: 'claude-sonnet-5-5',
+    alias: 'balanced',
+    contextTokens: 1_000_000,
+    maxOutputTokens: 128_000,
+    price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
+  },
+  {
+    id: 'claude-opus-5-5',
+    alias: 'best',
+    contextTokens: 1_000_000,
+    maxOutputTokens: 128_000,
+    price: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5 },
+  },
+  {
+    id: 'claude-fable-5-1',
+    contextTokens: 1_000_000,
+    maxOutputTokens: 128_000,
+    price: { input: 10, output: 50, cacheRead: 0.25, cacheWrite: 12.5 },
+  },
+  { id: 'claude-fable-5-2' },
+  {
+    id: 'claude-opus-5',
+    contextTokens: 1_000_000,
+    maxOutputTokens: 128_000,
+    price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+  },
+  {
+    id: 'claude-sonnet-5',
+    contextTokens: 1_000_000,
+    maxOutputTokens: 128_000,
+    price: { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
+  },
+  {
+    id: 'claude-haiku-4-5',
+    contextTokens: 200_000,
+    maxOutputTokens: 64_000,
+    price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
+  },
+];
+
+/** The id behind an alias; any other name is an id already. */
+export function modelId(name: string): string {
+  return claudeModels.find((model) => model.alias === name)?.id ?? name;
+}
+
+/** What is known about a model, by id. */
+export function claudeModel(id: string): ClaudeModel | undefined {
+  return claudeModels.find((model) => model.id === id);
+}
+
+/**
+ * What a model costs, by id or alias; nothing for a model without a known price. `inputTokens` is all input
+ * of one request: without it a model with two prices has its dearer one, so that no limit is overrun.
+ */
+export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
+  const model = claudeModel(modelId(name));
+  const long = model?.longPrompt;
+  return long !== undefined && inputTokens > long.overInputTokens ? long.price : model?.price;
+}
+
+/** {@link claudePrice} as the `pricing` of an executor. */
+export const claudePricing: Pricing = (provider, model) =>
+  provider === 'claude' ? claudePrice(model) : undefined;
+
+/** How a model thinks, as far as its name tells. */
+export interface ThinkingTraits {
+  /** Takes `thinking.type: adaptive` and `output_config.effort`: version 4.6 and later. */
+  readonly adaptive: boolean;
+  /** Ties each thinking block to all that stood before it: version 5.1 and later. */
+  readonly binding: boolean;
+}
+
+/**
+ * Read off the version in the name, so that a later model is treated like the latest one known.
+ * Sources: "Troubleshooting thinking" (adaptive) and "Prefix checks on thinking blocks" (binding) under
+ * platform.claude.com/docs/en/build-with-claude.
+ */
+export function thinkingTraits(id: string): ThinkingTraits {
+  const match = /^claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:-\d{8})?$/.exec(id);
+  if (match === null) return { adaptive: false, binding: false };
+  const version = Number(match[1]) * 100 + Number(match[2] ?? 0);
+  return { adaptive: version >= 406, binding: version >= 501 };
+}

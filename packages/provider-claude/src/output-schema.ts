@@ -1,0 +1,65 @@
+import type { Json, JsonObject } from '@cobbler/agent';
+
+/**
+ * What the service's structured outputs understand of a string's format and of a schema.
+ * Source: `transformJSONSchema` of @anthropic-ai/sdk 1.11.0.
+ */
+const formats: ReadonlySet<Json> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
+const plain: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'description', 'title', 'required']);
+
+/**
+ * The schema as the service takes it: objects are closed, and a bound that it does not enforce is told to
+ * the model in the description instead, for whoever asked to check in the answer.
+ */
+export function outputSchema(schema: JsonObject): JsonObject {
+  const strict: JsonObject = {};
+  const untold: string[] = [];
+  for (const [key, value] of Object.entries(schema)) {
+    const kept = keep(key, value);
+    if (kept !== undefined) strict[key === 'oneOf' ? 'anyOf' : key] = kept;
+    else if (key !== '$schema' && key !== 'additionalProperties')
+      untold.push(`${key}: ${JSON.stringify(value)}`);
+  }
+  if (schema['type'] === 'object') strict['additionalProperties'] = false;
+  if (untold.length > 0) {
+    const own = typeof strict['description'] === 'string' ? [strict['description']] : [];
+    strict['description'] = [...own, `{${untold.join(', ')}}`].join('\n\n');
+  }
+  return strict;
+}
+
+/** The value to send under a key, or nothing when the service does not take it. */
+function keep(key: string, value: Json): Json | undefined {
+  if (plain.has(key) || key === '$ref') return value;
+  if (key === 'items') return inner(value);
+  if (key === 'properties' || key === '$defs') return named(value);
+  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf')
+    return Array.isArray(value) ? value.map(inner) : undefined;
+  if (key === 'minItems') return value === 0 || value === 1 ? value : undefined;
+  if (key === 'format') return formats.has(value) ? value : undefined;
+  return undefined;
+}
+
+function inner(value: Json): Json {
+  return isJsonObject(value) ? outputSchema(value) : value;
+}
+
+function named(value: Json): Json {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, inner(schema)]));
+}
+
+function isJsonObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,122 @@
+import type { Json, StopReason, Usage } from '@cobbler/agent';
+import type { Out } from '@cobbler/agent/provider';
+import { kindOfError } from './fault.ts';
+import type { Fields } from './fields.ts';
+import { fieldsOf, isFields, textOf } from './fields.ts';
+
+/** The service's stop reasons in ours. `stop_sequence` is a normal end: the model said what it was to stop at. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
+  ['end_turn', 'complete'],
+  ['stop_sequence', 'complete'],
+  ['tool_use', 'tool_use'],
+  ['max_tokens', 'max_tokens'],
+  ['pause_turn', 'pause'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'context_full'],
+]);
+
+/** Reads what stands under one type of event, block or delta. */
+type Reader = (at: number, from: Fields, out: Out) => void;
+
+/**
+ * Reads one event of an answer. Events and blocks of a kind that is not known call nothing: pings, kinds
+ * from the future, and blocks of tools that the service runs itself, of which none is ever declared.
+ */
+export function readEvent(payload: unknown, out: Out): void {
+  if (typeof payload === 'string') out.fail('broken', 'Claude sent an event that is not JSON.');
+  if (!isFields(payload)) return;
+  const at = payload['index'];
+  events.get(payload['type'])?.(typeof at === 'number' ? at : 0, payload, out);
+}
+
+const events: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+  ['message_start', (_at, from, out) => readStart(fieldsOf(from['message']), out)],
+  ['content_block_start', (at, from, out) => readInner(blocks, at, from['content_block'], out)],
+  ['content_block_delta', (at, from, out) => readInner(deltas, at, from['delta'], out)],
+  ['content_block_stop', (at, _from, out) => out.close(at)],
+  ['message_delta', (_at, from, out) => readEnding(from, out)],
+  ['message_stop', (_at, _from, out) => out.end()],
+  ['error', (_at, from, out) => readError(fieldsOf(from['error']), out)],
+]);
+
+/** Every block is mentioned when it opens, because blocks stand in the order of their first mention. */
+const blocks: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+  ['text', (at, block, out) => out.text(at, textOf(block['text']))],
+  ['thinking', (at, block, out) => readThinking(at, block, out)],
+  // Thinking that nobody may read goes back as it came.
+  ['redacted_thinking', (at, block, out) => out.seal(at, block as { [key: string]: Json })],
+  ['tool_use', (at, block, out) => readCall(at, block, out)],
+]);
+
+const deltas: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+  ['text_delta', (at, delta, out) => out.text(at, textOf(delta['text']))],
+  ['thinking_delta', (at, delta, out) => out.reasoning(at, textOf(delta['thinking']))],
+  ['signature_delta', (at, delta, out) => readSignature(at, delta, out)],
+  ['input_json_delta', (at, delta, out) => out.input(at, textOf(delta['partial_json']))],
+]);
+
+function readInner(readers: ReadonlyMap<unknown, Reader>, at: number, value: unknown, out: Out): void {
+  const from = fieldsOf(value);
+  readers.get(from['type'])?.(at, from, out);
+}
+
+function readStart(message: Fields, out: Out): void {
+  if (typeof message['model'] === 'string') out.model(message['model']);
+  readUsage(fieldsOf(message['usage']), out);
+}
+
+function readThinking(at: number, block: Fields, out: Out): void {
+  out.reasoning(at, textOf(block['thinking']));
+  readSignature(at, block, out);
+}
+
+/** Arguments come in deltas, after an empty object; a server that gives them at once gives no delta. */
+function readCall(at: number, block: Fields, out: Out): void {
+  out.call(at, textOf(block['id']), textOf(block['name']));
+  const input = fieldsOf(block['input']);
+  if (Object.keys(input).length > 0) out.input(at, JSON.stringify(input));
+}
+
+function readSignature(at: number, from: Fields, out: Out): void {
+  const signature = textOf(from['signature']);
+  if (signature !== '') out.seal(at, { signature });
+}
+
+/** The reason is told one event before the end, and only the end makes an answer whole. */
+function readEnding(payload: Fields, out: Out): void {
+  readUsage(fieldsOf(payload['usage']), out);
+  const reason = fieldsOf(payload['delta'])['stop_reason'];
+  if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
+}
+
+/**
+ * Counts are totals so far, and null when they do not apply. The service counts cached input apart from
+ * `input_tokens`. An event that tells output only leaves the input as it was told before.
+ */
+function readUsage(usage: Fields, out: Out): void {
+  const cacheRead = count(usage['cache_read_input_tokens']);
+  const cacheWrite = count(usage['cache_creation_input_tokens']);
+  const plain = count(usage['input_tokens']);
+  const output = count(usage['output_tokens']);
+  const reasoning = count(fieldsOf(usage['output_tokens_details'])['thinking_tokens']);
+  const counts: Partial<Usage> = {
+    ...(plain !== undefined && { inputTokens: plain + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+  if (Object.keys(counts).length > 0) out.usage(counts);
+}
+
+function readError(error: Fields, out: Out): void {
+  const message = textOf(error['message']);
+  out.fail(
+    kindOfError(error['type']) ?? 'agent',
+    message === '' ? 'Claude broke off without saying why.' : message,
+  );
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

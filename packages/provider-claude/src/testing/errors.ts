@@ -1,0 +1,59 @@
+import type { ErrorResponse } from '@anthropic-ai/sdk/resources/shared';
+import type { ScriptFault, WireError } from '@cobbler/agent/testing';
+
+/** Error types of the service; the last one comes from the network in front of it and is not in the SDK's types. */
+export type ErrorType = ErrorResponse['error']['type'] | 'request_too_large';
+
+const requestId = 'req_01scripted';
+
+/** An error of the service as HTTP answer. Source: "Claude API errors", error shapes and request ids. */
+export function serviceError(
+  status: number,
+  type: ErrorType,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): WireError {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'request-id': requestId, ...headers },
+    body: JSON.stringify(errorBody(type, message)),
+  };
+}
+
+/** What the service refuses about a request. */
+export function refusal(message: string): WireError {
+  return serviceError(400, 'invalid_request_error', message);
+}
+
+/** A failure in neutral words as HTTP answer. */
+export function error(fault: ScriptFault, secret: string): WireError {
+  const { status, type } = kinds[fault.type];
+  const message = fault.type === 'refused_key' ? `${fault.message} (x-api-key: ${secret})` : fault.message;
+  const said = fault.type === 'context_full' ? `prompt is too long: ${message}` : message;
+  return serviceError(status, type, said, waitHeader(fault.retryAfterMs));
+}
+
+/** A failure inside a stream that began well. */
+export function fail(fault: ScriptFault): readonly unknown[] {
+  return [errorBody(kinds[fault.type].type, fault.message)];
+}
+
+const kinds: Readonly<Record<ScriptFault['type'], { readonly status: number; readonly type: ErrorType }>> = {
+  overloaded: { status: 529, type: 'overloaded_error' },
+  rate_limit: { status: 429, type: 'rate_limit_error' },
+  server: { status: 500, type: 'api_error' },
+  invalid: { status: 400, type: 'invalid_request_error' },
+  refused_key: { status: 401, type: 'authentication_error' },
+  not_found: { status: 404, type: 'not_found_error' },
+  context_full: { status: 400, type: 'invalid_request_error' },
+};
+
+function errorBody(type: ErrorType, message: string) {
+  return { type: 'error', error: { type, message }, request_id: requestId };
+}
+
+/** Whole seconds where they say it exactly; the service's clients read both. */
+function waitHeader(ms: number | undefined): Record<string, string> {
+  if (ms === undefined) return {};
+  return ms % 1000 === 0 ? { 'retry-after': String(ms / 1000) } : { 'retry-after-ms': String(ms) };
+}

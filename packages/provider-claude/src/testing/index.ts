@@ -1,0 +1,37 @@
+import type { ProviderTesting } from '@cobbler/agent/testing';
+import { error, fail } from './errors.ts';
+import { read } from './read.ts';
+import { refuse } from './rules.ts';
+import { begin, frame, line, noise } from './stream.ts';
+
+/** The Messages API turned round: writes the answers that the provider reads, reads and judges its requests. */
+export const claudeTesting: ProviderTesting = {
+  provider: 'claude',
+  contentType: 'text/event-stream; charset=utf-8',
+  head: {
+    headers: {
+      'request-id': 'req_01scripted',
+      'anthropic-ratelimit-requests-limit': '4000',
+      'anthropic-ratelimit-requests-remaining': '3999',
+      'anthropic-ratelimit-tokens-remaining': '398000',
+      'anthropic-organization-id': 'org_01scripted',
+    },
+    requestId: 'req_01scripted',
+    rateLimits: {
+      'anthropic-ratelimit-requests-limit': '4000',
+      'anthropic-ratelimit-requests-remaining': '3999',
+      'anthropic-ratelimit-tokens-remaining': '398000',
+    },
+  },
+  lacks: {
+    sampling: 'The API takes no temperature since version 2026-10-21.',
+  },
+  begin,
+  line,
+  noise,
+  frame,
+  error,
+  fail,
+  read,
+  refuse,
+};

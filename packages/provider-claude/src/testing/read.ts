@@ -1,0 +1,100 @@
+import type {
+  ContentBlockParam,
+  DocumentBlockParam,
+  ImageBlockParam,
+  MessageCreateParamsStreaming,
+  MessageParam,
+  ToolResultBlockParam,
+} from '@anthropic-ai/sdk/resources/messages';
+import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
+import { sealOf } from './signature.ts';
+
+/** Reads a request back into neutral words. What no provider should send is refused by the rules before. */
+export function read(value: unknown): ReadRequest {
+  const body = value as MessageCreateParamsStreaming;
+  if (body.stream !== true) throw new Error('The request does not ask for a stream.');
+  const format = body.output_config?.format;
+  return {
+    model: body.model,
+    system: textOf(body.system),
+    turns: body.messages.map(readTurn),
+    tools: (body.tools ?? []).map(readTool),
+    toolChoice: body.tool_choice?.type === 'none' ? 'none' : 'auto',
+    maxTokens: body.max_tokens,
+    ...(format != null && { output: readShape(format.schema) }),
+  };
+}
+
+/** The name of a shape travels as the title of its schema. */
+function readShape({ title, ...schema }: Record<string, unknown>): NonNullable<ReadRequest['output']> {
+  return { name: String(title), schema };
+}
+
+function readTurn(message: MessageParam): ReadRequest['turns'][number] {
+  if (message.role === 'system') throw new Error('A system message stands among the turns.');
+  const { content } = message;
+  const parts: ReadPart[] =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(readBlock);
+  return { side: message.role, parts };
+}
+
+function readBlock(block: ContentBlockParam): ReadPart {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'document':
+      return readFile(block);
+    case 'thinking':
+      return withSeal(block.thinking, sealOf(block.signature));
+    case 'redacted_thinking':
+      return { type: 'reasoning', text: '', seal: block.data };
+    case 'tool_use':
+      return { type: 'call', id: block.id, name: block.name, input: block.input };
+    case 'tool_result':
+      return readResult(block);
+    default:
+      throw new Error(`A block of type ${block.type} stands in the request.`);
+  }
+}
+
+function withSeal(text: string, seal: string | undefined): ReadPart {
+  return { type: 'reasoning', text, ...(seal !== undefined && { seal }) };
+}
+
+function readFile(block: ImageBlockParam | DocumentBlockParam): ReadPart {
+  const { source, type } = block;
+  if (source.type === 'base64') return { type, mediaType: source.media_type, data: source.data };
+  if (source.type === 'text')
+    return { type: 'document', mediaType: source.media_type, data: encodeText(source.data) };
+  throw new Error(`A ${type} comes from a source of type ${source.type}.`);
+}
+
+function encodeText(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+}
+
+function readResult(block: ToolResultBlockParam): ReadPart {
+  return {
+    type: 'result',
+    id: block.tool_use_id,
+    text: textOf(block.content),
+    isError: block.is_error === true,
+  };
+}
+
+/** Texts joined by blank lines: how several instructions or texts of a result are read. */
+function textOf(content: string | readonly { readonly type: string }[] | undefined): string {
+  if (content === undefined || typeof content === 'string') return content ?? '';
+  return content
+    .flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : []))
+    .join('\n\n');
+}
+
+function readTool(
+  tool: NonNullable<MessageCreateParamsStreaming['tools']>[number],
+): ReadRequest['tools'][number] {
+  if (!('input_schema' in tool))
+    throw new Error(`A tool of type ${tool.type} is one that the service brings.`);
+  return { name: tool.name, description: tool.description ?? '', parameters: tool.input_schema };
+}

@@ -1,0 +1,156 @@
+import type {
+  MessageDeltaUsage,
+  RawContentBlockDelta,
+  RawContentBlockStartEvent,
+  RawMessageStreamEvent,
+  StopReason as ServiceStopReason,
+  Usage as ServiceUsage,
+} from '@anthropic-ai/sdk/resources/messages';
+import type { StopReason, Usage } from '@cobbler/agent';
+import type { ScriptAnswer, ScriptBlock, Step } from '@cobbler/agent/testing';
+import { fieldsOf } from '../fields.ts';
+import { sign } from './signature.ts';
+
+/** Our stop reasons in the service's words; `unknown` is a word that no version knows yet. */
+const stopReasons: Readonly<Record<StopReason, string>> = {
+  complete: 'end_turn',
+  tool_use: 'tool_use',
+  max_tokens: 'max_tokens',
+  refusal: 'refusal',
+  pause: 'pause_turn',
+  context_full: 'model_context_window_exceeded',
+  unknown: 'some_later_reason',
+};
+
+/** The event that opens an answer, its counts of input included, as the service sends it. */
+export function begin(answer: ScriptAnswer): RawMessageStreamEvent[] {
+  const { plain, cacheRead, cacheWrite } = inputOf(answer.usage);
+  const usage: ServiceUsage = {
+    input_tokens: plain,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    cache_creation: null,
+    // The service counts the first token here; the total comes at the end and replaces it.
+    output_tokens: Math.min(1, answer.usage.outputTokens),
+    output_tokens_details: null,
+    inference_geo: null,
+    server_tool_use: null,
+    service_tier: 'standard',
+    speed: null,
+  };
+  return [
+    {
+      type: 'message_start',
+      message: {
+        id: 'msg_01scripted',
+        type: 'message',
+        role: 'assistant',
+        model: answer.model,
+        content: [],
+        container: null,
+        diagnostics: null,
+        stop_details: null,
+        stop_reason: null,
+        stop_sequence: null,
+        usage,
+      },
+    },
+  ];
+}
+
+/** The events of one step. */
+export function line(step: Step, answer: ScriptAnswer): RawMessageStreamEvent[] {
+  if (step.type === 'end') return ending(answer);
+  const block = blockAt(answer, step.at);
+  switch (step.type) {
+    case 'open':
+      return [{ type: 'content_block_start', index: step.at, content_block: opened(block) }];
+    case 'delta':
+      return [delta(step.at, deltaOf(block, step.text))];
+    case 'seal':
+      if (block.type !== 'reasoning') return [];
+      return [delta(step.at, { type: 'signature_delta', signature: sign(block.text, block.seal ?? '') })];
+    case 'close':
+      return [{ type: 'content_block_stop', index: step.at }];
+  }
+}
+
+function opened(block: ScriptBlock): RawContentBlockStartEvent['content_block'] {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: '', citations: null };
+    case 'reasoning':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'call':
+      return { type: 'tool_use', id: block.id, name: block.name, input: {}, caller: { type: 'direct' } };
+  }
+}
+
+function deltaOf(block: ScriptBlock, text: string): RawContentBlockDelta {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text_delta', text };
+    case 'reasoning':
+      return { type: 'thinking_delta', thinking: text };
+    case 'call':
+      return { type: 'input_json_delta', partial_json: text };
+  }
+}
+
+function delta(index: number, content: RawContentBlockDelta): RawMessageStreamEvent {
+  return { type: 'content_block_delta', index, delta: content };
+}
+
+/** Counts stand here once more, as totals: whoever adds them up counts twice. */
+function ending(answer: ScriptAnswer): RawMessageStreamEvent[] {
+  const { plain, cacheRead, cacheWrite } = inputOf(answer.usage);
+  const thinking = answer.usage.reasoningTokens;
+  const usage: MessageDeltaUsage = {
+    input_tokens: plain,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens: answer.usage.outputTokens,
+    output_tokens_details: thinking === undefined ? null : { thinking_tokens: thinking },
+    server_tool_use: null,
+  };
+  // The type lists the reasons of today; the service says that more may come.
+  const stop_reason = stopReasons[answer.stop] as ServiceStopReason;
+  return [
+    {
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence: null, stop_details: null, container: null },
+      usage,
+    },
+    { type: 'message_stop' },
+  ];
+}
+
+/** The service counts cached input apart; a script counts it in. */
+function inputOf(usage: Usage): { plain: number; cacheRead: number | null; cacheWrite: number | null } {
+  const cacheRead = usage.cacheReadTokens ?? null;
+  const cacheWrite = usage.cacheWriteTokens ?? null;
+  return { plain: usage.inputTokens - (cacheRead ?? 0) - (cacheWrite ?? 0), cacheRead, cacheWrite };
+}
+
+function blockAt(answer: ScriptAnswer, at: number): ScriptBlock {
+  const block = answer.blocks[at];
+  if (block === undefined) throw new RangeError(`The script has no block ${at}.`);
+  return block;
+}
+
+/** Pings, and kinds of events, blocks and deltas that nobody knows yet. */
+export function noise(): readonly unknown[] {
+  return [
+    { type: 'ping' },
+    { type: 'message_weather', forecast: 'fair' },
+    { type: 'content_block_start', index: 900, content_block: { type: 'hologram', depth: 3 } },
+    { type: 'content_block_delta', index: 900, delta: { type: 'hologram_delta', depth: 4 } },
+  ];
+}
+
+/** An event as it stands in the stream: named by its type, as the service does it. */
+export function frame(payload: unknown): string {
+  const data = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const type = fieldsOf(payload)['type'];
+  return `event: ${typeof type === 'string' ? type : 'content_block_delta'}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,95 @@
+import type {
+  Base64ImageSource,
+  ContentBlockParam,
+  DocumentBlockParam,
+  ImageBlockParam,
+  MessageParam,
+  TextBlockParam,
+  ToolResultBlockParam,
+} from '@anthropic-ai/sdk/resources/messages';
+import type { AssistantPart, DocumentPart, Json, ToolResultPart } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { ResultPart, Turn } from '@cobbler/agent/provider';
+import { isFields } from './fields.ts';
+
+/**
+ * One turn as one message. `content` is its last field and never empty, so that a cache mark can be
+ * spliced into its last block from the end of its bytes.
+ */
+export function writeTurn(turn: Turn): readonly Json[] {
+  const blocks = turn.side === 'user' ? turn.parts.flatMap(userBlocks) : turn.parts.flatMap(assistantBlocks);
+  const content = blocks.length > 0 ? blocks : [blank];
+  const message: MessageParam = { role: turn.side, content };
+  return [message as unknown as Json];
+}
+
+/** Stands where nothing is left, such as seals that only an older version could read: no message may be empty. */
+const blank: TextBlockParam = { type: 'text', text: '(blank)' };
+
+function userBlocks(part: ResultPart | ToolResultPart): ContentBlockParam[] {
+  return part.type === 'tool_result' ? [writeResult(part)] : contentBlocks(part);
+}
+
+function writeResult(part: ResultPart): ToolResultBlockParam {
+  const content = part.content.flatMap(contentBlocks);
+  const block: ToolResultBlockParam = { type: 'tool_result', tool_use_id: part.callId };
+  if (content.length > 0) block.content = content;
+  if (part.isError) block.is_error = true;
+  return block;
+}
+
+function contentBlocks(part: ToolResultPart): (TextBlockParam | ImageBlockParam | DocumentBlockParam)[] {
+  if (part.type === 'text') return [{ type: 'text', text: part.text }];
+  if (part.type === 'document') return [writeDocument(part)];
+  const media_type = part.mediaType as Base64ImageSource['media_type'];
+  return [{ type: 'image', source: { type: 'base64', media_type, data: part.data } }];
+}
+
+function writeDocument(part: DocumentPart): DocumentBlockParam {
+  const block: DocumentBlockParam = { type: 'document', source: documentSource(part) };
+  if (part.name !== undefined) block.title = part.name;
+  return block;
+}
+
+/** PDF as it is, text as text; the service takes no other kind. */
+function documentSource(part: DocumentPart): DocumentBlockParam['source'] {
+  const { mediaType, data } = part;
+  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data };
+  if (mediaType.startsWith('text/') || mediaType === 'application/json') {
+    return { type: 'text', media_type: 'text/plain', data: decodeText(data) };
+  }
+  throw new AgentError({
+    kind: 'invalid',
+    code: 'document_type',
+    provider: 'claude',
+    message: `Claude takes documents as PDF or text, not as ${mediaType}. Convert it, or give its text.`,
+  });
+}
+
+function decodeText(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+}
+
+function assistantBlocks(part: AssistantPart): ContentBlockParam[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text }];
+    case 'reasoning': {
+      const signature = signatureOf(part.seal?.data);
+      return signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature }];
+    }
+    case 'opaque':
+      return isBlock(part.seal.data) ? [part.seal.data] : [];
+    case 'tool_call':
+      return [{ type: 'tool_use', id: part.id, name: part.toolName, input: part.arguments }];
+  }
+}
+
+function signatureOf(data: unknown): string | undefined {
+  return isFields(data) && typeof data['signature'] === 'string' ? data['signature'] : undefined;
+}
+
+/** A block kept whole by {@link readEvent} comes back as it was. */
+function isBlock(data: unknown): data is ContentBlockParam & { readonly [key: string]: Json } {
+  return isFields(data) && typeof data['type'] === 'string';
+}

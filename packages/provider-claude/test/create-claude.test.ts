@@ -1,0 +1,127 @@
+import { AgentError, resolveAgent, userMessage } from '@cobbler/agent';
+import type { TransportRequest } from '@cobbler/agent/provider';
+import { describe, expect, test } from 'vitest';
+import * as exported from '../src/index.ts';
+import { createClaude } from '../src/index.ts';
+
+const apiKey = 'sk-ant-test-0123456789';
+
+/** The error that making an agent ends with. */
+function refused(make: () => unknown): AgentError {
+  try {
+    make();
+  } catch (error) {
+    if (AgentError.is(error)) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+describe('a configuration that cannot work is refused when the agent is made', () => {
+  test('without a key it names the variable it looked at', () => {
+    const error = refused(() => createClaude({ env: {} }));
+    expect(error).toMatchObject({ kind: 'invalid', code: 'no_key', provider: 'claude' });
+    expect(error.message).toContain('ANTHROPIC_API_KEY');
+  });
+
+  test('a blank key is no key', () => {
+    expect(refused(() => createClaude({ apiKey: ' "" ', env: { ANTHROPIC_API_KEY: '\n' } })).code).toBe(
+      'no_key',
+    );
+  });
+
+  test('P19 a key with a line break inside is refused without being shown', () => {
+    const error = refused(() => createClaude({ apiKey: 'sk-ant-half\nother-half', env: {} }));
+    expect(error.code).toBe('bad_key');
+    expect(JSON.stringify(error)).not.toContain('half');
+  });
+
+  test.each(['not a url', 'ftp://example.com', 'localhost:8080'])('the base URL %j', (baseURL) => {
+    expect(refused(() => createClaude({ apiKey, baseURL, env: {} }))).toMatchObject({
+      kind: 'invalid',
+      code: 'bad_url',
+    });
+  });
+
+  test('a temperature, which the API refuses whatever its value', () => {
+    expect(refused(() => createClaude({ apiKey, temperature: 1, env: {} })).code).toBe('no_sampling');
+    expect(createClaude({ apiKey, temperature: -1, env: {} }).capabilities.sampling).toBe(false);
+  });
+});
+
+describe('settings', () => {
+  /** What an agent of this configuration sends. Nobody answers it. */
+  const posted = async (config: Parameters<typeof createClaude>[0]) => {
+    const requests: TransportRequest[] = [];
+    const agent = createClaude({
+      env: {},
+      retry: { retries: 0 },
+      transport: (request) => {
+        requests.push(request);
+        return Promise.reject(new Error('There is no network here.'));
+      },
+      ...config,
+    });
+    await agent.run({ messages: [userMessage('Hello.')], tools: [] }).catch(() => {});
+    const [request] = requests;
+    if (request === undefined) throw new Error('Nothing was sent.');
+    const body = JSON.parse(await new Blob([...request.body] as BlobPart[]).text()) as Record<
+      string,
+      unknown
+    >;
+    return { url: request.url, headers: request.headers, body };
+  };
+
+  test('a stray blank, line break or quote around the key does no harm', async () => {
+    const { headers } = await posted({ apiKey: ` "${apiKey}"\n` });
+    expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
+  });
+
+  test('key and address may come from the environment, which is given and not looked up', async () => {
+    const env = { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: 'http://gateway.test/claude/' };
+    const { url, headers } = await posted({ env });
+    expect(url).toBe('http://gateway.test/claude/v1/messages');
+    expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
+  });
+
+  test('S0.28 the model may be an alias; unnamed it is the balanced one', async () => {
+    expect(createClaude({ apiKey, env: {} }).model).toBe('claude-sonnet-5-5');
+    expect((await posted({ apiKey, model: 'fast' })).body['model']).toBe('claude-haiku-5-5');
+  });
+
+  test('S0.3 zero tokens mean the default', async () => {
+    expect((await posted({ apiKey, maxTokens: 0 })).body['max_tokens']).toBe(16_384);
+    expect((await posted({ apiKey, maxTokens: 99 })).body['max_tokens']).toBe(99);
+  });
+
+  test('what the model can do is declared, and its window when it is known', () => {
+    expect(createClaude({ apiKey, env: {} }).capabilities).toEqual({
+      images: true,
+      documents: true,
+      reasoning: true,
+      parallelCalls: true,
+      output: 'native',
+      sampling: false,
+      cacheUsage: true,
+      contextTokens: 1_000_000,
+    });
+    const other = createClaude({ apiKey, env: {}, model: 'claude-of-tomorrow' });
+    expect(other.capabilities).not.toHaveProperty('contextTokens');
+    expect(createClaude({ apiKey, env: {}, thinking: 'disabled' }).capabilities.reasoning).toBe(false);
+  });
+
+  test('S0.29 the factory is what resolveAgent takes', () => {
+    const env = { COBBLER_AGENT_API_KEY: apiKey };
+    const agent = resolveAgent({ model: 'best' }, { claude: createClaude }, env);
+    expect(agent).toMatchObject({ provider: 'claude', model: 'claude-opus-5-5' });
+  });
+});
+
+test('S0.21 nothing of the inside is exported: a factory and what is known of models', () => {
+  expect(Object.keys(exported).sort()).toEqual([
+    'claudeModels',
+    'claudePrice',
+    'claudePricing',
+    'createClaude',
+  ]);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { askClient } from '../src/endpoint.ts';
+
+const account = { apiKey: 'sk-test-1', baseURL: 'https://api.anthropic.com' };
+
+test('buildRequest of the vendor client still tells URL, key header and API version', async () => {
+  const { url, headers, secrets } = await askClient(account);
+  expect(url).toBe('https://api.anthropic.com/v1/messages');
+  expect(headers).toMatchObject({
+    authorization: 'Bearer sk-test-1',
+    'anthropic-version': '2026-10-21',
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+  });
+  expect(headers['user-agent']).toMatch(/^Anthropic\/JS 1\./);
+  expect(secrets).toEqual(['sk-test-1']);
+});
+
+test('nothing is said about retries and time-outs of the client, which are not in use', async () => {
+  const { headers } = await askClient(account);
+  expect(Object.keys(headers).filter((name) => /retry|timeout/.test(name))).toEqual([]);
+});
+
+test('another base URL keeps its own path', async () => {
+  const { url } = await askClient({ ...account, baseURL: 'http://127.0.0.1:9/proxy' });
+  expect(url).toBe('http://127.0.0.1:9/proxy/v1/messages');
+});

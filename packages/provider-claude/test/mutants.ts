@@ -1,0 +1,158 @@
+/** A change that makes the provider wrong. The contract must notice every one of them. */
+export interface Mutant {
+  /** Below the package's folder. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is wrong with it. */
+  readonly why: string;
+}
+
+const event = 'src/stream-event.ts';
+const turn = 'src/turn.ts';
+const envelope = 'src/envelope.ts';
+const fault = 'src/fault.ts';
+const wire = 'src/wire.ts';
+
+export const mutants: readonly Mutant[] = [
+  {
+    file: event,
+    find: "if (signature !== '') out.seal(at, { signature });",
+    replace: '',
+    why: 'the signature of thinking is dropped',
+  },
+  {
+    file: event,
+    find: "const cacheRead = count(usage['cache_read_input_tokens']);\n  const cacheWrite = count(usage['cache_creation_input_tokens']);",
+    replace:
+      "const cacheWrite = count(usage['cache_read_input_tokens']);\n  const cacheRead = count(usage['cache_creation_input_tokens']);",
+    why: 'cache reads and cache writes are swapped',
+  },
+  {
+    file: event,
+    find: 'plain + (cacheRead ?? 0) + (cacheWrite ?? 0)',
+    replace: 'plain',
+    why: 'cached input is not counted as input',
+  },
+  {
+    file: event,
+    find: "['content_block_stop', (at, _from, out) => out.close(at)],",
+    replace: "['content_block_stop', (_at, _from, out) => out.end('complete')],",
+    why: 'an answer cut after its first block counts as whole',
+  },
+  {
+    file: event,
+    find: "stopReasons.get(reason) ?? 'unknown'",
+    replace: "stopReasons.get(reason) ?? 'complete'",
+    why: 'a stop reason of the future counts as a normal end',
+  },
+  {
+    file: event,
+    find: "['max_tokens', 'max_tokens'],",
+    replace: "['max_tokens', 'complete'],",
+    why: 'an answer cut at its token limit counts as complete',
+  },
+  {
+    file: event,
+    find: "['refusal', 'refusal'],",
+    replace: "['refusal', 'complete'],",
+    why: 'a refusal counts as complete',
+  },
+  {
+    file: event,
+    find: "['error', (_at, from, out) => readError(fieldsOf(from['error']), out)],",
+    replace: '',
+    why: 'a failure inside the stream is ignored',
+  },
+  {
+    file: event,
+    find: "['thinking_delta', (at, delta, out) => out.reasoning(at, textOf(delta['thinking']))],",
+    replace: "['thinking_delta', (at, delta, out) => out.text(at, textOf(delta['thinking']))],",
+    why: 'thinking is told as text',
+  },
+  {
+    file: event,
+    find: "out.text(at, textOf(block['text']))],",
+    replace: 'undefined],',
+    why: 'a text block has its place by its first delta, not by when it opened',
+  },
+  {
+    file: event,
+    find: "['input_json_delta', (at, delta, out) => out.input(at, textOf(delta['partial_json']))],",
+    replace: "['input_json_delta', (at, delta, out) => out.text(at, textOf(delta['partial_json']))],",
+    why: 'arguments of calls are told as text',
+  },
+  {
+    file: event,
+    find: "if (typeof message['model'] === 'string') out.model(message['model']);",
+    replace: '',
+    why: 'the model that answers is not told',
+  },
+  {
+    file: turn,
+    find: 'if (part.isError) block.is_error = true;',
+    replace: '',
+    why: 'a failed call is sent back as if it had worked',
+  },
+  {
+    file: turn,
+    find: "[{ type: 'thinking', thinking: part.text, signature }]",
+    replace: "[{ type: 'thinking', thinking: part.text.trim(), signature }]",
+    why: 'thinking is changed on its way back',
+  },
+  {
+    file: turn,
+    find: 'tool_use_id: part.callId',
+    replace: 'tool_use_id: part.toolName',
+    why: 'results do not say which call they answer',
+  },
+  {
+    file: turn,
+    find: "source: { type: 'base64', media_type, data: part.data }",
+    replace: "source: { type: 'base64', media_type: 'image/jpeg', data: part.data }",
+    why: 'every picture is declared as JPEG',
+  },
+  {
+    file: envelope,
+    find: "if (request.toolChoice === 'none') body.tool_choice = { type: 'none' };",
+    replace: '',
+    why: 'a closing call may still call tools',
+  },
+  {
+    file: envelope,
+    find: 'max_tokens: request.maxTokens ?? defaultMaxTokens',
+    replace: 'max_tokens: defaultMaxTokens',
+    why: 'the limit of a request is not sent',
+  },
+  {
+    file: envelope,
+    find: 'if (output !== undefined) body.output_config = output;',
+    replace: '',
+    why: 'the shape of the answer is not asked for',
+  },
+  {
+    file: envelope,
+    find: 'if (system.length > 0) body.system = system;',
+    replace: 'if (system.length > 0) body.system = system.slice(0, 1);',
+    why: 'only the first of several instructions is sent',
+  },
+  {
+    file: fault,
+    find: "['overloaded_error', 'busy'],",
+    replace: "['overloaded_error', 'invalid'],",
+    why: 'an overloaded service is not asked again',
+  },
+  {
+    file: wire,
+    find: "requestIdHeader: 'request-id'",
+    replace: "requestIdHeader: 'x-request-id'",
+    why: 'the request id is looked for under another name',
+  },
+  {
+    file: 'src/endpoint.ts',
+    find: 'return { url, headers,',
+    replace: 'return { url: account.baseURL, headers,',
+    why: 'requests go to the bare base URL',
+  },
+];

@@ -1,0 +1,40 @@
+import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema';
+import type { JsonObject } from '@cobbler/agent';
+import { expect, test } from 'vitest';
+import { outputSchema } from '../src/output-schema.ts';
+
+const schema: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  description: 'A place.',
+  properties: {
+    name: { type: 'string', minLength: 1, format: 'uuid' },
+    when: { type: 'string', format: 'crontab', description: 'How often.' },
+    tags: {
+      type: 'array',
+      items: { type: 'object', properties: { minimum: { type: 'number' } } },
+      minItems: 2,
+    },
+    one: { type: 'array', items: { type: 'string' }, minItems: 1 },
+    kind: { enum: ['a', 'b'] },
+    either: { oneOf: [{ type: 'string' }, { type: 'null' }] },
+    more: { $ref: '#/$defs/more' },
+  },
+  required: ['name'],
+  additionalProperties: true,
+  $defs: { more: { type: 'object', properties: {} } },
+};
+
+test('a schema is made strict as the vendor client does it', () => {
+  expect(outputSchema(schema)).toEqual(transformJSONSchema(schema as never));
+});
+
+test('a schema that is strict already stays as it is', () => {
+  const strict: JsonObject = {
+    type: 'object',
+    properties: { answer: { type: 'number' } },
+    required: ['answer'],
+    additionalProperties: false,
+  };
+  expect(outputSchema(strict)).toEqual(strict);
+});

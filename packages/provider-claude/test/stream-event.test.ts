@@ -1,0 +1,130 @@
+import type { Out } from '@cobbler/agent/provider';
+import { describe, expect, test } from 'vitest';
+import { readEvent } from '../src/stream-event.ts';
+import { noise } from '../src/testing/stream.ts';
+
+/** What these events call, in order. */
+function calls(...payloads: readonly unknown[]): unknown[][] {
+  const made: unknown[][] = [];
+  const record =
+    (name: string) =>
+    (...values: unknown[]) =>
+      void made.push([name, ...values]);
+  const names = [
+    'text',
+    'reasoning',
+    'seal',
+    'call',
+    'input',
+    'close',
+    'usage',
+    'model',
+    'stop',
+    'end',
+    'fail',
+  ];
+  const out = Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as Out;
+  for (const payload of payloads) readEvent(payload, out);
+  return made;
+}
+
+const start = (content_block: object, index = 0) => ({ type: 'content_block_start', index, content_block });
+const delta = (content: object, index = 0) => ({ type: 'content_block_delta', index, delta: content });
+
+describe('blocks', () => {
+  test('a signature seals its thinking', () => {
+    expect(
+      calls(
+        start({ type: 'thinking', thinking: '', signature: '' }),
+        delta({ type: 'thinking_delta', thinking: 'Hm.' }),
+        delta({ type: 'signature_delta', signature: 'Eq==' }),
+        { type: 'content_block_stop', index: 0 },
+      ),
+    ).toEqual([
+      ['reasoning', 0, ''],
+      ['reasoning', 0, 'Hm.'],
+      ['seal', 0, { signature: 'Eq==' }],
+      ['close', 0],
+    ]);
+  });
+
+  test('thinking that nobody may read is kept whole', () => {
+    const block = { type: 'redacted_thinking', data: 'EmwKAhgB' };
+    expect(calls(start(block, 2))).toEqual([['seal', 2, block]]);
+  });
+
+  test('arguments may come at once, or not at all', () => {
+    const use = { type: 'tool_use', id: 'toolu_1', name: 'put', caller: { type: 'direct' } };
+    expect(calls(start({ ...use, input: { value: 1 } }))).toEqual([
+      ['call', 0, 'toolu_1', 'put'],
+      ['input', 0, '{"value":1}'],
+    ]);
+    expect(calls(start({ ...use, input: {} }))).toEqual([['call', 0, 'toolu_1', 'put']]);
+  });
+});
+
+describe('ending', () => {
+  test.each([
+    ['end_turn', 'complete'],
+    ['stop_sequence', 'complete'],
+    ['tool_use', 'tool_use'],
+    ['max_tokens', 'max_tokens'],
+    ['pause_turn', 'pause'],
+    ['refusal', 'refusal'],
+    ['model_context_window_exceeded', 'context_full'],
+    ['constructor', 'unknown'],
+    ['some_later_reason', 'unknown'],
+  ])('P4 %s is %s', (word, reason) => {
+    expect(calls({ type: 'message_delta', delta: { stop_reason: word }, usage: {} })).toEqual([
+      ['stop', reason, word],
+    ]);
+  });
+
+  test('P1 only message_stop ends an answer', () => {
+    expect(calls({ type: 'message_stop' })).toEqual([['end']]);
+  });
+});
+
+describe('usage', () => {
+  test('P14 cached input is counted in, and null is not zero', () => {
+    const usage = {
+      input_tokens: 5,
+      cache_read_input_tokens: 90,
+      cache_creation_input_tokens: 7,
+      output_tokens: 1,
+      output_tokens_details: null,
+    };
+    expect(calls({ type: 'message_start', message: { model: 'claude-x', usage } })).toEqual([
+      ['model', 'claude-x'],
+      ['usage', { inputTokens: 102, outputTokens: 1, cacheReadTokens: 90, cacheWriteTokens: 7 }],
+    ]);
+  });
+
+  test('P14 counts at the end that tell output only leave the input alone', () => {
+    const usage = { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } };
+    expect(calls({ type: 'message_delta', delta: {}, usage })).toEqual([
+      ['usage', { outputTokens: 9, reasoningTokens: 4 }],
+    ]);
+  });
+});
+
+describe('failures inside the stream', () => {
+  test.each([
+    ['overloaded_error', 'busy'],
+    ['rate_limit_error', 'rate_limit'],
+    ['api_error', 'agent'],
+    ['invalid_request_error', 'invalid'],
+    ['error_of_tomorrow', 'agent'],
+  ])('P5 %s is %s', (type, kind) => {
+    expect(calls({ type: 'error', error: { type, message: 'Sorry.' } })).toEqual([['fail', kind, 'Sorry.']]);
+  });
+
+  test('P1 an event that is not JSON is a garbled stream', () => {
+    expect(calls('{"type":"content_bl')).toEqual([['fail', 'broken', expect.stringContaining('not JSON')]]);
+  });
+});
+
+test('what is not known calls nothing but the close of a block', () => {
+  const odd = [null, 7, [], {}, { type: 'content_block_delta' }, { type: 'content_block_start', index: 'x' }];
+  expect(calls(...noise(), ...odd).filter(([name]) => name !== 'close')).toEqual([]);
+});

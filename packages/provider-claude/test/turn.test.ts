@@ -1,0 +1,143 @@
+import type { AssistantPart } from '@cobbler/agent';
+import type { Turn } from '@cobbler/agent/provider';
+import { describe, expect, test } from 'vitest';
+import { cacheMarkText } from '../src/envelope.ts';
+import { writeTurn } from '../src/turn.ts';
+import { claudeWire } from '../src/wire.ts';
+
+const pixel = 'iVBORw0KGgo=';
+
+function contentOf(turn: Turn): unknown {
+  const [message] = writeTurn(turn) as { role: string; content: unknown }[];
+  expect(message?.role).toBe(turn.side);
+  return message?.content;
+}
+
+describe('the user’s side', () => {
+  test('S0.18 results say which call they answer and whether it failed, and may hold pictures', () => {
+    const content = contentOf({
+      side: 'user',
+      parts: [
+        {
+          type: 'tool_result',
+          callId: 'toolu_1',
+          toolName: 'shot',
+          isError: false,
+          content: [
+            { type: 'text', text: 'taken' },
+            { type: 'image', mediaType: 'image/png', data: pixel },
+          ],
+        },
+        { type: 'tool_result', callId: 'toolu_2', toolName: 'put', isError: true, content: [] },
+        { type: 'text', text: 'And now?' },
+      ],
+    });
+    expect(content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'toolu_1',
+        content: [
+          { type: 'text', text: 'taken' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } },
+        ],
+      },
+      { type: 'tool_result', tool_use_id: 'toolu_2', is_error: true },
+      { type: 'text', text: 'And now?' },
+    ]);
+  });
+
+  test('a PDF goes as it is, with its name; text goes as text', () => {
+    const content = contentOf({
+      side: 'user',
+      parts: [
+        { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'bill.pdf' },
+        { type: 'document', mediaType: 'text/csv', data: 'w6QsYg==' },
+      ],
+    });
+    expect(content).toEqual([
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+        title: 'bill.pdf',
+      },
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'ä,b' } },
+    ]);
+  });
+
+  test('a document that Claude cannot read is refused before anything is sent', () => {
+    const parts = [{ type: 'document', mediaType: 'application/zip', data: '' }] as const;
+    expect(() => writeTurn({ side: 'user', parts })).toThrow(/PDF or text, not as application\/zip/);
+  });
+});
+
+describe('the model’s side', () => {
+  test('S0.18 thinking comes back with its signature, unreadable thinking whole, calls with their arguments', () => {
+    const redacted = { type: 'redacted_thinking', data: 'EmwKAhgB' };
+    const content = contentOf({
+      side: 'assistant',
+      parts: [
+        { type: 'reasoning', text: 'Hm. ', seal: { provider: 'claude', data: { signature: 'Eq==' } } },
+        { type: 'opaque', seal: { provider: 'claude', data: redacted } },
+        { type: 'reasoning', text: '', seal: { provider: 'claude', data: { signature: 'only' } } },
+        { type: 'text', text: 'Let me see.' },
+        { type: 'tool_call', id: 'toolu_1', toolName: 'look_up', arguments: { word: 'cobbler' } },
+      ],
+    });
+    expect(content).toEqual([
+      { type: 'thinking', thinking: 'Hm. ', signature: 'Eq==' },
+      redacted,
+      { type: 'thinking', thinking: '', signature: 'only' },
+      { type: 'text', text: 'Let me see.' },
+      { type: 'tool_use', id: 'toolu_1', name: 'look_up', input: { word: 'cobbler' } },
+    ]);
+  });
+
+  test('a seal of another shape, say of an older version, is left out', () => {
+    const parts: AssistantPart[] = [
+      { type: 'reasoning', text: 'x', seal: { provider: 'claude', data: 'v0' } },
+      { type: 'opaque', seal: { provider: 'claude', data: ['v0'] } },
+      { type: 'text', text: 'Yes.' },
+    ];
+    expect(contentOf({ side: 'assistant', parts })).toEqual([{ type: 'text', text: 'Yes.' }]);
+    // No message may be empty.
+    expect(contentOf({ side: 'assistant', parts: parts.slice(0, 2) })).toEqual([
+      { type: 'text', text: '(blank)' },
+    ]);
+  });
+});
+
+test('a cache mark spliced into a user’s turn stands in its last block, whatever that is', () => {
+  const mark = claudeWire({ endpoint: { url: '', headers: {} }, thinking: 'unset' }).cacheMark;
+  const turns: Turn[] = [
+    { side: 'user', parts: [{ type: 'text', text: 'ends with }]}' }] },
+    { side: 'user', parts: [{ type: 'image', mediaType: 'image/png', data: pixel }] },
+    { side: 'user', parts: [{ type: 'document', mediaType: 'application/pdf', data: '', name: '"}' }] },
+    {
+      side: 'user',
+      parts: [{ type: 'tool_result', callId: 'a', toolName: 'b', isError: false, content: [] }],
+    },
+    {
+      side: 'user',
+      parts: [
+        {
+          type: 'tool_result',
+          callId: 'a',
+          toolName: 'b',
+          isError: true,
+          content: [{ type: 'text', text: 'c' }],
+        },
+      ],
+    },
+  ];
+  expect(mark?.text).toBe(cacheMarkText);
+  for (const turn of turns) {
+    const bytes = writeTurn(turn)
+      .map((item) => JSON.stringify(item))
+      .join(',');
+    const at = bytes.length - (mark?.back ?? 0);
+    const marked = JSON.parse(`${bytes.slice(0, at)}${mark?.text}${bytes.slice(at)}`) as {
+      content: object[];
+    };
+    expect(marked.content.at(-1)).toHaveProperty('cache_control', { type: 'ephemeral' });
+  }
+});

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+const printed = /It prints `([^`]+)`/.exec(readme)?.[1];
+
+describe('the README', () => {
+  it('begins with one sentence and shows something to run within fifteen lines', () => {
+    const lines = readme.split('\n');
+    expect(lines[2]).toMatch(/^Cobbler /);
+    expect(lines.slice(0, 15).join('\n')).toContain('npm start');
+  });
+
+  it('shows a tool and a run in at most twelve lines that print what it says, without a key', () => {
+    const [code = ''] = blocks;
+    expect(code.split('\n').filter((line) => line !== '').length).toBeLessThanOrEqual(12);
+    const file = fileURLToPath(new URL('./.readme-example.ts', import.meta.url));
+    writeFileSync(file, code);
+    try {
+      const { PATH, HOME } = process.env;
+      const output = execFileSync(process.execPath, ['--conditions=@cobbler/source', file], {
+        env: { PATH, HOME },
+        encoding: 'utf8',
+      });
+      expect(output.trim()).toBe(printed);
+    } finally {
+      rmSync(file, { force: true });
+    }
+  });
+
+  it('names every package of the workspace', () => {
+    for (const name of ['agent', 'provider-claude', 'provider-openai', 'tools', 'cli']) {
+      expect(readme).toContain(`\`@cobbler/${name}\``);
+    }
+  });
+});
