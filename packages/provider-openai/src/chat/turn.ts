@@ -1,0 +1,71 @@
+import type { AssistantPart, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { Json, ResultPart, Turn } from '@cobbler/agent/provider';
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions/completions';
+import { dataURL, fileName } from '../media.ts';
+
+/** One turn as messages: tool messages first, then at most one user message. */
+export function chatTurn(turn: Turn): readonly Json[] {
+  const messages = turn.side === 'user' ? userMessages(turn.parts) : assistantMessages(turn.parts);
+  // The SDK's message types are plain JSON without saying so.
+  return messages as unknown as Json[];
+}
+
+/**
+ * A tool message holds text only, so what else a tool returned follows as a user message, after all tool
+ * messages of the turn (which must stand together) and before what the user says.
+ */
+function userMessages(parts: readonly (ResultPart | UserPart)[]): ChatCompletionMessageParam[] {
+  const messages: ChatCompletionMessageParam[] = [];
+  const attached: ChatCompletionContentPart[] = [];
+  const said: ChatCompletionContentPart[] = [];
+  for (const part of parts) {
+    if (part.type !== 'tool_result') {
+      said.push(contentPart(part));
+      continue;
+    }
+    const media = part.content.filter((piece) => piece.type !== 'text');
+    messages.push({ role: 'tool', tool_call_id: part.callId, content: toolText(part.content, media.length) });
+    if (media.length > 0) attached.push(attachmentNote(part), ...media.map(contentPart));
+  }
+  const content = [...attached, ...said];
+  const [only] = content;
+  if (only === undefined) return messages;
+  // The plain string is the form that every server understands.
+  const plain = content.length === 1 && only.type === 'text';
+  return [...messages, { role: 'user', content: plain ? only.text : content }];
+}
+
+function toolText(content: readonly ToolResultPart[], media: number): string {
+  const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  return text === '' && media > 0 ? 'The result is attached to the next message.' : text;
+}
+
+function attachmentNote(part: ResultPart): ChatCompletionContentPart {
+  return { type: 'text', text: `Attached by the tool ${part.toolName} (call ${part.callId}):` };
+}
+
+function contentPart(part: UserPart): ChatCompletionContentPart {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type === 'image') return { type: 'image_url', image_url: { url: dataURL(part) } };
+  return { type: 'file', file: { filename: fileName(part), file_data: dataURL(part) } };
+}
+
+/** Text and calls. Chat Completions takes back no reasoning, and knows no order between text and calls. */
+function assistantMessages(parts: readonly AssistantPart[]): ChatCompletionMessageParam[] {
+  let text = '';
+  const calls: NonNullable<ChatCompletionAssistantMessageParam['tool_calls']> = [];
+  for (const part of parts) {
+    if (part.type === 'text') text += part.text;
+    if (part.type === 'tool_call') {
+      const call = { name: part.toolName, arguments: JSON.stringify(part.arguments) };
+      calls.push({ id: part.id, type: 'function', function: call });
+    }
+  }
+  if (text === '' && calls.length === 0) return [];
+  const content = text === '' ? null : text;
+  return [{ role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }];
+}

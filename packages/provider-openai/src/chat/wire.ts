@@ -1,0 +1,73 @@
+import type { Json, JsonObject, Wire, WireRequest } from '@cobbler/agent/provider';
+import type {
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionSystemMessageParam,
+} from 'openai/resources/chat/completions/completions';
+import type { Address } from '../endpoint.ts';
+import { endpointOf } from '../endpoint.ts';
+import { faultOf } from '../fault.ts';
+import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
+import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
+import { canBeStrict } from '../strict.ts';
+import { chatEvent } from './event.ts';
+import { chatTurn } from './turn.ts';
+
+/** Chat Completions, at OpenAI and at every server that speaks it. */
+export function chatWire(address: Address): Wire {
+  return {
+    provider: providerName,
+    framing: 'sse',
+    endpoint: () => endpointOf(address, '/chat/completions'),
+    envelope: (request) => ({
+      // The SDK's types are plain JSON without saying so; being typed is what guards the names of the fields.
+      body: chatBody(request, address.official) as unknown as JsonObject,
+      turns: 'messages',
+      lead: systemMessages(request) as unknown as Json[],
+    }),
+    turn: chatTurn,
+    event: chatEvent,
+    fault: faultOf,
+    rateLimitHeaders,
+    requestIdHeader,
+  };
+}
+
+function systemMessages(request: WireRequest): ChatCompletionSystemMessageParam[] {
+  return request.system.length === 0 ? [] : [{ role: 'system', content: request.system.join('\n\n') }];
+}
+
+/**
+ * The body without its messages. Fields are assigned one by one, since TypeScript checks their names only then.
+ * Compatible servers get the older `max_tokens`, which all of them know, and nothing that only OpenAI has.
+ */
+function chatBody(
+  request: WireRequest,
+  official: boolean,
+): Omit<ChatCompletionCreateParamsStreaming, 'messages'> {
+  const body: Omit<ChatCompletionCreateParamsStreaming, 'messages'> = {
+    model: request.model,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+  if (official) body.store = false;
+  if (request.tools.length > 0) {
+    body.tools = request.tools.map((tool) => ({ type: 'function', function: { ...tool } }));
+    if (request.toolChoice === 'none') body.tool_choice = 'none';
+  }
+  if (official && request.tools.length > 0 && needsNoEffortForTools(request.model))
+    body.reasoning_effort = 'none';
+  else if (request.effort !== undefined && reasons(request.model)) body.reasoning_effort = request.effort;
+  if (request.maxTokens !== undefined) {
+    if (official) body.max_completion_tokens = request.maxTokens;
+    else body.max_tokens = request.maxTokens;
+  }
+  if (request.temperature !== undefined) body.temperature = request.temperature;
+  if (request.output !== undefined) {
+    const { name, schema } = request.output;
+    body.response_format = {
+      type: 'json_schema',
+      json_schema: { name, schema, strict: canBeStrict(schema) },
+    };
+  }
+  return body;
+}

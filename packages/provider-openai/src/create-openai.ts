@@ -1,0 +1,71 @@
+import type { Agent, Capabilities, FactoryConfig } from '@cobbler/agent';
+import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import { createAgent } from '@cobbler/agent/provider';
+import { chatWire } from './chat/wire.ts';
+import { addressOf } from './endpoint.ts';
+import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts';
+import type { ResponsesOptions } from './responses/wire.ts';
+import { responsesWire } from './responses/wire.ts';
+
+/** Which of OpenAI's two APIs is spoken. */
+export type OpenAIApi = 'responses' | 'chat';
+
+/** What OpenAI takes besides what every provider takes. */
+export interface OpenAIOptions extends ResponsesOptions {
+  /**
+   * `responses` keeps the model's reasoning between requests and is the default at OpenAI. `chat` is what
+   * compatible servers speak (Ollama, vLLM, llama.cpp and others) and the default with any other `baseURL`.
+   */
+  readonly api?: OpenAIApi;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  /** How requests are sent. Default: the platform's fastest way. */
+  readonly transport?: Transport;
+}
+
+/** Headers may take long at another address: a local server loads its model first. */
+const patientHeadersMs = 600_000;
+
+/**
+ * OpenAI, or a server that speaks its language, as an agent. The model may be an alias (`fast`, `balanced`,
+ * `best`) or an id; the key comes from `apiKey` or OPENAI_API_KEY, and a compatible server needs none.
+ * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
+ */
+export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent {
+  const address = addressOf(config);
+  const model = resolveModel(config.model ?? defaultModel);
+  const api = config.api ?? (address.official ? 'responses' : 'chat');
+  const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address);
+  return createAgent(wire, {
+    model,
+    capabilities: capabilitiesOf(model),
+    timeouts: {
+      ...(!address.official && { headersMs: patientHeadersMs }),
+      ...(config.requestTimeout !== undefined && { totalMs: config.requestTimeout }),
+      ...config.timeouts,
+    },
+    ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
+    ...(config.temperature !== undefined && { temperature: config.temperature }),
+    ...(config.retry !== undefined && { retry: config.retry }),
+    ...(config.transport !== undefined && { transport: config.transport }),
+    ...(config.runtime !== undefined && { runtime: config.runtime }),
+  });
+}
+
+/**
+ * What the model can do, as far as its name tells. A compatible server may be able to do less; it then refuses
+ * the request itself, with words that are better than our guess.
+ */
+function capabilitiesOf(model: string): Capabilities {
+  const window = contextTokens(model);
+  return {
+    images: true,
+    documents: true,
+    reasoning: reasons(model),
+    parallelCalls: true,
+    output: 'native',
+    sampling: !reasons(model),
+    cacheUsage: true,
+    ...(window !== undefined && { contextTokens: window }),
+  };
+}

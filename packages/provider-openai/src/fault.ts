@@ -1,0 +1,135 @@
+import type { Fault, FaultKind } from '@cobbler/agent/provider';
+import { isFields } from './fields.ts';
+
+/** The service's description of an error, wherever it stands: `{ error: { message, type, code, param } }`. */
+export interface ErrorObject {
+  readonly message?: string;
+  readonly type?: string;
+  /** A word at OpenAI; some compatible servers put an HTTP status here. */
+  readonly code?: string | number;
+  readonly param?: string;
+}
+
+/**
+ * Describes an HTTP failure of any OpenAI-like service. The status decides its kind, save where a word in the
+ * body says what the status does not: no credit left (a 429 that waiting does not mend) and a full house.
+ */
+export function faultOf(status: number, body: string): Fault {
+  const error = readBody(body);
+  const text = plainText(body);
+  const unexplained = `The service answered with status ${status}${text === '' ? ' and no explanation.' : `: ${text}`}`;
+  const message = error.message ?? unexplained;
+  const kind = wordKind(error);
+  const decisive = kind === 'busy' || isWithoutCredit(error);
+  return { message: explained(message, error), ...(decisive && kind !== undefined && { kind }) };
+}
+
+/** A failure told inside a stream, where no status helps. */
+export function streamFault(error: ErrorObject): { kind: FaultKind; message: string; retryAfterMs?: number } {
+  const message = error.message ?? 'The service reported a failure without saying which.';
+  const retryAfterMs = waitIn(message);
+  return {
+    kind: (typeof error.code === 'number' ? kindOfStatus(error.code) : wordKind(error)) ?? 'agent',
+    message: explained(message, error),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** Reads an error object, tolerating what compatible servers make of it: a string, or the fields without `error`. */
+export function errorObject(value: unknown): ErrorObject {
+  if (typeof value === 'string') return { message: value };
+  if (!isFields(value)) return {};
+  const { message, type, code, param } = value;
+  return {
+    ...(typeof message === 'string' && message !== '' && { message }),
+    ...(typeof type === 'string' && { type }),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    ...(typeof param === 'string' && { param }),
+  };
+}
+
+function readBody(body: string): ErrorObject {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return {};
+  }
+  return isFields(parsed) ? errorObject(parsed['error'] ?? parsed) : {};
+}
+
+/** The first words of a page that is not JSON, such as a proxy's, without its markup. */
+function plainText(body: string): string {
+  const text = body
+    .replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+/**
+ * An account without credit answers 429 like a rate limit, but waiting does not help: it is `invalid`, like
+ * the 402 of other services, and never retried.
+ */
+const kinds: Readonly<Record<string, FaultKind>> = {
+  insufficient_quota: 'invalid',
+  credit_balance_exhausted: 'invalid',
+  billing_hard_limit_reached: 'invalid',
+  context_length_exceeded: 'invalid',
+  rate_limit_exceeded: 'rate_limit',
+  rate_limit_error: 'rate_limit',
+  server_is_overloaded: 'busy',
+  slow_down: 'busy',
+  service_unavailable_error: 'busy',
+  overloaded_error: 'busy',
+  invalid_api_key: 'auth',
+  authentication_error: 'auth',
+  server_error: 'agent',
+  api_error: 'agent',
+};
+
+function wordKind(error: ErrorObject): FaultKind | undefined {
+  for (const word of [error.code, error.type]) {
+    if (typeof word !== 'string') continue;
+    const kind = Object.hasOwn(kinds, word) ? kinds[word] : undefined;
+    if (kind !== undefined) return kind;
+    // The codes of ResponseError in the SDK: an input that the service will not take, today or tomorrow.
+    if (/^(invalid|image|unsupported|empty_image|failed_to_download)_|policy/.test(word)) return 'invalid';
+  }
+  return undefined;
+}
+
+const withoutCredit: ReadonlySet<string> = new Set([
+  'insufficient_quota',
+  'credit_balance_exhausted',
+  'billing_hard_limit_reached',
+]);
+
+function isWithoutCredit(error: ErrorObject): boolean {
+  return withoutCredit.has(String(error.code));
+}
+
+function kindOfStatus(status: number): FaultKind | undefined {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 408) return 'timeout';
+  if (status === 429) return 'rate_limit';
+  if (status === 503 || status === 529) return 'busy';
+  if (status >= 400 && status < 500) return 'invalid';
+  return status >= 500 ? 'agent' : undefined;
+}
+
+/** In a stream the wait is told only in the text: "Please try again in 1.3s" or "in 498ms". */
+function waitIn(message: string): number | undefined {
+  const found = /try again in (\d+(?:\.\d+)?)\s*(ms|s|m)\b/i.exec(message);
+  if (found === null) return undefined;
+  const unit = { ms: 1, s: 1000, m: 60_000 }[(found[2] ?? 's').toLowerCase()] ?? 1000;
+  return Math.ceil(Number(found[1]) * unit);
+}
+
+/** Cuts out the key that a refusal repeats, which OpenAI does in part, and says what to do where we know. */
+function explained(message: string, error: ErrorObject): string {
+  const safe = message.replace(/(API key provided: )\S+/gi, '$1(not shown).');
+  if (error.param === 'reasoning.summary')
+    return `${safe} Set reasoningSummary to 'off' to go without summaries.`;
+  return safe;
+}

@@ -1,0 +1,3 @@
+export type { OpenAIApi, OpenAIOptions } from './create-openai.ts';
+export { createOpenAI } from './create-openai.ts';
+export { modelAliases, openAIPrice, openAIPricing } from './models.ts';

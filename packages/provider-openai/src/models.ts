@@ -1,0 +1,93 @@
+import type { Price, Pricing } from '@cobbler/agent';
+
+/**
+ * What the aliases stand for. OpenAI's deployment guide (developers.openai.com/api/docs/guides/
+ * deployment-checklist) recommends these three: luna for efficient, repeatable work, sol for coding and
+ * professional work, astra for the highest capability.
+ */
+export const modelAliases: Readonly<Record<string, string>> = Object.freeze({
+  fast: 'gpt-6-luna',
+  balanced: 'gpt-6.1-sol',
+  best: 'gpt-6-astra',
+});
+
+/** The model of a configuration that names none. */
+export const defaultModel = 'balanced';
+
+/** The model id an alias stands for; any other name stands for itself. */
+export function resolveModel(name: string): string {
+  return Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name;
+}
+
+/**
+ * US dollars per million tokens by model, as developers.openai.com/api/docs/pricing lists them in November 2026
+ * (read through docs.litellm.ai/blog on gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and
+ * codexometer 0.18.4, which quote that page). A model that is not here has an unknown price.
+ */
+const prices: Readonly<Record<string, Price>> = {
+  'gpt-6-astra': { input: 10, cacheRead: 1, cacheWrite: 12.5, output: 50 },
+  'gpt-6.1-sol': { input: 2, cacheRead: 0.1, cacheWrite: 2.5, output: 10 },
+  'gpt-6.1-terra': { input: 1, cacheRead: 0.05, cacheWrite: 1.25, output: 5 },
+  'gpt-6-sol': { input: 2, cacheRead: 0.2, cacheWrite: 2.5, output: 10 },
+  'gpt-6-luna': { input: 0.1, cacheRead: 0.01, cacheWrite: 0.125, output: 0.5 },
+};
+
+/** Above this much input, a whole request costs twice as much for input and half as much again for output. */
+const longRequestTokens = 272_000;
+
+/**
+ * What a model costs, by id or alias; `undefined` when that is not known. `inputTokens` is all input of one
+ * request; without it the price is that of requests of up to 272,000 input tokens.
+ */
+export function openAIPrice(name: string, inputTokens: number = 0): Price | undefined {
+  const model = withoutDate(resolveModel(name));
+  const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
+  if (price === undefined || inputTokens <= longRequestTokens) return price;
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  return { input: 2 * input, cacheRead: 2 * cacheRead, cacheWrite: 2 * cacheWrite, output: 1.5 * output };
+}
+
+/** {@link openAIPrice} as the `pricing` of an executor. */
+export const openAIPricing: Pricing = (provider, model) =>
+  provider === providerName ? openAIPrice(model) : undefined;
+
+/** How this provider is called in configurations, events and seals. */
+export const providerName = 'openai';
+
+/** Size of the context window in tokens, from the model pages at developers.openai.com; input is capped at 922,000. */
+export function contextTokens(model: string): number | undefined {
+  return Object.hasOwn(prices, withoutDate(model)) ? 1_050_000 : undefined;
+}
+
+/**
+ * Whether a model reasons: the o series, the codex models and GPT-5 and later. Such a model refuses sampling
+ * parameters ("Unsupported parameter: 'temperature' is not supported with this model.") and takes an effort.
+ * The `chat-latest` variants do not reason. A name no rule knows is taken for a model that does not.
+ */
+export function reasons(model: string): boolean {
+  const name = bareName(model);
+  if (name.includes('chat-latest')) return false;
+  return /^(o\d|codex-|gpt-([5-9]|\d{2,})([.-]|$))/.test(name);
+}
+
+/**
+ * Whether Chat Completions at OpenAI lets this model call functions only with `reasoning_effort: "none"`, even
+ * when no effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in
+ * /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+ * `none` is known from GPT-5.1 on.
+ */
+export function needsNoEffortForTools(model: string): boolean {
+  const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bareName(model));
+  if (version === null || !reasons(model)) return false;
+  return Number(version[1]) > 5 || (Number(version[1]) === 5 && Number(version[2] ?? 0) > 0);
+}
+
+/** `gpt-6-sol-2026-09-22` is `gpt-6-sol`. */
+function withoutDate(model: string): string {
+  return model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
+}
+
+/** Routers put a vendor in front (`openai/gpt-6-sol`), fine-tuned models a prefix (`ft:gpt-4.1-mini:...`). */
+function bareName(model: string): string {
+  return model.replace(/^ft:/, '').replace(/^.*\//, '').toLowerCase();
+}

@@ -1,0 +1,128 @@
+import type { AssistantPart, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { Json, ResultPart, Turn } from '@cobbler/agent/provider';
+import type {
+  ResponseFunctionCallOutputItem,
+  ResponseInputContent,
+  ResponseInputItem,
+} from 'openai/resources/responses/responses';
+import { isFields } from '../fields.ts';
+import { dataURL, fileName } from '../media.ts';
+
+/** One turn as input items, in the order of its parts. `thinks`: the model takes reasoning back. */
+export function responsesTurn(turn: Turn, thinks: boolean): readonly Json[] {
+  const items = turn.side === 'user' ? userItems(turn.parts) : assistantItems(turn.parts, thinks);
+  // The SDK's item types are plain JSON without saying so.
+  return items as unknown as Json[];
+}
+
+function userItems(parts: readonly (ResultPart | UserPart)[]): ResponseInputItem[] {
+  const items: ResponseInputItem[] = [];
+  const content: ResponseInputContent[] = [];
+  for (const part of parts) {
+    if (part.type === 'tool_result') {
+      items.push({ type: 'function_call_output', call_id: part.callId, output: outputOf(part.content) });
+    } else content.push(inputContent(part));
+  }
+  if (content.length > 0) items.push({ type: 'message', role: 'user', content });
+  return items;
+}
+
+/** Text alone goes as a string; pictures and files need the list form. The API has no flag for an error. */
+function outputOf(content: readonly ToolResultPart[]): string | ResponseFunctionCallOutputItem[] {
+  const [only] = content;
+  if (only === undefined) return '';
+  return content.length === 1 && only.type === 'text' ? only.text : content.map(inputContent);
+}
+
+function inputContent(part: UserPart): ResponseInputContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  if (part.type === 'image') return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
+  return { type: 'input_file', filename: fileName(part), file_data: dataURL(part) };
+}
+
+/**
+ * Items sealed by this provider go back byte for byte and in their place. The service ties a reasoning item to
+ * the item it led to, by id, and refuses either one without the other ("... was provided without its required
+ * following item", "... without its required 'reasoning' item"), for the rest of the conversation. So:
+ *
+ * T1. Reasoning goes back only right before an item of the same answer, never at the end of a turn.
+ * T2. Ids go back only behind reasoning that goes back.
+ */
+function assistantItems(parts: readonly AssistantPart[], thinks: boolean): ResponseInputItem[] {
+  const items: ResponseInputItem[] = [];
+  let thoughts: ResponseInputItem[] = [];
+  let tied = false;
+  let head: MessageHead | undefined;
+  const add = (make: (tied: boolean) => ResponseInputItem) => {
+    tied ||= thoughts.length > 0;
+    items.push(...thoughts, make(tied));
+    thoughts = [];
+  };
+  for (const part of parts) {
+    if (part.type === 'text') {
+      const known = thinks ? head : undefined;
+      head = undefined;
+      // A text that is not known to be the service's own led from no thought.
+      if (known?.id === undefined) thoughts = [];
+      add((ids) => message(part.text, known, ids));
+    } else if (part.type === 'tool_call') add((ids) => functionCall(part, ids));
+    else if (part.seal !== undefined) {
+      const { data } = part.seal;
+      head = messageHead(data);
+      // Sealed items are input items: they came from the service.
+      const item = data as unknown as ResponseInputItem;
+      if (head === undefined && !isReasoning(data)) add(() => item);
+      else if (head === undefined && thinks) thoughts.push(item);
+    }
+  }
+  return items;
+}
+
+function isReasoning(data: Json): boolean {
+  return isFields(data) && data['type'] === 'reasoning';
+}
+
+/**
+ * What a message item holds besides its text, kept as an opaque part before it: its id, and the `phase` that
+ * the service asks to be sent back on every message.
+ */
+export interface MessageHead {
+  readonly type: 'message';
+  readonly id?: string;
+  readonly phase?: Phase;
+}
+
+type Phase = 'commentary' | 'final_answer';
+
+/** The head of a message, when the data is one. */
+export function messageHead(data: unknown): MessageHead | undefined {
+  if (!isFields(data) || data['type'] !== 'message') return undefined;
+  const { id, phase } = data;
+  return {
+    type: 'message',
+    ...(typeof id === 'string' && { id }),
+    ...((phase === 'commentary' || phase === 'final_answer') && { phase }),
+  };
+}
+
+function message(text: string, head: MessageHead | undefined, tied: boolean): ResponseInputItem {
+  const phase = head?.phase === undefined ? {} : { phase: head.phase };
+  if (head?.id === undefined || !tied) return { type: 'message', role: 'assistant', content: text, ...phase };
+  const content = [{ type: 'output_text' as const, text, annotations: [] }];
+  return { type: 'message', id: head.id, role: 'assistant', status: 'completed', content, ...phase };
+}
+
+function functionCall(
+  part: AssistantPart & { readonly type: 'tool_call' },
+  tied: boolean,
+): ResponseInputItem {
+  const sealed = part.seal?.data;
+  const id = tied && isFields(sealed) && typeof sealed['id'] === 'string' ? sealed['id'] : undefined;
+  return {
+    type: 'function_call',
+    ...(id !== undefined && { id }),
+    call_id: part.id,
+    name: part.toolName,
+    arguments: JSON.stringify(part.arguments),
+  };
+}

@@ -1,0 +1,64 @@
+import { isFields } from './fields.ts';
+
+/** Keywords of JSON Schema that OpenAI enforces (developers.openai.com/api/docs/guides/structured-outputs). */
+const enforced: ReadonlySet<string> = new Set([
+  '$schema',
+  '$defs',
+  'definitions',
+  '$ref',
+  'type',
+  'title',
+  'description',
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'anyOf',
+  'enum',
+  'const',
+  'pattern',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+]);
+
+/**
+ * Whether a schema can be enforced (`strict: true`) as it is: an object at the root, in every object each
+ * property required and no other allowed, and no keyword the service does not know. Any other schema is sent
+ * unchanged and unenforced; the answer is then likely, not certain, to fit.
+ */
+export function canBeStrict(schema: unknown): boolean {
+  return isFields(schema) && schema['type'] === 'object' && isStrict(schema);
+}
+
+function isStrict(schema: unknown): boolean {
+  if (!isFields(schema) || !Object.keys(schema).every((key) => enforced.has(key))) return false;
+  const { properties, items, anyOf } = schema;
+  if (describesObject(schema) && !isClosed(schema)) return false;
+  if (isFields(properties) && !Object.values(properties).every(isStrict)) return false;
+  if (items !== undefined && !isStrict(items)) return false;
+  if (anyOf !== undefined && !(Array.isArray(anyOf) && anyOf.every(isStrict))) return false;
+  return [schema['$defs'], schema['definitions']].every(
+    (definitions) =>
+      definitions === undefined || (isFields(definitions) && Object.values(definitions).every(isStrict)),
+  );
+}
+
+function describesObject(schema: Record<string, unknown>): boolean {
+  const type = schema['type'];
+  return (
+    type === 'object' ||
+    (Array.isArray(type) && type.includes('object')) ||
+    schema['properties'] !== undefined
+  );
+}
+
+function isClosed(schema: Record<string, unknown>): boolean {
+  const { properties, required, additionalProperties } = schema;
+  if (additionalProperties !== false || !isFields(properties)) return false;
+  return Array.isArray(required) && Object.keys(properties).every((name) => required.includes(name));
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from '@cobbler/agent/provider';
+import { isFields } from '../fields.ts';
+
+/** Reads parts of a request body, failing with words that name the place. */
+export function object(value: unknown, place: string): Record<string, unknown> {
+  if (!isFields(value)) throw new TypeError(`${place} must be an object`);
+  return value;
+}
+
+export function text(value: unknown, place: string): string {
+  if (typeof value !== 'string') throw new TypeError(`${place} must be a string`);
+  return value;
+}
+
+export function list(value: unknown, place: string): Record<string, unknown>[] {
+  if (!Array.isArray(value)) throw new TypeError(`${place} must be an array`);
+  return value.map((item, index) => object(item, `${place}[${index}]`));
+}
+
+/** The objects of a list that may be missing or of another shape; for rules, which must never throw. */
+export function objects(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}
+
+/** A data URL taken apart. */
+export function readDataURL(
+  value: unknown,
+  place: string,
+): { readonly mediaType: string; readonly data: string } {
+  const found = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/=]*)$/.exec(text(value, place));
+  if (found === null) throw new TypeError(`${place} must be a base64 data URL`);
+  return { mediaType: found[1] ?? '', data: found[2] ?? '' };
+}
+
+/** Arguments of a call, which both APIs hold as JSON text. */
+export function readArguments(value: unknown, place: string): unknown {
+  try {
+    return JSON.parse(text(value, place));
+  } catch {
+    throw new TypeError(`${place} must be JSON`);
+  }
+}
+
+/** A field under another name, left out when it is absent. */
+export function optional<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [key in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: Value };
+}
+
+export function numberOrNothing(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A schema as it was sent. */
+export function schema(value: unknown, place: string): JsonObject {
+  return object(value, place) as JsonObject;
+}

@@ -1,0 +1,109 @@
+import type { ScriptAnswer, ScriptBlock, ScriptFault, Step } from '@cobbler/agent/testing';
+import type { ChatCompletionChunk } from 'openai/resources/chat/completions/completions';
+import type { CompletionUsage } from 'openai/resources/completions';
+import { toldInStream } from '../wire-error.ts';
+
+type Choice = ChatCompletionChunk.Choice;
+
+/** The chunk that opens an answer. */
+export function begin(answer: ScriptAnswer): readonly ChatCompletionChunk[] {
+  return [chunk(answer, [choice({ role: 'assistant', content: '' })])];
+}
+
+/** Chunks of one step, and at the end the `[DONE]` that is no chunk. */
+export function line(step: Step, answer: ScriptAnswer): readonly (ChatCompletionChunk | string)[] {
+  if (step.type === 'end') {
+    return [
+      chunk(answer, [choice({}, finishReason(answer))]),
+      { ...chunk(answer, []), usage: usageOf(answer) },
+      '[DONE]',
+    ];
+  }
+  const block = answer.blocks[step.at];
+  const delta = block === undefined ? undefined : deltaOf(step, block, callIndex(answer, step.at));
+  return delta === undefined ? [] : [chunk(answer, [choice(delta)])];
+}
+
+/** Compatible servers add a field for reasoning; the SDK's types do not have it. */
+type Delta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string };
+
+/** Text and reasoning have neither beginning nor end on this wire, and calls only a beginning. */
+function deltaOf(step: Exclude<Step, { type: 'end' }>, block: ScriptBlock, index: number): Delta | undefined {
+  if (step.type === 'delta') {
+    if (block.type === 'text') return { content: step.text };
+    if (block.type === 'reasoning') return { reasoning_content: step.text };
+    return { tool_calls: [{ index, function: { arguments: step.text } }] };
+  }
+  if (step.type !== 'open' || block.type !== 'call') return undefined;
+  const called = { name: block.name, arguments: '' };
+  return { tool_calls: [{ index, id: block.id, type: 'function', function: called }] };
+}
+
+/** Calls are counted among themselves. */
+function callIndex(answer: ScriptAnswer, at: number): number {
+  return answer.blocks.slice(0, at).filter((block) => block.type === 'call').length;
+}
+
+function choice(delta: Delta, finish_reason: Choice['finish_reason'] = null): Choice {
+  return { index: 0, delta, logprobs: null, finish_reason };
+}
+
+function chunk(answer: ScriptAnswer, choices: Choice[]): ChatCompletionChunk {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_800_000_000,
+    model: answer.model,
+    choices,
+    usage: null,
+  };
+}
+
+/** What no reason of the API says is told by one that the types do not know yet. */
+function finishReason({ stop }: ScriptAnswer): Choice['finish_reason'] {
+  const known = {
+    complete: 'stop',
+    tool_use: 'tool_calls',
+    max_tokens: 'length',
+    refusal: 'content_filter',
+  } as const;
+  if (stop === 'complete' || stop === 'tool_use' || stop === 'max_tokens' || stop === 'refusal')
+    return known[stop];
+  return 'a_reason_from_the_future' as Choice['finish_reason'];
+}
+
+/** Details that the script leaves out are left out, as many servers do. */
+function usageOf({ usage }: ScriptAnswer): CompletionUsage {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: {
+      ...(cacheReadTokens !== undefined && { cached_tokens: cacheReadTokens }),
+      ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+    },
+    completion_tokens_details: {
+      ...(reasoningTokens !== undefined && { reasoning_tokens: reasoningTokens }),
+    },
+  };
+}
+
+/** A failure inside a stream: an error object where a chunk is expected. */
+export function fail(fault: ScriptFault): readonly unknown[] {
+  return [{ error: toldInStream(fault) }];
+}
+
+/** What a client must not stumble over: chunks without a choice, and kinds that do not exist yet. */
+export function noise(): readonly unknown[] {
+  const empty = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_800_000_000 };
+  return [
+    { ...empty, choices: [], obfuscation: 'q8Zp' },
+    { ...empty, choices: [{ index: 0, delta: { hologram: 'from the future' }, finish_reason: null }] },
+    { ...empty, choices: [{ index: 0, finish_reason: '' }] },
+    { object: 'chat.completion.hologram', data: [1] },
+    {},
+    [],
+    null,
+  ];
+}

@@ -1,0 +1,2 @@
+export { chatTesting } from './chat/testing.ts';
+export { responsesTesting } from './responses/testing.ts';

@@ -1,0 +1,134 @@
+import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
+import {
+  list,
+  numberOrNothing,
+  object,
+  optional,
+  readArguments,
+  readDataURL,
+  schema,
+  text,
+} from '../body.ts';
+import { decrypt } from './cipher.ts';
+
+/** Reads a body back. Throws for one that would store the conversation or would not stream. */
+export function read(body: unknown): ReadRequest {
+  const request = object(body, 'the body');
+  if (request['store'] !== false)
+    throw new TypeError('store must be false: nothing is to be kept at the service');
+  if (request['stream'] !== true) throw new TypeError('stream must be true');
+  const format =
+    request['text'] === undefined
+      ? undefined
+      : object(object(request['text'], 'text')['format'], 'text.format');
+  return {
+    model: text(request['model'], 'model'),
+    system: request['instructions'] === undefined ? '' : text(request['instructions'], 'instructions'),
+    turns: turnsOf(list(request['input'], 'input').map(readItem)),
+    tools: list(request['tools'] ?? [], 'tools').map(readTool),
+    toolChoice: request['tool_choice'] === 'none' ? 'none' : 'auto',
+    ...optional('maxTokens', numberOrNothing(request['max_output_tokens'])),
+    ...optional('temperature', numberOrNothing(request['temperature'])),
+    ...optional(
+      'output',
+      format && { name: text(format['name'], 'text.format.name'), schema: format['schema'] },
+    ),
+  };
+}
+
+function readTool(tool: Record<string, unknown>, index: number): ReadRequest['tools'][number] {
+  const place = `tools[${index}]`;
+  if (tool['type'] !== 'function') throw new TypeError(`${place} must be a function`);
+  // Left out, `strict` is true, and the service would read the schema in its own way.
+  if (tool['strict'] !== false) throw new TypeError(`${place}.strict must be false`);
+  return {
+    name: text(tool['name'], `${place}.name`),
+    description: text(tool['description'], `${place}.description`),
+    parameters: schema(tool['parameters'], `${place}.parameters`),
+  };
+}
+
+interface Piece {
+  readonly side: 'user' | 'assistant';
+  readonly parts: readonly ReadPart[];
+}
+
+/** Items of one side that stand together are one turn. */
+function turnsOf(pieces: readonly Piece[]): ReadRequest['turns'] {
+  const turns: { readonly side: Piece['side']; readonly parts: ReadPart[] }[] = [];
+  for (const { side, parts } of pieces) {
+    const last = turns.at(-1);
+    if (last?.side === side) last.parts.push(...parts);
+    else turns.push({ side, parts: [...parts] });
+  }
+  return turns;
+}
+
+function readItem(item: Record<string, unknown>, index: number): Piece {
+  const place = `input[${index}]`;
+  switch (item['type']) {
+    case 'message':
+      return readMessage(item, place);
+    case 'reasoning':
+      return { side: 'assistant', parts: [readReasoning(item, place)] };
+    case 'function_call': {
+      const name = text(item['name'], `${place}.name`);
+      const input = readArguments(item['arguments'], `${place}.arguments`);
+      return {
+        side: 'assistant',
+        parts: [{ type: 'call', id: text(item['call_id'], `${place}.call_id`), name, input }],
+      };
+    }
+    case 'function_call_output':
+      return { side: 'user', parts: readOutput(item, place) };
+    default:
+      throw new TypeError(`${place}.type is ${String(item['type'])}, which no conversation of ours has`);
+  }
+}
+
+function readMessage(item: Record<string, unknown>, place: string): Piece {
+  const role = text(item['role'], `${place}.role`);
+  if (role !== 'user' && role !== 'assistant') throw new TypeError(`${place}.role is ${role}`);
+  const content = item['content'];
+  if (typeof content === 'string') return { side: role, parts: [{ type: 'text', text: content }] };
+  return { side: role, parts: list(content, `${place}.content`).map((part) => readContent(part, place)) };
+}
+
+function readContent(part: Record<string, unknown>, place: string): ReadPart {
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+      return { type: 'text', text: text(part['text'], `${place}.text`) };
+    case 'input_image':
+      return { type: 'image', ...readDataURL(part['image_url'], `${place}.image_url`) };
+    case 'input_file':
+      text(part['filename'], `${place}.filename`);
+      return { type: 'document', ...readDataURL(part['file_data'], `${place}.file_data`) };
+    default:
+      throw new TypeError(`${place} holds a part of type ${String(part['type'])}`);
+  }
+}
+
+function readReasoning(item: Record<string, unknown>, place: string): ReadPart {
+  const summary = list(item['summary'], `${place}.summary`).map((part) =>
+    text(part['text'], `${place}.summary`),
+  );
+  const encrypted = item['encrypted_content'];
+  const seal = typeof encrypted === 'string' ? decrypt(encrypted) : undefined;
+  return { type: 'reasoning', text: summary.join('\n\n'), ...optional('seal', seal) };
+}
+
+/** The text of a result; what it holds besides is read as parts of the turn. The API has no flag for an error. */
+function readOutput(item: Record<string, unknown>, place: string): ReadPart[] {
+  const output = item['output'];
+  const parts =
+    typeof output === 'string'
+      ? [{ type: 'text' as const, text: output }]
+      : list(output, `${place}.output`).map((part) => readContent(part, `${place}.output`));
+  const said = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const id = text(item['call_id'], `${place}.call_id`);
+  return [
+    { type: 'result', id, text: said, isError: false },
+    ...parts.filter((part) => part.type !== 'text'),
+  ];
+}

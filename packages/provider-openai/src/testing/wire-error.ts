@@ -1,0 +1,97 @@
+import type { ScriptFault, WireError } from '@cobbler/agent/testing';
+
+/** OpenAI's description of an error, as it stands under `error` in every failure. */
+export interface WireFailure {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+/** A failure with the status and headers that OpenAI gives it. */
+export function wireError(
+  status: number,
+  failure: WireFailure,
+  headers: Record<string, string> = {},
+): WireError {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ error: failure }, null, 2),
+  };
+}
+
+/** A request that OpenAI refuses as wrong. */
+export function refusal(
+  message: string,
+  {
+    status = 400,
+    param = null,
+    code = null,
+  }: { status?: number; param?: string | null; code?: string | null } = {},
+): WireError {
+  return wireError(status, { message, type: 'invalid_request_error', param, code });
+}
+
+type Words = Omit<WireFailure, 'message'> & { readonly status: number };
+
+/**
+ * Status, type and code of each failure, from developers.openai.com/api/docs/guides/error-codes and, for the
+ * overload, the bodies quoted in github.com/anomalyco/opencode/issues/25884.
+ */
+const words: Readonly<Record<ScriptFault['type'], Words>> = {
+  overloaded: { status: 503, type: 'service_unavailable_error', param: null, code: 'server_is_overloaded' },
+  rate_limit: { status: 429, type: 'requests', param: null, code: 'rate_limit_exceeded' },
+  server: { status: 500, type: 'server_error', param: null, code: null },
+  invalid: { status: 400, type: 'invalid_request_error', param: null, code: null },
+  refused_key: { status: 401, type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
+  not_found: { status: 404, type: 'invalid_request_error', param: null, code: 'model_not_found' },
+  context_full: {
+    status: 400,
+    type: 'invalid_request_error',
+    param: 'input',
+    code: 'context_length_exceeded',
+  },
+};
+
+/** A failure as the service words it, without its status. */
+export function failureOf(fault: ScriptFault): WireFailure {
+  const { status: _status, ...rest } = words[fault.type];
+  return { message: fault.message, ...rest };
+}
+
+/** A failure as HTTP answer. A refused key is repeated; OpenAI shows only its ends, other servers all of it. */
+export function errorOf(fault: ScriptFault, secret: string): WireError {
+  const failure = failureOf(fault);
+  const echo = `${fault.message} Incorrect API key provided: ${secret}. You can find your API key at https://platform.openai.com/account/api-keys.`;
+  const hint = fault.retryAfterMs === undefined ? {} : { 'retry-after-ms': String(fault.retryAfterMs) };
+  return wireError(
+    words[fault.type].status,
+    fault.type === 'refused_key' ? { ...failure, message: echo } : failure,
+    hint,
+  );
+}
+
+/** A failure told inside a stream. There is no header there: a wait stands in the text. */
+export function toldInStream(fault: ScriptFault): WireFailure {
+  const failure = failureOf(fault);
+  if (fault.retryAfterMs === undefined) return failure;
+  return { ...failure, message: `${failure.message} Please try again in ${fault.retryAfterMs}ms.` };
+}
+
+/** Headers of a good answer (developers.openai.com/api/docs/guides/rate-limits), and what is made of them. */
+export const goodHead = {
+  headers: {
+    'x-request-id': 'req_1',
+    'x-ratelimit-limit-requests': '60',
+    'x-ratelimit-remaining-requests': '59',
+    'x-ratelimit-reset-requests': '1s',
+    'openai-processing-ms': '112',
+  },
+  requestId: 'req_1',
+  rateLimits: {
+    'x-ratelimit-limit-requests': '60',
+    'x-ratelimit-remaining-requests': '59',
+    'x-ratelimit-reset-requests': '1s',
+  },
+} as const;

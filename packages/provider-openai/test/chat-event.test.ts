@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { chatEvent } from '../src/chat/event.ts';
+import { callsIn, record, textIn } from './recorder.ts';
+
+type Delta = Record<string, unknown>;
+
+function chunk(delta: Delta, finish: string | null = null, rest: Record<string, unknown> = {}): unknown {
+  return { model: 'm', choices: [{ index: 0, delta, finish_reason: finish }], ...rest };
+}
+
+function callChunk(...pieces: readonly Record<string, unknown>[]): unknown {
+  return chunk({ tool_calls: pieces });
+}
+
+/** An answer of these chunks, ended well. */
+function ended(chunks: readonly unknown[], finish: string = 'tool_calls') {
+  return record(chatEvent, [...chunks, chunk({}, finish), '[DONE]']);
+}
+
+describe('an answer of OpenAI', () => {
+  test('the call is named in its first piece and told apart by index', () => {
+    const recording = ended([
+      callChunk({ index: 0, id: 'call_a', type: 'function', function: { name: 'one', arguments: '' } }),
+      callChunk({ index: 1, id: 'call_b', type: 'function', function: { name: 'two', arguments: '' } }),
+      callChunk({ index: 0, function: { arguments: '{"x"' } }, { index: 1, function: { arguments: '{}' } }),
+      callChunk({ index: 0, function: { arguments: ':1}' } }),
+    ]);
+    expect(callsIn(recording)).toEqual([
+      { id: 'call_a', name: 'one', input: '{"x":1}' },
+      { id: 'call_b', name: 'two', input: '{}' },
+    ]);
+    expect(recording.end).toBe('tool_use');
+  });
+
+  test('S0.7 the usage comes after the finish reason and counts cached and reasoning tokens as part of the whole', () => {
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      prompt_tokens_details: { cached_tokens: 64, cache_write_tokens: 8 },
+      completion_tokens_details: { reasoning_tokens: 12 },
+    };
+    const recording = record(chatEvent, [
+      chunk({ content: 'Hi' }),
+      chunk({}, 'stop'),
+      { choices: [], usage },
+    ]);
+    expect(recording.usage).toEqual({
+      inputTokens: 100,
+      outputTokens: 20,
+      cacheReadTokens: 64,
+      cacheWriteTokens: 8,
+      reasoningTokens: 12,
+    });
+    expect(recording.end).toBe('complete');
+  });
+
+  test('P4 each finish reason has its stop reason, and one of the future is unknown', () => {
+    const stops = ['stop', 'length', 'content_filter', 'tool_calls', 'function_call', 'paused_for_tea'].map(
+      (finish) => ended([chunk({ content: 'x' })], finish).end,
+    );
+    expect(stops).toEqual(['complete', 'max_tokens', 'refusal', 'complete', 'unknown', 'unknown']);
+  });
+
+  test('a refusal is text and ends as refusal although the finish reason says stop', () => {
+    const recording = ended([chunk({ refusal: 'I will ' }), chunk({ refusal: 'not.' })], 'stop');
+    expect(textIn(recording, 'text')).toBe('I will not.');
+    expect(recording.end).toBe('refusal');
+  });
+});
+
+describe('P1 the end of an answer', () => {
+  test('a stream without a finish reason is not ended by [DONE]', () => {
+    expect(record(chatEvent, [chunk({ content: 'Half' }), '[DONE]']).end).toBeUndefined();
+  });
+
+  test('the finish reason is the end, since some servers send nothing after it', () => {
+    expect(record(chatEvent, [chunk({ content: 'All' }), chunk({}, 'stop')]).end).toBe('complete');
+  });
+
+  test('usage told along the way ends nothing', () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 2 };
+    expect(record(chatEvent, [chunk({ content: 'Half' }, null, { usage })]).end).toBeUndefined();
+  });
+
+  test('a finish reason sent twice is taken once, and what follows it is not added', () => {
+    const recording = record(chatEvent, [
+      chunk({ content: 'All' }),
+      chunk({}, 'stop'),
+      chunk({ content: 'ghost' }, 'length'),
+      '[DONE]',
+    ]);
+    expect(textIn(recording, 'text')).toBe('All');
+    expect(recording.end).toBe('complete');
+  });
+});
+
+describe('an answer of a compatible server', () => {
+  test('calls end it as tool_use although the finish reason says stop', () => {
+    const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
+    expect(ended([whole], 'stop').end).toBe('tool_use');
+  });
+
+  test('P9 calls cut by the token limit do not end it as tool_use', () => {
+    const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
+    expect(ended([whole], 'length').end).toBe('max_tokens');
+  });
+
+  test('calls without index are told apart by id', () => {
+    const recording = ended([
+      callChunk({ id: 'a', function: { name: 'one', arguments: '{"n":' } }),
+      callChunk({ id: 'a', function: { arguments: '1}' } }),
+      callChunk({ id: 'b', function: { name: 'one', arguments: '{"n":2}' } }),
+    ]);
+    expect(callsIn(recording)).toEqual([
+      { id: 'a', name: 'one', input: '{"n":1}' },
+      { id: 'b', name: 'one', input: '{"n":2}' },
+    ]);
+  });
+
+  test('whole calls with neither index nor id are a call each', () => {
+    const recording = ended([
+      callChunk(
+        { function: { name: 'one', arguments: '{}' } },
+        { function: { name: 'one', arguments: '{"n":2}' } },
+      ),
+    ]);
+    expect(callsIn(recording)).toEqual([
+      { id: '', name: 'one', input: '{}' },
+      { id: '', name: 'one', input: '{"n":2}' },
+    ]);
+  });
+
+  test('a piece with neither index, id nor name goes on with the last call', () => {
+    const recording = ended([
+      callChunk({ id: 'a', function: { name: 'one', arguments: '{"n"' } }),
+      callChunk({ function: { arguments: ':1}' } }),
+    ]);
+    expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
+  });
+
+  test('different calls that all have the index 0 are told apart by id', () => {
+    const recording = ended([
+      callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{"n":1}' } }),
+      callChunk({ index: 0, id: 'b', function: { name: 'one', arguments: '{"n":2}' } }),
+    ]);
+    expect(callsIn(recording)).toEqual([
+      { id: 'a', name: 'one', input: '{"n":1}' },
+      { id: 'b', name: 'one', input: '{"n":2}' },
+    ]);
+  });
+
+  test('different calls that all have the index 0 and no id are told apart by name', () => {
+    const recording = ended([
+      callChunk({ index: 0, function: { name: 'one', arguments: '{}' } }),
+      callChunk({ index: 0, function: { name: 'two', arguments: '{}' } }),
+    ]);
+    expect(callsIn(recording).map(({ name }) => name)).toEqual(['one', 'two']);
+  });
+
+  test('id and name repeated in every piece are one call', () => {
+    const piece = (input: string) =>
+      callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: input } });
+    expect(callsIn(ended([piece('{"n"'), piece(':'), piece('1}')]))).toEqual([
+      { id: 'a', name: 'one', input: '{"n":1}' },
+    ]);
+  });
+
+  test('arguments that come before the name are kept for it', () => {
+    const recording = ended([
+      callChunk({ index: 0, id: 'a', function: { arguments: '{"n"' } }),
+      callChunk({ index: 0, function: { name: 'one', arguments: ':1}' } }),
+    ]);
+    expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
+  });
+
+  test('a call that is never named is told without a name', () => {
+    expect(callsIn(ended([callChunk({ index: 0, id: 'a', function: { arguments: '{}' } })]))).toEqual([
+      { id: 'a', name: '', input: '{}' },
+    ]);
+  });
+
+  test('arguments given as an object count as their JSON', () => {
+    const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: { n: 1 } } });
+    expect(callsIn(ended([whole]))).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
+  });
+
+  test('reasoning is shown under either of its names and once when it has both', () => {
+    const recording = ended(
+      [
+        chunk({ reasoning_content: 'a' }),
+        chunk({ reasoning: 'b' }),
+        chunk({ reasoning_content: 'c', reasoning: 'c' }),
+        chunk({ content: 'Done.' }),
+      ],
+      'stop',
+    );
+    expect(textIn(recording, 'reasoning')).toBe('abc');
+    expect(recording.blocks.map(({ seal }) => seal)).toEqual([undefined, undefined]);
+  });
+
+  test('an error object in the stream is a failure with its cause', () => {
+    const faults = [
+      { message: 'Slow down, please try again in 1.5s.', type: 'tokens', code: 'rate_limit_exceeded' },
+      { message: 'Upstream is full.', code: 503 },
+      { message: 'Bad gateway.', code: 502 },
+      { message: 'Out of memory', type: 'internal_server_error' },
+    ].map((error) => record(chatEvent, [chunk({ content: 'x' }), { error }]).fault);
+    expect(faults).toEqual([
+      { kind: 'rate_limit', message: 'Slow down, please try again in 1.5s.', retryAfterMs: 1500 },
+      { kind: 'busy', message: 'Upstream is full.' },
+      { kind: 'agent', message: 'Bad gateway.' },
+      { kind: 'agent', message: 'Out of memory' },
+    ]);
+  });
+
+  test('an error that is null is none', () => {
+    expect(record(chatEvent, [chunk({ content: 'x' }, null, { error: null })]).fault).toBeUndefined();
+  });
+
+  test('two answers at once are kept apart', () => {
+    const first = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
+    record(chatEvent, [first]);
+    expect(ended([chunk({ content: 'x' })], 'stop').end).toBe('complete');
+  });
+});

@@ -1,0 +1,18 @@
+import { agentContract } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import { subjects } from './subjects.ts';
+
+for (const subject of subjects) {
+  describe(`agentContract, ${subject.name}`, () => {
+    for (const { group, name, run, off } of agentContract(subject)) {
+      const title = off === undefined ? `${group}: ${name}` : `${group}: ${name} (off: ${off})`;
+      test.skipIf(off !== undefined)(title, run);
+    }
+  });
+
+  test(`${subject.name} lacks at most five things, each with a reason`, () => {
+    const reasons = Object.values(subject.testing.lacks);
+    expect(reasons.length).toBeLessThanOrEqual(5);
+    expect(reasons.every((reason) => reason.length > 20)).toBe(true);
+  });
+}

@@ -1,0 +1,247 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { AgentError, userMessage } from '@cobbler/agent';
+import type { Transport } from '@cobbler/agent/provider';
+import { fakeRuntime } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import { addressOf, endpointOf } from '../src/endpoint.ts';
+import { createOpenAI } from '../src/index.ts';
+import { chatTesting, responsesTesting } from '../src/testing/index.ts';
+import { fine, withService } from './service.ts';
+
+const ask = { messages: [userMessage('Hi.')], tools: [] };
+
+function thrownBy(make: () => unknown): AgentError {
+  try {
+    make();
+  } catch (error) {
+    if (AgentError.is(error)) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+describe('S0.28 the model', () => {
+  test('is the balanced one unless another is named, and an alias is resolved', () => {
+    const model = (name?: string) =>
+      createOpenAI({ apiKey: 'sk-test', env: {}, ...(name !== undefined && { model: name }) }).model;
+    expect([model(), model('fast'), model('best'), model('gpt-4.1')]).toEqual([
+      'gpt-6.1-sol',
+      'gpt-6-luna',
+      'gpt-6-astra',
+      'gpt-4.1',
+    ]);
+  });
+
+  test('tells what it can do: a reasoning model takes no temperature, any other one does', () => {
+    const sol = createOpenAI({ apiKey: 'sk-test', env: {} }).capabilities;
+    const old = createOpenAI({ apiKey: 'sk-test', env: {}, model: 'gpt-4.1' }).capabilities;
+    expect(sol).toMatchObject({
+      reasoning: true,
+      sampling: false,
+      output: 'native',
+      contextTokens: 1_050_000,
+    });
+    expect(old).toMatchObject({ reasoning: false, sampling: true });
+    expect('contextTokens' in old).toBe(false);
+  });
+
+  test('that reasons is refused a temperature before a byte is sent', async () => {
+    const agent = createOpenAI({
+      apiKey: 'sk-test',
+      env: {},
+      transport: () => Promise.reject(new Error('sent')),
+    });
+    await expect(agent.run({ ...ask, config: { temperature: 0.5 } })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+  });
+});
+
+describe('S0.30 the key', () => {
+  test('is needed at OpenAI, and its absence names the variable that was looked at', () => {
+    const error = thrownBy(() => createOpenAI({ env: {} }));
+    expect(error).toMatchObject({ kind: 'invalid', code: 'no_key' });
+    expect(error.message).toContain('OPENAI_API_KEY');
+    expect(thrownBy(() => createOpenAI({ env: { OPENAI_API_KEY: ' ' } })).code).toBe('no_key');
+  });
+
+  test('comes from the configuration before the environment, without blanks and quotes', () => {
+    const env = { OPENAI_API_KEY: '"sk-env"\n' };
+    expect(addressOf({ env }).apiKey).toBe('sk-env');
+    expect(addressOf({ env, apiKey: 'sk-own' }).apiKey).toBe('sk-own');
+  });
+
+  test('P19 that cannot be one is refused without being shown', () => {
+    const error = thrownBy(() => createOpenAI({ env: {}, apiKey: 'sk-one\nsk-two' }));
+    expect(error).toMatchObject({ kind: 'invalid', code: 'bad_key' });
+    expect(error.message).not.toContain('sk-');
+  });
+
+  test('is not needed by a compatible server, which then gets no authorization at all', async () => {
+    await withService(chatTesting, fine, async ({ url, exchanges }) => {
+      await createOpenAI({ env: {}, baseURL: url, model: 'llama3.3' }).run(ask);
+      await createOpenAI({ env: {}, baseURL: url, model: 'llama3.3', apiKey: 'sk-local' }).run(ask);
+      expect(exchanges.map(({ headers }) => headers.get('authorization'))).toEqual([null, 'Bearer sk-local']);
+    });
+  });
+});
+
+describe('the address', () => {
+  test('chooses the API: Responses at OpenAI, Chat Completions elsewhere, unless it is named', async () => {
+    const urls: string[] = [];
+    const transport: Transport = ({ url }) => {
+      urls.push(url);
+      return Promise.reject(new Error('far enough'));
+    };
+    const elsewhere = 'http://localhost:11434/v1';
+    const configs = [
+      {},
+      { api: 'chat' },
+      { baseURL: 'https://eu.api.openai.com/v1/' },
+      { baseURL: elsewhere },
+      { baseURL: elsewhere, api: 'responses' },
+      { baseURL: 'https://api.openai.com.example.org/v1' },
+      { env: { OPENAI_BASE_URL: elsewhere } },
+    ] as const;
+    for (const config of configs) {
+      const agent = createOpenAI({ apiKey: 'sk-test', env: {}, transport, retry: { retries: 0 }, ...config });
+      await agent.run(ask).catch(() => {});
+    }
+    expect(urls).toEqual([
+      'https://api.openai.com/v1/responses',
+      'https://api.openai.com/v1/chat/completions',
+      'https://eu.api.openai.com/v1/responses',
+      'http://localhost:11434/v1/chat/completions',
+      'http://localhost:11434/v1/responses',
+      'https://api.openai.com.example.org/v1/chat/completions',
+      'http://localhost:11434/v1/chat/completions',
+    ]);
+  });
+
+  test('that is none is refused with what one looks like', () => {
+    for (const baseURL of ['localhost:11434', 'not a url', 'ftp://example.org/v1']) {
+      expect(thrownBy(() => createOpenAI({ env: {}, baseURL }))).toMatchObject({
+        kind: 'invalid',
+        code: 'bad_url',
+      });
+    }
+  });
+
+  test('P2 another address gets ten minutes for its headers, since local models load slowly', async () => {
+    const silent: Transport = () => new Promise(() => {});
+    const failure = async (config: { readonly baseURL?: string; readonly apiKey?: string }, ms: number) => {
+      const runtime = fakeRuntime();
+      const agent = createOpenAI({
+        env: {},
+        model: 'm',
+        runtime,
+        transport: silent,
+        retry: { retries: 0 },
+        ...config,
+      });
+      let over: unknown;
+      const running = agent.run(ask).catch((error: unknown) => {
+        over = error;
+      });
+      // The address is looked up through the vendor's client, which is loaded in real time.
+      while (runtime.timers === 0) await new Promise((resolve) => setImmediate(resolve));
+      await runtime.advance(ms);
+      const early = over;
+      await runtime.advance(700_000);
+      await running;
+      return early;
+    };
+    expect(await failure({ apiKey: 'sk-test' }, 61_000)).toMatchObject({ kind: 'timeout' });
+    expect(await failure({ baseURL: 'http://localhost:11434/v1' }, 590_000)).toBeUndefined();
+  });
+});
+
+describe('the vendor client', () => {
+  test('gives URL and headers of a route, its own retries and time-outs left out', async () => {
+    const env = { OPENAI_ORG_ID: 'org-1', OPENAI_PROJECT_ID: 'proj-1' };
+    const { url, headers, secrets } = await endpointOf(addressOf({ env, apiKey: 'sk-test' }), '/responses');
+    expect(url).toBe('https://api.openai.com/v1/responses');
+    expect(secrets).toEqual(['sk-test']);
+    expect(headers).toMatchObject({
+      authorization: 'Bearer sk-test',
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'openai-organization': 'org-1',
+      'openai-project': 'proj-1',
+    });
+    expect(headers['user-agent']).toMatch(/^OpenAI\/JS 7\./);
+    expect(Object.keys(headers).filter((name) => /retry-count|timeout|content-length/.test(name))).toEqual(
+      [],
+    );
+  });
+
+  test('says nothing of an organization to another server', async () => {
+    const env = { OPENAI_ORG_ID: 'org-1', OPENAI_PROJECT_ID: 'proj-1' };
+    const { headers } = await endpointOf(addressOf({ env, baseURL: 'http://localhost:1/v1' }), '/responses');
+    expect(Object.keys(headers).filter((name) => name.startsWith('openai-'))).toEqual([]);
+  });
+
+  test('is loaded only when it is needed: nothing imports it but by type or on demand', () => {
+    const root = new URL('../src/', import.meta.url);
+    const files = readdirSync(root, { recursive: true })
+      .map(String)
+      .filter((file) => file.endsWith('.ts'));
+    const eager = files.filter((file) =>
+      /^(import(?! type)[^;]*|export[^;]*) from 'openai/m.test(readFileSync(new URL(file, root), 'utf8')),
+    );
+    expect(files.length).toBeGreaterThan(20);
+    expect(eager).toEqual([]);
+  });
+});
+
+describe('what is asked of OpenAI', () => {
+  test('P19 nothing is stored, and reasoning comes back encrypted', async () => {
+    await withService(responsesTesting, fine, async ({ url, exchanges }) => {
+      const agent = createOpenAI({ api: 'responses', baseURL: url, env: {}, model: 'gpt-6.1-sol' });
+      await agent.run({ ...ask, system: 'Be brief.', config: { effort: 'low', maxTokens: 99 } });
+      await createOpenAI({
+        api: 'responses',
+        baseURL: url,
+        env: {},
+        model: 'gpt-4.1',
+        reasoningSummary: 'off',
+      }).run(ask);
+      const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] }];
+      expect(exchanges.map(({ text }) => JSON.parse(text))).toEqual([
+        {
+          model: 'gpt-6.1-sol',
+          stream: true,
+          store: false,
+          instructions: 'Be brief.',
+          include: ['reasoning.encrypted_content'],
+          reasoning: { effort: 'low', summary: 'auto' },
+          max_output_tokens: 99,
+          input,
+        },
+        { model: 'gpt-4.1', stream: true, store: false, input },
+      ]);
+    });
+  });
+
+  test('a compatible server gets the older max_tokens and nothing that only OpenAI has', async () => {
+    await withService(chatTesting, fine, async ({ url, exchanges }) => {
+      const agent = createOpenAI({ baseURL: url, env: {}, model: 'llama3.3' });
+      await agent.run({
+        ...ask,
+        system: 'Be brief.',
+        config: { effort: 'low', maxTokens: 99, temperature: 0.5 },
+      });
+      expect(JSON.parse(exchanges[0]?.text ?? '')).toEqual({
+        model: 'llama3.3',
+        stream: true,
+        stream_options: { include_usage: true },
+        max_tokens: 99,
+        temperature: 0.5,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hi.' },
+        ],
+      });
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { faultOf } from '../src/fault.ts';
+
+function body(error: unknown): string {
+  return JSON.stringify({ error });
+}
+
+test('the message of the service is told, and the status decides unless the body says more', () => {
+  const error = { message: 'Nope.', type: 'invalid_request_error', param: null, code: null };
+  expect(faultOf(400, body(error))).toEqual({ message: 'Nope.' });
+  expect(faultOf(401, body({ ...error, code: 'invalid_api_key' }))).toEqual({ message: 'Nope.' });
+  expect(faultOf(429, body({ ...error, type: 'requests', code: 'rate_limit_exceeded' }))).toEqual({
+    message: 'Nope.',
+  });
+});
+
+test('P6 an account without credit is not asked again although its status is that of a rate limit', () => {
+  const error = {
+    message: 'You exceeded your current quota.',
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+  };
+  expect(faultOf(429, body(error)).kind).toBe('invalid');
+  expect(faultOf(429, body({ message: 'Empty.', code: 'credit_balance_exhausted' })).kind).toBe('invalid');
+});
+
+test('a service that says it is full is busy, whatever its status', () => {
+  expect(faultOf(503, body({ message: 'Full.', code: 'server_is_overloaded' })).kind).toBe('busy');
+  expect(faultOf(500, body({ message: 'Slow down.', code: 'slow_down' })).kind).toBe('busy');
+  expect(faultOf(503, 'upstream connect error').kind).toBeUndefined();
+});
+
+test('P19 a key that the service repeats, in part or whole, is not repeated', () => {
+  const message =
+    'Incorrect API key provided: sk-proj-********abcd. You can find your API key at https://platform.openai.com.';
+  const told = faultOf(401, body({ message, code: 'invalid_api_key' })).message;
+  expect(told).toBe(
+    'Incorrect API key provided: (not shown). You can find your API key at https://platform.openai.com.',
+  );
+});
+
+test('errors of compatible servers are understood', () => {
+  const bodies = [
+    '{"error":"model \\"x\\" not found"}',
+    '{"object":"error","message":"model \\"x\\" not found","type":"NotFoundError","code":404}',
+    '{"message":"model \\"x\\" not found"}',
+  ];
+  expect(bodies.map((text) => faultOf(404, text))).toEqual(Array(3).fill({ message: 'model "x" not found' }));
+});
+
+test('a page of a proxy is told as its words, and an empty body as its status', () => {
+  const page =
+    '<html><head><style>p { color: red }</style></head><body><h1>502</h1>\n<p>Bad Gateway</p></body></html>';
+  expect(faultOf(502, page).message).toBe('The service answered with status 502: 502 Bad Gateway');
+  expect(faultOf(502, '').message).toBe('The service answered with status 502 and no explanation.');
+  expect(faultOf(502, 'x'.repeat(5000)).message).toHaveLength(339);
+});
+
+test('a refusal to give summaries says how to go without', () => {
+  const error = {
+    message: 'Your organization must be verified.',
+    param: 'reasoning.summary',
+    code: 'unsupported_value',
+  };
+  expect(faultOf(400, body(error)).message).toContain("reasoningSummary to 'off'");
+});

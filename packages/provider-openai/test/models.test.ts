@@ -1,0 +1,81 @@
+import type { ChatModel } from 'openai/resources/shared';
+import { expect, test } from 'vitest';
+import {
+  contextTokens,
+  modelAliases,
+  needsNoEffortForTools,
+  openAIPrice,
+  openAIPricing,
+  reasons,
+  resolveModel,
+} from '../src/models.ts';
+
+test('S0.1 each alias stands for a model that the SDK lists', () => {
+  const listed: readonly ChatModel[] = ['gpt-6-luna', 'gpt-6.1-sol', 'gpt-6-astra'];
+  expect(Object.values(modelAliases)).toEqual(listed);
+  expect(['fast', 'balanced', 'best'].map(resolveModel)).toEqual(listed);
+});
+
+test('any other name stands for itself, those of built-in properties included', () => {
+  expect(['gpt-4.1', 'llama3.3:70b', 'constructor'].map(resolveModel)).toEqual([
+    'gpt-4.1',
+    'llama3.3:70b',
+    'constructor',
+  ]);
+});
+
+test('a model has a price only where one is known', () => {
+  expect(openAIPricing('openai', 'gpt-6.1-sol')).toEqual({
+    input: 2,
+    cacheRead: 0.1,
+    cacheWrite: 2.5,
+    output: 10,
+  });
+  expect(openAIPricing('openai', 'gpt-6-sol-2026-09-22')).toEqual(openAIPrice('gpt-6-sol'));
+  expect(openAIPricing('somebody-else', 'gpt-6.1-sol')).toBeUndefined();
+  expect(openAIPricing('openai', 'gpt-9')).toBeUndefined();
+  expect(openAIPricing('openai', 'toString')).toBeUndefined();
+});
+
+test('a request of more than 272,000 input tokens costs twice as much for input and half as much again for output', () => {
+  expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced'));
+  expect(openAIPrice('balanced', 272_001)).toEqual({ input: 4, cacheRead: 0.2, cacheWrite: 5, output: 15 });
+});
+
+test('the context window is told where it is known', () => {
+  expect(['gpt-6-luna', 'gpt-9'].map(contextTokens)).toEqual([1_050_000, undefined]);
+});
+
+test('reasoning models are told by their family', () => {
+  const yes = [
+    'o1',
+    'o3-mini',
+    'o4-mini',
+    'gpt-5',
+    'gpt-5-mini',
+    'gpt-5.6-sol',
+    'gpt-6-luna',
+    'gpt-10',
+    'openai/gpt-6-sol',
+    'codex-mini-latest',
+  ];
+  const no = [
+    'gpt-4.1',
+    'gpt-4o',
+    'gpt-3.5-turbo',
+    'gpt-5-chat-latest',
+    'ft:gpt-4.1-mini:acme',
+    'llama3.3',
+    'gpt-oss-20b',
+    'olmo-2',
+  ];
+  expect(yes.filter((name) => !reasons(name))).toEqual([]);
+  expect(no.filter(reasons)).toEqual([]);
+});
+
+test('only models from GPT-5.1 on must be told not to think when they get tools over Chat Completions', () => {
+  expect(['gpt-5.1', 'gpt-5.6-luna', 'gpt-6-sol'].every(needsNoEffortForTools)).toBe(true);
+  expect(
+    ['gpt-5', 'gpt-5-mini', 'o3', 'gpt-4.1', 'gpt-5.1-chat-latest', 'llama3.3'].some(needsNoEffortForTools),
+  ).toBe(false);
+});

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { chatMutants, mutants, responsesMutants } from './mutants.ts';
+
+test('there are at least fifteen mutants of each wire', () => {
+  expect(responsesMutants.length).toBeGreaterThanOrEqual(15);
+  expect(chatMutants.length).toBeGreaterThanOrEqual(15);
+});
+
+test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {
+  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  expect(source.split(find)).toHaveLength(2);
+  expect(replace).not.toBe(find);
+});

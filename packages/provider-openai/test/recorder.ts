@@ -1,0 +1,85 @@
+import type { StopReason, Usage } from '@cobbler/agent';
+import type { BlockKey, Json, Out } from '@cobbler/agent/provider';
+
+/** A block as a wire told it. */
+export interface RecordedBlock {
+  readonly at: BlockKey;
+  readonly kind: 'text' | 'reasoning' | 'call' | 'opaque';
+  text: string;
+  id?: string;
+  name?: string;
+  seal?: Json;
+  closed?: true;
+}
+
+/** What a wire said about one answer. */
+export interface Recording {
+  readonly blocks: RecordedBlock[];
+  usage: Partial<Usage>;
+  model?: string;
+  noted?: StopReason;
+  end?: StopReason | 'as noted';
+  fault?: { readonly kind: string; readonly message: string; readonly retryAfterMs?: number };
+}
+
+/** Plays payloads to a wire's `event` and records what it says. */
+export function record(event: (payload: unknown, out: Out) => void, payloads: readonly unknown[]): Recording {
+  const recording: Recording = { blocks: [], usage: {} };
+  const block = (at: BlockKey, kind: RecordedBlock['kind']): RecordedBlock => {
+    const known = recording.blocks.find((one) => one.at === at);
+    if (known !== undefined) return known;
+    const added: RecordedBlock = { at, kind, text: '' };
+    recording.blocks.push(added);
+    return added;
+  };
+  const out: Out = {
+    text(at, delta) {
+      block(at, 'text').text += delta;
+    },
+    reasoning(at, delta) {
+      block(at, 'reasoning').text += delta;
+    },
+    seal(at, data) {
+      block(at, 'opaque').seal = data;
+    },
+    call(at, id, name) {
+      Object.assign(block(at, 'call'), { id, name });
+    },
+    input(at, fragment) {
+      block(at, 'call').text += fragment;
+    },
+    close(at) {
+      const known = recording.blocks.find((one) => one.at === at);
+      if (known !== undefined) known.closed = true;
+    },
+    usage(counts) {
+      Object.assign(recording.usage, counts);
+    },
+    model(name) {
+      recording.model = name;
+    },
+    stop(reason) {
+      recording.noted = reason;
+    },
+    end(reason) {
+      recording.end = reason ?? 'as noted';
+    },
+    fail(kind, message, retryAfterMs) {
+      recording.fault = { kind, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    },
+  };
+  for (const payload of payloads) event(payload, out);
+  return recording;
+}
+
+/** The calls of a recording, in order. */
+export function callsIn({ blocks }: Recording): { id: string; name: string; input: string }[] {
+  return blocks.flatMap(({ kind, id = '', name = '', text }) =>
+    kind === 'call' ? [{ id, name, input: text }] : [],
+  );
+}
+
+/** All of a recording's text of one kind. */
+export function textIn({ blocks }: Recording, kind: RecordedBlock['kind']): string {
+  return blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
+}
