@@ -21,7 +21,12 @@ describe('loadConfig', () => {
   });
 
   it('S0.30 takes a missing file for an empty configuration and says where it looked', () => {
-    expect(loadConfig({ home })).toEqual({ values: {}, path: join(home, 'config.yaml'), exists: false, lines: {} });
+    expect(loadConfig({ home })).toEqual({
+      values: {},
+      path: join(home, 'config.yaml'),
+      exists: false,
+      lines: {},
+    });
   });
 
   it.each([
@@ -40,8 +45,12 @@ describe('loadConfig', () => {
   });
 
   it('P19 never repeats a value in an error, because it may be a key', () => {
-    expect(() => parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).toThrowError(/^config.yaml:1: "apiKey" must be text.$/);
-    expect(() => parseConfig('keys: {claude: {k: sk-secret-1}}', 'config.yaml')).toThrowError(/^(?!.*secret)/);
+    expect(() => parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).toThrowError(
+      /^config.yaml:1: "apiKey" must be text.$/,
+    );
+    expect(() => parseConfig('keys: {claude: {k: sk-secret-1}}', 'config.yaml')).toThrowError(
+      /^(?!.*secret)/,
+    );
     expect(() => parseConfig('apiKey: "sk-secret-1', 'config.yaml')).toThrowError(/^(?!.*secret)/);
   });
 });

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ProcessEnd, ProcessEntry, ProcessOptions } from '@cobbler/agent/node';
 import { childEnvironment, superviseProcess } from '@cobbler/agent/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processTree, readProcessTable } from '../src/node/process-table.ts';
 
 let area: string;
 const env = childEnvironment(process.env);
+const listenersBefore = process.listenerCount('exit');
 
 beforeEach(() => {
   area = mkdtempSync(join(tmpdir(), 'process-'));
@@ -96,7 +97,7 @@ describe('a supervised process', () => {
     const end = await shell('echo begun; sleep 60', { timeoutMs: 200 });
     expect(end).toMatchObject({ cause: 'timeout', code: null, signal: 'SIGTERM' });
     expect(end.stdout.text()).toBe('begun\n');
-    expect(end.durationMs).toBeLessThan(2000);
+    expect(end.durationMs).toBeLessThan(10_000);
   });
 
   it('may tidy up when it is told to end', async () => {
@@ -115,7 +116,7 @@ describe('the tree of a process', () => {
     const end = await shell(`echo $$ >> pids; ${stubborn} & wait`, stopOnceReady());
     expect(end.cause).toBe('aborted');
     expect(end.durationMs).toBeGreaterThanOrEqual(300);
-    expect(end.durationMs).toBeLessThan(3000);
+    expect(end.durationMs).toBeLessThan(10_000);
     expect(pids()).toHaveLength(2);
     expect(pids().filter(isRunning)).toEqual([]);
   });
@@ -133,7 +134,7 @@ describe('the tree of a process', () => {
     );
     expect(end).toMatchObject({ cause: 'exit', code: 0 });
     expect(end.stdout.text()).toBe('done\n');
-    expect(end.durationMs).toBeLessThan(2500);
+    expect(end.durationMs).toBeLessThan(10_000);
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
@@ -158,6 +159,25 @@ describe('the tree of a process', () => {
     expect(found.map(({ pid }) => pid)).toEqual([7, 8]);
   });
 
+  it('takes in the group, the session and what carries the mark, with their descendants, and nobody else', () => {
+    const entry = (pid: number, parent: number, group: number, session: number): ProcessEntry => {
+      return { pid, parent, group, session, started: 10 };
+    };
+    const table = [
+      entry(5, 4, 5, 5),
+      entry(20, 1, 5, 20),
+      entry(30, 1, 30, 5),
+      entry(40, 1, 40, 40),
+      entry(41, 40, 41, 41),
+      entry(42, 41, 42, 42),
+      entry(50, 1, 50, 50),
+      entry(4, 1, 4, 4),
+    ];
+    const isMarked = ({ pid }: ProcessEntry) => pid === 40;
+    const found = processTree(table, { root: 5, known: new Map(), isMarked });
+    expect(found.map(({ pid }) => pid)).toEqual([5, 20, 30, 40, 41, 42]);
+  });
+
   it('older processes never count, even when they share the number of the group', () => {
     const entry = (pid: number, group: number, started: number): ProcessEntry => {
       return { pid, parent: 1, group, session: group, started };
@@ -167,7 +187,7 @@ describe('the tree of a process', () => {
     expect(found.map(({ pid }) => pid)).toEqual([5, 6]);
   });
 
-  it('dies with the process that supervises it', () => {
+  it('dies with the process that supervises it', async () => {
     const source = `
       import { superviseProcess } from '@cobbler/agent/node';
       const { pid } = superviseProcess({
@@ -179,13 +199,13 @@ describe('the tree of a process', () => {
     const node = ['--no-warnings', '-C', '@cobbler/source', '--input-type=module', '-e', source];
     const pid = Number(execFileSync(process.execPath, node, { encoding: 'utf8', cwd: import.meta.dirname }));
     expect(pid).toBeGreaterThan(1);
-    expect([pid, ...pids()].filter(isRunning)).toEqual([]);
+    // The kernel may take its time to end what was killed, and nobody is left to wait for it.
+    await vi.waitFor(() => expect([pid, ...pids()].filter(isRunning)).toEqual([]), { timeout: 10_000 });
   });
 
   it('leaves no listener on this process behind', async () => {
-    const before = process.listenerCount('exit');
     await Promise.all(Array.from({ length: 15 }, () => shell('true')));
-    expect(process.listenerCount('exit')).toBe(before);
+    expect(process.listenerCount('exit')).toBe(listenersBefore);
   });
 });
 
@@ -281,6 +301,13 @@ describe('a process on a system made for the test', () => {
           if (!dies(signal)) return;
           child.signalCode = signal;
           child.emit('exit', null, signal);
+          // After the tree has been found gone, and before a timer begun then is due.
+          setImmediate(() =>
+            setImmediate(() => {
+              child.stdout.emit('data', Buffer.from('last words'));
+              child.emit('close');
+            }),
+          );
         },
         table: () =>
           child.signalCode === null ? [{ pid: 4242, parent: 1, group: 4242, session: 4242, started: 5 }] : [],
@@ -297,7 +324,14 @@ describe('a process on a system made for the test', () => {
     expect(await supervised.ended).toMatchObject({ cause: 'aborted', signal: 'SIGKILL' });
     expect(sent[0]).toBe('SIGTERM -4242 at 0');
     expect(sent[1]).toMatch(/^SIGKILL -4242 at 1\d\d\d$/);
-    expect(sent).toHaveLength(2);
+    expect(sent.filter((line) => line.startsWith('SIGTERM'))).toHaveLength(1);
+  });
+
+  it('waits for what a program printed before it was ended', async () => {
+    const { options } = hangingSystem(() => true);
+    const supervised = superviseProcess({ ...options, drainMs: 1e9 });
+    supervised.stop();
+    expect((await supervised.ended).stdout.text()).toBe('last words');
   });
 
   it('P3 ends within five seconds though it cannot be killed at all', async () => {

@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -19,7 +20,7 @@ import { Worker } from 'node:worker_threads';
 import { AgentError } from '@cobbler/agent';
 import type { Anchor } from '@cobbler/agent/node';
 import { HeldDirectory, Workspace } from '@cobbler/agent/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const anchors: Anchor[] = process.platform === 'linux' ? ['descriptor', 'path'] : ['path'];
 
@@ -218,6 +219,30 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     );
     expect(outcome).toBe(anchor === 'descriptor' ? 'inside' : 'ESTALE');
     await held.close();
+  });
+
+  it('P21 a folder swapped for a link after it was resolved and before it is opened is noticed', async () => {
+    for (const folder of [join(root, 'src', 'deep'), join(area, 'outside', 'deep')]) mkdirSync(folder);
+    writeFileSync(join(area, 'outside', 'deep', 'b.txt'), 'secret');
+    writeFileSync(join(root, 'src', 'deep', 'b.txt'), 'inside');
+    const open = HeldDirectory.open;
+    const swapped = vi.spyOn(HeldDirectory, 'open').mockImplementation(async (real, how) => {
+      renameSync(join(root, 'src'), join(root, 'moved'));
+      symlinkSync(join(area, 'outside'), join(root, 'src'));
+      return await open.call(HeldDirectory, real, how).finally(() => {
+        unlinkSync(join(root, 'src'));
+        renameSync(join(root, 'moved'), join(root, 'src'));
+      });
+    });
+    try {
+      const code = anchor === 'descriptor' ? 'outside' : 'changed';
+      expect((await problemOf(read('src/deep/b.txt'))).code).toBe(code);
+      expect((await problemOf(workspace.write('src/deep/made', 'x'))).code).toBe(code);
+      expect((await problemOf(workspace.directory('src/deep'))).code).toBe(code);
+    } finally {
+      swapped.mockRestore();
+    }
+    expect(readdirSync(join(area, 'outside', 'deep'))).toEqual(['b.txt']);
   });
 
   it('P21 nothing outside is read or written while a folder is swapped for a link all the time', async () => {

@@ -50,7 +50,9 @@ function systemHome(): string | undefined {
  * Reads `config.yaml` from the folder given or {@link cobblerHome}. No file is an empty configuration.
  * @throws AgentError `invalid` with code `config`, naming file and line, for anything in it that cannot be used.
  */
-export function loadConfig(options: { readonly home?: string; readonly env?: Environment } = {}): LoadedConfig {
+export function loadConfig(
+  options: { readonly home?: string; readonly env?: Environment } = {},
+): LoadedConfig {
   const home = options.home ?? cobblerHome(options.env ?? process.env);
   if (home === undefined) return { values: {}, exists: false, lines: {} };
   const path = join(home, 'config.yaml');
@@ -76,7 +78,11 @@ export function parseConfig(text: string, path: string): LoadedConfig {
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: true });
   const wrong = document.errors[0];
   if (wrong !== undefined) {
-    throw unusable(path, counter.linePos(wrong.pos[0]).line, (wrong.message.split('\n')[0] ?? '').replace(/ at line \d+.*$/, ''));
+    throw unusable(
+      path,
+      counter.linePos(wrong.pos[0]).line,
+      (wrong.message.split('\n')[0] ?? '').replace(/ at line \d+.*$/, ''),
+    );
   }
   const data: unknown = document.toJS() ?? {};
   if (!isObject(data)) throw unusable(path, 1, 'the file must hold settings of the form "name: value"');
@@ -90,7 +96,11 @@ export function parseConfig(text: string, path: string): LoadedConfig {
   for (const [name, value] of Object.entries(data)) {
     const check = Object.hasOwn(settings, name) ? settings[name as keyof typeof settings] : undefined;
     if (check === undefined) {
-      throw unusable(path, lines[name], `there is no setting named "${name}". Known: ${Object.keys(settings).join(', ')}`);
+      throw unusable(
+        path,
+        lines[name],
+        `there is no setting named "${name}". Known: ${Object.keys(settings).join(', ')}`,
+      );
     }
     const problem = check(value);
     if (problem !== undefined) throw unusable(path, lines[name], `"${name}" ${problem}`);
@@ -99,7 +109,9 @@ export function parseConfig(text: string, path: string): LoadedConfig {
 }
 
 interface MapNode {
-  readonly items: readonly { readonly key: { readonly value: unknown; readonly range?: readonly number[] | null } }[];
+  readonly items: readonly {
+    readonly key: { readonly value: unknown; readonly range?: readonly number[] | null };
+  }[];
 }
 
 function isMapNode(node: unknown): node is MapNode {
@@ -109,11 +121,15 @@ function isMapNode(node: unknown): node is MapNode {
 type Check = (value: unknown) => string | undefined;
 
 const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be text');
-const count: Check = (value) => (Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number');
+const count: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
 const amount: Check = (value) => (typeof value === 'number' && value >= 0 ? undefined : 'must be a number');
-const temperature: Check = (value) => (typeof value === 'number' && (value >= 0 || value === -1) ? undefined : 'must be a number, or -1');
+const temperature: Check = (value) =>
+  typeof value === 'number' && (value >= 0 || value === -1) ? undefined : 'must be a number, or -1';
 const address: Check = (value) =>
-  typeof value === 'string' && /^https?:\/\/\S+$/.test(value) ? undefined : 'must be an http or https address';
+  typeof value === 'string' && /^https?:\/\/\S+$/.test(value)
+    ? undefined
+    : 'must be an http or https address';
 
 const settings: Readonly<Record<keyof FileConfig, Check>> = {
   provider: text,

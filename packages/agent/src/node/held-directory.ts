@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { access, lstat, mkdir, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ const nonBlocking = constants.O_NONBLOCK ?? 0;
 /** How entries of a held directory are reached. */
 export type Anchor = 'descriptor' | 'path';
 
-/** Linux shows every open descriptor as a path; through it a directory cannot be swapped any more. */
-export const defaultAnchor: Anchor = process.platform === 'linux' ? 'descriptor' : 'path';
+/** Linux, where /proc is there, shows every open descriptor as a path; through it a directory cannot be swapped any more. */
+export const defaultAnchor: Anchor = existsSync('/proc/self/fd') ? 'descriptor' : 'path';
 
 /**
  * A directory kept open, so that what is done to its entries happens in this very directory even if its
@@ -142,8 +142,8 @@ export class HeldDirectory {
 
   async #same(handle: FileHandle, name: string): Promise<void> {
     await this.#check();
-    const [opened, named] = await Promise.all([handle.stat(), lstat(this.#at(name))]);
-    if (opened.dev !== named.dev || opened.ino !== named.ino) throw moved();
+    const [opened, named] = await Promise.all([handle.stat(), this.stat(name)]);
+    if (opened.dev !== named?.dev || opened.ino !== named.ino) throw moved();
   }
 }
 

@@ -1,7 +1,8 @@
-export { cobblerHome, type FileConfig, type LoadedConfig, loadConfig, parseConfig } from './config-file.ts';
 export { childEnvironment } from './child-environment.ts';
+export { cobblerHome, type FileConfig, type LoadedConfig, loadConfig, parseConfig } from './config-file.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
 export { OutputCapture } from './output-capture.ts';
+export type { ProcessEntry } from './process-table.ts';
 export {
   type ProcessEnd,
   type ProcessOptions,
@@ -9,7 +10,6 @@ export {
   type SupervisedProcess,
   superviseProcess,
 } from './process-tree.ts';
-export { type ProcessEntry } from './process-table.ts';
 export {
   fileError,
   type OpenFile,
@@ -18,3 +18,4 @@ export {
   type WorkspaceOptions,
   type WriteOptions,
 } from './real-path.ts';
+export { nodeTransport } from './transport.ts';

@@ -19,6 +19,7 @@ export interface ProcessSystem {
   startedWith(pid: number, variable: string): boolean;
 }
 
+/** What to start, and how long and how loud it may be. */
 export interface ProcessOptions {
   /** The program and its arguments; no shell reads them. */
   readonly argv: readonly [string, ...string[]];
@@ -256,7 +257,10 @@ class ProcessTree {
     const members = this.#look();
     // The group in one step reaches members that were forked since the look.
     if (members.some((entry) => entry.group === root)) this.#kill(-root, signal);
-    for (const { pid, group } of members) if (group !== root) this.#kill(pid, signal);
+    for (const { pid, group } of members) {
+      // Nobody gets SIGTERM twice; a member that leaves the group right now must not miss SIGKILL.
+      if (group !== root || signal === 'SIGKILL') this.#kill(pid, signal);
+    }
   }
 
   #kill(pid: number, signal: NodeJS.Signals): void {

@@ -16,11 +16,13 @@ export interface OpenFile {
   readonly name: string;
 }
 
+/** How a workspace is guarded. */
 export interface WorkspaceOptions {
   /** Default: by descriptor where the system can do that. */
   readonly anchor?: Anchor;
 }
 
+/** Conditions of a write. */
 export interface WriteOptions {
   /** What the file was when it was read: a file that has changed since is not written. */
   readonly unchangedSince?: Stats;

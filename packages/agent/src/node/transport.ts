@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
-import { AgentError } from '../errors.ts';
+import { AgentError, summarize } from '../errors.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/transport.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -32,7 +32,7 @@ export function defaultTransport(_runtime: Runtime): Transport {
   return shared;
 }
 
-type Target = ReturnType<typeof urlToHttpOptions>;
+type Target = Pick<http.ClientRequestArgs, 'protocol' | 'hostname' | 'port' | 'path' | 'auth' | 'method'>;
 
 /** What speaks one protocol. */
 interface Client {
@@ -50,7 +50,8 @@ class Clients {
   /** An agent has one address, so only the last one is kept. */
   target(url: string): Target {
     if (this.#target === undefined || url !== this.#url) {
-      this.#target = urlToHttpOptions(new URL(url));
+      const { protocol, hostname, port, path, auth } = urlToHttpOptions(new URL(url));
+      this.#target = { protocol, hostname, port, path, auth, method: 'POST' };
       this.#url = url;
     }
     return this.#target;
@@ -82,11 +83,11 @@ interface Sending {
 
 const closedWhileIdle: unique symbol = Symbol('closed while idle');
 
-function send({ target, client, agent, request }: Sending): Promise<RawResponse> {
+function send(sending: Sending): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
-    const { signal, body } = request;
+    const { signal, body } = sending.request;
     if (signal.aborted) return reject(signal.reason);
-    const outgoing = client.request({ ...target, method: 'POST', headers: headersOf(request), agent });
+    const outgoing = begin(sending);
     const abort = () => outgoing.destroy();
     signal.addEventListener('abort', abort, { once: true });
     outgoing.once('close', () => signal.removeEventListener('abort', abort));
@@ -107,15 +108,20 @@ function send({ target, client, agent, request }: Sending): Promise<RawResponse>
   });
 }
 
-function headersOf({ headers, body }: TransportRequest): http.OutgoingHttpHeaders {
-  for (const [name, value] of Object.entries(headers)) {
-    if (/[\r\n\0]/.test(value)) throw unsendable(name);
+/** Throws for headers that HTTP cannot carry; Node names the header and keeps its value to itself. */
+function begin({ target, client, agent, request }: Sending): http.ClientRequest {
+  const { headers, body } = request;
+  const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
+  try {
+    return client.request({
+      ...target,
+      headers: { 'accept-encoding': 'identity', ...headers, 'content-length': length },
+      agent,
+    });
+  } catch (error) {
+    const { code, message } = summarize(error);
+    throw code === 'ERR_INVALID_CHAR' ? unsendable(message) : error;
   }
-  return {
-    'accept-encoding': 'identity',
-    ...headers,
-    'content-length': body.reduce((length, chunk) => length + chunk.length, 0),
-  };
 }
 
 function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessage): RawResponse {
@@ -146,8 +152,9 @@ function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessag
           if (!incoming.readableEnded) reject(new Error('the connection was closed too early'));
         });
       }),
+    // Does nothing once the body has ended: the connection is then no longer this request's.
     close: () => {
-      if (!incoming.readableEnded) outgoing.destroy();
+      outgoing.destroy();
     },
   };
 }
@@ -164,10 +171,10 @@ function encoded(encoding: string | undefined): AgentError {
   });
 }
 
-function unsendable(name: string): AgentError {
+function unsendable(reason: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'header',
-    message: `The header ${JSON.stringify(name)} holds a line break, which HTTP cannot send. Check the key or option that it is made from.`,
+    message: `${reason}: HTTP cannot send it, for instance a line break. Check the key or option that it is made from.`,
   });
 }

@@ -1,0 +1,76 @@
+import type { Tool } from '@cobbler/agent';
+import { AgentError, toolOutput } from '@cobbler/agent';
+import type { Workspace } from '@cobbler/agent/node';
+import { quotePath } from '@cobbler/agent/node';
+import type { TextFile } from './file-bytes.ts';
+import { counted, readTextFile } from './file-bytes.ts';
+import { fileTool, throwIfStopped } from './file-tool.ts';
+import type { ReplacementArgs } from './replacement.ts';
+import { replacePassage } from './replacement.ts';
+import { suggestNames } from './similar-names.ts';
+import type { Change } from './unified-diff.ts';
+import { changeOf } from './unified-diff.ts';
+
+/** Arguments of edit_file: what to replace, and where. */
+export interface EditFileArgs extends ReplacementArgs {
+  /** Relative to the workspace. */
+  readonly path: string;
+}
+
+const maxBytes = 10_000_000;
+
+/** Replaces one exact, unique passage of a text file. */
+export function editFile(workspace: Workspace): Tool {
+  return fileTool<EditFileArgs>({
+    name: 'edit_file',
+    description:
+      'Replaces a passage of a text file in the workspace. old_text must be exactly what stands in the file, ' +
+      'white space included, and occur only once, unless replace_all is set.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Path of the file, relative to the workspace.' },
+        old_text: {
+          type: 'string',
+          description: 'The passage to replace, with as many lines as make it unique.',
+        },
+        new_text: { type: 'string', description: 'What stands there afterwards.' },
+        replace_all: { type: 'boolean', description: 'Replace every occurrence. Default false.' },
+      },
+      required: ['path', 'old_text', 'new_text'],
+      additionalProperties: false,
+    },
+    effect: 'once',
+    locks: ['workspace'],
+    pathOf: ({ path }) => path,
+    subject: ({ path }) => workspace.subject(path),
+    preview: async (args) => (await edited(workspace, args)).change,
+    async execute(args, { signal }) {
+      const { file, text, count, change } = await edited(workspace, args);
+      throwIfStopped(signal);
+      await workspace.write(args.path, text, { unchangedSince: file.stat });
+      const content = `Replaced ${counted(count, 'passage')} in ${quotePath(args.path)} (${change.summary}).`;
+      return toolOutput({ content, ...change });
+    },
+  });
+}
+
+interface Edited {
+  readonly file: TextFile;
+  readonly text: string;
+  readonly count: number;
+  readonly change: Change;
+}
+
+async function edited(workspace: Workspace, args: EditFileArgs): Promise<Edited> {
+  const { path } = args;
+  const file = await suggestNames(workspace, path, () => readTextFile(workspace, path, maxBytes));
+  const replacement = replacePassage(file.text, args);
+  if (!replacement.ok) {
+    const message = `${quotePath(path)} was not changed: ${replacement.problem}`;
+    throw new AgentError({ kind: 'tool', code: 'no_match', message });
+  }
+  const text = (file.hasMark ? '\uFEFF' : '') + replacement.text;
+  const change = await changeOf(file.name, file.text, replacement.text);
+  return { file, text, count: replacement.count, change };
+}

@@ -1,0 +1,34 @@
+import type { Tool, ToolDefinition } from '@cobbler/agent';
+import { AgentError, defineTool } from '@cobbler/agent';
+import { fileError } from '@cobbler/agent/node';
+
+/** What a tool on one path is made of. */
+export interface FileToolDefinition<Args> extends ToolDefinition<Args> {
+  /** The path as the model gave it: errors call it that. */
+  readonly pathOf: (args: Args) => string;
+}
+
+/** A tool whose errors name the model's own path; the system's error texts, which hold real ones, never pass. */
+export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
+  const { pathOf, execute, preview, ...rest } = definition;
+  return defineTool<Args>({
+    ...rest,
+    execute: async (args, context) => await named(pathOf(args), async () => execute(args, context)),
+    ...(preview !== undefined && {
+      preview: async (args: Args) => await named(pathOf(args), async () => await preview(args)),
+    }),
+  });
+}
+
+/** Ends work that nobody waits for any more. */
+export function throwIfStopped(signal: AbortSignal): void {
+  if (signal.aborted) throw new AgentError({ kind: 'aborted', message: 'The call was stopped.' });
+}
+
+async function named<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

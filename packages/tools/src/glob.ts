@@ -1,0 +1,143 @@
+/** Stands for any run of values, none included. */
+const many: unique symbol = Symbol('many');
+
+type Item<Value> = typeof many | ((value: Value) => boolean);
+type Segment = readonly Item<string>[];
+
+/** More alternatives than that no honest pattern has. */
+const maxAlternatives = 200;
+
+/**
+ * Compiles a glob pattern over paths with `/`: `*` and `?` within a name, `**` over folders, `[a-z]`,
+ * `{a,b}`, `\` before a character that means itself. A pattern without `/` matches the name in any folder.
+ * The time of a match is at most the product of the two lengths, whatever the pattern.
+ */
+export function compileGlob(pattern: string): (path: string) => boolean {
+  const alternatives = expandBraces(pattern.replace(/^(\.?\/)+/, '')).map(compilePath);
+  return (path) => {
+    const names = path.split('/');
+    return alternatives.some((items) => matches(items, names));
+  };
+}
+
+function compilePath(pattern: string): Item<string>[] {
+  const segments = pattern.split('/').filter((segment) => segment !== '');
+  const isAnywhere = !pattern.includes('/') && pattern !== '**';
+  return [...(isAnywhere ? [many as typeof many] : []), ...segments.map(compileSegment)];
+}
+
+function compileSegment(segment: string): Item<string> {
+  if (segment === '**') return many;
+  const items = parseSegment(segment);
+  return (name) => matches(items, [...name]);
+}
+
+function parseSegment(segment: string): Segment {
+  const items: Item<string>[] = [];
+  const letters = [...segment];
+  for (let at = 0; at < letters.length; at += 1) {
+    const letter = letters[at];
+    if (letter === '*') {
+      if (items.at(-1) !== many) items.push(many);
+    } else if (letter === '?') {
+      items.push(() => true);
+    } else if (letter === '[') {
+      const end = letters.indexOf(']', at + (letters[at + 1] === '!' || letters[at + 1] === '^' ? 3 : 2));
+      if (end < 0) {
+        items.push((value) => value === '[');
+      } else {
+        items.push(parseClass(letters.slice(at + 1, end)));
+        at = end;
+      }
+    } else {
+      if (letter === '\\' && at + 1 < letters.length) at += 1;
+      const wanted = letters[at];
+      items.push((value) => value === wanted);
+    }
+  }
+  return items;
+}
+
+function parseClass(letters: readonly string[]): (value: string) => boolean {
+  const isNegated = letters[0] === '!' || letters[0] === '^';
+  const body = isNegated ? letters.slice(1) : letters;
+  const ranges: [string, string][] = [];
+  for (let at = 0; at < body.length; at += 1) {
+    const from = body[at] ?? '';
+    const to = body[at + 1] === '-' ? body[at + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) at += 2;
+  }
+  return (value) => ranges.some(([from, to]) => value >= from && value <= to) !== isNegated;
+}
+
+/** Only the last `many` is ever taken back: an earlier one could not do better. */
+function matches<Value>(items: readonly Item<Value>[], values: readonly Value[]): boolean {
+  let item = 0;
+  let resume: { item: number; value: number } | undefined;
+  for (let at = 0; at < values.length; ) {
+    const current = items[item];
+    if (current === many) {
+      item += 1;
+      resume = { item, value: at };
+    } else if (current?.(values[at] as Value) === true) {
+      item += 1;
+      at += 1;
+    } else if (resume !== undefined) {
+      resume.value += 1;
+      item = resume.item;
+      at = resume.value;
+    } else {
+      return false;
+    }
+  }
+  return items.slice(item).every((rest) => rest === many);
+}
+
+function expandBraces(pattern: string): string[] {
+  const done: string[] = [];
+  const open = [pattern];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const group = firstGroup(next);
+    if (group === undefined || done.length + open.length >= maxAlternatives) done.push(next);
+    else for (const choice of group.choices) open.push(group.before + choice + group.after);
+  }
+  return done;
+}
+
+interface Group {
+  readonly before: string;
+  readonly choices: readonly string[];
+  readonly after: string;
+}
+
+/** The first `{a,b}`, its parts divided at the commas of its own level. */
+function firstGroup(pattern: string): Group | undefined {
+  let start = -1;
+  let depth = 0;
+  let part = 0;
+  let choices: string[] = [];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const letter = pattern[at];
+    if (letter === '\\') {
+      at += 1;
+    } else if (letter === '{') {
+      if (depth === 0) {
+        start = at;
+        part = at + 1;
+        choices = [];
+      }
+      depth += 1;
+    } else if (depth === 1 && (letter === ',' || letter === '}')) {
+      choices.push(pattern.slice(part, at));
+      part = at + 1;
+      if (letter === '}') depth = 0;
+    } else if (letter === '}' && depth > 1) {
+      depth -= 1;
+    }
+    if (depth === 0 && choices.length > 1) {
+      return { before: pattern.slice(0, start), choices, after: pattern.slice(at + 1) };
+    }
+  }
+  return undefined;
+}

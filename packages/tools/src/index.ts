@@ -1,0 +1,8 @@
+export { Workspace } from '@cobbler/agent/node';
+export { type EditFileArgs, editFile } from './edit-file.ts';
+export { type ListFilesArgs, listFiles } from './list-files.ts';
+export { type ReadFileArgs, readFile } from './read-file.ts';
+export { type RunCommandArgs, type RunCommandOptions, runCommand } from './run-command.ts';
+export { type SearchFilesArgs, type SearchOptions, searchFiles } from './search-files.ts';
+export { type WorkspaceToolsOptions, workspaceTools } from './workspace-tools.ts';
+export { type WriteFileArgs, writeFile } from './write-file.ts';

@@ -1,0 +1,101 @@
+const newline = 0x0a;
+
+/**
+ * Takes some lines out of a stream of bytes and counts all of them. Only lines that fit as a whole are
+ * taken, save the first: one that alone is too long is cut, so that there is always something to see.
+ */
+export class LineWindow {
+  readonly #first: number;
+  readonly #last: number;
+  readonly #maxBytes: number;
+  #taken: Uint8Array[] = [];
+  #takenBytes = 0;
+  #takenLines = 0;
+  #current: Uint8Array[] = [];
+  #currentBytes = 0;
+  #cutBytes = 0;
+  /** Lines that have ended. */
+  #ended = 0;
+  #isOpen = false;
+  #isFull = false;
+
+  /** @param first the number of the first line wanted; lines count from 1. */
+  constructor(first: number, count: number, maxBytes: number) {
+    this.#first = first;
+    this.#last = first + count - 1;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Lines seen so far. */
+  get lines(): number {
+    return this.#ended + (this.#isOpen ? 1 : 0);
+  }
+
+  /** The number of the last line taken; one less than the first when none was. */
+  get lastTaken(): number {
+    return this.#first + this.#takenLines - 1;
+  }
+
+  /** True when no further line will be taken. */
+  get isDone(): boolean {
+    return this.#isFull || this.#ended >= this.#last;
+  }
+
+  /** Bytes left out of a line that was cut. */
+  get cutBytes(): number {
+    return this.#cutBytes;
+  }
+
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      const found = chunk.indexOf(newline, at);
+      const end = found < 0 ? chunk.length : found + 1;
+      if (this.#isWanted()) this.#collect(chunk.subarray(at, end));
+      if (found < 0) {
+        this.#isOpen = true;
+      } else {
+        this.#endLine();
+      }
+      at = end;
+    }
+  }
+
+  /** To be called once, after the last byte. */
+  finish(): void {
+    if (this.#isOpen) this.#endLine();
+  }
+
+  /** The lines taken, with UNIX line breaks. A byte order mark is left out. */
+  text(): string {
+    return new TextDecoder().decode(Buffer.concat(this.#taken)).replaceAll('\r\n', '\n');
+  }
+
+  #isWanted(): boolean {
+    const line = this.#ended + 1;
+    return !this.#isFull && line >= this.#first && line <= this.#last;
+  }
+
+  #collect(part: Uint8Array): void {
+    const room = this.#maxBytes - this.#currentBytes;
+    const kept = part.subarray(0, Math.max(0, room));
+    if (this.#takenLines === 0) this.#cutBytes += part.length - kept.length;
+    this.#current.push(kept);
+    this.#currentBytes += part.length;
+  }
+
+  #endLine(): void {
+    if (this.#isWanted()) {
+      if (this.#takenLines > 0 && this.#takenBytes + this.#currentBytes > this.#maxBytes) {
+        this.#isFull = true;
+      } else {
+        this.#taken.push(...this.#current);
+        this.#takenBytes += this.#currentBytes;
+        this.#takenLines += 1;
+      }
+    }
+    this.#current = [];
+    this.#currentBytes = 0;
+    this.#ended += 1;
+    this.#isOpen = false;
+  }
+}

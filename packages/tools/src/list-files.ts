@@ -1,0 +1,168 @@
+import type { Tool, ToolOutput } from '@cobbler/agent';
+import { toolOutput } from '@cobbler/agent';
+import type { Workspace } from '@cobbler/agent/node';
+import { quotePath } from '@cobbler/agent/node';
+import { counted } from './file-bytes.ts';
+import { fileTool } from './file-tool.ts';
+import { compileGlob } from './glob.ts';
+import type { WalkEntry } from './walk.ts';
+import { byPath, walk } from './walk.ts';
+
+/** Arguments of list_files. */
+export interface ListFilesArgs {
+  /** The folder, relative to the workspace. Default: all of it. */
+  readonly path?: string;
+  /** A glob that files must match. */
+  readonly pattern?: string;
+  /** Levels of folders to go down; 1 is the folder itself. */
+  readonly depth?: number;
+  /** Also what git ignores. */
+  readonly include_ignored?: boolean;
+}
+
+interface Listed extends WalkEntry {
+  /** 1 for what is in the folder itself. */
+  readonly depth: number;
+}
+
+const maxShown = 1000;
+/** Walking further would take too long; what lies behind is not counted. */
+const maxWalked = 50_000;
+
+const kindMarks: Record<WalkEntry['kind'], string> = {
+  file: '',
+  folder: '/',
+  link: ' (link)',
+  other: ' (special)',
+};
+
+/** Lists files by their paths; what git ignores is left out. */
+export function listFiles(workspace: Workspace): Tool {
+  return fileTool<ListFilesArgs>({
+    name: 'list_files',
+    description:
+      'Lists the files below a folder of the workspace, sorted, one path a line. What .gitignore excludes and ' +
+      `folders such as node_modules are left out. At most ${maxShown} lines: of more, only the upper levels are ` +
+      'shown, with the number of files in each folder that is not.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: {
+          type: 'string',
+          description: 'Folder, relative to the workspace. Default: the whole workspace.',
+        },
+        pattern: {
+          type: 'string',
+          maxLength: 1000,
+          description: 'Glob such as *.ts, src/**/*.{ts,tsx} or **/test/**.',
+        },
+        depth: {
+          type: 'integer',
+          minimum: 1,
+          description: 'How many levels of folders to show. Default: all.',
+        },
+        include_ignored: {
+          type: 'boolean',
+          description: 'Also list what is normally left out. Default false.',
+        },
+      },
+      additionalProperties: false,
+    },
+    effect: 'read',
+    timeoutMs: 60_000,
+    pathOf: ({ path }) => path ?? '.',
+    subject: ({ path }) => workspace.subject(path ?? '.'),
+    execute: async (args, { signal }) => await list(workspace, args, signal),
+  });
+}
+
+async function list(workspace: Workspace, args: ListFilesArgs, signal: AbortSignal): Promise<ToolOutput> {
+  const path = args.path ?? '.';
+  const start = await workspace.locate(path);
+  const prefix = start === '.' ? '' : `${start}/`;
+  const isWanted = args.pattern === undefined ? undefined : compileGlob(args.pattern);
+  const found: Listed[] = [];
+  let walked = 0;
+  for await (const { entries } of walk(workspace, path, {
+    signal,
+    includeIgnored: args.include_ignored === true,
+  })) {
+    walked += entries.length;
+    if (walked > maxWalked) break;
+    for (const entry of entries) {
+      const below = entry.path.slice(prefix.length);
+      const isFound =
+        isWanted === undefined || (entry.kind !== 'folder' && (isWanted(below) || isWanted(entry.path)));
+      if (isFound) found.push({ ...entry, depth: below.split('/').length });
+    }
+  }
+  found.sort(byPath);
+  const most = args.depth ?? Number.POSITIVE_INFINITY;
+  const lines = isWanted === undefined ? treeLines(found, most) : flatLines(found, most);
+  if (walked > maxWalked)
+    lines.push(`[stopped after ${counted(maxWalked, 'entry', 'entries')}: name a folder]`);
+  if (lines.length === 0) lines.push(nothing(args, path));
+  return toolOutput({ content: lines.join('\n'), summary: counted(filesIn(found), 'file') });
+}
+
+function flatLines(found: readonly Listed[], most: number): string[] {
+  const matching = found.filter((entry) => entry.depth <= most);
+  const lines = matching.slice(0, maxShown).map((entry) => entry.path + kindMarks[entry.kind]);
+  const left = matching.length - lines.length;
+  if (left > 0) lines.push(`[${counted(left, 'file')} left out: narrow the pattern]`);
+  return lines;
+}
+
+/** All levels down to `most`, or as many as fit. */
+function treeLines(found: readonly Listed[], most: number): string[] {
+  const counts = filesBelow(found);
+  let level = Math.min(
+    most,
+    found.reduce((deepest, entry) => Math.max(deepest, entry.depth), 1),
+  );
+  let visible = visibleAt(found, level);
+  while (visible.length > maxShown && level > 1) {
+    level -= 1;
+    visible = visibleAt(found, level);
+  }
+  const shown = visible.slice(0, maxShown);
+  const left = filesIn(found) - filesIn(shown);
+  const lines = shown.map((entry) => {
+    const count = entry.kind === 'folder' ? (counts.get(entry.path) ?? 0) : 0;
+    return `${entry.path}${kindMarks[entry.kind]}${count > 0 ? ` (${counted(count, 'file')})` : ''}`;
+  });
+  if (left > 0) lines.push(`[${counted(left, 'file')} not shown: name a folder or give a pattern]`);
+  return lines;
+}
+
+/** Files down to a level, the folders of that level, and higher folders that are empty. */
+function visibleAt(found: readonly Listed[], level: number): Listed[] {
+  return found.filter(({ kind, depth, path }, index) => {
+    if (kind !== 'folder' || depth >= level) return depth <= level;
+    // Sorted, what is in a folder follows it.
+    return found[index + 1]?.path.startsWith(`${path}/`) !== true;
+  });
+}
+
+function filesBelow(found: readonly Listed[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { path, kind } of found) {
+    if (kind === 'folder') continue;
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function filesIn(entries: readonly Listed[]): number {
+  return entries.filter((entry) => entry.kind !== 'folder').length;
+}
+
+function nothing(args: ListFilesArgs, path: string): string {
+  const where = path === '.' ? 'the workspace' : quotePath(path);
+  const hint = args.include_ignored === true ? '' : ' (what git ignores was left out)';
+  if (args.pattern === undefined) return `${where} is empty${hint}.`;
+  return `No file in ${where} matches ${JSON.stringify(args.pattern)}${hint}.`;
+}

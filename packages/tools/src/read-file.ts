@@ -1,0 +1,156 @@
+import { basename } from 'node:path';
+import type { Tool, ToolOutput } from '@cobbler/agent';
+import { AgentError, toolOutput } from '@cobbler/agent';
+import type { OpenFile, Workspace } from '@cobbler/agent/node';
+import { quotePath } from '@cobbler/agent/node';
+import { bytesUpTo, chunksOf, counted, isBinary, sampleBytes, sizeOf, unsuited } from './file-bytes.ts';
+import { fileTool, throwIfStopped } from './file-tool.ts';
+import { LineWindow } from './line-window.ts';
+import { mediaTypeOf } from './media-type.ts';
+import { suggestNames } from './similar-names.ts';
+
+/** Arguments of read_file. */
+export interface ReadFileArgs {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** The first line wanted, counted from 1. */
+  readonly offset?: number;
+  /** Most lines wanted. Default 2,000. */
+  readonly limit?: number;
+  /** Put its number and a tab before each line. */
+  readonly line_numbers?: boolean;
+}
+
+const defaultLines = 2000;
+/** Room for line numbers and the closing note stays below what a tool may hand to the model. */
+const maxTextBytes = 200_000;
+/** Base64 makes four bytes of three, and services take 5 MB of it in a picture. */
+const maxImageBytes = 3_750_000;
+const maxDocumentBytes = 20_000_000;
+/** Lines of a larger file are counted up to here only. */
+const maxCountedBytes = 67_108_864;
+
+/** Reads text by lines; pictures and PDF come as such, for the model to look at. */
+export function readFile(workspace: Workspace): Tool {
+  return fileTool<ReadFileArgs>({
+    name: 'read_file',
+    description:
+      `Reads a file of the workspace: text, at most ${defaultLines} lines at a time unless limit says otherwise, ` +
+      'or a picture (PNG, JPEG, GIF, WebP) or PDF to look at. Long files: read on with offset.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Path of the file, relative to the workspace.' },
+        offset: {
+          type: 'integer',
+          minimum: 1,
+          description: 'First line to read, counted from 1. Default 1.',
+        },
+        limit: { type: 'integer', minimum: 1, description: `Most lines to read. Default ${defaultLines}.` },
+        line_numbers: {
+          type: 'boolean',
+          description: 'Put its number and a tab before each line. Default false.',
+        },
+      },
+      required: ['path'],
+      additionalProperties: false,
+    },
+    effect: 'read',
+    pathOf: ({ path }) => path,
+    subject: ({ path }) => workspace.subject(path),
+    async execute(args, { signal }) {
+      const file = await openAny(workspace, args.path);
+      try {
+        return await contentOf(file, args, signal);
+      } finally {
+        await file.handle.close();
+      }
+    },
+  });
+}
+
+async function openAny(workspace: Workspace, path: string): Promise<OpenFile> {
+  try {
+    return await suggestNames(workspace, path, () => workspace.openFile(path));
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'is_directory') throw error;
+    throw unsuited(path, 'is a folder. list_files shows what is in it.');
+  }
+}
+
+async function contentOf(file: OpenFile, args: ReadFileArgs, signal: AbortSignal): Promise<ToolOutput> {
+  const { handle, stat } = file;
+  const sample = Buffer.alloc(sampleBytes);
+  const { bytesRead } = await handle.read(sample, 0, sampleBytes, 0);
+  const head = sample.subarray(0, bytesRead);
+  const mediaType = mediaTypeOf(head);
+  if (mediaType !== undefined) return await mediaOf(file, args.path, mediaType);
+  if (isBinary(head))
+    throw unsuited(args.path, `is a binary file (${sizeOf(stat.size)}) and cannot be shown as text.`);
+  return await linesOf(file, args, signal);
+}
+
+async function mediaOf(file: OpenFile, path: string, mediaType: string): Promise<ToolOutput> {
+  const { stat, name } = file;
+  const isImage = mediaType.startsWith('image/');
+  const most = isImage ? maxImageBytes : maxDocumentBytes;
+  const bytes = await bytesUpTo(file, most);
+  if (bytes === undefined) {
+    throw unsuited(
+      path,
+      `is too large to look at (${mediaType}, ${sizeOf(stat.size)}); the limit is ${sizeOf(most)}.`,
+    );
+  }
+  const data = bytes.toString('base64');
+  const summary = `${mediaType}, ${sizeOf(bytes.length)}`;
+  return toolOutput({
+    content: [
+      { type: 'text', text: `${quotePath(path)}: ${summary}.` },
+      isImage
+        ? { type: 'image', mediaType, data }
+        : { type: 'document', mediaType, data, name: basename(name) },
+    ],
+    summary,
+  });
+}
+
+async function linesOf(
+  { handle, stat }: OpenFile,
+  args: ReadFileArgs,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
+  const first = args.offset ?? 1;
+  const window = new LineWindow(first, args.limit ?? defaultLines, maxTextBytes);
+  let seen = 0;
+  for await (const chunk of chunksOf(handle, stat.size)) {
+    throwIfStopped(signal);
+    window.push(chunk);
+    seen += chunk.length;
+    if (window.isDone && seen >= maxCountedBytes) break;
+  }
+  const isWhole = seen >= stat.size;
+  if (isWhole) window.finish();
+  if (seen === 0) return toolOutput({ content: '(the file is empty)', summary: 'empty' });
+  const total = `${isWhole ? '' : 'more than '}${counted(window.lines, 'line')}`;
+  if (window.lastTaken < first)
+    throw unsuited(args.path, `has only ${total}; offset ${first} is behind its end.`);
+  const text = args.line_numbers === true ? numbered(window.text(), first) : window.text();
+  const isAll = first === 1 && isWhole && window.lastTaken === window.lines;
+  if (isAll && window.cutBytes === 0) return toolOutput({ content: text, summary: total });
+  const shown = first === window.lastTaken ? `line ${first}` : `lines ${first} to ${window.lastTaken}`;
+  const cut =
+    window.cutBytes > 0 ? `; line ${first} is cut, ${sizeOf(window.cutBytes)} of it are missing` : '';
+  const more =
+    isWhole && window.lastTaken === window.lines ? '' : `; read on with offset ${window.lastTaken + 1}`;
+  const gap = text.endsWith('\n') ? '' : '\n';
+  return toolOutput({
+    content: `${text}${gap}[${shown} of ${total}${cut}${more}]`,
+    summary: `${shown} of ${total}`,
+  });
+}
+
+function numbered(text: string, first: number): string {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line, index) => `${first + index}\t${line}\n`).join('');
+}

@@ -1,0 +1,91 @@
+import { closestPassage } from './closest-passage.ts';
+import { counted } from './file-bytes.ts';
+
+/** A change of one passage. */
+export interface ReplacementArgs {
+  /** The passage as it stands in the file. */
+  readonly old_text: string;
+  /** What stands there afterwards. */
+  readonly new_text: string;
+  /** Replace every occurrence, however many there are. */
+  readonly replace_all?: boolean;
+}
+
+/** The new text, or what to tell the model. */
+export type Replacement =
+  | { readonly ok: true; readonly text: string; readonly count: number }
+  | { readonly ok: false; readonly problem: string };
+
+/** Places named in an error. */
+const maxPlaces = 10;
+
+/**
+ * Replaces a passage that occurs exactly once, or everywhere with `replace_all`. In a file with Windows line
+ * breaks both texts may use UNIX ones; the file keeps its own.
+ */
+export function replacePassage(text: string, args: ReplacementArgs): Replacement {
+  const { old_text: given, new_text: replacing, replace_all: all } = args;
+  if (given === '') {
+    return failed('old_text is empty. Name the text to replace; write_file writes a whole file.');
+  }
+  const lineBreak = usualLineBreak(text);
+  const converted = toLineBreak(given, lineBreak);
+  // In a file with mixed line breaks the passage may be there just as it was given.
+  const old = text.includes(converted) ? converted : given;
+  const fresh = old === converted ? toLineBreak(replacing, lineBreak) : replacing;
+  if (old === fresh) return failed('old_text and new_text are the same: nothing would change.');
+  const places = placesOf(text, old, all === true);
+  if (places.length === 0) return failed(notFound(text, given));
+  if (places.length > 1 && all !== true) return failed(notUnique(text, places));
+  return { ok: true, text: text.split(old).join(fresh), count: places.length };
+}
+
+function failed(problem: string): Replacement {
+  return { ok: false, problem };
+}
+
+/** The line break that most lines end with. */
+function usualLineBreak(text: string): '\n' | '\r\n' {
+  const all = text.split('\n').length - 1;
+  const windows = text.split('\r\n').length - 1;
+  return windows * 2 > all ? '\r\n' : '\n';
+}
+
+function toLineBreak(text: string, lineBreak: '\n' | '\r\n'): string {
+  return lineBreak === '\n' ? text : text.replace(/\r?\n/g, '\r\n');
+}
+
+/** Where a passage begins. Overlapping ones count too when only one is allowed: they are just as ambiguous. */
+function placesOf(text: string, passage: string, all: boolean): number[] {
+  const places: number[] = [];
+  const step = all ? passage.length : 1;
+  for (let at = text.indexOf(passage); at >= 0; at = text.indexOf(passage, at + step)) {
+    places.push(at);
+    if (!all && places.length > 1000) break;
+  }
+  return places;
+}
+
+function notUnique(text: string, places: readonly number[]): string {
+  const named = [...new Set(places.slice(0, maxPlaces).map((place) => lineAt(text, place)))];
+  const count = places.length > 1000 ? 'more than 1,000 times' : `${counted(places.length, 'time')}`;
+  const lines = `line${named.length === 1 ? '' : 's'} ${named.join(', ')}${places.length > maxPlaces ? ', …' : ''}`;
+  return (
+    `old_text occurs ${count} (${lines}). Add the lines around it until it is unique, ` +
+    'or set replace_all to change every one.'
+  );
+}
+
+function notFound(text: string, given: string): string {
+  const closest = closestPassage(text, given);
+  const advice = 'old_text must be exact, with its white space. ';
+  if (closest === undefined)
+    return `old_text was not found. ${advice}Read the file and copy the text from it.`;
+  const { line, passage, onlySpace } = closest;
+  const how = onlySpace ? 'It differs only in white space from' : 'Closest to it is';
+  return `old_text was not found. ${advice}${how} what stands at line ${line}:\n${passage}`;
+}
+
+function lineAt(text: string, place: number): number {
+  return text.slice(0, place).split('\n').length;
+}

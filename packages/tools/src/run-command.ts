@@ -1,0 +1,146 @@
+import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import { AgentError, defineTool, systemRuntime, toolOutput } from '@cobbler/agent';
+import type { ProcessEnd, ProcessOptions, Workspace } from '@cobbler/agent/node';
+import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@cobbler/agent/node';
+import { commandOutput, lastLine } from './command-output.ts';
+
+/** Arguments of run_command. */
+export interface RunCommandArgs {
+  /** A line for /bin/sh. */
+  readonly command: string;
+  /** Where it runs, relative to the workspace. Default: the workspace. */
+  readonly directory?: string;
+  /** Its time limit. */
+  readonly timeout_seconds?: number;
+}
+
+/** Limits and environment of run_command. */
+export interface RunCommandOptions {
+  /** Variables for commands, besides the harmless ones of this process that all get. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where those harmless variables are taken from. Default: this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Default 120,000 ms. */
+  readonly timeoutMs?: number;
+  /** The longest time that a call may ask for. Default 600,000 ms. */
+  readonly maxTimeoutMs?: number;
+  /** From SIGTERM to SIGKILL. Default 1,500 ms. */
+  readonly graceMs?: number;
+  /** Most bytes of output for the model, head and tail. Default 65,536. */
+  readonly maxOutputBytes?: number;
+  readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
+  /** Default: node:child_process. */
+  readonly spawn?: NonNullable<ProcessOptions['spawn']>;
+}
+
+/** What the supervisor may need to end a tree, on top of the time of the command itself. */
+const endingMs = 5000;
+
+/** Watchers get a line at most that often, in milliseconds. */
+const progressMs = 100;
+
+/**
+ * Runs a shell command in the workspace. The command itself can reach whatever its user can: the gate in
+ * front of the tool decides about it, nothing here reads it.
+ */
+export function runCommand(workspace: Workspace, options: RunCommandOptions = {}): Tool {
+  const defaultSeconds = (options.timeoutMs ?? 120_000) / 1000;
+  const maxTimeoutMs = options.maxTimeoutMs ?? 600_000;
+  return defineTool<RunCommandArgs>({
+    name: 'run_command',
+    description:
+      'Runs a command with /bin/sh in the workspace and gives its output and exit code. It cannot be typed to: ' +
+      'standard input is empty. Whatever it leaves running is ended when it ends. ' +
+      `Time limit ${defaultSeconds} s unless timeout_seconds says otherwise.`,
+    parameters: {
+      type: 'object',
+      properties: {
+        command: { type: 'string', minLength: 1, maxLength: 100_000, description: 'The shell command.' },
+        directory: {
+          type: 'string',
+          description: 'Folder to run it in, relative to the workspace. Default: the workspace.',
+        },
+        timeout_seconds: {
+          type: 'number',
+          exclusiveMinimum: 0,
+          maximum: maxTimeoutMs / 1000,
+          description: `Default ${defaultSeconds}.`,
+        },
+      },
+      required: ['command'],
+      additionalProperties: false,
+    },
+    effect: 'once',
+    locks: ['workspace'],
+    timeoutMs: maxTimeoutMs + endingMs,
+    subject: ({ command }) => command,
+    preview: async ({ directory }) => ({
+      summary: `in ${directory === undefined ? 'the workspace' : quotePath(workspace.subject(directory))}`,
+    }),
+    execute: async (args, context) => await run(workspace, args, options, context),
+  });
+}
+
+async function run(
+  workspace: Workspace,
+  args: RunCommandArgs,
+  options: RunCommandOptions,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const cwd = await workspace.directory(args.directory ?? '.');
+  const runtime = options.runtime ?? systemRuntime;
+  const timeoutMs =
+    args.timeout_seconds === undefined ? (options.timeoutMs ?? 120_000) : args.timeout_seconds * 1000;
+  const both = new OutputCapture(options.maxOutputBytes ?? 65_536);
+  const watch = progress(context, runtime);
+  const { ended } = superviseProcess({
+    // Errors go where output goes, so that both come in the order in which they were printed.
+    argv: ['/bin/sh', '-c', `exec 2>&1; ${args.command}`],
+    cwd,
+    env: childEnvironment(options.environment ?? process.env, options.env),
+    signal: context.signal,
+    timeoutMs,
+    graceMs: options.graceMs ?? 1500,
+    maxOutputBytes: 0,
+    onOutput: (chunk) => {
+      both.push(chunk);
+      watch(chunk);
+    },
+    runtime,
+    ...(options.spawn !== undefined && { spawn: options.spawn }),
+  });
+  return report(await ended, commandOutput(both.text(), both.total), timeoutMs);
+}
+
+function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput {
+  if (end.cause === 'unstartable') {
+    throw end.error ?? new AgentError({ kind: 'tool', message: 'The shell could not be started.' });
+  }
+  const outcomes = {
+    exit: end.code === null ? `ended by ${end.signal ?? 'a signal'}` : `exit ${end.code}`,
+    timeout: `timed out after ${timeoutMs / 1000} s and was ended`,
+    aborted: 'cancelled',
+  };
+  const summary = outcomes[end.cause];
+  const text = output.trim() === '' ? '(no output)' : output;
+  return toolOutput({
+    content: `[${summary}]\n${text}`,
+    summary: end.cause === 'timeout' ? `timed out after ${timeoutMs / 1000} s` : summary,
+    ...(end.cause !== 'exit' && { isError: true }),
+  });
+}
+
+/** Passes the newest line on, now and then. */
+function progress(context: ToolContext, runtime: Pick<Runtime, 'monotonic'>): (chunk: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let last = Number.NEGATIVE_INFINITY;
+  return (chunk) => {
+    const text = decoder.decode(chunk.subarray(-4096), { stream: true });
+    const now = runtime.monotonic();
+    if (now - last < progressMs) return;
+    const line = lastLine(text);
+    if (line === undefined) return;
+    last = now;
+    context.progress(line);
+  };
+}

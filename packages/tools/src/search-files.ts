@@ -1,0 +1,157 @@
+import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Workspace } from '@cobbler/agent/node';
+import { quotePath } from '@cobbler/agent/node';
+import { isBinary } from './file-bytes.ts';
+import type { FileContent, SearchScope } from './file-contents.ts';
+import { batchesOf, maxFileBytes } from './file-contents.ts';
+import { fileTool, throwIfStopped } from './file-tool.ts';
+import { LineMatcher } from './line-matcher.ts';
+import { SearchReport } from './search-report.ts';
+
+/** Arguments of search_files. */
+export interface SearchFilesArgs extends SearchScope {
+  /** A JavaScript regular expression, matched against each line. */
+  readonly pattern: string;
+  readonly ignore_case?: boolean;
+  /** The pattern is plain text. */
+  readonly literal?: boolean;
+  /** Lines shown before and after each match. */
+  readonly context?: number;
+  /** Most matches shown. Default 100. */
+  readonly max_matches?: number;
+}
+
+/** Limits of search_files. */
+export interface SearchOptions {
+  /** Time that the expression may take on one file, in milliseconds. Default 2,000. */
+  readonly fileTimeoutMs?: number;
+  /** Time after which a search ends with what it has found, in milliseconds. Default 30,000. */
+  readonly searchTimeoutMs?: number;
+  readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
+}
+
+const defaultMatches = 100;
+
+/** Searches the content of files, line by line, with a JavaScript regular expression. */
+export function searchFiles(workspace: Workspace, options: SearchOptions = {}): Tool {
+  return fileTool<SearchFilesArgs>({
+    name: 'search_files',
+    description:
+      'Searches text files of the workspace for lines that match a JavaScript regular expression. What .gitignore ' +
+      `excludes and folders such as node_modules are left out. Shows at most ${defaultMatches} matches unless told otherwise.`,
+    parameters: {
+      type: 'object',
+      properties: {
+        pattern: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 2000,
+          description: 'The regular expression; lines are matched one by one.',
+        },
+        path: {
+          type: 'string',
+          description: 'Folder or file to search, relative to the workspace. Default: all of it.',
+        },
+        glob: {
+          type: 'string',
+          maxLength: 1000,
+          description: 'Only files that match this glob, such as *.ts or src/**/*.js.',
+        },
+        ignore_case: { type: 'boolean', description: 'Upper and lower case are the same. Default false.' },
+        literal: { type: 'boolean', description: 'The pattern is plain text. Default false.' },
+        context: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 20,
+          description: 'Lines to show around each match. Default 0.',
+        },
+        max_matches: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+          description: `Most matches to show. Default ${defaultMatches}.`,
+        },
+        include_ignored: {
+          type: 'boolean',
+          description: 'Also search what is normally left out. Default false.',
+        },
+      },
+      required: ['pattern'],
+      additionalProperties: false,
+    },
+    effect: 'read',
+    timeoutMs: 60_000,
+    pathOf: ({ path }) => path ?? '.',
+    subject: ({ pattern, path }) =>
+      path === undefined ? pattern : `${pattern} in ${workspace.subject(path)}`,
+    execute: async (args, context) => await search(workspace, args, options, context),
+  });
+}
+
+async function search(
+  workspace: Workspace,
+  args: SearchFilesArgs,
+  options: SearchOptions,
+  { signal }: ToolContext,
+): Promise<ToolOutput> {
+  const runtime = options.runtime ?? systemRuntime;
+  const maxMatches = args.max_matches ?? defaultMatches;
+  const found = new SearchReport(maxMatches);
+  const deadline = runtime.monotonic() + (options.searchTimeoutMs ?? 30_000);
+  const matcher = new LineMatcher(
+    { ...expression(args), context: args.context ?? 0 },
+    { timeoutMs: options.fileTimeoutMs ?? 2000, maxMatches, runtime, signal },
+  );
+  try {
+    for await (const batch of batchesOf(workspace, args, signal)) {
+      await searchBatch(matcher, batch, found);
+      throwIfStopped(signal);
+      if (runtime.monotonic() > deadline)
+        found.end('the search took too long: name a folder or a glob', false);
+      if (found.hasEnded) break;
+    }
+  } finally {
+    await matcher.close();
+  }
+  return found.output(args.pattern, { includesIgnored: args.include_ignored === true, maxFileBytes });
+}
+
+async function searchBatch(
+  matcher: LineMatcher,
+  batch: readonly FileContent[],
+  found: SearchReport,
+): Promise<void> {
+  const texts = batch.filter(({ bytes }) => bytes === undefined || !isBinary(bytes));
+  const results = await Promise.all(
+    texts.map(async ({ bytes }) => bytes && (await matcher.match(bytes.toString('utf8')))),
+  );
+  for (const [index, { name, bytes }] of texts.entries()) {
+    const matches = results[index];
+    if (bytes === undefined) found.skip();
+    else if (matches === undefined) found.end(tooCostly(name), true);
+    else found.add(name, matches);
+  }
+}
+
+function tooCostly(name: string): string {
+  return `the expression takes too much time or memory on ${quotePath(name)}: avoid repetitions inside repetitions`;
+}
+
+/** `(?i)` at the beginning, which other engines know, is understood too. */
+function expression(args: SearchFilesArgs): { source: string; flags: string } {
+  const isInline = args.literal !== true && args.pattern.startsWith('(?i)');
+  const source =
+    args.literal === true
+      ? args.pattern.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+      : args.pattern.slice(isInline ? '(?i)'.length : 0);
+  const flags = isInline || args.ignore_case === true ? 'i' : '';
+  try {
+    new RegExp(source, flags);
+    return { source, flags };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${reason}. Mend the expression, or set literal to search for plain text.`;
+    throw new AgentError({ kind: 'tool', code: 'pattern', message });
+  }
+}

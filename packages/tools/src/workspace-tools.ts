@@ -1,0 +1,33 @@
+import type { Tool } from '@cobbler/agent';
+import { Workspace } from '@cobbler/agent/node';
+import { editFile } from './edit-file.ts';
+import { listFiles } from './list-files.ts';
+import { readFile } from './read-file.ts';
+import type { RunCommandOptions } from './run-command.ts';
+import { runCommand } from './run-command.ts';
+import type { SearchOptions } from './search-files.ts';
+import { searchFiles } from './search-files.ts';
+import { writeFile } from './write-file.ts';
+
+/** Where the tools work, and their limits. */
+export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions {
+  /** The directory that the tools are confined to. */
+  readonly root: string;
+}
+
+/**
+ * All tools for work on one directory: read_file, write_file, edit_file, list_files, search_files,
+ * run_command. Each can be had alone too, from a {@link Workspace}.
+ * @throws AgentError `invalid` when `root` is not a directory.
+ */
+export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
+  const workspace = new Workspace(options.root);
+  return [
+    readFile(workspace),
+    writeFile(workspace),
+    editFile(workspace),
+    listFiles(workspace),
+    searchFiles(workspace, options),
+    runCommand(workspace, options),
+  ];
+}

@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tool } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { workspaceTools } from '../src/index.ts';
+import type { Sandbox } from './sandbox.ts';
+import { call, sandbox } from './sandbox.ts';
+
+let box: Sandbox;
+let tools: Map<string, Tool>;
+
+beforeEach(() => {
+  box = sandbox({ 'src/a.txt': 'one\n' });
+  tools = new Map(workspaceTools({ root: box.root }).map((tool) => [tool.name, tool]));
+});
+
+afterEach(() => box.remove());
+
+function tool(name: string): Tool {
+  const found = tools.get(name);
+  if (found === undefined) throw new Error(`There is no tool ${name}.`);
+  return found;
+}
+
+/** Each tool with arguments that differ only in the path. */
+const calls: [string, (path: string) => Record<string, unknown>][] = [
+  ['read_file', (path) => ({ path })],
+  ['write_file', (path) => ({ path, content: 'overwritten' })],
+  ['edit_file', (path) => ({ path, old_text: 'secret', new_text: 'overwritten' })],
+  ['list_files', (path) => ({ path })],
+  ['search_files', (path) => ({ path, pattern: 'secret' })],
+  ['run_command', (path) => ({ directory: path, command: 'cat *; touch made' })],
+];
+
+describe.each(calls)('%s', (name, args) => {
+  async function isRefused(path: string, code: RegExp): Promise<void> {
+    const { text, isError, error } = await call(tool(name), args(path));
+    expect(isError).toBe(true);
+    expect(error?.code).toMatch(code);
+    expect(text).not.toContain(box.area);
+    expect(text).not.toMatch(/[\n\0]/);
+    expect(readFileSync(join(box.outside, 'secret.txt'), 'utf8')).toBe('secret');
+    expect(readdirSync(box.outside)).toEqual(['secret.txt']);
+  }
+
+  it.each([
+    '../outside',
+    '../outside/secret.txt',
+    '/etc',
+    '/etc/passwd',
+    '..',
+    '/',
+    '/proc/self',
+    'src/../../outside',
+  ])('P21 refuses %s', async (path) => await isRefused(path, /^outside$/));
+
+  it('P21 refuses a link to a folder or a file outside, and what would be made through one', async () => {
+    symlinkSync(box.outside, join(box.root, 'folder'));
+    symlinkSync(join(box.outside, 'secret.txt'), join(box.root, 'file'));
+    symlinkSync(join(box.outside, 'made'), join(box.root, 'dangling'));
+    for (const path of ['folder', 'folder/secret.txt', 'folder/made', 'folder/a/b', 'file', 'dangling']) {
+      await isRefused(path, /^outside$/);
+    }
+  });
+
+  it('P21 refuses an absolute path by the real name of the outside', async () => {
+    await expect(call(tool(name), args(box.outside))).resolves.toMatchObject({ error: { code: 'outside' } });
+    expect(readdirSync(box.outside)).toEqual(['secret.txt']);
+  });
+
+  it('P10 names odd paths on one line', async () => {
+    await isRefused('a\0b', /^not_found$/);
+    await isRefused('x'.repeat(5000), /^not_found$/);
+    await isRefused('no\nsuch/../../outside\n', /^outside$/);
+  });
+});
+
+describe('the tools of a workspace', () => {
+  it('P21 refuse FIFOs without waiting for a writer', async () => {
+    execFileSync('mkfifo', [join(box.root, 'fifo')]);
+    for (const name of ['read_file', 'write_file', 'edit_file']) {
+      const args = calls.find(([one]) => one === name)?.[1]('fifo') ?? {};
+      expect((await call(tool(name), args)).text).toBe('"fifo" is not a regular file but a FIFO.');
+    }
+    expect((await call(tool('search_files'), { pattern: 'one' })).text).toContain('1: one');
+    expect((await call(tool('list_files'), {})).text).toContain('fifo (special)');
+  });
+
+  it('P21 neither list nor search through links that lead outside', async () => {
+    symlinkSync(box.outside, join(box.root, 'folder'));
+    symlinkSync('/etc', join(box.root, 'src', 'etc'));
+    expect((await call(tool('list_files'), { include_ignored: true })).text).toBe(
+      'folder (link)\nsrc/a.txt\nsrc/etc (link)',
+    );
+    expect((await call(tool('search_files'), { pattern: 'secret|root' })).text).toContain('No match');
+  });
+
+  it('P21 tell permission rules where a path really leads', () => {
+    mkdirSync(join(box.root, 'private'));
+    symlinkSync('../private', join(box.root, 'src', 'public'));
+    expect(tool('edit_file').subject?.({ path: 'src/public/x' })).toBe('private/x');
+    expect(tool('write_file').subject?.({ path: 'src/../private/x' })).toBe('private/x');
+    expect(tool('run_command').subject?.({ command: 'npm test\ncurl x' })).toBe('npm test\ncurl x');
+  });
+
+  it('P9 say what they do to the world, so that only reading ones run again by themselves', () => {
+    expect(Object.fromEntries([...tools].map(([name, { effect }]) => [name, effect]))).toEqual({
+      read_file: 'read',
+      write_file: 'idempotent',
+      edit_file: 'once',
+      list_files: 'read',
+      search_files: 'read',
+      run_command: 'once',
+    });
+    const changing = [...tools.values()].filter(({ effect }) => effect !== 'read');
+    expect(changing.every(({ locks }) => locks?.includes('workspace'))).toBe(true);
+  });
+
+  it('P2 each has a time limit of its own or the default of two minutes', () => {
+    for (const { name, timeoutMs } of tools.values()) {
+      expect(timeoutMs ?? 120_000, name).toBeLessThanOrEqual(605_000);
+    }
+  });
+
+  it('refuse a root that is no directory, when they are made', () => {
+    expect(() => workspaceTools({ root: join(box.root, 'nowhere') })).toThrow(AgentError);
+  });
+
+  it('work without zod: their schemas are plain JSON', () => {
+    for (const { parameters } of tools.values())
+      expect(JSON.parse(JSON.stringify(parameters))).toEqual(parameters);
+  });
+});

@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { afterEach, describe, expect, it } from 'vitest';
+import { listFiles, Workspace } from '../src/index.ts';
+import type { Sandbox } from './sandbox.ts';
+import { call, sandbox } from './sandbox.ts';
+
+let box: Sandbox;
+
+afterEach(() => box.remove());
+
+/** The files that git itself would offer to add. */
+function gitFiles(root: string): string[] {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', root, '-c', 'core.excludesFile=', ...args], { encoding: 'utf8' });
+  git('init', '-q');
+  return git('ls-files', '--others', '--exclude-standard', '-z').split('\0').filter(Boolean).sort();
+}
+
+const trees: [string, Record<string, string>][] = [
+  [
+    'anchored, nested and directory rules',
+    {
+      '.gitignore': '/a\nb/\nc/d\n**/e\nf/**\n',
+      a: '',
+      'x/a': '',
+      'x/b/y': '',
+      b: '',
+      'c/d': '',
+      'x/c/d': '',
+      'x/e': '',
+      'f/g/h': '',
+    },
+  ],
+  [
+    'a folder that a deeper file takes back',
+    {
+      '.gitignore': 'b/\n*.log\n',
+      'a/.gitignore': '!b/\n',
+      'a/b/file': '',
+      'a/b/x.log': '',
+      'a/b/b/deeper': '',
+      'b/file': '',
+    },
+  ],
+  [
+    'a folder that stays excluded though a file in it is taken back',
+    { '.gitignore': 'a/\n!a/b\n', 'a/b': '', 'a/.gitignore': '!*\n' },
+  ],
+  [
+    'everything but',
+    { '.gitignore': '/*\n!/src\n/src/*\n!/src/keep/\n', 'src/keep/a': '', 'src/drop/b': '', top: '' },
+  ],
+  [
+    'odd characters',
+    {
+      '.gitignore': '\\#x\n\\!y\n[ab]?\nsp ace\ntrail \n',
+      '#x': '',
+      '!y': '',
+      ab: '',
+      b: '',
+      'sp ace': '',
+      trail: '',
+      'q[1]/b': '',
+    },
+  ],
+  [
+    'a folder with signs in its name, taken back',
+    { '.gitignore': 'q*/\n', 'd/.gitignore': '!q\\[1]*/\n', 'd/q[1]/x': '', 'd/q1/x': '', 'd/q2/x': '' },
+  ],
+  [
+    'comments, blank lines and Windows line breaks',
+    { '.gitignore': '# c\r\n\r\n*.o\r\n', 'a.o': '', 'a.c': '' },
+  ],
+  ['the last rule of a file wins', { '.gitignore': '*.x\n!a.x\na.*\n!a.y', 'a.x': '', 'a.y': '', 'b.x': '' }],
+];
+
+describe('.gitignore', () => {
+  it.each(trees)('holds as in git: %s', async (_, files) => {
+    box = sandbox(files);
+    const { text } = await call(listFiles(new Workspace(box.root)), {});
+    const listed = text.split('\n').filter((line) => !line.endsWith('/'));
+    expect(listed.sort()).toEqual(gitFiles(box.root));
+  });
+});

@@ -1,0 +1,150 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { listFiles, Workspace } from '../src/index.ts';
+import type { Called, Sandbox } from './sandbox.ts';
+import { call, sandbox } from './sandbox.ts';
+
+let box: Sandbox;
+
+afterEach(() => box.remove());
+
+function list(args: Record<string, unknown> = {}): Promise<Called> {
+  return call(listFiles(new Workspace(box.root)), args);
+}
+
+describe('list_files', () => {
+  it('lists files by their whole paths, sorted, and empty folders', async () => {
+    box = sandbox({ 'b.txt': '', 'a/c.txt': '', 'a-b': '', 'a/B': '', 'a.txt': '' });
+    mkdirSync(join(box.root, 'empty'));
+    const { text, output } = await list();
+    expect(text.split('\n')).toEqual(['a-b', 'a.txt', 'a/B', 'a/c.txt', 'b.txt', 'empty/']);
+    expect(output?.summary).toBe('5 files');
+  });
+
+  it('leaves out what .gitignore excludes, nested files and exceptions included', async () => {
+    box = sandbox({
+      '.gitignore': '*.log\n/build/\n!keep.log\n',
+      'a.log': '',
+      'keep.log': '',
+      'build/out': '',
+      'src/build/in': '',
+      'src/.gitignore': '*.tmp\n!important.log\n',
+      'src/x.tmp': '',
+      'src/important.log': '',
+      'x.tmp': '',
+      '.git/config': '',
+      'node_modules/m/index.js': '',
+    });
+    expect((await list()).text.split('\n')).toEqual([
+      '.gitignore',
+      'keep.log',
+      'src/.gitignore',
+      'src/build/in',
+      'src/important.log',
+      'x.tmp',
+    ]);
+  });
+
+  it('lists what is ignored when asked, save .git', async () => {
+    box = sandbox({
+      '.gitignore': 'out',
+      'out/x': '',
+      '.git/config': '',
+      'node_modules/m/i.js': '',
+      'a/.git': '',
+    });
+    mkdirSync(join(box.root, 'a/b'));
+    expect((await list({ include_ignored: true })).text.split('\n')).toEqual([
+      '.gitignore',
+      'a/b/',
+      'node_modules/m/i.js',
+      'out/x',
+    ]);
+    expect((await list({ path: 'node_modules/m' })).text).toBe('node_modules/m/i.js');
+    expect((await list({ path: 'out' })).text).toBe('out/x');
+  });
+
+  it('takes rules from above into account when it begins below', async () => {
+    box = sandbox({
+      '.gitignore': '*.log',
+      'src/.gitignore': '!b.log',
+      'src/deep/a.log': '',
+      'src/deep/b.log': '',
+    });
+    expect((await list({ path: 'src/deep' })).text).toBe('src/deep/b.log');
+  });
+
+  it('finds by glob, relative to the folder or to the workspace', async () => {
+    box = sandbox({ 'src/a.ts': '', 'src/b.tsx': '', 'src/deep/c.ts': '', 'd.ts': '', 'e.md': '' });
+    expect((await list({ pattern: '*.ts' })).text.split('\n')).toEqual(['d.ts', 'src/a.ts', 'src/deep/c.ts']);
+    expect((await list({ pattern: 'src/**/*.{ts,tsx}' })).text.split('\n')).toEqual([
+      'src/a.ts',
+      'src/b.tsx',
+      'src/deep/c.ts',
+    ]);
+    expect((await list({ path: 'src', pattern: 'deep/*.ts' })).text).toBe('src/deep/c.ts');
+    expect((await list({ path: 'src', pattern: 'src/*.ts' })).text).toBe('src/a.ts');
+    expect((await list({ pattern: '*.ts', depth: 1 })).text).toBe('d.ts');
+    expect((await list({ pattern: '*.rs' })).text).toBe(
+      'No file in the workspace matches "*.rs" (what git ignores was left out).',
+    );
+  });
+
+  it('stops at a depth and says how much lies below', async () => {
+    box = sandbox({ 'a/b/c/d.txt': '', 'a/b/e.txt': '', 'a/f.txt': '', 'g.txt': '' });
+    expect((await list({ depth: 1 })).text).toBe(
+      'a/ (3 files)\ng.txt\n[3 files not shown: name a folder or give a pattern]',
+    );
+    expect((await list({ depth: 2 })).text).toContain('a/b/ (2 files)\na/f.txt\ng.txt\n');
+  });
+
+  it('P10 shows the upper levels of a large tree, with a count of what is left out', async () => {
+    const files = Array.from({ length: 1050 }, (_, index) => [`deep/${index % 3}/f${index}`, ''] as const);
+    box = sandbox({ 'top.txt': '', ...Object.fromEntries(files) });
+    const { text, output } = await list();
+    expect(text).toBe(
+      'deep/0/ (350 files)\ndeep/1/ (350 files)\ndeep/2/ (350 files)\ntop.txt\n' +
+        '[1,050 files not shown: name a folder or give a pattern]',
+    );
+    expect(output?.summary).toBe('1,051 files');
+    const flat = await list({ pattern: '**/f*' });
+    expect(flat.text.split('\n')).toHaveLength(1001);
+    expect(flat.text).toMatch(/\n\[50 files left out: narrow the pattern\]$/);
+    const wide = sandbox(Object.fromEntries(Array.from({ length: 1020 }, (_, index) => [`f${index}`, ''])));
+    const shown = await call(listFiles(new Workspace(wide.root)), {});
+    wide.remove();
+    expect(shown.text).toMatch(/\n\[20 files not shown: name a folder or give a pattern\]$/);
+  });
+
+  it('shows links without following them, circles included', async () => {
+    box = sandbox({ 'a/x': '' });
+    symlinkSync('..', join(box.root, 'a', 'up'));
+    symlinkSync('nowhere', join(box.root, 'dead'));
+    expect((await list()).text).toBe('a/up (link)\na/x\ndead (link)');
+  });
+
+  it('says that a folder is empty, is none, or does not exist', async () => {
+    box = sandbox({ file: '' });
+    mkdirSync(join(box.root, 'empty'));
+    expect((await list({ path: 'empty' })).text).toBe('"empty" is empty (what git ignores was left out).');
+    expect((await list({ path: 'file' })).text).toBe(
+      '"file" is not a folder, or its path goes through a file.',
+    );
+    expect((await list({ path: 'none' })).text).toBe('"none" does not exist.');
+  });
+
+  it('P2 is not caught by a trap of folders in folders', async () => {
+    box = sandbox();
+    mkdirSync(join(box.root, ...Array.from({ length: 300 }, () => 'd')), { recursive: true });
+    const { text, isError } = await list();
+    expect(isError).toBe(false);
+    expect(text).toMatch(/^(d\/){65}$/);
+  });
+
+  it('ends when nobody waits any more', async () => {
+    box = sandbox({ a: '' });
+    const stopped = await call(listFiles(new Workspace(box.root)), {}, { signal: AbortSignal.abort() });
+    expect(stopped.error?.kind).toBe('aborted');
+  });
+});

@@ -1,0 +1,166 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemRuntime } from '@cobbler/agent';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunCommandOptions } from '../src/index.ts';
+import { runCommand, Workspace } from '../src/index.ts';
+import type { Called, CallOptions, Sandbox } from './sandbox.ts';
+import { call, sandbox } from './sandbox.ts';
+
+let box: Sandbox;
+
+beforeEach(() => {
+  box = sandbox();
+});
+
+afterEach(() => box.remove());
+
+interface Given extends RunCommandOptions, CallOptions {
+  readonly args?: Record<string, unknown>;
+}
+
+function run(command: string, { args, signal, onProgress, ...options }: Given = {}): Promise<Called> {
+  const tool = runCommand(new Workspace(box.root), { graceMs: 200, ...options });
+  return call(tool, { command, ...args }, { ...(signal && { signal }), ...(onProgress && { onProgress }) });
+}
+
+/** A process that only waits to be reaped is not running any more. */
+function isRunning(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${Number(pid)}/stat`, 'latin1');
+    return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+describe('run_command', () => {
+  it('runs a shell line in the workspace and gives output and exit code', async () => {
+    box.write('a b.txt', 'x');
+    const { text, isError, output } = await run('ls; pwd');
+    expect(text).toBe(`[exit 0]\na b.txt\n${realpathSync(box.root)}\n`);
+    expect(isError).toBe(false);
+    expect(output?.summary).toBe('exit 0');
+  });
+
+  it('a failing command is a result, not an error of the tool', async () => {
+    const { text, isError, output } = await run('echo wrong >&2; exit 3');
+    expect(text).toBe('[exit 3]\nwrong\n');
+    expect(isError).toBe(false);
+    expect(output?.summary).toBe('exit 3');
+    expect((await run('kill -9 $$')).output?.summary).toBe('ended by SIGKILL');
+    expect((await run('true')).text).toBe('[exit 0]\n(no output)');
+    expect((await run('if')).text).toMatch(/^\[exit 2\]\n.*[Ss]yntax error/);
+  });
+
+  it('keeps the order of output and errors', async () => {
+    const line = 'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done';
+    const expected = [1, 2, 3, 4, 5].flatMap((index) => [`out${index}`, `err${index}`]).join('\n');
+    expect((await run(line)).text).toBe(`[exit 0]\n${expected}\n`);
+  });
+
+  it('runs in a folder of the workspace', async () => {
+    box.write('sub/x', '');
+    expect((await run('ls', { args: { directory: 'sub' } })).text).toBe('[exit 0]\nx\n');
+    expect((await run('ls', { args: { directory: 'none' } })).text).toBe('"none" does not exist.');
+    expect((await run('ls', { args: { directory: 'sub/x' } })).isError).toBe(true);
+  });
+
+  it('finds standard input empty', async () => {
+    expect((await run('cat; read line || echo none')).text).toBe('[exit 0]\nnone\n');
+  });
+
+  it('P19 gives commands no secret of this process, and only the variables named for them', async () => {
+    const environment = {
+      PATH: process.env['PATH'],
+      HOME: '/home/x',
+      ANTHROPIC_API_KEY: 'sk-hidden',
+      GH_TOKEN: 'hidden',
+    };
+    const { text } = await run('env', { environment, env: { EXTRA: 'wanted' } });
+    expect(text).not.toContain('hidden');
+    expect(text).toContain('HOME=/home/x');
+    expect(text).toContain('EXTRA=wanted');
+  });
+
+  it('P2 ends a command at its time limit and keeps what it printed', async () => {
+    const { text, isError, output } = await run('echo begun; sleep 60', { timeoutMs: 150 });
+    expect(text).toBe('[timed out after 0.15 s and was ended]\nbegun\n');
+    expect(isError).toBe(true);
+    expect(output?.summary).toBe('timed out after 0.15 s');
+    const own = await run('sleep 60', { args: { timeout_seconds: 0.1 } });
+    expect(own.output?.summary).toBe('timed out after 0.1 s');
+  });
+
+  it('P3 a cancel ends the command with everything it started', async () => {
+    const stop = new AbortController();
+    const stubborn = `sh -c 'trap "" TERM; echo $$ > pid; echo ready; while :; do sleep 0.05; done'`;
+    const { text, isError } = await run(`(setsid ${stubborn} &) ; wait; sleep 60`, {
+      signal: stop.signal,
+      onProgress: (line) => line === 'ready' && stop.abort(),
+    });
+    expect(isError).toBe(true);
+    expect(text).toBe('[cancelled]\nready\n');
+    expect(isRunning(box.read('pid').trim())).toBe(false);
+  });
+
+  it('does not wait for what a command leaves in the background, and ends it', async () => {
+    const { text } = await run('sleep 60 & echo $! > pid; echo done');
+    expect(text).toBe('[exit 0]\ndone\n');
+    expect(isRunning(readFileSync(join(box.root, 'pid'), 'utf8').trim())).toBe(false);
+  });
+
+  it('P10 keeps head and tail of 100 MB and never blocks the command', async () => {
+    const { text } = await run(`printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last`, {
+      maxOutputBytes: 2000,
+    });
+    expect(text).toMatch(/^\[exit 0\]\nfirstx+\n\[… 99998009 bytes left out …\]\nx+last$/);
+  });
+
+  it('P10 a cut never garbles a character', async () => {
+    const { text } = await run(`for i in $(seq 200); do printf '✓ü😀'; done`, { maxOutputBytes: 99 });
+    expect(text).not.toContain('\ufffd');
+    expect(text).toMatch(/^\[exit 0\]\n[✓ü😀]+\n\[… 1703 bytes left out …\]\n[✓ü😀]+$/u);
+  });
+
+  it('characters that come in pieces arrive whole', async () => {
+    const { text } = await run(`printf '\\342'; sleep 0.05; printf '\\234'; sleep 0.05; printf '\\223'`);
+    expect(text).toBe('[exit 0]\n✓');
+  });
+
+  it('describes output that is not text, and cleans output that is', async () => {
+    expect((await run('head -c 5000 /dev/urandom')).text).toBe(
+      '[exit 0]\n[binary output, 5,000 bytes, not shown]',
+    );
+    const coloured = `printf '\\033[31mred\\033[0m \\033]0;title\\007ok\\r\\n10%%\\r20%%\\nlong enough to be text \\001\\n'`;
+    const { text } = await run(coloured);
+    expect(text).toBe('[exit 0]\nred ok\n10%\n20%\nlong enough to be text \ufffd\n');
+  });
+
+  it('tells watchers the newest line, and no other for a tenth of a second', async () => {
+    const stopped = { monotonic: () => 0, timer: systemRuntime.timer };
+    const still = await run('for i in $(seq 20000); do echo line $i; done', { runtime: stopped });
+    expect(still.progress).toEqual([expect.stringMatching(/^line \d+$/)]);
+    let now = 0;
+    const running = { monotonic: () => (now += 100), timer: systemRuntime.timer };
+    const moving = await run('echo one; sleep 0.1; echo; sleep 0.1; echo two; echo three', {
+      runtime: running,
+    });
+    expect(moving.progress[0]).toBe('one');
+    expect(moving.progress.at(-1)).toBe('three');
+  });
+
+  it('P10 names no path of ours when the shell cannot be started', async () => {
+    const spawn = (): ChildProcess => {
+      throw Object.assign(new Error('spawn /usr/lib/secret/sh EACCES'), { code: 'EACCES' });
+    };
+    expect((await run('true', { spawn })).text).toBe('/bin/sh could not be started: permission denied.');
+  });
+
+  it('P20 previews in which folder the command would run', async () => {
+    const tool = runCommand(new Workspace(box.root));
+    expect(await tool.preview?.({ command: 'ls' })).toEqual({ summary: 'in the workspace' });
+    expect(await tool.preview?.({ command: 'ls', directory: './sub/' })).toEqual({ summary: 'in "sub"' });
+  });
+});
