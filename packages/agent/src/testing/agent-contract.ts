@@ -23,7 +23,7 @@ import type { ContractCase } from './contract-case.ts';
 export interface AgentContractOptions {
   /** How many things a wire may be unable to say before it fails the contract. Default 5. */
   readonly maxLacks?: number;
-  /** Which random answers and histories are tried. Default: 120 of each. */
+  /** Which random answers and histories are tried. Default: 100 of each. */
   readonly seeds?: Seeds;
 }
 

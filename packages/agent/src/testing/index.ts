@@ -1,7 +1,7 @@
 export type { Seeds } from './agent-contract/laws.ts';
 export type { AgentLink, ContractSubject } from './agent-contract/subject.ts';
 export { type AgentContractOptions, agentContract } from './agent-contract.ts';
-export { ContractFailure, expect, expectEqual, expectOneOf, show } from './assertion.ts';
+export { ContractFailure } from './assertion.ts';
 export { type Chunking, chunksOf } from './chunking.ts';
 export type { ContractCase } from './contract-case.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';

@@ -1,5 +1,6 @@
 import { isObject } from '../json.ts';
-import { type AssistantMessage, callsOf, type Message, type ToolResultMessage } from '../message.ts';
+import type { AssistantMessage, Message, ToolResultMessage } from '../message.ts';
+import { callsOf } from '../message.ts';
 import { ContractFailure } from './assertion.ts';
 
 /**
@@ -14,7 +15,8 @@ export function assertValidHistory(messages: readonly Message[]): void {
     const message = messages[at];
     if (message === undefined) throw flaw(at, 'is missing');
     checkMessage(message, at);
-    if (message.role === 'tool_result') throw flaw(at, `answers ${show(message.toolCallId)}, which nobody called`);
+    if (message.role === 'tool_result')
+      throw flaw(at, `answers ${show(message.toolCallId)}, which nobody called`);
     at += 1;
     if (message.role === 'assistant') at = checkResults(messages, at, message);
   }
@@ -41,7 +43,8 @@ function checkResult(result: ToolResultMessage, at: number): void {
 }
 
 function checkMessage(message: Message, at: number): void {
-  if (!['user', 'assistant', 'tool_result'].includes(message.role)) throw flaw(at, 'has a role that nobody knows');
+  if (!['user', 'assistant', 'tool_result'].includes(message.role))
+    throw flaw(at, 'has a role that nobody knows');
   if (!Array.isArray(message.content) || message.content.length === 0) throw flaw(at, 'is empty');
   for (const part of message.content) {
     const allowed = message.role === 'assistant' ? answerParts : saidParts;
@@ -59,7 +62,9 @@ const saidParts: ReadonlySet<string> = new Set(['text', 'image', 'document']);
 
 /** JSON writes half a pair as an escape, so that it is found wherever it stands. What is sealed may hold one. */
 function hasHalfPair(message: Message): boolean {
-  const text = JSON.stringify(message, (_key, value) => (isObject(value) && 'seal' in value ? undefined : value));
+  const text = JSON.stringify(message, (_key, value) =>
+    isObject(value) && 'seal' in value ? undefined : value,
+  );
   return /\\ud[89a-f][0-9a-f]{2}/.test(text.replaceAll('\\\\', ''));
 }
 

@@ -7,7 +7,7 @@ import type { ScriptAnswer } from '../provider-testing.ts';
 import { scriptAnswer, tell } from '../script.ts';
 import { expectAnswer } from './compare.ts';
 import type { Outcome, Stage } from './stage.ts';
-import { answered, failed, onStage, watched } from './stage.ts';
+import { answered, failed, onStage, promptly } from './stage.ts';
 import type { CaseDefinition } from './subject.ts';
 import { group } from './subject.ts';
 
@@ -24,15 +24,15 @@ const begun: Play = plays(answer, { steps: tell(answer).slice(0, 3), ending: 'st
 async function cancelled(stage: Stage, controller: AbortController, asked: Promise<Outcome>): Promise<void> {
   const exchange = stage.server.exchanges.at(-1);
   controller.abort();
-  const outcome = await watched(asked, backMs, 'the cancelled run');
+  const outcome = await promptly(asked, backMs, 'the cancelled run');
   expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
-  if (exchange !== undefined) await watched(exchange.left, closedMs, 'the connection of a cancelled run');
+  if (exchange !== undefined) await promptly(exchange.left, closedMs, 'the connection of a cancelled run');
 }
 
 export const cancelCases: readonly CaseDefinition[] = [
   the('P3 a run cancelled before it begins sends nothing', async (subject) => {
     await onStage(subject, [plays(answer)], async (stage) => {
-      const outcome = await watched(
+      const outcome = await promptly(
         stage.ask({}, { signal: AbortSignal.abort() }),
         backMs,
         'the cancelled run',
@@ -64,7 +64,7 @@ export const cancelCases: readonly CaseDefinition[] = [
     await onStage(subject, [plays(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'text_delta' && controller.abort();
-      const outcome = await watched(
+      const outcome = await promptly(
         stage.ask({}, { signal: controller.signal, emit }),
         backMs * 4,
         'the run',
@@ -86,7 +86,7 @@ export const cancelCases: readonly CaseDefinition[] = [
         await stage.settled();
         controller.abort();
         expectEqual(
-          failed(await watched(asked, backMs, 'the cancelled run')).kind,
+          failed(await promptly(asked, backMs, 'the cancelled run')).kind,
           'aborted',
           'the kind of the error',
         );
@@ -133,7 +133,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await heard.promise;
       stream.send(stepFrames(rest, plays(answer), testing));
       controller.abort();
-      const outcome = await watched(asked, backMs, 'the cancelled run');
+      const outcome = await promptly(asked, backMs, 'the cancelled run');
       const count = outcome.events.length;
       await stage.settled();
       expectEqual(
@@ -167,7 +167,11 @@ export const cancelCases: readonly CaseDefinition[] = [
       await stage.server.arrival(1);
       for (const stream of streams) stream.send(testing.begin(answer).map(testing.frame).join(''));
       controller.abort();
-      expectEqual(failed(await watched(first, backMs, 'the cancelled run')).kind, 'aborted', 'the first run');
+      expectEqual(
+        failed(await promptly(first, backMs, 'the cancelled run')).kind,
+        'aborted',
+        'the first run',
+      );
       streams[1].send(stepFrames(tell(answer), plays(answer), testing));
       streams[1].end();
       expectAnswer(answered(await second), answer, testing);
@@ -191,7 +195,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       const asked = stage.ask({}, { signal: controller.signal, emit });
       await heard.promise;
       controller.abort();
-      const error = failed(await watched(asked, backMs, 'the cancelled run'));
+      const error = failed(await promptly(asked, backMs, 'the cancelled run'));
       expectEqual(error.attempts, 2, 'the attempts');
       expect(error.wasted !== undefined && error.wasted.outputTokens > 0, 'the wasted tokens');
     });

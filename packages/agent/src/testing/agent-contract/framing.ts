@@ -48,6 +48,9 @@ const eventStreamCases: readonly CaseDefinition[] = [
     (frame) => `id: 7\nretry: 10\nnonsense\nnew: x\n${frame}`,
   ),
   varied('data over several lines', overLines),
+  varied('data over several lines that end in CR LF', (frame, index) =>
+    overLines(frame, index).replaceAll('\n', '\r\n'),
+  ),
   varied('empty events between', (frame) => `\n\n${frame}\n\n`),
 ];
 

@@ -11,11 +11,14 @@ import { seededRandom } from '../seeded-random.ts';
 import { expectAnswer, wellFormed } from './compare.ts';
 import { resultsFor, user } from './request-parts.ts';
 import type { Stage } from './stage.ts';
-import { answered, onStage } from './stage.ts';
+import { answered, onStage, watched } from './stage.ts';
 import type { CaseDefinition, ContractSubject } from './subject.ts';
 import { group } from './subject.ts';
 
 const the = group('laws');
+
+/** Real time for all seeds of a law, in milliseconds; each has the ordinary limit of a case besides. */
+const lawMs = 60_000;
 
 type ReadTurns = ReadRequest['turns'];
 
@@ -23,18 +26,18 @@ type ReadTurns = ReadRequest['turns'];
 export interface Seeds {
   /** Default 1. */
   readonly first?: number;
-  /** Default 120. */
+  /** Default 100. */
   readonly count?: number;
 }
 
 /** Tries a law with each seed on one stage; the error of a failing one names it. */
 async function forSeeds(
-  { first = 1, count = 120 }: Seeds,
+  { first = 1, count = 100 }: Seeds,
   attempt: (seed: number) => Promise<void>,
 ): Promise<void> {
   for (let seed = first; seed < first + count; seed += 1) {
     try {
-      await attempt(seed);
+      await watched(attempt(seed));
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new ContractFailure(
@@ -60,6 +63,8 @@ async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<v
         expectParts(response, play.answer);
       });
     },
+    {},
+    lawMs,
   );
 }
 
@@ -89,6 +94,8 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
         asked += 1;
       });
     },
+    {},
+    lawMs,
   );
 }
 
@@ -126,6 +133,8 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
         }
       });
     },
+    {},
+    lawMs,
   );
 }
 

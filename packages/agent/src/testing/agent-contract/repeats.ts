@@ -1,9 +1,10 @@
+import type { ModelRequest } from '../../agent.ts';
 import type { Message } from '../../message.ts';
 import { expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadPart, ReadRequest } from '../provider-testing.ts';
 import { callBlock, scriptAnswer } from '../script.ts';
-import { assistant, call, continued, result, user } from './request-parts.ts';
+import { assistant, call, continued, lookUp, put, result, user } from './request-parts.ts';
 import { answered, onStage } from './stage.ts';
 import type { CaseDefinition } from './subject.ts';
 import { group } from './subject.ts';
@@ -147,5 +148,65 @@ export const repeatCases: readonly CaseDefinition[] = [
         'the ids of the results',
       );
     });
+  }),
+  the('what changes from one request to the next is sent each time', async (subject) => {
+    const heated = subject.testing.lacks.sampling === undefined;
+    const shaped = subject.testing.lacks['native-output'] === undefined;
+    const shape = (name: string) => ({
+      name,
+      schema: { type: 'object', properties: {}, additionalProperties: false },
+    });
+    await onStage(
+      subject,
+      () => fine,
+      async (stage) => {
+        const tools = [lookUp, put];
+        const asked: Partial<ModelRequest>[] = [
+          {},
+          { config: { toolChoice: 'none' } },
+          { config: { maxTokens: 2001 } },
+          { config: { maxTokens: 2002 } },
+          { system: 'One.' },
+          { system: ['Two.', 'Three.'] },
+          { tools: [lookUp] },
+          ...(heated ? [{ config: { temperature: 0.5 } }] : []),
+          ...(shaped ? [{ output: shape('first') }, { output: shape('second') }] : []),
+          {},
+        ];
+        for (const request of asked) answered(await stage.ask({ tools, ...request }));
+        const sent = asked.map((_, index) => stage.request(index));
+        const [plain] = sent;
+        expectEqual(
+          sent.map(({ toolChoice }) => toolChoice),
+          asked.map(({ config }) => config?.toolChoice ?? 'auto'),
+          'the tool choices',
+        );
+        expectEqual(
+          sent.map(({ maxTokens }) => maxTokens),
+          asked.map(({ config }) => config?.maxTokens ?? plain?.maxTokens),
+          'the most tokens',
+        );
+        expectEqual(
+          sent.map(({ system }) => system),
+          asked.map(({ system }) => [system ?? ''].flat().join('\n\n')),
+          'the instructions',
+        );
+        expectEqual(
+          sent.map((read) => read.tools.length),
+          asked.map((request) => request.tools?.length ?? 2),
+          'the number of tools',
+        );
+        expectEqual(
+          sent.map(({ temperature }) => temperature),
+          asked.map(({ config }) => config?.temperature),
+          'the temperatures',
+        );
+        expectEqual(
+          sent.map(({ output }) => output?.name),
+          asked.map(({ output }) => output?.name),
+          'the shapes',
+        );
+      },
+    );
   }),
 ];

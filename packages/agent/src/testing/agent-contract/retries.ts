@@ -200,5 +200,5 @@ export const retryCases: readonly CaseDefinition[] = [
   ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
   tooLong('P7 a hint of more than a minute', 429, 61),
   tooLong('P7 a hint of a day on 503', 503, 86_400),
-  tooLong('P7 a hint longer than the time that is left', 429, 30, 20_000),
+  tooLong('P7 a hint longer than the time that is left', 503, 30, 20_000),
 ];

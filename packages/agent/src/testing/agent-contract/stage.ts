@@ -59,11 +59,12 @@ export async function onStage(
   script: WireScript,
   act: (stage: Stage) => Promise<void>,
   link: Partial<AgentLink> = {},
+  limitMs: number = watchdogMs,
 ): Promise<void> {
   const server = wireServer(subject.testing, script, { secret: contractKey });
   const loopback = await serveLoopback(server.handler);
   try {
-    await watched(act(stageOf(subject, server, loopback.url, link)));
+    await watched(act(stageOf(subject, server, loopback.url, link)), limitMs);
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be acceptable, but ${complaint}`);
     }
@@ -125,7 +126,7 @@ function stageOf(
         throw new ContractFailure(`expected a readable request ${index + 1}, found none`);
       return read;
     },
-    settled: () => soon(20),
+    settled: () => turns(10),
   };
 }
 
@@ -189,6 +190,26 @@ export function failed({ response, error }: Outcome): AgentError {
 /** A moment of real time: what is already under way in this process and on loopback goes on. */
 export function soon(ms: number = 1): Promise<void> {
   return new Promise((resolve) => systemRuntime.timer(ms, resolve));
+}
+
+/** Some turns of the event loop, however long this machine takes for one. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await soon(2);
+}
+
+/**
+ * Settles as the promise does, or fails when it has not within `ms`. Counted in turns of the event loop, so
+ * that a machine with too much to do is not taken for an agent that hangs.
+ */
+export async function promptly<Value>(promise: Promise<Value>, ms: number, what: string): Promise<Value> {
+  let isOver = false;
+  const settled = promise.finally(() => {
+    isOver = true;
+  });
+  settled.catch(() => {});
+  for (let waited = 0; waited < ms && !isOver; waited += 5) await soon(5);
+  expect(isOver, `${what} to be over within ${ms} ms`);
+  return settled;
 }
 
 /** Settles as the promise does, or fails when that takes longer than `ms` of real time. */

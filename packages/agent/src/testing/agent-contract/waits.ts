@@ -8,7 +8,7 @@ import type { ScriptAnswer, Step } from '../provider-testing.ts';
 import { callBlock, scriptAnswer, tell } from '../script.ts';
 import { expectAnswer } from './compare.ts';
 import type { Outcome, Stage } from './stage.ts';
-import { answered, failed, onStage, soon, watched } from './stage.ts';
+import { answered, failed, onStage, promptly, soon, turns } from './stage.ts';
 import type { CaseDefinition, ContractSubject } from './subject.ts';
 import { group } from './subject.ts';
 
@@ -43,7 +43,7 @@ function endsAt(what: string, limit: number, play: () => Play): CaseDefinition {
         expect(!(await isOver(asked)), `the request to live for ${limit - 100} ms`);
         await stage.runtime.advance(200);
         expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-        await watched(exchange.left, 1000, 'the connection');
+        await promptly(exchange.left, 1000, 'the connection');
       },
       { timeouts: limits, retry: { retries: 0 } },
     );
@@ -79,7 +79,7 @@ async function onLive(
       };
       const ping = async () => {
         stream.send(testing.noise().map(testing.frame).join(''));
-        await soon(4);
+        await turns(3);
       };
       await act({ stage, stream, asked, say, ping });
     },
@@ -217,7 +217,7 @@ export const waitCases: readonly CaseDefinition[] = [
         await stage.settled();
         await stage.runtime.advance(limits.stallMs + 100);
         expectOneOf(failed(await asked).kind, ['agent', 'timeout'], 'the kind of the error');
-        await watched(exchange.left, 1000, 'the connection');
+        await promptly(exchange.left, 1000, 'the connection');
       },
       { timeouts: limits, retry: { retries: 0 } },
     );

@@ -1,13 +1,16 @@
-import type { Stage } from './stage.ts';
+import type { Spoil, Stage } from './stage.ts';
+
+/** Makes another stage with a new, empty store, for cases that play more than once. */
+export type NewStage = (spoil?: Spoil) => Stage;
 
 /** A case of the executor's contract before it is bound to a store. */
 export interface ExecutorCase {
   readonly group: string;
   readonly name: string;
-  run(stage: Stage): Promise<void>;
+  run(stage: Stage, newStage: NewStage): Promise<void>;
 }
 
 /** Defines the cases of one group. */
-export function group(name: string): (what: string, run: (stage: Stage) => Promise<void>) => ExecutorCase {
+export function group(name: string): (what: string, run: ExecutorCase['run']) => ExecutorCase {
   return (what, run) => ({ group: name, name: what, run });
 }

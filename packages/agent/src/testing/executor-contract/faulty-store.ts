@@ -1,5 +1,6 @@
 import type { Runtime } from '../../runtime.ts';
-import { fenced, type Store } from '../../store.ts';
+import type { Store } from '../../store.ts';
+import { fenced } from '../../store.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 
 /** A store whose every answer takes up to `mostMs` by the runtime's clock. */
@@ -29,7 +30,13 @@ export interface Slowness {
 }
 
 /** How a store fails: at once or later, never answering, after it has written all the same, or fenced off. */
-export type StoreFault = 'throws' | 'rejects' | 'hangs' | 'writes, then rejects' | 'writes, then hangs' | 'is fenced';
+export type StoreFault =
+  | 'throws'
+  | 'rejects'
+  | 'hangs'
+  | 'writes, then rejects'
+  | 'writes, then hangs'
+  | 'is fenced';
 
 export const storeFaults: readonly StoreFault[] = [
   'throws',
@@ -43,14 +50,19 @@ export const storeFaults: readonly StoreFault[] = [
 /** Where a store fails: at its claim, while it reads, or at one append, counted from 0. */
 export type FaultPlace = 'claim' | 'read' | number;
 
-/** A store that fails at one place, and a count of the appends it was asked for. */
+/** A store that fails at one place. */
 export interface FaultyStore extends Store {
+  /** The appends it was asked for. */
   readonly appends: number;
+  /** Whether it has come to the place. */
+  readonly failed: boolean;
 }
 
 export function faultyStore(store: Store, place: FaultPlace, fault: StoreFault): FaultyStore {
   let appends = 0;
+  let failed = false;
   const failing = <Value>(sessionId: string, work: () => Value | Promise<Value>): Promise<Value> => {
+    failed = true;
     const written = fault.startsWith('writes') ? work() : undefined;
     if (fault === 'throws') throw diskFull();
     if (fault.endsWith('hangs')) return new Promise(() => {});
@@ -60,6 +72,9 @@ export function faultyStore(store: Store, place: FaultPlace, fault: StoreFault):
   return {
     get appends() {
       return appends;
+    },
+    get failed() {
+      return failed;
     },
     claim: (sessionId) => {
       const work = () => store.claim(sessionId);

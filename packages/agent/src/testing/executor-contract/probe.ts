@@ -20,11 +20,10 @@ export interface Probes {
 
 export function probes(): Probes {
   const runs: ProbeRun[] = [];
+  const names: string[] = [];
   return {
     runs,
-    get names() {
-      return runs.map((run) => run.name);
-    },
+    names,
     tool(name, { execute = () => `${name} done`, ...rest } = {}) {
       return defineTool({
         name,
@@ -33,6 +32,7 @@ export function probes(): Probes {
         ...rest,
         execute(args, context) {
           runs.push({ name, arguments: args, context });
+          names.push(name);
           return execute(args, context);
         },
       });

@@ -1,7 +1,15 @@
-import type { Agent, Capabilities, ModelRequest, ModelResponse, RunContext, StopReason } from '../../agent.ts';
+import type {
+  Agent,
+  Capabilities,
+  ModelRequest,
+  ModelResponse,
+  RunContext,
+  StopReason,
+} from '../../agent.ts';
 import { AgentError } from '../../errors.ts';
 import type { AssistantPart } from '../../message.ts';
-import { noUsage, type Usage } from '../../usage.ts';
+import type { Usage } from '../../usage.ts';
+import { noUsage } from '../../usage.ts';
 
 /** One answer, or how to come by it. */
 export type PuppetStep =
@@ -86,7 +94,11 @@ export function calls(made: readonly PuppetCall[], rest: AnswerRest = {}): Model
 }
 
 function callPart(call: PuppetCall, index: number): AssistantPart {
-  const { name, id = `call-${index + 1}`, arguments: args = {} } = typeof call === 'string' ? { name: call } : call;
+  const {
+    name,
+    id = `call-${index + 1}`,
+    arguments: args = {},
+  } = typeof call === 'string' ? { name: call } : call;
   return { type: 'tool_call', id, toolName: name, arguments: args };
 }
 

@@ -1,5 +1,6 @@
 import type { Event } from '../../event.ts';
-import { type Message, textOf, type ToolResultMessage } from '../../message.ts';
+import type { Message, ToolResultMessage } from '../../message.ts';
+import { textOf } from '../../message.ts';
 
 /** The results in a conversation, in order. */
 export function resultsOf(messages: readonly Message[]): ToolResultMessage[] {

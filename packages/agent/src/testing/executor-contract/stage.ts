@@ -3,11 +3,14 @@ import { Executor } from '../../executor.ts';
 import type { Message, UserPart } from '../../message.ts';
 import type { ExecutorOptions, ResumeOptions, RunOptions } from '../../plan.ts';
 import type { Run, RunResult } from '../../run.ts';
-import { type Runtime, systemRuntime } from '../../runtime.ts';
+import type { Runtime } from '../../runtime.ts';
+import { systemRuntime } from '../../runtime.ts';
 import type { Store } from '../../store.ts';
 import { ContractFailure, expect } from '../assertion.ts';
-import { type FakeRuntime, fakeRuntime } from '../fake-runtime.ts';
-import { checkRun, type Watched } from './oracle.ts';
+import type { FakeRuntime } from '../fake-runtime.ts';
+import { fakeRuntime } from '../fake-runtime.ts';
+import type { Watched } from './oracle.ts';
+import { checkRun } from './oracle.ts';
 
 /** Rounds of promise reactions without any use of the runtime after which nothing more happens by itself. */
 const quietRounds = 120;
@@ -24,7 +27,10 @@ export type Spoil = (store: Store, runtime: Runtime) => Store;
  */
 export class Stage {
   readonly runtime: Runtime;
+  /** The store as the runs see it. */
   readonly store: Store;
+  /** The store under contract, unspoiled. */
+  readonly healthy: Store;
   readonly #clock: FakeRuntime = fakeRuntime();
   readonly #due = new Map<object, number>();
   readonly #watched: Watched[] = [];
@@ -34,7 +40,8 @@ export class Stage {
   /** @param spoil puts a worse store around the one under contract. */
   constructor(makeStore: (runtime: Runtime) => Store, spoil: Spoil = (store) => store) {
     this.runtime = this.#watchedRuntime();
-    this.store = spoil(this.#watchedStore(makeStore(this.runtime)), this.runtime);
+    this.healthy = this.#watchedStore(makeStore(this.runtime));
+    this.store = spoil(this.healthy, this.runtime);
   }
 
   /** Starts a run and watches it. */
@@ -134,12 +141,15 @@ export class Stage {
 
   /** Checks what holds for every run, whatever became of it. */
   async check(): Promise<void> {
-    for (const watched of this.#watched) await this.until(checkRun(watched, this.store));
+    for (const watched of this.#watched) await this.until(checkRun(watched, this.healthy));
     await this.rest();
     expect(this.timers === 0, `no timer left behind, found ${this.timers}`);
   }
 
-  #watch<Output, Options extends RunOptions<Output>>(options: Options, start: (options: Options) => Run<Output>): Run<Output> {
+  #watch<Output, Options extends RunOptions<Output>>(
+    options: Options,
+    start: (options: Options) => Run<Output>,
+  ): Run<Output> {
     const events: RunEvent[] = [];
     const onEvent = (event: RunEvent) => {
       events.push(event);

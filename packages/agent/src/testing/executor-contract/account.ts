@@ -1,0 +1,100 @@
+import { AgentError } from '../../errors.ts';
+import type { Price, Pricing } from '../../limits.ts';
+import { costOf } from '../../limits.ts';
+import { expect, expectEqual } from '../assertion.ts';
+import type { ExecutorCase } from './cases.ts';
+import { group } from './cases.ts';
+import { probes } from './probe.ts';
+import { calls, fails, puppet, says } from './puppet.ts';
+import { ofType } from './results.ts';
+
+const the = group('metrics');
+
+const price: Price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+const listed: Pricing = (provider, model) =>
+  provider === 'puppet' && model === 'puppet-model' ? price : undefined;
+
+const cached = {
+  inputTokens: 1000,
+  outputTokens: 100,
+  cacheReadTokens: 800,
+  cacheWriteTokens: 150,
+  reasoningTokens: 40,
+};
+const wasted = { inputTokens: 500, outputTokens: 10 };
+
+export const metricCases: readonly ExecutorCase[] = [
+  the('tokens and requests are added up over all answers', async (stage) => {
+    const { tool } = probes();
+    const agent = puppet([
+      calls(['one', 'one'], { usage: cached, attempts: 3, wasted }),
+      says('Done.', { usage: { inputTokens: 2000, outputTokens: 50, estimated: true } }),
+    ]);
+    const { metrics } = await stage.play({ agent, tools: [tool('one')] });
+    const { totalInputTokens, totalOutputTokens, invocations, attempts, toolCalls } = metrics;
+    expectEqual([totalInputTokens, totalOutputTokens, invocations], [3000, 150, 2], 'what S0.24 counts');
+    expectEqual(
+      [metrics.cacheReadTokens, metrics.cacheWriteTokens, metrics.reasoningTokens],
+      [800, 150, 40],
+      'the details',
+    );
+    expectEqual([attempts, toolCalls], [4, 2], 'the attempts and tool calls');
+    expectEqual(metrics.wasted, wasted, 'what was wasted, kept apart');
+  }),
+  the('a run counts only itself, not what its session had before', async (stage) => {
+    await stage.play({ agent: puppet([says('One.')]) }, 'Go.', { sessionId: 'one' });
+    const { metrics } = await stage.play({ agent: puppet([says('Two.')]) }, 'Go on.', { sessionId: 'one' });
+    expectEqual([metrics.invocations, metrics.totalInputTokens], [1, 100], 'the counts');
+  }),
+  the('a failed request counts its attempts and what it wasted, and no answer', async (stage) => {
+    const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
+    const { metrics } = await stage.play({ agent: puppet([fails(error)]) });
+    expectEqual([metrics.invocations, metrics.attempts, metrics.totalInputTokens], [0, 4, 0], 'the counts');
+    expectEqual(metrics.wasted, wasted, 'what was wasted');
+  }),
+  the('with a known price the cost is known, cached and wasted tokens included', async (stage) => {
+    const agent = puppet([says('Done.', { usage: cached, attempts: 2, wasted })]);
+    const { metrics } = await stage.play({ agent, pricing: listed });
+    // 50 x 3 + 800 x 0.3 + 150 x 3.75 + 100 x 15, and 500 x 3 + 10 x 15 wasted, in millionths of a dollar.
+    expect(Math.abs((metrics.usd ?? 0) - 0.004_102_5) < 1e-9, `the cost, found ${metrics.usd}`);
+    expectEqual(metrics.usd, costOf(cached, price) + costOf(wasted, price), 'the cost as costOf has it');
+  }),
+  the('one answer without a price makes the cost unknown, not smaller', async (stage) => {
+    const pricing: Pricing = (_provider, model) => (model === 'dear' ? price : undefined);
+    const { tool } = probes();
+    const agent = puppet([calls(['one'], { model: 'dear' }), says('Done.')]);
+    const { metrics } = await stage.play({ agent, pricing, tools: [tool('one')] });
+    expectEqual('usd' in metrics, false, 'whether a cost is given');
+  }),
+  the(
+    'an answer of a model without a price of its own costs what the model asked for costs',
+    async (stage) => {
+      const agent = puppet([says('Done.', { model: 'puppet-model-2026-11-01' })]);
+      const { metrics } = await stage.play({ agent, pricing: listed });
+      expect((metrics.usd ?? 0) > 0, 'a cost');
+    },
+  ),
+  the('without an answer nothing was spent', async (stage) => {
+    const { metrics } = await stage.play({ agent: puppet([fails(new Error('gone'))]) });
+    expectEqual(metrics.usd, 0, 'the cost');
+  }),
+  the('times are told: of the whole run, of the model, of the tools', async (stage) => {
+    const { tool } = probes();
+    const later = <Value>(ms: number, value: Value) =>
+      new Promise<Value>((resolve) => void stage.runtime.timer(ms, () => resolve(value)));
+    const slow = tool('slow', { effect: 'read', execute: () => later(300, 'done') });
+    const agent = puppet([() => later(1000, calls(['slow', 'slow'])), () => later(500, says('Done.'))]);
+    const run = stage.run({ agent, tools: [slow] });
+    const { metrics } = await stage.until(run);
+    expectEqual([metrics.modelMs, metrics.toolMs, metrics.waitedMs], [1500, 600, 0], 'the times');
+    expect(
+      metrics.durationMs >= 1800 && metrics.durationMs < 2400,
+      `the whole time, found ${metrics.durationMs}`,
+    );
+    expectEqual(
+      ofType(stage.storedOf(run), 'assistant').map(({ durationMs }) => durationMs),
+      [1000, 500],
+      'each request',
+    );
+  }),
+];
