@@ -156,7 +156,16 @@ const events = z.discriminatedUnion('type', [
   z.looseObject({
     ...head,
     type: z.literal('finished'),
-    status: z.enum(['complete', 'max_tokens', 'refusal', 'limit', 'cancelled', 'timeout', 'waiting', 'failed']),
+    status: z.enum([
+      'complete',
+      'max_tokens',
+      'refusal',
+      'limit',
+      'cancelled',
+      'timeout',
+      'waiting',
+      'failed',
+    ]),
     limit: limit.optional(),
     error: error.optional(),
     metrics,

@@ -97,10 +97,10 @@ function foldHistory(state: State, messages: readonly Message[]): void {
       closeCalls(state);
       placeAnswer(state, message.content);
     } else {
-      const call = state.calls.find(
-        (open) => open.result === undefined && open.part.id === message.toolCallId,
-      );
-      if (call !== undefined) answerCall(state, call, message);
+      const id = wellFormedText(message.toolCallId);
+      const call = state.calls.find((open) => open.result === undefined && open.part.id === id);
+      if (call !== undefined)
+        answerCall(state, call, id === message.toolCallId ? message : { ...message, toolCallId: id });
     }
   }
   closeCalls(state);
@@ -122,7 +122,8 @@ function foldUser(state: State, event: UserEvent): void {
 }
 
 function foldAssistant(state: State, event: AssistantEvent): void {
-  closeCalls(state);
+  // What is said meanwhile must not come before the answer, which did not know it: only calls are closed.
+  if (state.calls.length > 0) closeCalls(state);
   state.turns += 1;
   state.metrics = countAnswer(state.metrics, event);
   state.stopReason = event.stopReason;

@@ -29,7 +29,9 @@ export function wellFormedJson(value: unknown, depth = 0): unknown {
 
 /** What a person said or a tool gave, without empty text; the same array when nothing had to be mended. */
 export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[] {
-  return mended(parts, (part) => (part.type === 'text' ? textPart(part) : part));
+  return mended(parts, (part) =>
+    part.type === 'text' ? textPart(part) : (wellFormedJson(part) as UserPart),
+  );
 }
 
 /**
@@ -45,11 +47,16 @@ export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly Assi
 }
 
 function callPart(part: ToolCallPart): ToolCallPart {
-  if (!isObject(part.arguments)) {
-    return { ...part, arguments: {}, problem: part.problem ?? 'The arguments are not a JSON object.' };
-  }
-  const args = wellFormedJson(part.arguments) as Record<string, unknown>;
-  return args === part.arguments ? part : { ...part, arguments: args };
+  const { seal, ...plain } = part;
+  const whole = wellFormedJson(plain) as typeof plain;
+  if (isObject(whole.arguments))
+    return whole === plain ? part : { ...whole, ...(seal !== undefined && { seal }) };
+  return {
+    ...part,
+    ...whole,
+    arguments: {},
+    problem: whole.problem ?? 'The arguments are not a JSON object.',
+  };
 }
 
 function textPart<Part extends { readonly text: string }>(part: Part): Part | undefined {

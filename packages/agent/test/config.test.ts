@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../src/agent.ts';
-import { type AgentConfig, type FactoryConfig, cleanKey, parseModel, resolveAgent } from '../src/config.ts';
+import type { AgentConfig, FactoryConfig } from '../src/config.ts';
+import { cleanKey, parseModel, resolveAgent } from '../src/config.ts';
 import { AgentError } from '../src/errors.ts';
 
 function factories() {
@@ -24,7 +25,13 @@ describe('resolveAgent', () => {
   });
 
   it('S0.28 hands model, limits, temperature, time-out and address on to the factory', () => {
-    const config = { model: 'm', maxTokens: 7, temperature: 0.5, requestTimeout: 9, baseURL: 'http://localhost:1' };
+    const config = {
+      model: 'm',
+      maxTokens: 7,
+      temperature: 0.5,
+      requestTimeout: 9,
+      baseURL: 'http://localhost:1',
+    };
     expect(resolve(config).given['claude']).toMatchObject(config);
   });
 
@@ -41,12 +48,22 @@ describe('resolveAgent', () => {
   });
 
   it('P19 never gives COBBLER_AGENT_API_KEY to a provider that is not the configured one', () => {
-    const { given } = resolve({ provider: 'claude' }, { COBBLER_AGENT_API_KEY: 'secret' }, { provider: 'openai' });
+    const { given } = resolve(
+      { provider: 'claude' },
+      { COBBLER_AGENT_API_KEY: 'secret' },
+      { provider: 'openai' },
+    );
     expect(JSON.stringify(given['openai']?.apiKey ?? null)).toBe('null');
   });
 
   it('P19 never gives the configured key, address or model to another provider', () => {
-    const config = { provider: 'claude', apiKey: 'secret', baseURL: 'http://localhost:1', model: 'claude-x', maxTokens: 5 };
+    const config = {
+      provider: 'claude',
+      apiKey: 'secret',
+      baseURL: 'http://localhost:1',
+      model: 'claude-x',
+      maxTokens: 5,
+    };
     const { given } = resolve(config, {}, { provider: 'openai' });
     expect(given['openai']).toMatchObject({ maxTokens: 5 });
     expect(given['openai']?.apiKey).toBeUndefined();

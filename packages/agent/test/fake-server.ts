@@ -11,6 +11,11 @@ export class Exchange {
     return this.request.signal.aborted || this.#isClosed;
   }
 
+  /** The response has been given up. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   #isClosed = false;
   #onChunk: ((bytes: Uint8Array) => void) | undefined;
   #waiting: Uint8Array[] = [];

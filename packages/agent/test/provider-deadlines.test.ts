@@ -3,7 +3,7 @@ import type { AgentEvent } from '../src/agent.ts';
 import { AgentError } from '../src/errors.ts';
 import { refuses, streams } from './fake-server.ts';
 import { frame, textAnswer } from './plain-wire.ts';
-import { hurry, rig, settle } from './provider-rig.ts';
+import { hello, hurry, rig, settle } from './provider-rig.ts';
 
 const good = streams(textAnswer('Hello'));
 const noRetry = { retry: { retries: 0 } };
@@ -108,7 +108,7 @@ describe('P3 abort', () => {
       attempts: 1,
       wasted: { inputTokens: 100, outputTokens: 10, estimated: true },
     });
-    expect(server.at(0).isDestroyed).toBe(true);
+    expect([server.at(0).request.signal.aborted, server.at(0).isClosed]).toEqual([true, true]);
     expect(events).toHaveLength(1);
     expect(runtime.timers).toBe(0);
   });
@@ -120,9 +120,11 @@ describe('P3 abort', () => {
     await settle();
     controller.abort();
     expect(await error).toMatchObject({ kind: 'aborted', attempts: 1 });
+    expect(server.at(0).request.signal.aborted).toBe(true);
+    // A transport that does not listen.
     server.at(0).head().write(textAnswer('late')).end();
     await settle();
-    expect(server.at(0).isDestroyed).toBe(true);
+    expect(server.at(0).isClosed).toBe(true);
   });
 
   test('while the endpoint is looked up', async () => {
@@ -131,7 +133,7 @@ describe('P3 abort', () => {
     const error = fails({}, controller.signal);
     await settle();
     controller.abort();
-    expect(await error).toMatchObject({ kind: 'aborted' });
+    expect(await error).toMatchObject({ kind: 'aborted', attempts: undefined });
     expect(server.exchanges).toHaveLength(0);
   });
 
@@ -145,6 +147,21 @@ describe('P3 abort', () => {
     expect(await error).toMatchObject({ kind: 'aborted', attempts: 1 });
     expect(runtime.timers).toBe(0);
     expect(server.exchanges).toHaveLength(1);
+  });
+
+  test('from inside emit nothing more is told, not even of blocks that end together', async () => {
+    const controller = new AbortController();
+    const { agent } = rig([
+      streams(frame('text', 0, 'a') + frame('text', 1, 'b') + frame('end', 'complete')),
+    ]);
+    const seen: AgentEvent[] = [];
+    const emit = (event: AgentEvent) => {
+      seen.push(event);
+      if (event.type === 'text') controller.abort();
+    };
+    const run = agent.run(hello, { signal: controller.signal, emit });
+    await expect(run).rejects.toMatchObject({ kind: 'aborted' });
+    expect(seen.filter(({ type }) => type === 'text')).toEqual([{ type: 'text', index: 0, text: 'a' }]);
   });
 
   test('from inside emit', async () => {

@@ -197,6 +197,15 @@ describe('P19 secrets', () => {
     }
   });
 
+  test('a secret that is part of another does not lay the rest bare', async () => {
+    const endpoint = { url: 'https://plain.test', headers: {}, secrets: ['abcd', 'abcdefgh', 'x'] };
+    const error = await rig([refuses(401, 'abcdefgh, abcd and x')], {
+      ...noRetry,
+      wire: { endpoint },
+    }).fails();
+    expect(error.message).toBe('status 401: [redacted], [redacted] and x');
+  });
+
   test('the retry event is clean too', async () => {
     const { ask, runtime, events } = rig([refuses(500, secret), good]);
     await hurry(runtime, ask());

@@ -60,6 +60,10 @@ describe('server-sent events', () => {
     for (let size = 1; size < 20; size += 1) expect(sse(text, size)).toEqual([{ a: 'ä€😀' }, 2]);
   });
 
+  test.each(['\n\n', '\r\n\r\n', '\r\r'])('an event that ends with %j is given at once', (end) => {
+    expect(new SseFramer().push(encoder.encode(`data: 1${end}`))).toEqual([1]);
+  });
+
   test('a seeded random cut of a mixed stream changes nothing', () => {
     const random = seededRandom(7);
     const text = Array.from({ length: 60 }, (_, index) => {

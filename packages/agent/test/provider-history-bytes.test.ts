@@ -59,6 +59,12 @@ describe('the bytes of a conversation', () => {
     expect(serialised).toHaveLength(101);
   });
 
+  test('text of any width arrives whole, however much room it takes', () => {
+    const { histories } = counting();
+    const messages: Message[] = [userMessage('€'.repeat(20_000)), answer(1), result('😀ä'.repeat(30_000))];
+    expect(textOf(histories.of(messages))).toBe(expected(messages));
+  });
+
   test('bytes given out earlier never change', () => {
     const { histories } = counting();
     const base: Message[] = [userMessage('Begin'), answer(1), result('1')];

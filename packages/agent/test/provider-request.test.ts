@@ -1,12 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Capabilities, ModelRequest } from '../src/agent.ts';
+import { AgentError } from '../src/errors.ts';
 import type { Message } from '../src/message.ts';
 import { userMessage } from '../src/message.ts';
 import type { WireRequest } from '../src/provider/wire.ts';
 import type { Tool } from '../src/tool.ts';
 import { streams } from './fake-server.ts';
 import { secret, textAnswer } from './plain-wire.ts';
-import { able, rig } from './provider-rig.ts';
+import { able, hurry, rig } from './provider-rig.ts';
 
 const good = streams(textAnswer('Hi'));
 
@@ -78,7 +79,7 @@ describe('the body', () => {
   test('a changed tool, text or choice is another envelope, and the earlier one is still known', async () => {
     const envelope = vi.fn((_: WireRequest) => ({ body: {}, turns: 'm' }));
     const { ask } = rig(
-      Array.from({ length: 6 }, () => good),
+      Array.from({ length: 8 }, () => good),
       { wire: { envelope } },
     );
     const tools = [tool('look')];
@@ -87,6 +88,8 @@ describe('the body', () => {
     await ask({ tools, system: 'a', config: { toolChoice: 'none' } });
     await ask({ tools, system: 'a' });
     await ask({ tools: [tool('look')], system: 'a' });
+    await ask({ tools: [...tools, tool('put')], system: 'a' });
+    await ask({ tools: [...tools, tool('cut')], system: 'a' });
     await ask({ system: 'a', config: { toolChoice: 'none' } });
     expect(
       envelope.mock.calls.map(([{ system, toolChoice, tools: specs }]) => [
@@ -99,6 +102,8 @@ describe('the body', () => {
       ['b', 'auto', 1],
       ['a', 'none', 1],
       ['a', 'auto', 1],
+      ['a', 'auto', 2],
+      ['a', 'auto', 2],
       ['a', 'auto', 0],
     ]);
   });
@@ -125,6 +130,21 @@ describe('the body', () => {
         'x-beta': 'on',
         'x-key': secret,
       },
+    });
+  });
+
+  test('the endpoint knows better than the kit, and the envelope better than both', async () => {
+    const { ask, server } = rig([good], {
+      wire: {
+        endpoint: { url: 'https://plain.test', headers: { Accept: 'a', beta: 'endpoint' } },
+        envelope: () => ({ body: {}, turns: 'm', headers: { Beta: 'envelope' } }),
+      },
+    });
+    await ask();
+    expect(server.at(0).request.headers).toEqual({
+      'content-type': 'application/json',
+      accept: 'a',
+      beta: 'envelope',
     });
   });
 
@@ -239,6 +259,15 @@ describe('the endpoint', () => {
     await ask();
     await ask();
     expect(endpoint).toHaveBeenCalledTimes(2);
+  });
+
+  test('that cannot be found out is asked for as often as a request would be made', async () => {
+    const unreachable = new AgentError({ kind: 'network', message: 'no token', retryable: true });
+    const endpoint = vi.fn(() => Promise.reject(unreachable));
+    const { fails, runtime, events } = rig([good], { wire: { endpoint } });
+    expect(await hurry(runtime, fails())).toMatchObject({ kind: 'network', message: 'no token' });
+    expect(endpoint).toHaveBeenCalledTimes(4);
+    expect(events.map((event) => event.type === 'retry' && event.attempt)).toEqual([1, 2, 3]);
   });
 
   test('that is no web address is refused', async () => {

@@ -164,7 +164,8 @@ describe('the transport of Node', () => {
     });
     const response = await send(nodeTransport(), url);
     await broken.promise;
-    await new Promise((resolve) => setImmediate(resolve));
+    // The client hears of it in one of the next rounds of the event loop.
+    for (let round = 0; round < 10; round += 1) await new Promise((resolve) => setImmediate(resolve));
     await expect(textOf(response)).rejects.toThrow();
   });
 
@@ -215,6 +216,25 @@ describe('a kept connection that the server closed', () => {
     expect(await textOf(await send(transport, url, { body: ['{"n":2}'] }))).toBe('second');
     expect(bodies).toEqual(['{}', '{"n":2}', '{"n":2}']);
     expect(connections).toHaveLength(2);
+  });
+
+  test('is replaced by a new one, not by another that may be closed as well', async () => {
+    const first = Promise.withResolvers<void>();
+    const old = new Set<unknown>();
+    const { url, bodies } = await serve((request, response, index) => {
+      if (old.has(request.socket)) return void request.socket.destroy();
+      if (index < 2) old.add(request.socket);
+      if (index === 0) void first.promise.then(() => response.end('ok'));
+      else {
+        response.end('ok');
+        first.resolve();
+      }
+    });
+    const transport = nodeTransport();
+    await Promise.all([0, 1].map(async () => textOf(await send(transport, url))));
+    expect(old.size).toBe(2);
+    expect(await textOf(await send(transport, url))).toBe('ok');
+    expect(bodies).toHaveLength(4);
   });
 
   test('is not tried a third time', async () => {

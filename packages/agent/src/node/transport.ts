@@ -90,9 +90,9 @@ function send(sending: Sending): Promise<RawResponse> {
     const outgoing = begin(sending);
     const abort = () => outgoing.destroy();
     signal.addEventListener('abort', abort, { once: true });
-    outgoing.once('close', () => signal.removeEventListener('abort', abort));
+    outgoing.on('close', () => signal.removeEventListener('abort', abort));
     let received = 0;
-    outgoing.once('socket', (socket) => {
+    outgoing.on('socket', (socket) => {
       received = socket.bytesRead;
     });
     // Stays for good: a request may also fail after its response has begun.
@@ -102,7 +102,7 @@ function send(sending: Sending): Promise<RawResponse> {
       const isSilent = outgoing.reusedSocket && outgoing.socket?.bytesRead === received;
       reject(isReset && isSilent ? closedWhileIdle : error);
     });
-    outgoing.once('response', (incoming) => resolve(rawResponse(outgoing, incoming)));
+    outgoing.on('response', (incoming) => resolve(rawResponse(outgoing, incoming)));
     for (const chunk of body) outgoing.write(chunk);
     outgoing.end();
   });
@@ -146,9 +146,9 @@ function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessag
           return reject(encoded(headers['content-encoding']));
         }
         incoming.on('data', onChunk);
-        incoming.once('end', resolve);
-        incoming.once('error', reject);
-        incoming.once('close', () => {
+        incoming.on('end', resolve);
+        incoming.on('error', reject);
+        incoming.on('close', () => {
           if (!incoming.readableEnded) reject(new Error('the connection was closed too early'));
         });
       }),

@@ -1,5 +1,5 @@
 import { defaultTransport } from '#transport';
-import type { Agent, AgentEvent, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
+import type { Agent, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
 import { AgentError } from '../errors.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { defaultRetry } from '../retry.ts';
@@ -8,13 +8,11 @@ import { systemRuntime } from '../runtime.ts';
 import { abortError } from './abort.ts';
 import { addressOf } from './address.ts';
 import { demandOf } from './demand.ts';
-import type { EnvelopeBytes } from './envelope-bytes.ts';
 import { EnvelopeCache } from './envelope-bytes.ts';
 import { framingOf } from './framing.ts';
-import { joinHeaders } from './headers.ts';
-import type { TurnBytes } from './history-bytes.ts';
 import { HistoryBytes } from './history-bytes.ts';
 import { callModel } from './model-call.ts';
+import { bodyOf, cacheMarkOf } from './request-body.ts';
 import type { Timeouts } from './timeouts.ts';
 import { defaultTimeouts } from './timeouts.ts';
 import type { Transport } from './transport.ts';
@@ -50,9 +48,11 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   }
   const { images, documents } = capabilities;
   const framing = framingOf(wire.framing);
-  const base = { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') };
   const histories = new HistoryBytes(wire, { provider, images, documents });
   const envelopes = new EnvelopeCache(wire);
+  const mark = cacheMarkOf(wire);
+  const { maxTokens, temperature } = options;
+  const defaults = { provider, model, capabilities, maxTokens, temperature };
   const shared = {
     wire,
     framing,
@@ -62,18 +62,18 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     retry: { ...defaultRetry, ...options.retry },
     address: addressOf(wire),
+    headers: { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') },
   };
 
   async function run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
     const { signal, emit } = context;
     if (signal?.aborted) throw abortError(signal, provider);
     try {
-      const demand = demandOf(request, { provider, model, capabilities, ...defaultsOf(options) });
+      const demand = demandOf(request, defaults);
       const envelope = envelopes.of(demand);
-      const body = bodyOf(envelope, histories.of(request.messages), wire);
-      const headers = joinHeaders(base, envelope.headers);
+      const body = bodyOf(envelope, histories.of(request.messages), mark);
       const mayThink = demand.effort !== undefined;
-      return await callModel({ ...shared, headers, body, signal, emit: emit as Emit, mayThink });
+      return await callModel({ ...shared, envelopeHeaders: envelope.headers, body, signal, emit, mayThink });
     } catch (error) {
       throw AgentError.from(error, 'invalid');
     }
@@ -81,32 +81,3 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
 
   return { provider, model, capabilities, run };
 }
-
-type Emit = ((event: AgentEvent) => void) | undefined;
-
-function defaultsOf({ maxTokens, temperature }: CreateAgentOptions): {
-  maxTokens?: number;
-  temperature?: number;
-} {
-  return {
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-  };
-}
-
-/** The body as byte ranges, the cache marks between those of the turns. */
-function bodyOf(envelope: EnvelopeBytes, turns: TurnBytes, { cacheMark }: Wire): Uint8Array[] {
-  const body = [envelope.head];
-  let from = 0;
-  if (cacheMark !== undefined) {
-    const mark = encoder.encode(cacheMark.text);
-    for (const end of turns.marks) {
-      body.push(turns.bytes.subarray(from, end - cacheMark.back), mark);
-      from = end - cacheMark.back;
-    }
-  }
-  body.push(turns.bytes.subarray(from), envelope.tail);
-  return body;
-}
-
-const encoder = new TextEncoder();

@@ -4,6 +4,8 @@ import type { Json } from '../json.ts';
 import { canonicalSchema } from '../schema.ts';
 import type { Tool } from '../tool.ts';
 import { checkTool } from '../tool.ts';
+import type { Headers } from './headers.ts';
+import { joinHeaders } from './headers.ts';
 import type { ToolSpec, Wire, WireRequest } from './wire.ts';
 
 /** How many different envelopes for one list of tools are kept: a closing call, another system text. */
@@ -17,7 +19,7 @@ export interface EnvelopeBytes {
   readonly head: Uint8Array;
   /** After the last turn. */
   readonly tail: Uint8Array;
-  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly headers: Headers;
 }
 
 /** What one request asks for, defaults filled in, its tools not yet in the wire's form. */
@@ -48,7 +50,7 @@ export class EnvelopeCache {
     this.#wire = wire;
   }
 
-  /** @throws AgentError `invalid` for tools that no service would accept. */
+  /** @throws AgentError `invalid` for tools and headers that no service would accept. */
   of(request: EnvelopeRequest): EnvelopeBytes {
     const key = request.tools[0] ?? noTools;
     const kept = this.#kept.get(key) ?? [];
@@ -67,7 +69,7 @@ export class EnvelopeCache {
     const lead = (envelope.lead ?? []).map((item: Json) => `${JSON.stringify(item)},`).join('');
     const comma = fields === '{' ? '' : ',';
     const head = encoder.encode(`${fields}${comma}${JSON.stringify(envelope.turns)}:[${lead}`);
-    return { head, tail, headers: envelope.headers };
+    return { head, tail, headers: joinHeaders(envelope.headers) };
   }
 }
 

@@ -18,13 +18,14 @@ export class ErrorBodyReader {
   #length = 0;
   #isCut = false;
 
-  /** Resolves when the body ends, breaks off or is longer than anybody needs. Never rejects. */
+  /**
+   * Resolves when the body ends, breaks off or is longer than anybody needs; what then still comes is left
+   * unread. Never rejects.
+   */
   async read(response: RawResponse): Promise<void> {
     const enough = new Promise<void>((resolve, reject) => {
       const reading = response.read((bytes) => {
-        if (this.#add(bytes)) return;
-        response.close();
-        resolve();
+        if (!this.#add(bytes)) resolve();
       });
       reading.then(resolve, reject);
     });

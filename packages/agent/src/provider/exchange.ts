@@ -13,7 +13,7 @@ import { connectionError, faultError } from './fault.ts';
 import type { OpenFraming } from './framing.ts';
 import { accepts } from './framing.ts';
 import type { Headers } from './headers.ts';
-import { joinHeaders, pickHeaders } from './headers.ts';
+import { pickHeaders } from './headers.ts';
 import { Garbled } from './payload.ts';
 import { refusal } from './refusal.ts';
 import type { Timeouts } from './timeouts.ts';
@@ -35,7 +35,10 @@ export interface Attempt {
   readonly transport: Transport;
   readonly timeouts: Timeouts;
   readonly address: () => Address | Promise<Address>;
+  /** Headers of the kit, of which the endpoint may know better. */
   readonly headers: Headers;
+  /** Headers of the envelope, which win over all others. */
+  readonly envelopeHeaders: Headers;
   readonly body: readonly Uint8Array[];
   readonly signal: AbortSignal | undefined;
   readonly emit: ((event: AgentEvent) => void) | undefined;
@@ -91,7 +94,7 @@ class Exchange {
   readonly #link = new AbortController();
   readonly #onAbort = () => this.#aborted();
   readonly #framer: Framer;
-  readonly #errorBody = new ErrorBodyReader();
+  #errorBody: ErrorBodyReader | undefined;
   readonly #startedAt: number;
   #phase: Phase = 'head';
   #sent = false;
@@ -144,11 +147,18 @@ class Exchange {
   }
 
   #send(address: Address): Promise<RawResponse> {
-    const { wire, transport, headers, body } = this.#attempt;
+    const { wire, transport, headers, envelopeHeaders, body } = this.#attempt;
     const { signal } = this.#link;
     this.#sent = true;
-    if (wire.send !== undefined) return wire.send(joinBytes(body), { signal, headers });
-    return transport({ url: address.url, headers: joinHeaders(headers, address.headers), body, signal });
+    if (wire.send !== undefined) {
+      return wire.send(joinBytes(body), { signal, headers: { ...headers, ...envelopeHeaders } });
+    }
+    return transport({
+      url: address.url,
+      headers: { ...headers, ...address.headers, ...envelopeHeaders },
+      body,
+      signal,
+    });
   }
 
   #isAnswer(response: RawResponse): boolean {
@@ -180,17 +190,19 @@ class Exchange {
 
   async #readRefusal(response: RawResponse): Promise<void> {
     this.#enter('refused');
-    await this.#errorBody.read(response);
-    this.#bodyEnded = !this.#errorBody.taken().isCut;
+    const reader = new ErrorBodyReader();
+    this.#errorBody = reader;
+    await reader.read(response);
+    this.#bodyEnded = !reader.taken().isCut;
     this.#refuse();
   }
 
   #refuse(): void {
     const response = this.#response;
     const address = this.#address;
-    if (this.#isOver || response === undefined || address === undefined) return;
+    const body = this.#errorBody?.taken();
+    if (this.#isOver || response === undefined || address === undefined || body === undefined) return;
     const { wire, runtime, framing } = this.#attempt;
-    const body = this.#errorBody.taken();
     this.#fail(refusal({ wire, runtime, framing, address, response, body }));
   }
 
@@ -211,7 +223,10 @@ class Exchange {
     const assembly = this.#assembly;
     const before = assembly.steps;
     try {
-      for (const payload of payloads) {
+      // An array is walked without an iterator, of which there would be one for each delta.
+      const list = Array.isArray(payloads) ? payloads : [...payloads];
+      for (let index = 0; index < list.length; index += 1) {
+        const payload: unknown = list[index];
         if (payload instanceof Garbled) return this.#garbled('a message of the stream is not valid JSON');
         this.#attempt.wire.event(payload, assembly);
         if (assembly.fault !== undefined) return this.#reported();
@@ -277,7 +292,7 @@ class Exchange {
       case 'refused':
         return nearer(total, { at: this.#lastByte + errorBodyMs, name: 'rest' });
       case 'trailing':
-        return { at: this.#lastProgress + afterEndMs, name: 'rest' };
+        return nearer(total, { at: this.#lastProgress + afterEndMs, name: 'rest' });
       case 'stream': {
         const stall = nearer(total, { at: this.#lastByte + timeouts.stallMs, name: 'stall' });
         const thinks = this.#attempt.mayThink || this.#assembly.isReasoning;

@@ -62,6 +62,7 @@ export class HistoryBytes {
     return track.asked();
   }
 
+  /** The track that this history goes on; a copy of what they share when it departs from all. */
   #trackFor(first: Message, messages: readonly Message[]): Track {
     const tracks = this.#tracks.get(first) ?? [];
     let best: Track | undefined;
@@ -72,8 +73,8 @@ export class HistoryBytes {
       best = track;
       kept = turns;
     }
-    const isWhole = best !== undefined && kept === best.length;
-    const track = best === undefined ? new Track() : isWhole ? best : best.fork(kept);
+    if (best !== undefined && kept === best.length && tracks.at(-1) === best) return best;
+    const track = best === undefined ? new Track() : kept === best.length ? best : best.fork(kept);
     const others = tracks.filter((other) => other !== track);
     this.#tracks.set(first, [...others.slice(-(maxTracks - 1)), track]);
     return track;

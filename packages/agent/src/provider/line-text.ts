@@ -88,6 +88,8 @@ export function frameTooLarge(): AgentError {
 
 /** Where the part that ends with a line break ends; 0 when there is no break. */
 function lastBreak(bytes: Uint8Array): number {
+  // Most services write whole frames.
+  if (bytes[bytes.length - 1] === lineFeed) return bytes.length;
   const afterFeed = bytes.lastIndexOf(lineFeed) + 1;
   // Streams of bare CRs are rare: only the usually empty rest is searched for one.
   if (afterFeed === bytes.length || bytes.indexOf(carriageReturn, afterFeed) < 0) return afterFeed;

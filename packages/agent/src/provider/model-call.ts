@@ -5,7 +5,6 @@ import { planRetry } from '../retry.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Usage } from '../usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../usage.ts';
-import { abortError } from './abort.ts';
 import type { Attempt, Outcome } from './exchange.ts';
 import { exchange } from './exchange.ts';
 
@@ -19,6 +18,9 @@ type Answered = Extract<Outcome, { type: 'answered' }>;
 
 /** What failed attempts have cost so far. */
 interface Account {
+  /** Attempts that failed, whether or not they came as far as a request. */
+  readonly failures: number;
+  /** Requests made. */
   readonly attempts: number;
   readonly wasted: Usage;
 }
@@ -28,21 +30,21 @@ interface Account {
  * @throws AgentError with the attempts made and the tokens they wasted.
  */
 export async function callModel(call: ModelCall): Promise<ModelResponse> {
-  const { runtime, signal, wire } = call;
+  const { runtime, signal } = call;
   const deadline = runtime.monotonic() + call.timeouts.totalMs;
   const attempt: Attempt = { ...call, deadline };
-  let account: Account = { attempts: 0, wasted: noUsage };
+  let account: Account = { failures: 0, attempts: 0, wasted: noUsage };
   for (;;) {
     const outcome = await exchange(attempt);
     if (outcome.type === 'answered') return responseOf(call, outcome, account);
     account = {
+      failures: account.failures + 1,
       attempts: account.attempts + (outcome.sent ? 1 : 0),
       wasted: addUsage(account.wasted, outcome.wasted),
     };
     const delayMs = pauseBefore(call, outcome, account, deadline);
-    tellRetry(call, outcome.error, account.attempts, delayMs);
+    tellRetry(call, outcome.error, account.failures, delayMs);
     await pause(runtime, delayMs, signal);
-    if (signal?.aborted) throw accounted(abortError(signal, wire.provider), account);
   }
 }
 
@@ -55,7 +57,7 @@ function pauseBefore(
 ): number {
   const { runtime } = call;
   const plan = planRetry(call.retry, {
-    failures: account.attempts,
+    failures: account.failures,
     retryable: retry,
     retryAfterMs: error.retryAfterMs,
     remainingMs: deadline - runtime.monotonic(),
@@ -99,7 +101,7 @@ function tellRetry(call: ModelCall, error: AgentError, attempt: number, delayMs:
   }
 }
 
-/** Resolves after the delay or when the signal aborts, whichever comes first. */
+/** Resolves after the delay or when the signal aborts, which the next attempt then finds before it sends anything. */
 function pause(runtime: Runtime, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

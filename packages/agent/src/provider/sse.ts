@@ -3,6 +3,7 @@ import { parsePayload } from './payload.ts';
 import type { Framer } from './wire.ts';
 
 const none: readonly unknown[] = [];
+const blank = 32;
 
 /**
  * Splits a body of server-sent events into the JSON of their data. Names, ids and comments are left out: the
@@ -25,22 +26,27 @@ export class SseFramer implements Framer {
     return payloads;
   }
 
-  #read(text: string): unknown[] {
-    const payloads: unknown[] = [];
+  #read(text: string): readonly unknown[] {
+    let payloads: unknown[] | undefined;
     let at = 0;
     while (at < text.length) {
       const end = text.indexOf('\n', at);
       if (end === at) {
-        if (this.#data !== undefined) payloads.push(parsePayload(this.#data));
+        if (this.#data !== undefined) {
+          // Most chunks hold one event: an array that was pushed to has room for seventeen.
+          const payload = parsePayload(this.#data);
+          if (payloads === undefined) payloads = [payload];
+          else payloads.push(payload);
+        }
         this.#data = undefined;
       } else if (text.startsWith('data:', at)) {
-        this.#append(text.slice(text[at + 5] === ' ' ? at + 6 : at + 5, end));
+        this.#append(text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end));
       } else if (end - at === 4 && text.startsWith('data', at)) {
         this.#append('');
       }
       at = end + 1;
     }
-    return payloads;
+    return payloads ?? none;
   }
 
   #append(line: string): void {

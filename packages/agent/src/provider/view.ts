@@ -164,7 +164,7 @@ function addPart(parts: unknown[], part: UserPart, view: ViewFor): void {
   if (part.type === 'image' && !view.images) throw unsupported('pictures', view);
   if (part.type === 'document' && !view.documents) throw unsupported('documents', view);
   if (part.type !== 'text') parts.push(part);
-  else if (part.text.trim() !== '') parts.push(wellFormed(part));
+  else if (hasWords(part.text)) parts.push(wellFormed(part));
 }
 
 function assistantTurn(said: readonly Message[], upTo: number, names: CallNames, view: ViewFor): ViewedTurn {
@@ -175,7 +175,7 @@ function assistantTurn(said: readonly Message[], upTo: number, names: CallNames,
     for (const part of message.content) {
       if (part.type === 'tool_call') parts.push(callPart(part, open, names, view));
       else if (part.type === 'text') {
-        if (part.text.trim() !== '') parts.push(wellFormed(part));
+        if (hasWords(part.text)) parts.push(wellFormed(part));
       } else if (part.seal?.provider === view.provider) parts.push(part);
     }
   }
@@ -196,6 +196,11 @@ function callPart(part: ToolCallPart, open: OpenCall[], names: CallNames, view: 
     arguments: part.problem === undefined ? (wellFormedJson(part.arguments) as Record<string, unknown>) : {},
     ...(part.seal?.provider === view.provider && { seal: part.seal }),
   };
+}
+
+/** Text of blanks alone is refused like empty text. */
+function hasWords(text: string): boolean {
+  return /\S/.test(text);
 }
 
 /** The same part when there is nothing to mend. */

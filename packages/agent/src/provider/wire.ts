@@ -71,6 +71,8 @@ export interface Fault {
   readonly message: string;
   /** Absent: taken from the HTTP status. */
   readonly kind?: FaultKind;
+  /** A finer, stable word for programs, such as `context_full`. */
+  readonly code?: string;
   /** How long the service asks us to wait, in milliseconds. Absent: the standard headers count. */
   readonly retryAfterMs?: number;
 }
@@ -101,7 +103,7 @@ export interface Out {
   fail(kind: FaultKind, message: string, retryAfterMs?: number): void;
 }
 
-/** Splits a body into payloads. One instance per answer. */
+/** Splits a body into payloads. One instance per answer. A throw means that the body is garbled. */
 export interface Framer {
   /** Payloads completed by these bytes. */
   push(bytes: Uint8Array): Iterable<unknown>;
@@ -135,14 +137,18 @@ export interface Wire {
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
   /**
    * Text spliced into the bytes of a turn to mark the end of a cacheable prefix, `back` bytes before the
-   * turn's end. The kit marks the last turn of this request and of the one before.
+   * turn's end. The kit marks the last turn of the user in this request and in the one before, never a turn
+   * of the assistant.
    */
   readonly cacheMark?: { readonly text: string; readonly back: number };
   /** Names (or prefixes ending in `*`) of response headers shown as `rateLimits`. */
   readonly rateLimitHeaders?: readonly string[];
   /** Name of the response header with the service's request id. */
   readonly requestIdHeader?: string;
-  /** Sends through a vendor's client instead of the kit's transport: for signed or expiring credentials. */
+  /**
+   * Sends through a vendor's client instead of the kit's transport: for signed or expiring credentials. The
+   * headers are the kit's and the envelope's; those of the endpoint are left to the client.
+   */
   send?(
     body: Uint8Array,
     link: { readonly signal: AbortSignal; readonly headers: Readonly<Record<string, string>> },

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { compactionPoint, inputBound } from '../src/context.ts';
+import type { Message } from '../src/message.ts';
+import { userMessage } from '../src/message.ts';
+import { emptyState } from '../src/state.ts';
+
+const call = { type: 'tool_call', id: 'a', toolName: 't', arguments: {} } as const;
+const messages: readonly Message[] = [
+  userMessage('Go.'),
+  { role: 'assistant', content: [call, { ...call, id: 'b' }] },
+  { role: 'tool_result', toolCallId: 'a', content: [{ type: 'text', text: '1' }] },
+  { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: '2' }] },
+  { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
+];
+
+describe('compactionPoint', () => {
+  it('keeps at least as many messages as asked for and parts no call from its result', () => {
+    const points = [0, 1, 2, 3, 4, 5, 99].map((keep) => compactionPoint(messages, keep));
+    expect(points).toEqual([5, 4, 1, 1, 1, 0, 0]);
+    for (const point of points) expect(messages[point]?.role).not.toBe('tool_result');
+  });
+});
+
+describe('inputBound', () => {
+  const tool = { name: 't', description: 'A tool.', parameters: { type: 'object' }, execute: () => 1 };
+  const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
+
+  it('counts messages, instructions and tools when nothing has been counted yet', () => {
+    const state = { ...emptyState(), messages: [...messages] };
+    const bare = inputBound(state, { tools: [] });
+    expect(bare).toBeGreaterThanOrEqual(Math.floor(messages.reduce((sum, each) => sum + bytes(each), 0) / 2));
+    expect(inputBound(state, { tools: [tool], system: 'Be brief.' })).toBeGreaterThan(bare + 20);
+  });
+
+  it('counts bytes, not characters: text of other scripts costs more', () => {
+    const bound = (text: string) =>
+      inputBound({ ...emptyState(), messages: [userMessage(text)] }, { tools: [] });
+    expect(bound('漢'.repeat(1000))).toBeGreaterThanOrEqual(1500);
+    expect(bound('x'.repeat(1000))).toBeLessThan(600);
+  });
+
+  it('goes by the count of the provider for what it has seen', () => {
+    const state = { ...emptyState(), messages: [...messages], contextTokens: 5000, contextMessages: 5 };
+    expect(inputBound(state, { tools: [tool], system: 'x'.repeat(9000) })).toBe(5000);
+    const more = { ...state, messages: [...messages, userMessage('x'.repeat(2000))] };
+    expect(inputBound(more, { tools: [tool] })).toBeGreaterThan(6000);
+  });
+});

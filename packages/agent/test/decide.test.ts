@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Action, Policy } from '../src/action.ts';
+import { decide } from '../src/decide.ts';
+import { noMetrics } from '../src/metrics.ts';
+import type { OpenCall, State } from '../src/state.ts';
+import { emptyState } from '../src/state.ts';
+
+const policy: Policy = {
+  turns: 10,
+  toolCalls: Number.POSITIVE_INFINITY,
+  onLimit: 'return',
+  attended: false,
+  compactAbove: Number.POSITIVE_INFINITY,
+};
+
+function openCall(index: number, rest: Partial<OpenCall> = {}): OpenCall {
+  const part = { type: 'tool_call', id: `${index}`, toolName: 'tool', arguments: {} } as const;
+  return { turn: 1, index, part, started: false, orphaned: false, ...rest };
+}
+
+const waiting = openCall(0, {
+  approval: {
+    request: {
+      type: 'approval_requested',
+      approvalId: 'a',
+      turn: 1,
+      index: 0,
+      callId: '0',
+      toolName: 'tool',
+      arguments: {},
+      hash: 'h',
+    },
+  },
+});
+
+function next(changes: Partial<State>, rest: Partial<Policy> = {}): Action {
+  return decide({ ...emptyState(), ...changes }, { ...policy, ...rest });
+}
+
+const finished = { type: 'finished', status: 'refusal', metrics: noMetrics } as const;
+const failure = { kind: 'network', message: 'cut' } as const;
+const open = { stopReason: 'tool_use', calls: [openCall(0), openCall(1)] } as const;
+
+/** One question each, in the order in which they are asked: whatever holds further down must not matter. */
+const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Partial<Action>])[] = [
+  ['the run has finished', { finished }, {}, { type: 'finish', status: 'refusal' }],
+  ['a stop was requested', { stop: 'timeout' }, {}, { type: 'finish', status: 'timeout' }],
+  ['a request failed', { failure }, {}, { type: 'finish', status: 'failed', error: failure }],
+  ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call' }],
+  ['the last answer ended it', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
+  ['the requests are used up', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
+  ['the conversation is too large', { contextTokens: 101 }, { compactAbove: 100 }, { type: 'compact' }],
+  ['nothing of all that holds', {}, {}, { type: 'ask' }],
+];
+
+describe('the order of the questions', () => {
+  for (const [place, [name, , , expected]] of questions.entries()) {
+    it(`asks whether ${name} before anything that comes after it`, () => {
+      const below = questions.slice(place).reverse();
+      const state = Object.assign({}, ...below.map(([, changes]) => changes));
+      const rest = Object.assign({}, ...below.map(([, , changes]) => changes));
+      expect(next(state, rest)).toMatchObject(expected);
+    });
+  }
+});
+
+describe('decide', () => {
+  it('is pure: it changes nothing and gives equal answers for equal states', () => {
+    for (const [, changes, rest] of questions) {
+      const state = deepFreeze({ ...emptyState(), ...structuredClone(changes) });
+      const given = deepFreeze({ ...policy, ...rest });
+      expect(decide(state, given)).toEqual(decide(state, given));
+    }
+  });
+
+  it('fits one screen, waits for nothing and knows nothing but the state', () => {
+    const source = readFileSync(new URL('../src/decide.ts', import.meta.url), 'utf8');
+    expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+    expect(source).not.toMatch(/\b(async|await|Promise|Date|Math\.random|new)\b/);
+    const values = [...source.matchAll(/^import (?!type )[\s\S]*? from '(.*)';$/gm)].map(([, from]) => from);
+    expect(values).toEqual(['./state.ts']);
+  });
+
+  it('S0.10 S0.11 asks when there is something to answer and runs calls when there are any', () => {
+    expect(next({})).toEqual({ type: 'ask' });
+    expect(next({ ...open, calls: [...open.calls] })).toEqual({ type: 'call', calls: open.calls });
+    const answered = openCall(0, { result: { role: 'tool_result', toolCallId: '0', content: [] } });
+    expect(next({ stopReason: 'tool_use', calls: [answered, openCall(1)] })).toEqual({
+      type: 'call',
+      calls: [openCall(1)],
+    });
+  });
+
+  it('P4 S0.9 ends as complete only where the model did', () => {
+    const ends = (stopReason: NonNullable<State['stopReason']>) => next({ stopReason });
+    expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });
+    expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
+    expect(ends('refusal')).toEqual({ type: 'finish', status: 'refusal' });
+    expect(ends('pause')).toEqual({ type: 'ask' });
+    for (const reason of ['context_full', 'unknown', 'tool_use'] as const) {
+      const action = ends(reason);
+      expect(action).toMatchObject({ status: 'failed', error: { kind: 'agent', code: reason } });
+      expect(action).not.toMatchObject({ error: { message: '' } });
+    }
+  });
+
+  it('cuts a batch where the tool calls are used up', () => {
+    const calls = [openCall(0), openCall(1), openCall(2)];
+    const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
+    expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({ type: 'call', calls: calls.slice(0, 2) });
+    expect(next({ ...state, calls }, { toolCalls: 3 })).toMatchObject({
+      status: 'limit',
+      limit: 'toolCalls',
+    });
+    expect(next({ ...state, calls }, { toolCalls: 3, onLimit: 'finalize' })).toEqual({
+      type: 'ask',
+      closing: 'toolCalls',
+    });
+  });
+
+  it('waits for a person only where nobody is there', () => {
+    const state = { stopReason: 'tool_use', calls: [waiting] } as const;
+    expect(next({ ...state, calls: [waiting] })).toEqual({ type: 'finish', status: 'waiting' });
+    expect(next({ ...state, calls: [waiting] }, { attended: true })).toEqual({
+      type: 'call',
+      calls: [waiting],
+    });
+  });
+
+  it('gives one closing answer under finalize, whatever that answer is', () => {
+    const rest = { onLimit: 'finalize' } as const;
+    expect(next({ turns: 10 }, rest)).toEqual({ type: 'ask', closing: 'turns' });
+    expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'ask', closing: 'turns' });
+    for (const stopReason of ['complete', 'tool_use', 'pause', 'max_tokens', 'unknown'] as const) {
+      expect(next({ turns: 11, closing: 'turns', stopReason, calls: [openCall(0)] }, rest)).toMatchObject({
+        status: 'limit',
+        limit: 'turns',
+      });
+    }
+  });
+
+  it('P1 a limit that ended a request ends the run as that limit, with its error', () => {
+    const error = { kind: 'limit', code: 'usd', message: 'No money left.' } as const;
+    expect(next({ failure: error })).toEqual({ type: 'finish', status: 'limit', limit: 'usd', error });
+    expect(next({ turns: 10 })).toMatchObject({ error: { kind: 'limit', code: 'turns' } });
+  });
+});
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const item of Object.values(value)) deepFreeze(item);
+  }
+  return value;
+}

@@ -1,0 +1,354 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type {
+  Agent,
+  ErrorKind,
+  ExecutionMetrics,
+  Message,
+  ModelRequest,
+  ModelResponse,
+  Role,
+  StopReason,
+  Tool,
+  ToolCall,
+  Usage,
+} from '../src/index.ts';
+import * as kit from '../src/index.ts';
+import { AgentError, Executor, isErrorKind, toFlat, userMessage } from '../src/index.ts';
+import { memoryStore } from '../src/store.ts';
+import { probes } from '../src/testing/executor-contract/probe.ts';
+import { calls, fails, hangs, puppet, puppetUsage, says } from '../src/testing/executor-contract/puppet.ts';
+import { outline, resultTexts } from '../src/testing/executor-contract/results.ts';
+import { Stage } from '../src/testing/executor-contract/stage.ts';
+import { streams } from './fake-server.ts';
+import { textAnswer } from './plain-wire.ts';
+import { rig } from './provider-rig.ts';
+
+const stage = (): Stage => new Stage(() => memoryStore());
+
+describe('R1, R2, R3: agent, tool, response', () => {
+  it('S0.1 an agent is anything with a run that answers one request; the loop is not its own', async () => {
+    const asked: ModelRequest[] = [];
+    const agent: Agent = {
+      provider: 'mine',
+      model: 'small',
+      capabilities: puppet([]).capabilities,
+      run(request) {
+        asked.push(request);
+        return Promise.resolve(calls(['one']));
+      },
+    };
+    const answer = await agent.run({ messages: [userMessage('Go.')], tools: [probes().tool('one')] });
+    expect(answer.toolCalls).toHaveLength(1);
+    expect(asked).toHaveLength(1);
+    expectTypeOf<Agent['run']>().returns.toEqualTypeOf<Promise<ModelResponse>>();
+  });
+
+  it('S0.2 a request holds messages, tools and what it asks for', async () => {
+    const agent = puppet([says('Done.')]);
+    const { tool } = probes();
+    await stage().play({ agent, tools: [tool('one')], request: { maxTokens: 7 } }, 'Hello.');
+    expect(agent.requests[0]).toMatchObject({
+      messages: [userMessage('Hello.')],
+      tools: [{ name: 'one' }],
+      config: { maxTokens: 7 },
+    });
+  });
+
+  it.each([
+    ['the request wins', 300, 300],
+    ['0 is the default of the agent', 0, 50],
+    ['absent is the default of the agent', undefined, 50],
+  ])('S0.3 maxTokens: %s', async (_name, maxTokens, sent) => {
+    const { ask, server } = rig([streams(textAnswer('Hi'))], { maxTokens: 50 });
+    await ask({ config: maxTokens === undefined ? {} : { maxTokens } });
+    expect(JSON.parse(server.at(0).text)).toMatchObject({ maxTokens: sent });
+  });
+
+  it.each([
+    ['the request wins', 0, 0],
+    ['-1 is the default of the agent', -1, 0.5],
+    ['absent is the default of the agent', undefined, 0.5],
+  ])('S0.4 temperature: %s', async (_name, temperature, sent) => {
+    const { ask, server } = rig([streams(textAnswer('Hi'))], { temperature: 0.5 });
+    await ask({ config: temperature === undefined ? {} : { temperature } });
+    expect(JSON.parse(server.at(0).text)).toMatchObject({ temperature: sent });
+  });
+
+  it('S0.5 a plain object with name, description, parameters and execute is a tool', async () => {
+    const seen: unknown[] = [];
+    const tool: Tool = {
+      name: 'read_file',
+      description: 'Reads a file.',
+      parameters: { type: 'object', properties: { path: { type: 'string' } } },
+      execute(args, { signal }) {
+        seen.push(args, signal instanceof AbortSignal);
+        return Promise.resolve({ lines: 3 });
+      },
+    };
+    const agent = puppet([calls([{ name: 'read_file', arguments: { path: 'a.txt' } }]), says('Done.')]);
+    const result = await stage().play({ agent, tools: [tool] });
+    expect(seen).toEqual([{ path: 'a.txt' }, true]);
+    expect(resultTexts(result.messages)).toEqual(['{"lines":3}']);
+  });
+
+  it('S0.6 a response holds content, tool calls, usage and stop reason apart', async () => {
+    const { response } = await stage().play({ agent: puppet([says('Words.')]) });
+    expect(response).toMatchObject({
+      content: 'Words.',
+      toolCalls: [],
+      usage: puppetUsage,
+      stopReason: 'complete',
+    });
+    expectTypeOf<ModelResponse>().toHaveProperty('content').toEqualTypeOf<string>();
+    expectTypeOf<ModelResponse>().toHaveProperty('usage').toEqualTypeOf<Usage>();
+  });
+
+  it('S0.7 a tool call holds id, tool name and arguments', () => {
+    const { toolCalls } = calls([{ name: 'one', id: 'x', arguments: { a: 1 } }]);
+    expect(toolCalls).toMatchObject([{ id: 'x', toolName: 'one', arguments: { a: 1 } }]);
+    expectTypeOf<ToolCall['arguments']>().toEqualTypeOf<Record<string, unknown>>();
+  });
+
+  it('S0.8 usage is what the provider reports, to the token', async () => {
+    const usage = { inputTokens: 12_345, outputTokens: 6, cacheReadTokens: 12_000 };
+    const result = await stage().play({ agent: puppet([says('Words.', { usage })]) });
+    expect(result.response?.usage).toEqual(usage);
+    expect(result.metrics).toMatchObject({ totalInputTokens: 12_345, totalOutputTokens: 6 });
+  });
+
+  it('S0.9 the stop reasons are the three of the seed and four that services have besides', () => {
+    expectTypeOf<'complete' | 'tool_use' | 'max_tokens'>().toExtend<StopReason>();
+    expectTypeOf<Exclude<StopReason, 'complete' | 'tool_use' | 'max_tokens'>>().toEqualTypeOf<
+      'refusal' | 'pause' | 'context_full' | 'unknown'
+    >();
+  });
+});
+
+describe('R4: the conversation loop', () => {
+  it('S0.10 goes on while there are tool calls and ends when there are none', async () => {
+    const agent = puppet([calls(['one']), calls(['one']), says('Done.'), says('Never asked.')]);
+    const result = await stage().play({ agent, tools: [probes().tool('one')] });
+    expect(agent.requests).toHaveLength(3);
+    expect(result.text).toBe('Done.');
+  });
+
+  it('S0.11 sends at the start, and again when the results are ready', async () => {
+    const agent = puppet([calls(['one']), says('Done.')]);
+    await stage().play({ agent, tools: [probes().tool('one')] });
+    expect(agent.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['user', 'tool_result']);
+  });
+
+  it('S0.12 executes each tool and collects every result', async () => {
+    const { tool, names } = probes();
+    const agent = puppet([calls(['one', 'two', 'one']), says('Done.')]);
+    const result = await stage().play({ agent, tools: [tool('one'), tool('two')] });
+    expect(names).toEqual(['one', 'two', 'one']);
+    expect(resultTexts(result.messages)).toEqual(['one done', 'two done', 'one done']);
+  });
+
+  it('S0.13 returns the final response when the model is complete without calls', async () => {
+    const answer = says('All done.');
+    const result = await stage().play({ agent: puppet([answer]) });
+    expect(result.status).toBe('complete');
+    expect(result.response).toEqual(answer);
+    expect(result.unwrap()).toBe(result);
+  });
+
+  it('S0.14 brings the error of a request to the caller', async () => {
+    const error = new AgentError({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
+    const result = await stage().play({ agent: puppet([fails(error)]) });
+    expect(result.error).toMatchObject({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
+    expect(() => result.unwrap()).toThrow('The line is dead.');
+  });
+
+  it('S0.15 S0.23 a deadline ends the run with a timeout error, its own or the one of its caller', async () => {
+    const own = await stage().play({ agent: puppet([hangs()]), limits: { ms: 1000 } });
+    expect(own).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
+    const theirs = stage();
+    const caller = new AbortController();
+    const run = theirs.run({ agent: puppet([hangs()]) }, 'Go.', { signal: caller.signal });
+    await theirs.advance(100);
+    caller.abort(new DOMException('Too late.', 'TimeoutError'));
+    expect(await theirs.until(run)).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
+  });
+
+  it('S0.16 each request carries the whole conversation', async () => {
+    const agent = puppet([calls(['one']), calls(['two']), says('Done.')]);
+    const { tool } = probes();
+    const result = await stage().play({ agent, tools: [tool('one'), tool('two')] }, 'First prompt.');
+    expect(outline(agent.requests[2]?.messages ?? [])).toEqual([
+      'user: First prompt.',
+      'assistant: ',
+      'tool_result: one done',
+      'assistant: ',
+      'tool_result: two done',
+    ]);
+    expect(result.messages.slice(0, 5)).toEqual(agent.requests[2]?.messages);
+  });
+
+  it('S0.17 the roles are user, assistant and tool_result; a result names its call', async () => {
+    expectTypeOf<Role>().toEqualTypeOf<'user' | 'assistant' | 'tool_result'>();
+    expectTypeOf<Message['role']>().toEqualTypeOf<Role>();
+    const agent = puppet([calls([{ name: 'one', id: 'call_7' }]), says('Done.')]);
+    const { messages } = await stage().play({ agent, tools: [probes().tool('one')] });
+    expect(toFlat(messages)).toEqual([
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: '', toolCalls: [{ id: 'call_7', toolName: 'one', arguments: {} }] },
+      { role: 'tool_result', content: 'one done', toolCallId: 'call_7' },
+      { role: 'assistant', content: 'Done.' },
+    ]);
+  });
+});
+
+describe('R6, R7: cancellation and metrics', () => {
+  it('S0.22 every asynchronous part gets a signal, and each is told to stop', async () => {
+    const theatre = stage();
+    const told: Record<string, AbortSignal | undefined> = {};
+    const never = (name: string, signal: AbortSignal | undefined) => {
+      told[name] = signal;
+      return new Promise<never>(() => {});
+    };
+    const { tool } = probes();
+    const one = tool('one', { execute: (_args, { signal }) => never('tool', signal) });
+    const asking = (name: string) => puppet([(_request, { signal }) => never(name, signal)]);
+    const runs = [
+      theatre.run({ agent: asking('request') }),
+      theatre.run({ agent: puppet([calls(['one'])]), tools: [one] }),
+      theatre.run({
+        agent: puppet([calls(['one'])]),
+        tools: [one],
+        gate: (_call, { signal }) => never('gate', signal),
+      }),
+      theatre.run({
+        agent: puppet([calls(['one'])]),
+        tools: [tool('one')],
+        context: { maxTokens: 1, keep: 1, summarize: (_messages, { signal }) => never('summary', signal) },
+      }),
+    ];
+    await theatre.advance(1000);
+    const before = theatre.elapsed;
+    for (const run of runs) run.cancel();
+    for (const run of runs) expect((await theatre.until(run)).status).toBe('cancelled');
+    expect(theatre.elapsed - before).toBeLessThanOrEqual(250);
+    expect(Object.keys(told).sort()).toEqual(['gate', 'request', 'summary', 'tool']);
+    expect(Object.values(told).every((signal) => signal?.aborted === true)).toBe(true);
+  });
+
+  it('S0.23 the abort of a parent reaches request and tool', async () => {
+    const theatre = stage();
+    const parent = new AbortController();
+    const { tool, runs } = probes();
+    const one = tool('one', { execute: () => new Promise(() => {}) });
+    const options = { agent: puppet([calls(['one'])]), tools: [one] };
+    const run = theatre.run(options, 'Go.', { signal: parent.signal });
+    await theatre.advance(1000);
+    parent.abort();
+    expect((await theatre.until(run)).status).toBe('cancelled');
+    expect(runs[0]?.context.signal.aborted).toBe(true);
+  });
+
+  it('S0.24 P14 the metrics add up every answer and count it once', async () => {
+    const agent = puppet([
+      calls(['one'], { usage: { inputTokens: 10, outputTokens: 1 } }),
+      calls(['one'], { usage: { inputTokens: 20, outputTokens: 2 } }),
+      says('Done.', { usage: { inputTokens: 30, outputTokens: 3 } }),
+    ]);
+    const { metrics } = await stage().play({ agent, tools: [probes().tool('one')] });
+    expect(metrics).toMatchObject({ totalInputTokens: 60, totalOutputTokens: 6, invocations: 3 });
+    expectTypeOf<
+      Pick<ExecutionMetrics, 'totalInputTokens' | 'totalOutputTokens' | 'invocations'>
+    >().toEqualTypeOf<{
+      readonly totalInputTokens: number;
+      readonly totalOutputTokens: number;
+      readonly invocations: number;
+    }>();
+  });
+});
+
+describe('R8: errors', () => {
+  it('S0.25 an AgentError has kind, message and a cause that can be reached', () => {
+    const error = AgentError.from(Object.assign(new TypeError('no route'), { code: 'EHOSTDOWN' }), 'network');
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: 'AgentError', kind: 'network', message: 'no route' });
+    expect(error.cause).toEqual({ name: 'TypeError', message: 'no route', code: 'EHOSTDOWN' });
+  });
+
+  it('S0.26 the kinds are the six of the seed and three more, a closed set', () => {
+    const kinds: ErrorKind[] = [
+      'agent',
+      'tool',
+      'timeout',
+      'rate_limit',
+      'network',
+      'invalid',
+      'auth',
+      'aborted',
+      'limit',
+    ];
+    expect(kinds.every(isErrorKind)).toBe(true);
+    expect(['AGENT', 'other', '', 7, undefined].some(isErrorKind)).toBe(false);
+    expectTypeOf<ErrorKind>().toEqualTypeOf<(typeof kinds)[number]>();
+  });
+
+  const retryPolicy: readonly (readonly [string, ErrorKind, boolean, number])[] = [
+    ['a rate limit backs off and tries again', 'rate_limit', true, 2],
+    ['a dead line is tried again', 'network', true, 2],
+    ['a failing service is tried again', 'agent', true, 2],
+    ['a refused key is fatal', 'auth', false, 1],
+    ['a bad request is fatal', 'invalid', false, 1],
+  ];
+
+  it.each(retryPolicy)('S0.27 %s', async (_name, kind, again, requests) => {
+    const statuses = { rate_limit: 429, network: 0, agent: 500, auth: 401, invalid: 400 } as Record<
+      ErrorKind,
+      number
+    >;
+    const failing: Parameters<typeof rig>[0][number] = (exchange) =>
+      statuses[kind] === 0 ? exchange.cut() : exchange.head(statuses[kind], {}).write('no').end();
+    const { agent, server, runtime } = rig([failing, streams(textAnswer('Hi'))]);
+    const run = new Executor({ agent, runtime }).run('Go.');
+    for (let moves = 0; moves < 20; moves += 1) await runtime.advance(500);
+    const result = await run;
+    expect(server.exchanges).toHaveLength(requests);
+    expect(result.status).toBe(again ? 'complete' : 'failed');
+    if (!again) expect(result.error?.kind).toBe(kind);
+  });
+
+  it('S0.27 a failing tool is skipped: the model is told and the run goes on', async () => {
+    const { tool } = probes();
+    const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
+    const agent = puppet([calls(['bad', 'good']), says('Done without it.')]);
+    const result = await stage().play({ agent, tools: [bad, tool('good')] });
+    expect(result.status).toBe('complete');
+    expect(resultTexts(result.messages)).toEqual(['broken', 'good done']);
+  });
+});
+
+describe('statelessness', () => {
+  it('S0.31 two runs of one executor share nothing', async () => {
+    const theatre = stage();
+    const agent = puppet([calls(['one']), says('One.'), says('Two.')]);
+    const executor = theatre.executor({ agent, tools: [probes().tool('one')] });
+    const [first, second] = [
+      await theatre.until(executor.run('First.')),
+      await theatre.until(executor.run('Second.')),
+    ];
+    expect(outline(agent.requests[2]?.messages ?? [])).toEqual(['user: Second.']);
+    expect(second.metrics).toMatchObject({ invocations: 1, toolCalls: 0 });
+    expect(second.sessionId).not.toBe(first.sessionId);
+  });
+});
+
+it('the main entry names what it is made of', () => {
+  expect(Object.keys(kit)).toEqual(
+    expect.arrayContaining([
+      'AgentError',
+      'Budget',
+      'Executor',
+      'decide',
+      'defineTool',
+      'fold',
+      'memoryStore',
+    ]),
+  );
+});

@@ -1,0 +1,122 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { AgentError } from '../src/errors.ts';
+import type { Tool } from '../src/tool.ts';
+import {
+  checkTool,
+  defineTool,
+  fromSeedTool,
+  isToolOutput,
+  toolOutput,
+  validateArguments,
+} from '../src/tool.ts';
+
+const context = {
+  signal: new AbortController().signal,
+  callId: 'a',
+  idempotencyKey: 'k',
+  progress: () => {},
+} as unknown as Parameters<Tool['execute']>[1];
+
+const zodTool = defineTool({
+  name: 'add',
+  description: 'Adds.',
+  parameters: z.object({ a: z.number().int(), b: z.number().default(1) }),
+  effect: 'read',
+  execute: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number; b: number }>();
+    return args.a + args.b;
+  },
+});
+
+describe('defineTool', () => {
+  it('S0.5 takes zod: typed arguments, JSON Schema for the model, defaults filled in', async () => {
+    expect(zodTool.parameters).toMatchObject({
+      type: 'object',
+      properties: { a: { type: 'integer' } },
+      required: ['a'],
+    });
+    expect(JSON.stringify(zodTool.parameters)).not.toMatch(/\$schema|9007199254740991/);
+    const valid = await validateArguments(zodTool, { a: 2 });
+    expect(valid).toEqual({ ok: true, value: { a: 2, b: 1 } });
+    expect(valid.ok && zodTool.execute(valid.value, context)).toBe(3);
+  });
+
+  it('P9 says in words for the model which argument is wrong', async () => {
+    expect(await validateArguments(zodTool, { a: 'two' })).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/^a: /),
+    });
+    expect(await validateArguments(zodTool, {})).toMatchObject({ ok: false });
+  });
+
+  it('S0.5 takes JSON Schema, in any order of keys', () => {
+    const one = defineTool({
+      name: 'a',
+      description: '',
+      parameters: { type: 'object', properties: {} },
+      execute: () => 1,
+    });
+    const two = defineTool({
+      name: 'a',
+      description: '',
+      parameters: { properties: {}, type: 'object' },
+      execute: () => 1,
+    });
+    expect(JSON.stringify(one.parameters)).toBe(JSON.stringify(two.parameters));
+  });
+
+  it.each(['', 'has space', 'a'.repeat(65), 'dot.ted', 'ünïcode'])('refuses the name %j', (name) => {
+    const make = () =>
+      defineTool({ name, description: '', parameters: { type: 'object' }, execute: () => 1 });
+    expect(make).toThrow(AgentError);
+  });
+
+  it('refuses a schema that describes no object, and a library that cannot describe itself', () => {
+    const make = (parameters: never) => () =>
+      defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
+    expect(make({ type: 'string' } as never)).toThrow(/must be a JSON Schema/);
+    expect(
+      make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
+    ).toThrow(/cannot be turned/);
+  });
+
+  it('S4.3 takes the tool of the other seed', async () => {
+    const tool = fromSeedTool({
+      name: 'echo',
+      description: 'Echoes.',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      execute: (input, { signal }) => Promise.resolve(`${String(input['text'])} ${signal.aborted}`),
+    });
+    expect(() => checkTool(tool)).not.toThrow();
+    expect(await tool.execute({ text: 'hi' }, context)).toBe('hi false');
+    expect(await validateArguments(tool, {})).toMatchObject({ ok: false });
+  });
+});
+
+describe('checking arguments', () => {
+  it('never throws, whatever the check does', async () => {
+    for (const validate of [
+      () => {
+        throw new Error('no check');
+      },
+      () => Promise.reject(new Error('no check')),
+    ]) {
+      const tool = { ...zodTool, validate };
+      expect(await validateArguments(tool, {})).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining('no check'),
+      });
+    }
+  });
+});
+
+describe('toolOutput', () => {
+  it('is recognised by its brand, not by its looks', () => {
+    const output = toolOutput({ content: 'x', isError: true });
+    expect(isToolOutput(output)).toBe(true);
+    expect(isToolOutput({ content: 'x', isError: true })).toBe(false);
+    expect([null, undefined, 'x', []].some(isToolOutput)).toBe(false);
+    expect(JSON.stringify(output)).toBe('{"content":"x","isError":true}');
+  });
+});
