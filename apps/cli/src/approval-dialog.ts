@@ -1,0 +1,171 @@
+import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
+import { diffLines, parseDiff } from './diff-lines.ts';
+import { oneLine } from './escape.ts';
+import type { Key } from './io.ts';
+import { ruleToOffer } from './permission-rule.ts';
+import type { Style } from './style.ts';
+import { clip, flow } from './text-width.ts';
+import { askLine } from './tool-report.ts';
+
+/** What an approval does to the world around it. */
+export interface ApprovalPorts {
+  readonly style: Style;
+  columns(): number;
+  /** Where the folder of the run is, for commands. */
+  readonly folder: string;
+  /** Adds lines to the report. */
+  show(lines: readonly string[]): void;
+  answer(approvalId: string, answer: ApprovalAnswer): void;
+  /** Allows what a rule names for the rest of the run. */
+  allowAlways(rule: string): void;
+  /** The question, or the text being typed, has changed. */
+  changed(): void;
+}
+
+const diffMost = 16;
+
+/**
+ * Asks a person about calls, one after the other. The question stays on the screen; the keys stand in the
+ * footer, which {@link ApprovalDialog.footer} gives.
+ */
+export class ApprovalDialog {
+  readonly #ports: ApprovalPorts;
+  readonly #waiting: ApprovalRequestedEvent[] = [];
+  readonly #always = new Set<string>();
+  #diffCut = false;
+  /** The reason being typed; absent while keys decide. */
+  #reason: string | undefined;
+
+  constructor(ports: ApprovalPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether somebody is being asked now. */
+  get open(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Asks about a call, after those that wait already. */
+  ask(request: ApprovalRequestedEvent): void {
+    this.#waiting.push(request);
+    if (this.#waiting.length === 1) this.#present();
+  }
+
+  /** Forgets all questions: the run is over or is being stopped. */
+  close(): void {
+    this.#waiting.length = 0;
+    this.#reason = undefined;
+  }
+
+  /** What the footer shows while a question is open. */
+  footer(): string[] {
+    const [request] = this.#waiting;
+    if (request === undefined) return [];
+    const { style } = this.#ports;
+    const width = this.#ports.columns() - 5;
+    if (this.#reason !== undefined) {
+      const hint = `${style.marks.dot} Enter denies, Esc goes back`;
+      const typed = `deny because: ${this.#reason}`;
+      // The end of a long reason stays in view, since that is where somebody types.
+      const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
+      return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
+    }
+    const rule = offeredRule(request);
+    const keys: (readonly [key: string, words: string])[] = [
+      ['y', 'allow'],
+      ...(rule === undefined ? [] : [['a', `always ${oneLine(rule)} in this run`] as const]),
+      ['n', 'deny'],
+      ['e', 'deny and say why'],
+      ...(this.#diffCut ? [['d', 'full diff'] as const] : []),
+    ];
+    const pieces = keys.map(([key, words]) => `${key} ${words}`);
+    return flow(pieces, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
+  }
+
+  /** Takes a key. Keys that mean nothing here do nothing: there is no default. */
+  key(key: Key): void {
+    const [request] = this.#waiting;
+    if (request === undefined) return;
+    if (this.#reason !== undefined) this.#type(request, this.#reason, key);
+    else if (key.type === 'text') this.#choose(request, key.text.toLowerCase());
+  }
+
+  #choose(request: ApprovalRequestedEvent, letter: string): void {
+    const rule = offeredRule(request);
+    if (letter === 'y') this.#decide(request, { decision: 'allow' });
+    else if (letter === 'n') this.#decide(request, { decision: 'deny' });
+    else if (letter === 'a' && rule !== undefined) {
+      this.#always.add(rule);
+      this.#ports.allowAlways(rule);
+      this.#decide(request, { decision: 'allow' });
+    } else if (letter === 'e') {
+      this.#reason = '';
+      this.#ports.changed();
+    } else if (letter === 'd' && this.#diffCut) {
+      this.#ports.show(this.#diff(request, undefined));
+      this.#diffCut = false;
+      this.#ports.changed();
+    }
+  }
+
+  #type(request: ApprovalRequestedEvent, reason: string, key: Key): void {
+    if (key.type === 'enter') {
+      const message = reason.trim();
+      return this.#decide(request, { decision: 'deny', ...(message !== '' && { message }) });
+    }
+    if (key.type === 'escape') this.#reason = undefined;
+    else if (key.type === 'backspace') this.#reason = Array.from(reason).slice(0, -1).join('');
+    else if (key.type === 'text') this.#reason = reason + key.text;
+    this.#ports.changed();
+  }
+
+  #decide(request: ApprovalRequestedEvent, answer: ApprovalAnswer): void {
+    this.#waiting.shift();
+    this.#reason = undefined;
+    this.#ports.answer(request.approvalId, answer);
+    this.#present();
+    this.#ports.changed();
+  }
+
+  /** Shows the next question, skipping those that an "always" has answered in the meantime. */
+  #present(): void {
+    for (;;) {
+      const [request] = this.#waiting;
+      if (request === undefined) return;
+      const rule = offeredRule(request);
+      if (rule === undefined || !this.#always.has(rule)) {
+        this.#diffCut = request.diff !== undefined && parseDiff(request.diff).length > diffMost;
+        this.#ports.show([this.#question(request), ...this.#diff(request, diffMost)]);
+        return;
+      }
+      this.#waiting.shift();
+      this.#ports.answer(request.approvalId, { decision: 'allow' });
+    }
+  }
+
+  #question(request: ApprovalRequestedEvent): string {
+    const { style, folder } = this.#ports;
+    const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
+    const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
+    const call = { toolName: request.toolName, subject: subjectOf(request), summary };
+    return askLine(call, { style, columns: this.#ports.columns(), verbose: false });
+  }
+
+  #diff(request: ApprovalRequestedEvent, most: number | undefined): string[] {
+    if (request.diff === undefined) return [];
+    const { style } = this.#ports;
+    const lines = diffLines(request.diff, style, this.#ports.columns() - 7, most);
+    return lines.map((line) => `      ${line}`);
+  }
+}
+
+/** A tool that names no subject is shown with all its arguments: nobody decides about what they cannot see. */
+function subjectOf(request: ApprovalRequestedEvent): string {
+  return request.subject === undefined || request.subject === ''
+    ? JSON.stringify(request.arguments)
+    : request.subject;
+}
+
+function offeredRule({ toolName, subject }: ApprovalRequestedEvent): string | undefined {
+  return ruleToOffer({ toolName, subject: subject ?? '' });
+}

@@ -1,0 +1,91 @@
+import type { AssistantEvent, CallPlace, Tool, ToolCallPart, ToolResultEvent } from '@cobbler/agent';
+import type { DiffSize } from './diff-lines.ts';
+import { diffSize } from './diff-lines.ts';
+import type { ToolReport } from './tool-report.ts';
+
+/**
+ * Keeps what the events of a run say about calls in different places, until a call is over and can be
+ * reported on: its arguments stand in the answer, its subject is the tool's to say, its diff may already
+ * have been shown with a question.
+ */
+export class CallBook {
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #diffsShown = new Set<string>();
+  readonly #changes = new Map<string, DiffSize>();
+  readonly #running = new Map<string, string>();
+  #calls: readonly ToolCallPart[] = [];
+
+  constructor(tools: readonly Tool[]) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** Lines added and removed by path, all changes of the run together. */
+  get changes(): ReadonlyMap<string, DiffSize> {
+    return this.#changes;
+  }
+
+  /** What runs now, in the order of starting: name and subject of each call. */
+  get running(): readonly string[] {
+    return [...this.#running.values()];
+  }
+
+  /** A new answer: its calls are the ones that follow. */
+  answered(event: Pick<AssistantEvent, 'content'>): void {
+    this.#calls = event.content.filter((part) => part.type === 'tool_call');
+  }
+
+  started(
+    event: CallPlace & { readonly toolName: string; readonly arguments: Record<string, unknown> },
+  ): void {
+    const subject = this.#subject(event.toolName, event.arguments);
+    this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
+  }
+
+  /** The diff of this call was shown when somebody was asked about it. */
+  diffShown(place: CallPlace): void {
+    this.#diffsShown.add(keyOf(place));
+  }
+
+  finished(event: ToolResultEvent): ToolReport {
+    this.#running.delete(keyOf(event));
+    const args = this.#calls[event.index]?.arguments ?? {};
+    const subject = this.#subject(event.toolName, args);
+    if (event.diff !== undefined && !event.isError) this.#note(subject, diffSize(event.diff));
+    const showDiff = event.diff !== undefined && !this.#diffsShown.has(keyOf(event));
+    return {
+      toolName: event.toolName,
+      subject,
+      outcome: outcomeOf(event),
+      durationMs: event.durationMs,
+      text: event.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n'),
+      arguments: args,
+      printed: this.#tools.get(event.toolName)?.effect !== 'read' && event.diff === undefined,
+      ...(event.summary !== undefined && { summary: event.summary }),
+      ...(showDiff && { diff: event.diff }),
+    };
+  }
+
+  /** A tool that stumbles over odd arguments has no subject; what came of the call says the rest. */
+  #subject(toolName: string, args: Record<string, unknown>): string {
+    try {
+      return this.#tools.get(toolName)?.subject?.(args) ?? '';
+    } catch {
+      return '';
+    }
+  }
+
+  #note(path: string, size: DiffSize): void {
+    const before = this.#changes.get(path) ?? { added: 0, removed: 0 };
+    this.#changes.set(path, { added: before.added + size.added, removed: before.removed + size.removed });
+  }
+}
+
+function keyOf({ turn, index }: CallPlace): string {
+  return `${turn}.${index}`;
+}
+
+function outcomeOf(event: ToolResultEvent): ToolReport['outcome'] {
+  if (event.denied) return 'denied';
+  if (!event.isError) return 'ok';
+  return event.notRun ? 'not_run' : 'failed';
+}

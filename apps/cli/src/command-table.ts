@@ -1,0 +1,216 @@
+/** An option of a command, as it is parsed, explained and completed. */
+export interface OptionRow {
+  /** In commander's words: `-m, --model <name>`. */
+  readonly flags: string;
+  readonly text: string;
+  /** May be given more than once. */
+  readonly repeats?: true;
+  /** What completes its value. */
+  readonly completes?: 'file' | 'folder' | readonly string[];
+  /** Accepted, but not worth a line of help. */
+  readonly hidden?: true;
+}
+
+/** A group of options under a heading of the help. */
+export interface OptionGroup {
+  readonly title: string;
+  readonly options: readonly OptionRow[];
+}
+
+export interface CommandRow {
+  readonly name: string;
+  /** What follows the name, in commander's words. */
+  readonly operands: string;
+  /** One line for the list of commands. */
+  readonly text: string;
+  /** What its own help says beyond its options. */
+  readonly about: readonly string[];
+  readonly groups: readonly OptionGroup[];
+  /** Words that complete its first operand. */
+  readonly words?: readonly string[];
+}
+
+const runGroups: readonly OptionGroup[] = [
+  {
+    title: 'Model',
+    options: [
+      {
+        flags: '-m, --model <name>',
+        text: 'fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider',
+        completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
+      },
+      { flags: '--base-url <url>', text: "another server that speaks the provider's language" },
+      {
+        flags: '--api <name>',
+        text: "which of OpenAI's APIs to speak: responses or chat",
+        completes: ['responses', 'chat'],
+      },
+    ],
+  },
+  {
+    title: 'Task',
+    options: [
+      {
+        flags: '-C, --dir <folder>',
+        text: 'work in this folder instead of the current one',
+        completes: 'folder',
+      },
+      {
+        flags: '-f, --attach <file>',
+        text: 'attach a text, picture or PDF; repeatable',
+        repeats: true,
+        completes: 'file',
+      },
+      { flags: '--system <text>', text: 'replace the built-in instructions by this text, or @FILE' },
+      { flags: '--append-system <text>', text: 'add this text, or @FILE, to the instructions' },
+      { flags: '--no-context-files', text: 'do not read AGENTS.md or CLAUDE.md' },
+      { flags: '--tools <list>', text: 'only these tools, separated by commas; none for none' },
+    ],
+  },
+  {
+    title: 'Permissions',
+    options: [
+      { flags: '--ask', text: 'ask before edits and commands (default)' },
+      { flags: '--edits', text: 'edit without asking, ask before commands' },
+      { flags: '--yes', text: 'ask nothing' },
+      { flags: '--read-only', text: 'only read' },
+      {
+        flags: '--allow <rule>',
+        text: "allow what a rule names, such as 'run_command(npm test*)'; repeatable",
+        repeats: true,
+      },
+    ],
+  },
+  {
+    title: 'Limits',
+    options: [
+      { flags: '--max-turns <n>', text: 'most requests to the model (default 100)' },
+      { flags: '--max-usd <amount>', text: 'most money, in US dollars' },
+      { flags: '--max-tokens <n>', text: 'most tokens, in and out together' },
+      { flags: '--timeout <time>', text: 'most time, such as 90s or 10m (default 1h)' },
+    ],
+  },
+  {
+    title: 'Output',
+    options: [
+      { flags: '-o, --output <file>', text: 'also write the last answer into a file', completes: 'file' },
+      { flags: '--json', text: 'one event per line; --json=deltas also while an answer streams' },
+      { flags: '-q, --quiet', text: 'the answer only' },
+      { flags: '-v, --verbose', text: 'arguments and results in full, request ids' },
+      { flags: '-p, --print', text: 'accepted and ignored', hidden: true },
+      { flags: '--json-deltas', text: 'what --json=deltas is read as', hidden: true },
+    ],
+  },
+];
+
+/** Every command, in the order of the help. */
+export const commands: readonly CommandRow[] = [
+  {
+    name: 'run',
+    operands: '[prompt...]',
+    text: 'work on a task until it is done (the command may be left out)',
+    about: [
+      'The prompt is the words given, or what is piped in, or both: then the pipe is attached to it.',
+      'The answer goes to standard output, everything else to standard error.',
+      'Without a terminal nobody can be asked: what would need it is denied, and the exit code is 5.',
+      'Ctrl-C cancels and still prints the summary; a second Ctrl-C ends at once.',
+    ],
+    groups: runGroups,
+  },
+  {
+    name: 'demo',
+    operands: '',
+    text: 'watch it repair a small project, without a key',
+    about: [
+      'A scripted model repairs a failing test in a small project. Everything else is real: the tools, the',
+      'files, the requests over HTTP. It works in a new folder, which stays, and asks nothing.',
+    ],
+    groups: [
+      {
+        title: 'Options',
+        options: [
+          {
+            flags: '-C, --dir <folder>',
+            text: 'play in a folder that an earlier demo left, as it stands now',
+            completes: 'folder',
+          },
+          { flags: '--json', text: 'one event per line, as in run' },
+          { flags: '-v, --verbose', text: 'arguments and results in full' },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'models',
+    operands: '',
+    text: 'the models, what they cost, and whether there is a key',
+    about: [],
+    groups: [],
+  },
+  {
+    name: 'config',
+    operands: '[action] [name] [value]',
+    text: 'settings and where they come from; set-key stores a key',
+    about: [
+      'cobbler config                    show every setting and its source',
+      'cobbler config set-key PROVIDER   store a key; it is typed hidden, or piped in',
+      'cobbler config set NAME VALUE     store a setting, such as: set model best',
+    ],
+    groups: [],
+    words: ['set-key', 'set'],
+  },
+  {
+    name: 'doctor',
+    operands: '',
+    text: 'check the setup, and say what repairs it',
+    about: [],
+    groups: [
+      {
+        title: 'Options',
+        options: [
+          { flags: '--live', text: 'also ask the model for one token' },
+          { flags: '--json', text: 'the checks as JSON' },
+          { flags: '-m, --model <name>', text: 'check this model instead of the configured one' },
+          { flags: '--base-url <url>', text: 'check this address' },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'completion',
+    operands: '<shell>',
+    text: 'completion for bash, zsh or fish',
+    about: [
+      'bash: eval "$(cobbler completion bash)"      in ~/.bashrc',
+      'zsh:  eval "$(cobbler completion zsh)"       in ~/.zshrc, after compinit',
+      'fish: cobbler completion fish | source       in ~/.config/fish/config.fish',
+    ],
+    groups: [],
+    words: ['bash', 'zsh', 'fish'],
+  },
+  {
+    name: 'help',
+    operands: '[command]',
+    text: 'all about one command',
+    about: [],
+    groups: [],
+    words: ['run', 'demo', 'models', 'config', 'doctor', 'completion'],
+  },
+];
+
+export const commandNames: readonly string[] = commands.map((command) => command.name);
+
+/** The command of this name. */
+export function commandRow(name: string): CommandRow | undefined {
+  return commands.find((command) => command.name === name);
+}
+
+/** Every option of a command. */
+export function optionsOf(command: CommandRow): OptionRow[] {
+  return command.groups.flatMap((group) => [...group.options]);
+}
+
+/** The flags of an option without its value: `-m, --model <name>` gives `-m` and `--model`. */
+export function flagNames(option: OptionRow): string[] {
+  return option.flags.match(/--?[\w-]+/g) ?? [];
+}

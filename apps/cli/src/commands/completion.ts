@@ -1,0 +1,129 @@
+import { commandNames, commands, flagNames, optionsOf } from '../command-table.ts';
+import type { Io } from '../io.ts';
+import { didYouMean } from '../suggestion.ts';
+import { UsageError } from '../usage-error.ts';
+
+const shells: Readonly<Record<string, () => string>> = { bash: bash, zsh: zsh, fish: fish };
+
+/**
+ * Prints a completion script.
+ * @throws UsageError for a shell that is not known.
+ */
+export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): number {
+  const write = shell !== undefined && Object.hasOwn(shells, shell) ? shells[shell] : undefined;
+  if (write === undefined) {
+    const names = Object.keys(shells);
+    throw new UsageError(
+      `There is no completion for ${JSON.stringify(shell ?? '')}.${didYouMean(shell ?? '', names)}`,
+      `Known: ${names.join(', ')}. How to set it up: cobbler help completion`,
+    );
+  }
+  io.stdout.write(`${write()}\n`);
+  return 0;
+}
+
+/** Options and first operands of each command; what is left out is a path. */
+function words(name: string): { flags: string[]; operands: readonly string[] } {
+  const row = commands.find((command) => command.name === name);
+  if (row === undefined) return { flags: [], operands: [] };
+  const flags = optionsOf(row)
+    .filter((option) => !option.hidden)
+    .flatMap(flagNames);
+  return { flags, operands: row.words ?? [] };
+}
+
+/** Options whose values are known words. */
+function valued(): { flags: string[]; values: readonly string[] }[] {
+  const rows = commands.flatMap(optionsOf).filter((option) => Array.isArray(option.completes));
+  return rows.map((option) => ({
+    flags: flagNames(option),
+    values: Array.isArray(option.completes) ? option.completes : [],
+  }));
+}
+
+function bash(): string {
+  const cases = commandNames.map((name) => {
+    const { flags, operands } = words(name);
+    return `    ${name}) words="${[...flags, ...operands].join(' ')}" ;;`;
+  });
+  const values = valued().map(
+    ({ flags, values }) =>
+      `    ${flags.join('|')}) COMPREPLY=($(compgen -W "${values.join(' ')}" -- "$current")); return ;;`,
+  );
+  return `# cobbler completion for bash
+_cobbler() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words
+  COMPREPLY=()
+  case "$before" in
+${values.join('\n')}
+    -C|--dir) COMPREPLY=($(compgen -d -- "$current")); return ;;
+    -f|--attach|-o|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
+  esac
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+    *) words="${words('run').flags.join(' ')}" ;;
+  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then words="$words ${commandNames.join(' ')} --help --version"; fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _cobbler cobbler`;
+}
+
+function zsh(): string {
+  const cases = commandNames.map((name) => {
+    const { flags, operands } = words(name);
+    return `    ${name}) candidates=(${[...flags, ...operands].join(' ')}) ;;`;
+  });
+  const values = valued().map(
+    ({ flags, values }) => `    ${flags.join('|')}) compadd -- ${values.join(' ')}; return ;;`,
+  );
+  return `#compdef cobbler
+_cobbler() {
+  local -a candidates
+  case "\${words[CURRENT-1]}" in
+${values.join('\n')}
+    -C|--dir) _files -/; return ;;
+    -f|--attach|-o|--output) _files; return ;;
+  esac
+  case "\${words[2]}" in
+${cases.join('\n')}
+    *) candidates=(${words('run').flags.join(' ')}) ;;
+  esac
+  if (( CURRENT == 2 )); then candidates+=(${commandNames.join(' ')} --help --version); fi
+  compadd -- $candidates || _files
+}
+compdef _cobbler cobbler`;
+}
+
+function fish(): string {
+  const lines = [
+    '# cobbler completion for fish',
+    'complete -c cobbler -n __fish_use_subcommand -l version -l help',
+  ];
+  for (const { name, text } of commands) {
+    lines.push(`complete -c cobbler -n __fish_use_subcommand -f -a ${name} -d ${quoted(text)}`);
+  }
+  for (const command of commands) {
+    const condition =
+      command.name === 'run'
+        ? "'__fish_seen_subcommand_from run; or __fish_use_subcommand'"
+        : `'__fish_seen_subcommand_from ${command.name}'`;
+    for (const word of command.words ?? []) lines.push(`complete -c cobbler -n ${condition} -f -a ${word}`);
+    for (const option of optionsOf(command).filter((one) => !one.hidden)) {
+      const names = flagNames(option).map((flag) =>
+        flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
+      );
+      const takes = Array.isArray(option.completes)
+        ? ` -x -a ${quoted(option.completes.join(' '))}`
+        : option.flags.includes('<')
+          ? ' -r'
+          : '';
+      lines.push(`complete -c cobbler -n ${condition} ${names.join(' ')}${takes} -d ${quoted(option.text)}`);
+    }
+  }
+  return lines.join('\n');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { AgentError, cleanKey } from '@cobbler/agent';
+import { cobblerHome } from '@cobbler/agent/node';
+import { writeSetting } from '../config-writer.ts';
+import { visible } from '../escape.ts';
+import { readHidden } from '../hidden-input.ts';
+import type { Io } from '../io.ts';
+import { providerEntry, providerNames, providers } from '../providers.ts';
+import type { Setting } from '../settings.ts';
+import { fromFile, keyOf, maskedKey, readSettings } from '../settings.ts';
+import { didYouMean } from '../suggestion.ts';
+import { padEnd } from '../text-width.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
+export async function config(operands: readonly string[], io: Io): Promise<number> {
+  const [action, name, value] = operands;
+  if (action === undefined) return show(io);
+  if (action === 'set-key') return await setKey(name, io);
+  if (action === 'set') return set(name, value, io);
+  throw new UsageError(
+    `There is nothing called ${JSON.stringify(action)} to do with the configuration.${didYouMean(action, ['set-key', 'set'])}`,
+    'See: cobbler help config',
+  );
+}
+
+function show(io: Io): number {
+  const settings = readSettings(io.env);
+  const { file } = settings;
+  const stored = (name: Parameters<typeof fromFile>[2]) =>
+    fromFile(file, file.values, name) as Setting<unknown> | undefined;
+  const rows: (readonly [name: string, setting: Setting<unknown> | undefined])[] = [
+    ['provider', settings.provider],
+    ['model', settings.model],
+    ['baseURL', settings.baseURL],
+    ['maxTokens', stored('maxTokens')],
+    ['temperature', stored('temperature')],
+    ['requestTimeout', stored('requestTimeout')],
+    ['maxTurns', stored('maxTurns') ?? { value: 100, source: 'default' }],
+    ['maxUsd', stored('maxUsd')],
+    ...providerNames.map((name) => {
+      const key = keyOf(settings, name, io.env);
+      return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }] as const;
+    }),
+    ...Object.entries(file.values.prices ?? {}).map(([model, price]) => {
+      const text = Object.entries(price).map(([kind, usd]) => `${kind} ${usd}`);
+      return [`price ${model}`, { value: text.join(', '), source: stored('prices')?.source ?? '' }] as const;
+    }),
+  ];
+  const lines = rows.map(([name, setting]) => {
+    const text = setting === undefined ? '-' : visible(String(setting.value));
+    return `${padEnd(name, 16)}${padEnd(text, 28)} ${visible(setting?.source ?? '')}`.trimEnd();
+  });
+  const where = file.path === undefined ? 'none: there is no home directory; set COBBLER_HOME' : file.path;
+  const note = file.path !== undefined && !file.exists ? '   (not there yet)' : '';
+  lines.push('', `file  ${visible(where)}${note}`);
+  io.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+async function setKey(provider: string | undefined, io: Io): Promise<number> {
+  if (provider === undefined) {
+    throw new UsageError(
+      'Which provider is the key for?',
+      `Use: cobbler config set-key ${providerNames.join('|')}`,
+    );
+  }
+  const { title, keyVariable } = providerEntry(provider);
+  const path = configPath(io);
+  const key = cleanKey(await readHidden(`Key for ${title} (it is not shown): `, io));
+  if (key === undefined) throw new UsageError('No key was given; nothing was stored.');
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new UsageError(
+      'This is no key: it holds a blank, a line break or a letter that no key has.',
+      'Copy it again.',
+    );
+  }
+  writeSetting(path, ['keys', provider], key);
+  io.stderr.write(
+    `The key ${maskedKey(key)} for ${title} is stored in ${visible(path)}, readable only by you.\n`,
+  );
+  if (cleanKey(io.env[keyVariable]) !== undefined) {
+    io.stderr.write(`${keyVariable} is set and goes before it, as long as it is set.\n`);
+  }
+  return 0;
+}
+
+function set(name: string | undefined, value: string | undefined, io: Io): number {
+  if (name === undefined || value === undefined) {
+    throw new UsageError('A name and a value are needed.', 'For example: cobbler config set model best');
+  }
+  if (name === 'apiKey' || name === 'keys') {
+    throw new UsageError(
+      'A key given on the command line stays in the history of the shell.',
+      `Use: cobbler config set-key ${Object.keys(providers).join('|')}`,
+    );
+  }
+  const path = configPath(io);
+  try {
+    writeSetting(path, [name], numberOrText(value));
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'config') throw error;
+    const reason = error.message.replace(/^.*?:\d+: /, '');
+    throw new UsageError(`${reason} Nothing was stored.`, 'See every setting: cobbler config');
+  }
+  io.stderr.write(`${visible(name)} is now ${visible(value)} in ${visible(path)}.\n`);
+  return 0;
+}
+
+/** A number is stored as one; the settings know whether they want it. */
+function numberOrText(text: string): string | number {
+  return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+function configPath(io: Io): string {
+  const home = cobblerHome(io.env);
+  if (home === undefined) {
+    throw new UsageError(
+      'There is no home directory to keep the configuration in.',
+      'Set COBBLER_HOME to a folder.',
+    );
+  }
+  return join(home, 'config.yaml');
+}

@@ -1,0 +1,98 @@
+import { delimiter, dirname } from 'node:path';
+import { createClaude } from '@cobbler/provider-claude';
+import { workspaceTools } from '@cobbler/tools';
+import { checkDemoProject, newDemoProject } from '../demo-project.ts';
+import { scriptedModel } from '../demo-script.ts';
+import { serveScriptedModel } from '../demo-server.ts';
+import { shortPath, workFolder } from '../folder.ts';
+import { findInstructions } from '../instructions.ts';
+import type { Io } from '../io.ts';
+import { Permission } from '../permission.ts';
+import { screenFor } from '../screen.ts';
+import type { Style } from '../style.ts';
+import { styleFor } from '../style.ts';
+import { systemPrompt } from '../system-prompt.ts';
+import { performTask } from '../task.ts';
+import { wrap } from '../text-width.ts';
+
+const prompt = 'One of the tests fails. Find out why, repair it and prove it.';
+
+/**
+ * `cobbler demo`: the main job without a key. A scripted model answers over HTTP on this machine; all else,
+ * from the vendor's client to the tools and the tests that they run, is what a real run uses.
+ */
+export async function demo(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+  const given = typeof options['dir'] === 'string' ? workFolder(options['dir'], io) : undefined;
+  if (given !== undefined) checkDemoProject(given);
+  const folder = given ?? newDemoProject();
+  const isJson = options['json'] === true;
+  const screen = screenFor(io.stderr, io.env);
+  const style = styleFor(screen);
+  const say = (lines: readonly string[]) => {
+    if (!isJson) io.stderr.write(`${lines.join('\n')}\n`);
+  };
+  say(opening(folder, style, screen.columns(), io));
+  const server = await serveScriptedModel(screen.redraw ? io.clock : undefined);
+  try {
+    const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io) }, environment: io.env });
+    const instructions = findInstructions(folder);
+    const { exitCode } = await performTask(
+      {
+        agent: createClaude({ model: scriptedModel, apiKey: 'no-key-needed', baseURL: server.url, env: {} }),
+        tools,
+        system: systemPrompt({
+          folder,
+          platform: process.platform,
+          today: new Date().toLocaleDateString('sv-SE'),
+          hasTools: true,
+          ...(instructions !== undefined && { instructions }),
+        }),
+        prompt: [{ type: 'text', text: prompt }],
+        permission: new Permission('yes', [], false),
+        limits: { turns: 20 },
+        pricing: () => ({ input: 0, output: 0 }),
+        form: isJson ? 'json' : 'people',
+        verbose: options['verbose'] === true,
+        header: ['cobbler', scriptedModel, shortPath(folder, io.env), 'asks nothing here'],
+        folder: shortPath(folder, io.env),
+        failure: { host: new URL(server.url).host, model: scriptedModel, provider: 'claude' },
+      },
+      io,
+    );
+    if (exitCode === 0) say(ending(folder, style, screen.columns(), io));
+    return exitCode;
+  } finally {
+    await server.close();
+  }
+}
+
+/** The commands of the demo find Node even where it was started by its full path. */
+function pathWithNode(io: Io): string {
+  return [io.env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
+}
+
+function opening(folder: string, style: Style, columns: number, io: Io): string[] {
+  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, from the requests over HTTP to the tools, the files and the tests. It works in a new folder of its own, ${shortPath(folder, io.env)}, and asks nothing there.`;
+  const [first = '', ...rest] = wrap(`Task: ${prompt}`, columns - 1);
+  const task = [first.replace('Task:', style.bold('Task:')), ...rest];
+  return [...wrap(words, columns - 1).map(style.dim), '', ...task, ''];
+}
+
+function ending(folder: string, style: Style, columns: number, io: Io): string[] {
+  const path = shortPath(folder, io.env);
+  const words =
+    'That was the real loop with a scripted model: what it said came from a script, what happened to the files did happen.';
+  const rows = [
+    ['Look at it', `cd ${path}`],
+    ['Break it again', `cobbler demo -C ${path}`],
+    ['With a real model', 'export ANTHROPIC_API_KEY=...'],
+    ['', 'cobbler "fix the failing test" -C FOLDER'],
+  ] as const;
+  const width = columns < 60 ? 0 : 20;
+  const lines = rows.flatMap(([name, command]) =>
+    width === 0
+      ? [...(name === '' ? [] : [`${name}:`]), `  ${style.bold(command)}`]
+      : [`${(name === '' ? '' : `${name}:`).padEnd(width)}${style.bold(command)}`],
+  );
+  return ['', ...wrap(words, columns - 1), '', ...lines];
+}

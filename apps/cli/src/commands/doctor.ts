@@ -1,0 +1,75 @@
+import { AgentError } from '@cobbler/agent';
+import type { Check } from '../checkup.ts';
+import { checkSetup, failedCheck } from '../checkup.ts';
+import { oneLine, visibleJson } from '../escape.ts';
+import { failureOf } from '../failure.ts';
+import { formatMs } from '../figures.ts';
+import type { Io } from '../io.ts';
+import { makeAgent } from '../make-agent.ts';
+import { screenFor } from '../screen.ts';
+import type { ModelFlags, Settings } from '../settings.ts';
+import { hostOf, keyOf } from '../settings.ts';
+import type { Style } from '../style.ts';
+import { styleFor } from '../style.ts';
+import { padEnd } from '../text-width.ts';
+
+/** `cobbler doctor`: checks the setup. Returns 0 when all is well, else 1. */
+export async function doctor(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+  const flags: ModelFlags = {
+    ...(typeof options['model'] === 'string' && { model: options['model'] }),
+    ...(typeof options['baseUrl'] === 'string' && { baseURL: options['baseUrl'] }),
+  };
+  const { checks, settings } = checkSetup(flags, io);
+  if (options['live'] === true && settings !== undefined && checks.every((check) => check.ok)) {
+    checks.push(await askModel(settings, io));
+  }
+  const ok = checks.every((check) => check.ok);
+  if (options['json'] === true) io.stdout.write(`${visibleJson(JSON.stringify({ ok, checks }))}\n`);
+  else io.stdout.write(`${doctorLines(checks, styleFor(screenFor(io.stdout, io.env))).join('\n')}\n`);
+  return ok ? 0 : 1;
+}
+
+/** The checks as lines: failures first, each with what repairs it. */
+export function doctorLines(checks: readonly Check[], style: Style): string[] {
+  const failed = checks.filter((check) => !check.ok);
+  const good = checks.filter((check) => check.ok);
+  const line = (mark: string, check: Check) => `${mark} ${padEnd(check.name, 14)} ${oneLine(check.found)}`;
+  const bad = style.marks.failed === '' ? 'FAIL' : style.marks.failed;
+  const fine = style.marks.ok === '' ? 'ok  ' : style.marks.ok;
+  return [
+    ...failed.flatMap((check) => [
+      line(style.red(bad), check),
+      ...(check.repair === undefined ? [] : [`  ${style.bold(`repair: ${oneLine(check.repair)}`)}`]),
+    ]),
+    ...(failed.length > 0 ? [''] : []),
+    ...good.map((check) => line(style.green(fine), check)),
+  ];
+}
+
+/** Asks for one token: the only proof that key, address, network and model work together. */
+async function askModel(settings: Settings, io: Io): Promise<Check> {
+  const provider = settings.provider.value;
+  const key = keyOf(settings, provider, io.env);
+  const context = { host: hostOf(settings), model: settings.model.value, provider, verbose: true };
+  try {
+    const { agent } = await makeAgent(settings);
+    const began = io.clock.now();
+    const answer = await agent.run(
+      {
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'Say: ok' }] }],
+        tools: [],
+        config: { maxTokens: 16 },
+      },
+      { signal: AbortSignal.timeout(60_000) },
+    );
+    return {
+      name: 'live',
+      ok: true,
+      found: `${answer.model} answered in ${formatMs(io.clock.now() - began)}`,
+    };
+  } catch (error) {
+    if (!AgentError.is(error)) return failedCheck('live', error, 'try again');
+    const failure = failureOf(error, { ...context, ...(key !== undefined && { keySource: key.source }) });
+    return { name: 'live', ok: false, found: failure.what, repair: failure.advice.join(' ') };
+  }
+}

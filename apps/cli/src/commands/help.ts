@@ -1,0 +1,75 @@
+import type { CommandRow } from '../command-table.ts';
+import { commandNames, commandRow, commands } from '../command-table.ts';
+import type { Io } from '../io.ts';
+import { didYouMean } from '../suggestion.ts';
+import { UsageError } from '../usage-error.ts';
+
+const examples = [
+  ['cobbler demo', 'see it work, without a key'],
+  ['cobbler "fix the failing test"', 'here; asks before it changes a thing'],
+  ['cobbler "why is this slow?" --read-only', 'only look'],
+  ['git diff | cobbler "review this" -m best', 'a pipe comes along'],
+  ['cobbler "add tests" --yes --max-usd 0.50', 'ask nothing, within a limit'],
+] as const;
+
+/** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
+export function overview(): string {
+  const visible = commands.filter((command) => command.name !== 'help');
+  return [
+    'cobbler runs a language model with tools on your files until a task is done.',
+    '',
+    ...examples.map(([line, text]) => `  ${line.padEnd(42)}${text}`),
+    '',
+    'Commands',
+    ...visible.map((command) => `  ${command.name.padEnd(12)}${command.text}`),
+    '',
+    'Options of run, the most used (all of them: cobbler help run)',
+    '  -m, --model NAME    fast, balanced, best, or provider:model',
+    '  -C, --dir FOLDER    work there              -f, --attach FILE   attach a file',
+    '  --ask               ask first (default)     --edits             edits yes, commands ask',
+    '  --yes               ask nothing             --read-only         only read',
+    "  --allow RULE        such as 'run_command(npm test*)'",
+    '  --max-usd, --max-turns, --max-tokens, --timeout   limits',
+    '  --json              events as JSON lines    -q, -v              less, more',
+    '',
+    'Exit codes',
+    '  0 complete; 1 failed or refused; 2 usage, configuration or key; 3 a limit;',
+    '  5 something was denied because nobody could be asked; 124 out of time;',
+    '  130 cancelled',
+    '',
+    'Environment',
+    '  ANTHROPIC_API_KEY, OPENAI_API_KEY, or COBBLER_AGENT_API_KEY for the default one',
+    '  COBBLER_MODEL     default model             COBBLER_HOME   instead of ~/.cobbler',
+    '  NO_COLOR, FORCE_COLOR, TERM, HTTPS_PROXY, NO_PROXY',
+  ].join('\n');
+}
+
+/** All about one command. */
+export function commandHelp(command: CommandRow): string {
+  const lines = [
+    `cobbler ${command.name} ${command.operands.replaceAll('...', ' ...')}`.trimEnd(),
+    `  ${command.text}`,
+  ];
+  if (command.about.length > 0) lines.push('', ...command.about);
+  for (const group of command.groups) {
+    const shown = group.options.filter((option) => !option.hidden);
+    lines.push('', group.title, ...shown.map((option) => `  ${option.flags.padEnd(25)}${option.text}`));
+  }
+  return lines.join('\n');
+}
+
+/**
+ * Prints the help, of everything or of one command.
+ * @throws UsageError for a command that does not exist.
+ */
+export function help(name: string | undefined, io: Pick<Io, 'stdout'>): number {
+  const command = name === undefined ? undefined : commandRow(name);
+  if (name !== undefined && command === undefined) {
+    throw new UsageError(
+      `There is no command ${JSON.stringify(name)}.${didYouMean(name, commandNames)}`,
+      'See: cobbler --help',
+    );
+  }
+  io.stdout.write(`${command === undefined ? overview() : commandHelp(command)}\n`);
+  return 0;
+}

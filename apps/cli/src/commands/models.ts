@@ -1,0 +1,54 @@
+import { formatCount } from '../figures.ts';
+import type { Io } from '../io.ts';
+import type { KnownModel } from '../providers.ts';
+import { providers } from '../providers.ts';
+import { screenFor } from '../screen.ts';
+import type { Settings } from '../settings.ts';
+import { keyOf, readSettings } from '../settings.ts';
+import { styleFor } from '../style.ts';
+import { padEnd } from '../text-width.ts';
+
+/** `cobbler models`: what can be asked for, what it costs, and where each provider's key comes from. */
+export async function models(io: Io): Promise<number> {
+  const settings = readSettings(io.env);
+  const style = styleFor(screenFor(io.stdout, io.env));
+  const lines: string[] = [];
+  for (const [name, entry] of Object.entries(providers)) {
+    const key = keyOf(settings, name, io.env);
+    const source =
+      key === undefined
+        ? `no key: set ${entry.keyVariable}, or cobbler config set-key ${name}`
+        : `key from ${key.source}`;
+    const { models: known } = await entry.load();
+    lines.push(`${style.bold(name)}  ${style.dim(source)}`, ...rowsOf(name, known, settings), '');
+  }
+  lines.push(
+    'Prices are in US dollars per million tokens. Any other model works by its id: -m claude:ID, -m openai:ID.',
+    'Local and other servers: -m openai:MODEL --base-url URL',
+  );
+  io.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+function rowsOf(provider: string, known: readonly KnownModel[], settings: Settings): string[] {
+  const { value } = settings.model;
+  return known.map((model) => {
+    const isChosen = settings.provider.value === provider && (model.id === value || model.alias === value);
+    const context = model.contextTokens === undefined ? '' : `${formatCount(model.contextTokens)} context`;
+    const price =
+      model.price === undefined
+        ? 'price unknown'
+        : `${formatUsdPrice(model.price.input)} in  ${formatUsdPrice(model.price.output)} out`;
+    const cells = [
+      padEnd(isChosen ? '*' : '', 2) + padEnd(model.alias ?? '', 10),
+      padEnd(model.id, 20),
+      padEnd(context, 14),
+      price,
+    ];
+    return cells.join(' ').trimEnd();
+  });
+}
+
+function formatUsdPrice(usd: number): string {
+  return `$${usd.toFixed(2)}`.padStart(6);
+}

@@ -1,0 +1,188 @@
+import { writeFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import type { Agent, Tool } from '@cobbler/agent';
+import { workspaceTools } from '@cobbler/tools';
+import { textOrFile } from '../attachment.ts';
+import { visible } from '../escape.ts';
+import { checkWritable, shortPath, workFolder } from '../folder.ts';
+import type { Instructions } from '../instructions.ts';
+import { findInstructions } from '../instructions.ts';
+import type { Io, Keyboard } from '../io.ts';
+import { makeAgent } from '../make-agent.ts';
+import { Permission, permissionWords } from '../permission.ts';
+import { pricingFor } from '../prices.ts';
+import { nothingToDo, readPrompt } from '../prompt-input.ts';
+import type { RunFlags } from '../run-flags.ts';
+import { readRunFlags } from '../run-flags.ts';
+import { screenFor } from '../screen.ts';
+import type { Settings } from '../settings.ts';
+import { hostOf, keyOf, readSettings } from '../settings.ts';
+import { didYouMean } from '../suggestion.ts';
+import { systemPrompt } from '../system-prompt.ts';
+import { performTask } from '../task.ts';
+import { UsageError } from '../usage-error.ts';
+
+const defaultTurns = 100;
+
+/** `cobbler run`: works on a task with a real model. Returns the exit code. */
+export async function run(
+  words: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<number> {
+  const flags = readRunFlags(options);
+  if (words.length === 0 && io.stdin.tty) throw nothingToDo();
+  const folder = workFolder(flags.dir, io);
+  const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
+  if (output !== undefined) checkWritable(output);
+  const settings = readSettings(io.env, flags);
+  const { agent, provider } = await makeAgent(settings, flags.api);
+  const tools = chooseTools(workspaceTools({ root: folder }), flags.tools);
+  checkRules(flags.allow, tools);
+  const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
+  const system = systemOf(flags, folder, tools, instructions, io);
+  const prompt = await readPrompt(words, flags.attach, io);
+  const keyboard = keyboardFor(flags, tools, io);
+  const permission = new Permission(flags.mode, flags.allow, keyboard !== undefined);
+  const { values } = settings.file;
+  const maxUsd = flags.maxUsd ?? values.maxUsd;
+  const baseURL = settings.baseURL?.value;
+  const task = {
+    agent,
+    tools,
+    system,
+    prompt,
+    permission,
+    ...(keyboard !== undefined && { keyboard }),
+    limits: {
+      turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
+      ...(maxUsd !== undefined && { usd: maxUsd }),
+      ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
+      ...(flags.timeoutMs !== undefined && { ms: flags.timeoutMs }),
+    },
+    pricing: await pricingFor(
+      {
+        own: values.prices ?? {},
+        tables: [provider.pricing],
+        ...(baseURL !== undefined && { baseURL }),
+      },
+      agent.provider,
+      agent.model,
+    ),
+    form: flags.form,
+    verbose: flags.verbose,
+    header: headerOf(agent, flags, folder, tools, keyboard, instructions, io),
+    folder: shortPath(folder, io.env),
+    failure: failureContext(settings, agent, io),
+  };
+  const { result, exitCode } = await performTask(task, io);
+  return output === undefined ? exitCode : writeAnswer(output, result.text, exitCode, io);
+}
+
+/** @throws UsageError for a name that no tool has. */
+function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
+  if (names === undefined) return all;
+  const known = all.map((tool) => tool.name);
+  for (const name of names) {
+    if (!known.includes(name)) {
+      throw new UsageError(
+        `There is no tool ${JSON.stringify(name)}.${didYouMean(name, known)}`,
+        `Known: ${known.join(', ')}`,
+      );
+    }
+  }
+  return all.filter((tool) => names.includes(tool.name));
+}
+
+/** A rule that names no tool would silently allow nothing. */
+function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
+  const known = tools.map((tool) => tool.name);
+  for (const rule of rules) {
+    const [name = ''] = rule.split('(');
+    if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
+      throw new UsageError(
+        `--allow ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
+        "For example: --allow 'run_command(npm test)'",
+      );
+    }
+    if (name.includes('*') || known.includes(name.trim())) continue;
+    throw new UsageError(
+      `--allow ${JSON.stringify(rule)} names no tool of this run.${didYouMean(name.trim(), known)}`,
+      `For example: --allow 'run_command(npm test)'. Tools: ${known.join(', ') || 'none'}`,
+    );
+  }
+}
+
+function systemOf(
+  flags: RunFlags,
+  folder: string,
+  tools: readonly Tool[],
+  instructions: Instructions | undefined,
+  io: Io,
+): string[] {
+  return systemPrompt({
+    folder,
+    platform: process.platform,
+    today: new Date().toLocaleDateString('sv-SE'),
+    hasTools: tools.length > 0,
+    ...(flags.system !== undefined && { own: textOrFile(flags.system, io.cwd()) }),
+    ...(flags.appendSystem !== undefined && { appended: textOrFile(flags.appendSystem, io.cwd()) }),
+    ...(instructions !== undefined && { instructions }),
+  });
+}
+
+/** Somebody can be asked where a person sees the question and keys can be read, and only if a question may come. */
+function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard | undefined {
+  const mayAsk = flags.mode === 'ask' || flags.mode === 'edits';
+  const isForPeople = flags.form === 'people' || flags.form === 'quiet';
+  const canAsk = isForPeople && screenFor(io.stderr, io.env).redraw;
+  return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
+}
+
+function headerOf(
+  agent: Agent,
+  flags: RunFlags,
+  folder: string,
+  tools: readonly Tool[],
+  keyboard: Keyboard | undefined,
+  instructions: Instructions | undefined,
+  io: Io,
+): string[] {
+  const asks = flags.mode === 'ask' || flags.mode === 'edits';
+  const denies = flags.mode === 'ask' ? 'denies edits and commands' : 'denies commands';
+  const permissions =
+    asks && keyboard === undefined ? `${denies} (no terminal to ask at)` : permissionWords[flags.mode];
+  return [
+    'cobbler',
+    visible(agent.model),
+    visible(shortPath(folder, io.env)),
+    tools.length === 0 ? 'no tools' : permissions,
+    ...(instructions === undefined ? [] : [`reads ${basename(instructions.path)}`]),
+  ];
+}
+
+function failureContext(
+  settings: Settings,
+  agent: Agent,
+  io: Io,
+): { host: string; model: string; provider: string; keySource?: string } {
+  const key = keyOf(settings, agent.provider, io.env);
+  return {
+    host: hostOf(settings),
+    model: agent.model,
+    provider: agent.provider,
+    ...(key !== undefined && { keySource: key.source }),
+  };
+}
+
+function writeAnswer(path: string, text: string, exitCode: number, io: Io): number {
+  if (text === '') return exitCode;
+  try {
+    writeFileSync(path, text.endsWith('\n') ? text : `${text}\n`);
+    return exitCode;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    io.stderr.write(`cobbler: the answer could not be written to ${visible(path)} (${code})\n`);
+    return exitCode || 1;
+  }
+}

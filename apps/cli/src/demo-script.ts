@@ -1,0 +1,182 @@
+import type { ReadPart, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
+import type { TestRun } from './test-run.ts';
+import { readTestRun } from './test-run.ts';
+
+/** What the scripted model is called on the wire and on the screen. */
+export const scriptedModel = 'claude-scripted';
+
+/** The one bug the script knows, and what it should have been. */
+const bug = 'cents += prices[job.kind];';
+const repair = 'cents += prices[job.kind] * job.count;';
+
+const testCommand = 'node --test';
+
+/** A call of the history with its result. */
+interface Done {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** What the script says next: a text, and calls of tools unless it is the last word. */
+interface Move {
+  readonly text: string;
+  readonly calls?: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
+}
+
+/**
+ * The scripted model: a pure function of the history it is sent, like a real one. It looks, runs the tests,
+ * reads what fails, repairs the one bug it knows, and proves it; and it says so when the tools tell
+ * something else than it expects.
+ */
+export function scriptedAnswer(request: ReadRequest): ScriptAnswer {
+  const done = doneCalls(request);
+  const { text, calls = [] } = nextMove(done);
+  const blocks: ScriptBlock[] = [
+    { type: 'text', text },
+    ...calls.map(
+      ({ name, input }, index): ScriptBlock => ({
+        type: 'call',
+        id: `toolu_demo_${done.length + index + 1}`,
+        name,
+        input: JSON.stringify(input),
+      }),
+    ),
+  ];
+  return {
+    blocks,
+    stop: calls.length > 0 ? 'tool_use' : 'complete',
+    usage: usageOf(request, blocks),
+    model: scriptedModel,
+  };
+}
+
+function nextMove(done: readonly Done[]): Move {
+  const runs = done.filter((call) => call.name === 'run_command');
+  const lastRun = runs.at(-1);
+  if (lastRun === undefined) {
+    const text = 'I will look at the project and run its tests.';
+    return {
+      text,
+      calls: [{ name: 'list_files', input: {} }, call('run_command', { command: testCommand })],
+    };
+  }
+  const tests = readTestRun(lastRun.text);
+  if (lastRun.isError || tests === undefined) {
+    return {
+      text: `I could not run the tests, so I changed nothing. The command said:\n\n> ${firstLine(lastRun.text)}`,
+    };
+  }
+  const edit = done.findLast((call) => call.name === 'edit_file');
+  if (edit === undefined) return tests.ok ? nothingToRepair(tests) : investigate(done, tests);
+  if (edit.isError)
+    return { text: `My change was not taken, so the test still fails: ${firstLine(edit.text)}` };
+  if (done.indexOf(edit) > done.indexOf(lastRun)) {
+    return {
+      text: 'Now the tests again, to prove it.',
+      calls: [call('run_command', { command: testCommand })],
+    };
+  }
+  const [before] = runs.map((run) => readTestRun(run.text));
+  return tests.ok ? repaired(before, tests) : notAllRepaired(before, tests);
+}
+
+function investigate(done: readonly Done[], tests: TestRun): Move {
+  const [test = 'test/ticket.test.js'] = tests.files.includes('test/ticket.test.js') ? [] : tests.files;
+  const source = test.replace(/^test\//, 'src/').replace('.test.', '.');
+  const read = done.filter((call) => call.name === 'read_file');
+  if (read.length === 0) {
+    const failing = tests.failed.map((name) => `\`${name}\``).join(', ');
+    return {
+      text: `${tests.failed.length === 1 ? 'One test fails' : `${tests.failed.length} tests fail`}: ${failing}. I will read the test and what it tests.`,
+      calls: [call('read_file', { path: test }), call('read_file', { path: source })],
+    };
+  }
+  const found = read.find((file) => !file.isError && file.text.includes(bug));
+  if (found === undefined) {
+    return {
+      text: [
+        `**Not repaired.** I do not find the cause of \`${tests.failed[0] ?? 'the failure'}\` in \`${source}\`.`,
+        '',
+        'This model is a script and knows one bug only, which is not the one here. A real model would read on.',
+      ].join('\n'),
+    };
+  }
+  return {
+    text: '`total` adds the price of each job once and forgets its `count`. I will multiply.',
+    calls: [call('edit_file', { path: String(found.input['path']), old_text: bug, new_text: repair })],
+  };
+}
+
+function nothingToRepair(tests: TestRun): Move {
+  return {
+    text: [
+      `**Nothing to repair.** All ${tests.passed} tests pass already, so I changed nothing.`,
+      '',
+      'Somebody was here before me: the bug that this demo begins with is gone.',
+    ].join('\n'),
+  };
+}
+
+function repaired(before: TestRun | undefined, now: TestRun): Move {
+  const total = now.passed;
+  return {
+    text: [
+      `**Done.** All ${total} tests pass.`,
+      '',
+      '- **Cause:** `total` in `src/ticket.js` added each job once, whatever its `count`.',
+      '- **Repair:** it multiplies the price by `job.count`; nothing else changed.',
+      `- **Proof:** \`${testCommand}\`, ${before?.passed ?? 0} of ${total} passed before, ${now.passed} of ${total} pass now.`,
+    ].join('\n'),
+  };
+}
+
+function notAllRepaired(before: TestRun | undefined, now: TestRun): Move {
+  const mended = (before?.failed ?? []).filter((name) => !now.failed.includes(name));
+  const left = now.failed.map((name) => `\`${name}\``).join(', ');
+  const share = mended.map((name) => `\`${name}\``).join(', ');
+  return {
+    text: [
+      `**Partly repaired.** ${share === '' ? 'My change is in, but' : `${share} passes now, but`} ${left} still fails.`,
+      '',
+      'That is a second bug. This model is a script and knows one only; a real model would go on from here.',
+    ].join('\n'),
+  };
+}
+
+function call(name: string, input: Readonly<Record<string, unknown>>): NonNullable<Move['calls']>[number] {
+  return { name, input };
+}
+
+function doneCalls(request: ReadRequest): Done[] {
+  const parts = request.turns.flatMap((turn): readonly ReadPart[] => turn.parts);
+  const results = new Map(
+    parts.flatMap((part) => (part.type === 'result' ? [[part.id, part] as const] : [])),
+  );
+  return parts.flatMap((part) => {
+    if (part.type !== 'call') return [];
+    const result = results.get(part.id);
+    if (result === undefined) return [];
+    return [{ name: part.name, input: fieldsOf(part.input), text: result.text, isError: result.isError }];
+  });
+}
+
+function fieldsOf(input: unknown): Record<string, unknown> {
+  return typeof input === 'object' && input !== null ? { ...input } : {};
+}
+
+function firstLine(text: string): string {
+  return text.split('\n').find((line) => line.trim() !== '' && !line.startsWith('[')) ?? text;
+}
+
+/** Tokens are reckoned from the size of what was really sent: about four characters each. */
+function usageOf(request: ReadRequest, blocks: readonly ScriptBlock[]): ScriptAnswer['usage'] {
+  const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4);
+  const prefix = tokens([request.system, request.tools]);
+  const seen = request.turns.slice(0, -2);
+  const inputTokens = prefix + tokens(request.turns);
+  const cacheReadTokens = request.turns.length === 1 ? 0 : prefix + tokens(seen);
+  const cacheWriteTokens = inputTokens - cacheReadTokens;
+  return { inputTokens, outputTokens: tokens(blocks), cacheReadTokens, cacheWriteTokens };
+}

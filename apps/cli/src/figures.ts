@@ -1,0 +1,70 @@
+/** A time span for people: `3 ms`, `0.3 s`, `12.4 s`, `2 m 05 s`. */
+export function formatMs(ms: number): string {
+  if (ms < 99.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  return formatSeconds(ms);
+}
+
+/** A time span that is still running: whole seconds, so that it does not flicker. */
+export function formatSeconds(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} m ${pad(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** A count for people: `310`, `9.1k`, `12k`, `1M`. */
+export function formatCount(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 9950) return `${(count / 1000).toFixed(1).replace(/\.0$/, '')}k`;
+  if (count < 999_500) return `${Math.round(count / 1000)}k`;
+  return `${(count / 1_000_000).toFixed(1).replace(/\.0$/, '')}M`;
+}
+
+/** An amount of US dollars: `$0.012`, `$1.50`; what is too small to show is `<$0.001`. */
+export function formatUsd(usd: number): string {
+  if (usd > 0 && usd < 0.0005) return '<$0.001';
+  return `$${usd.toFixed(usd !== 0 && usd < 0.9995 ? 3 : 2)}`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Reads `90`, `90s`, `10m`, `1h30m`, `500ms` as milliseconds; a bare number is seconds. */
+export function parseDuration(text: string): number | undefined {
+  const clean = text.trim().toLowerCase().replaceAll(' ', '');
+  if (/^\d+(\.\d+)?$/.test(clean)) return positive(Number(clean) * 1000);
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(clean)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of clean.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+    total += Number(amount) * (unitMs[unit ?? ''] ?? 0);
+  }
+  return positive(total);
+}
+
+/** Reads a whole number above zero; `k` and `M` at its end count. */
+export function parseCount(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text.trim());
+  if (match === null) return undefined;
+  const count = Number(match[1]) * ({ k: 1000, M: 1_000_000 }[match[2] ?? ''] ?? 1);
+  return Number.isInteger(count) ? positive(count) : undefined;
+}
+
+/** Reads an amount of US dollars above zero, with or without `$`. */
+export function parseUsd(text: string): number | undefined {
+  const match = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text.trim());
+  return match === null ? undefined : positive(Number(match[1]));
+}
+
+function positive(value: number): number | undefined {
+  return Number.isFinite(value) && value > 0 ? value : undefined;
+}

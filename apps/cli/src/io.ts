@@ -1,0 +1,64 @@
+/** Environment variables as data. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A place to write to. */
+export interface Output {
+  /** Whether a person looks at it through a terminal. */
+  readonly tty: boolean;
+  /** Width in cells, when the terminal tells it. */
+  columns(): number | undefined;
+  write(text: string): void;
+  /** Calls back when the terminal's size changes. Returns a function that stops it. */
+  onResize(listener: () => void): () => void;
+}
+
+/** Where a prompt or an attachment may be piped in. */
+export interface Input {
+  readonly tty: boolean;
+  /** Everything up to the end. A standard input that is closed counts as empty. */
+  read(): Promise<Uint8Array>;
+}
+
+/** Time for people: how long something takes, and when to look again. */
+export interface Clock {
+  /** Milliseconds that never go back. */
+  now(): number;
+  /** Calls `fire` once. Returns a function that takes it back. */
+  after(ms: number, fire: () => void): () => void;
+}
+
+/** A key as an approval understands it. */
+export type Key =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'enter' | 'backspace' | 'escape' | 'interrupt' | 'suspend' | 'other' };
+
+/** A keyboard read key by key, without echo. */
+export interface Keyboard {
+  /** Only the latest listener hears keys. */
+  listen(listener: (key: Key) => void): void;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
+/** Everything a command has of the world besides files and the network. */
+export interface Io {
+  readonly args: readonly string[];
+  readonly env: Environment;
+  /** The folder the command was started in. Throws UsageError when it is gone. */
+  cwd(): string;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly clock: Clock;
+  /** The keyboard of whoever can be asked; nothing without a terminal. */
+  openKeyboard(): Keyboard | undefined;
+  /**
+   * Calls back when somebody asks the process to end. Returns a function that stops listening; without a
+   * listener the process ends at once.
+   */
+  onInterrupt(listener: () => void): () => void;
+  /** Calls back when nobody reads standard output any more. Returns a function that stops listening. */
+  onBrokenPipe(listener: () => void): () => void;
+  /** Ends the process now, whatever is going on. */
+  exit(code: number): never;
+}

@@ -1,0 +1,30 @@
+import type { RunEvent } from '@cobbler/agent';
+import { isStored } from '@cobbler/agent';
+import { visibleJson } from './escape.ts';
+import type { Output } from './io.ts';
+import type { View } from './run-view.ts';
+
+/**
+ * Shows a run to a program: one event per line, the stored ones as they are stored, before them `started`.
+ * With `deltas` also the live events, which have no `seq`.
+ */
+export class JsonView implements View {
+  readonly #out: Output;
+  readonly #deltas: boolean;
+
+  constructor(out: Output, deltas: boolean) {
+    this.#out = out;
+    this.#deltas = deltas;
+  }
+
+  event(event: RunEvent): void {
+    if (!isStored(event) && event.type !== 'started' && !this.#deltas) return;
+    this.#out.write(`${visibleJson(JSON.stringify({ v: 1, ...event }))}\n`);
+  }
+
+  stopping(): void {}
+
+  key(): void {}
+
+  end(): void {}
+}

@@ -1,0 +1,70 @@
+import { openSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
+import type { Key, Keyboard } from './io.ts';
+
+/** Reads what one chunk of raw terminal input means. An escape sequence is one key, whatever its length. */
+export function keysOf(chunk: string): Key[] {
+  if (chunk === '\x1b') return [{ type: 'escape' }];
+  if (chunk.startsWith('\x1b')) return [{ type: 'other' }];
+  return Array.from(chunk, keyOf);
+}
+
+const named: Readonly<Record<string, Exclude<Key['type'], 'text'>>> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\x7f': 'backspace',
+  '\b': 'backspace',
+  '\x03': 'interrupt',
+  '\x1a': 'suspend',
+};
+
+function keyOf(character: string): Key {
+  const type = named[character];
+  if (type !== undefined) return { type };
+  return character < ' ' ? { type: 'other' } : { type: 'text', text: character };
+}
+
+/**
+ * Reads a terminal key by key from now on: standard input, or the terminal itself when something is piped
+ * in. What is typed while nobody listens is dropped, so that no key from before a question answers it.
+ */
+export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undefined {
+  const terminal = stdin.isTTY ? stdin : openTerminal();
+  if (terminal === undefined) return undefined;
+  let heard: (key: Key) => void = () => undefined;
+  const onData = (chunk: string) => {
+    for (const key of keysOf(chunk)) heard(key);
+  };
+  terminal.setEncoding('utf8');
+  terminal.setRawMode(true);
+  terminal.on('data', onData);
+  const restore = () => {
+    terminal.setRawMode(false);
+  };
+  const resume = () => {
+    terminal.setRawMode(true);
+  };
+  process.once('exit', restore);
+  process.on('SIGCONT', resume);
+  return {
+    listen(listener) {
+      heard = listener;
+    },
+    close() {
+      process.off('exit', restore);
+      process.off('SIGCONT', resume);
+      terminal.off('data', onData);
+      restore();
+      terminal.pause();
+      if (terminal !== stdin) terminal.destroy();
+    },
+  };
+}
+
+function openTerminal(): ReadStream | undefined {
+  try {
+    return new ReadStream(openSync('/dev/tty', 'r'));
+  } catch {
+    return undefined;
+  }
+}

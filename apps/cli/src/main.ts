@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { commandRow } from './command-table.ts';
+import { help } from './commands/help.ts';
+import { visible } from './escape.ts';
+import type { Io } from './io.ts';
+import { processIo } from './process-io.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The latest that what is left over, such as a tool that is being ended, may keep the process alive. */
+const lingerMs = 6000;
+
+/** Runs one command line. Everything that takes time to load is loaded by the command that needs it. */
+async function main(io: Io): Promise<number> {
+  const [first] = io.args;
+  const own = io.args.includes('--') ? io.args.slice(0, io.args.indexOf('--')) : io.args;
+  if (first === '--version' || first === '-V') return version(io);
+  if (own.some((arg) => arg === '--help' || arg === '-h')) {
+    return help(commandRow(first ?? '') === undefined ? undefined : first, io);
+  }
+  const { parseCommandLine } = await import('./command-line.ts');
+  const { command, operands, options } = parseCommandLine(io.args);
+  switch (command) {
+    case 'demo':
+      return await (await import('./commands/demo.ts')).demo(options, io);
+    case 'models':
+      return await (await import('./commands/models.ts')).models(io);
+    case 'config':
+      return await (await import('./commands/config.ts')).config(operands, io);
+    case 'doctor':
+      return await (await import('./commands/doctor.ts')).doctor(options, io);
+    case 'completion':
+      return (await import('./commands/completion.ts')).completion(operands[0], io);
+    case 'help':
+      return help(operands[0], io);
+    default:
+      return await (await import('./commands/run.ts')).run(operands, options, io);
+  }
+}
+
+function version(io: Io): number {
+  const manifest: { version?: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  io.stdout.write(`${manifest.version ?? 'unknown'}\n`);
+  return 0;
+}
+
+/** Says what is wrong and what to do, without a stack. Returns the exit code. */
+function report(error: unknown, io: Io): number {
+  const { message, advice, code } = described(error);
+  const lines = [`cobbler: ${visible(message)}`, ...advice.map((line) => `  ${visible(line)}`)];
+  io.stderr.write(`${lines.join('\n')}\n`);
+  return code;
+}
+
+function described(error: unknown): { message: string; advice: readonly string[]; code: number } {
+  if (error instanceof UsageError) return { message: error.message, advice: error.advice, code: 2 };
+  const message = error instanceof Error ? error.message : String(error);
+  const { kind, code } = error as { kind?: unknown; code?: unknown };
+  if (kind !== 'invalid' && kind !== 'auth') {
+    return { message: `something unexpected happened: ${message}`, advice: [], code: 1 };
+  }
+  const advice = codeAdvice[String(code)] ?? 'Check the setup: cobbler doctor';
+  return { message, advice: [advice], code: 2 };
+}
+
+/** What to do about an error of the packages, by its code. */
+const codeAdvice: Readonly<Record<string, string>> = {
+  config: 'Correct that line, or move the file away.',
+  bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
+  no_sampling: 'Take temperature out of the configuration.',
+};
+
+const io = processIo();
+try {
+  process.exitCode = await main(io);
+} catch (error) {
+  process.exitCode = report(error, io);
+}
+setTimeout(() => process.exit(), lingerMs).unref();

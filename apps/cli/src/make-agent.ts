@@ -1,0 +1,35 @@
+import type { Agent } from '@cobbler/agent';
+import { AgentError, defaultProvider, resolveAgent } from '@cobbler/agent';
+import { noKey } from './no-key.ts';
+import type { Api, LoadedProvider } from './providers.ts';
+import { providerEntry } from './providers.ts';
+import type { Settings } from './settings.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * Makes the agent that the settings name, and loads its provider for it.
+ * @throws UsageError without a key, AgentError `invalid` for anything else that cannot work.
+ */
+export async function makeAgent(
+  settings: Settings,
+  api?: Api,
+): Promise<{ agent: Agent; provider: LoadedProvider }> {
+  const name = settings.provider.value;
+  if (api !== undefined && name !== 'openai') {
+    throw new UsageError(
+      `--api is for OpenAI and its likes; the provider is ${name}.`,
+      'Choose one: -m openai:MODEL',
+    );
+  }
+  const provider = await providerEntry(name).load(api);
+  const { values } = settings.file;
+  // What only the command line knows is no business of a provider, least of all the keys of others.
+  const { keys: _keys, prices: _prices, maxTurns: _turns, maxUsd: _usd, ...config } = values;
+  try {
+    const agent = resolveAgent(config, { [name]: provider.create }, settings.env, settings.chosen);
+    return { agent, provider };
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'no_key') throw error;
+    throw noKey(name, settings.file, name === (values.provider ?? defaultProvider));
+  }
+}

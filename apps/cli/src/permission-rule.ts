@@ -1,0 +1,42 @@
+/** A call as rules see it. */
+export interface RuledCall {
+  readonly toolName: string;
+  readonly subject: string;
+}
+
+/** Characters that join, substitute or redirect shell commands: more than one thing may happen. */
+const joining = /[;&|$`<>()\n\r\\]/;
+
+/** Words that stand for loss: what they do is looked at each time. */
+const destructive =
+  /(^|[\s/])(rm|rmdir|unlink|shred|dd|mkfs\S*|truncate|mv|chmod|chown|kill|pkill|killall|sudo|su|doas|shutdown|reboot|eval|exec|curl|wget|ssh|scp|rsync|publish|push|deploy|drop|delete|destroy|reset|clean|checkout|restore|rebase|prune|uninstall)(\s|$)|--force|--hard|\s-[a-z]*f\b/i;
+
+/**
+ * The rule that allows exactly this call and no other; nothing when there is none, because the subject is
+ * empty or holds the `*` that stands for any text.
+ */
+export function exactRule({ toolName, subject }: RuledCall): string | undefined {
+  if (subject === '' || subject.includes('*') || subject !== subject.trim()) return undefined;
+  return `${toolName}(${subject})`;
+}
+
+/** The rule to offer as "always": never one for a command that joins others or may destroy something. */
+export function ruleToOffer(call: RuledCall): string | undefined {
+  const isCommand = call.toolName === 'run_command';
+  if (isCommand && (joining.test(call.subject) || destructive.test(call.subject))) return undefined;
+  return exactRule(call);
+}
+
+/** The options that would have allowed these calls, as they are typed in a shell; without doubles. */
+export function allowOptions(calls: readonly RuledCall[]): string[] {
+  const options = calls.map((call) => {
+    const rule = exactRule(call);
+    return rule === undefined ? '--yes' : `--allow ${shellQuoted(rule)}`;
+  });
+  return [...new Set(options)];
+}
+
+/** A text in single quotes, as every POSIX shell reads it. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,63 @@
+import type { Gate, GateCall } from '@cobbler/agent';
+import { readOnly, rules } from '@cobbler/agent';
+
+/** What a run may do without asking. */
+export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
+
+/** What each mode means, in words for the header of a run. */
+export const permissionWords: Readonly<Record<PermissionMode, string>> = {
+  ask: 'asks before edits and commands',
+  edits: 'asks before commands',
+  yes: 'asks nothing',
+  'read-only': 'read-only',
+};
+
+const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
+
+/** A gate whose rules may grow while the run goes on, and which remembers whom it could not ask about what. */
+export class Permission {
+  readonly gate: Gate;
+  readonly #mode: PermissionMode;
+  readonly #attended: boolean;
+  readonly #allow: string[];
+  #allowed: Gate;
+  readonly #unasked: GateCall[] = [];
+
+  /**
+   * @param attended whether somebody can be asked; without, what would be asked is denied.
+   * @throws AgentError `invalid` for a rule that is not of the form tool(pattern).
+   */
+  constructor(mode: PermissionMode, allow: readonly string[], attended: boolean) {
+    this.#mode = mode;
+    this.#attended = attended;
+    this.#allow = [...allow];
+    this.#allowed = rules({ allow: this.#allow });
+    this.gate = async (call, context) => {
+      if (mode === 'read-only') return await readOnly(call, context);
+      if (this.#letsThrough(call)) return { type: 'allow' };
+      const verdict = await this.#allowed(call, context);
+      if (verdict.type !== 'ask' || this.#attended) return verdict;
+      this.#unasked.push(call);
+      return { type: 'deny', message: cannotAsk };
+    };
+  }
+
+  /** Calls that were denied because nobody could be asked. */
+  get unasked(): readonly GateCall[] {
+    return this.#unasked;
+  }
+
+  /** Allows what the rule names from now on, for this run. */
+  allow(rule: string): void {
+    this.#allow.push(rule);
+    this.#allowed = rules({ allow: this.#allow });
+  }
+
+  #letsThrough(call: GateCall): boolean {
+    if (call.effect === 'read' || this.#mode === 'yes') return true;
+    return this.#mode === 'edits' && editTools.has(call.toolName);
+  }
+}
+
+const cannotAsk =
+  'This call needs permission and nobody can be asked. Do what is possible without it, and say what is left to do.';

@@ -1,0 +1,91 @@
+import { isatty } from 'node:tty';
+import type { Input, Io, Output } from './io.ts';
+import { openTerminalKeyboard } from './keyboard.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The real process as {@link Io}. Call it once: it listens for signals and broken pipes. */
+export function processIo(): Io {
+  const interrupts = new Set<() => void>();
+  const brokenPipes = new Set<() => void>();
+  listenForSignals(interrupts);
+  process.stdout.on('error', () => {
+    if (brokenPipes.size === 0) process.exit(0);
+    for (const listener of brokenPipes) listener();
+  });
+  // Nobody reads the report any more; the work and its result still count.
+  process.stderr.on('error', () => undefined);
+  return {
+    args: process.argv.slice(2),
+    env: process.env,
+    cwd,
+    stdin,
+    stdout: outputOf(process.stdout),
+    stderr: outputOf(process.stderr),
+    clock: {
+      now: () => performance.now(),
+      after(ms, fire) {
+        const handle = setTimeout(fire, ms);
+        return () => clearTimeout(handle);
+      },
+    },
+    openKeyboard: () => (process.stderr.isTTY ? openTerminalKeyboard(process.stdin) : undefined),
+    onInterrupt: (listener) => listenTo(interrupts, listener),
+    onBrokenPipe: (listener) => listenTo(brokenPipes, listener),
+    exit: (code) => process.exit(code),
+  };
+}
+
+function listenTo(listeners: Set<() => void>, listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+function listenForSignals(listeners: ReadonlySet<() => void>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (listeners.size === 0) process.exit(130);
+      for (const listener of listeners) listener();
+    });
+  }
+}
+
+function cwd(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError('The current folder is gone.', 'Change into another one: cd ~');
+  }
+}
+
+function outputOf(stream: NodeJS.WriteStream): Output {
+  return {
+    tty: stream.isTTY === true,
+    columns: () => stream.columns || undefined,
+    write: (text) => void stream.write(text),
+    onResize(listener) {
+      stream.on('resize', listener);
+      return () => void stream.off('resize', listener);
+    },
+  };
+}
+
+/** `process.stdin` is touched only when something is read: making it takes time, and holds a terminal. */
+const stdin: Input = {
+  tty: isatty(0),
+  async read() {
+    const chunks: Uint8Array[] = [];
+    try {
+      for await (const chunk of process.stdin) chunks.push(chunk);
+    } catch (error) {
+      // A descriptor that was never opened, or a folder in its place, holds nothing to read.
+      if (!isUnreadable(error)) throw error;
+    }
+    return Buffer.concat(chunks);
+  },
+};
+
+function isUnreadable(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && ['EBADF', 'EISDIR', 'EAGAIN'].includes(String(error.code))
+  );
+}

@@ -1,0 +1,135 @@
+import { parseCount, parseDuration, parseUsd } from './figures.ts';
+import type { PermissionMode } from './permission.ts';
+import type { Api } from './providers.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What the options of `cobbler run` say. Absent means not given. */
+export interface RunFlags {
+  readonly model?: string;
+  readonly baseURL?: string;
+  readonly api?: Api;
+  readonly dir?: string;
+  readonly attach: readonly string[];
+  readonly system?: string;
+  readonly appendSystem?: string;
+  readonly contextFiles: boolean;
+  /** Names of tools; none at all for an empty list. */
+  readonly tools?: readonly string[];
+  readonly mode: PermissionMode;
+  readonly allow: readonly string[];
+  readonly maxTurns?: number;
+  readonly maxUsd?: number;
+  readonly maxTokens?: number;
+  readonly timeoutMs?: number;
+  readonly output?: string;
+  readonly form: OutputForm;
+  readonly verbose: boolean;
+}
+
+/** How a run tells what it does: for people, only the answer, or as JSON lines. */
+export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the options of `cobbler run`.
+ * @throws UsageError for a value that cannot be meant, or options that exclude each other.
+ */
+export function readRunFlags(raw: Raw): RunFlags {
+  return {
+    ...optional('model', text(raw['model'])),
+    ...optional('baseURL', readAddress(text(raw['baseUrl']))),
+    ...optional('api', readApi(text(raw['api']))),
+    ...optional('dir', text(raw['dir'])),
+    attach: texts(raw['attach']),
+    ...optional('system', text(raw['system'])),
+    ...optional('appendSystem', text(raw['appendSystem'])),
+    contextFiles: raw['contextFiles'] !== false,
+    ...optional('tools', readTools(text(raw['tools']))),
+    mode: readMode(raw),
+    allow: texts(raw['allow']),
+    ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),
+    ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
+    ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
+    ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),
+    ...optional('output', text(raw['output'])),
+    form: readForm(raw),
+    verbose: raw['verbose'] === true,
+  };
+}
+
+function readMode(raw: Raw): PermissionMode {
+  const modes = { ask: '--ask', edits: '--edits', yes: '--yes', readOnly: '--read-only' };
+  const given = Object.entries(modes).filter(([name]) => raw[name] === true);
+  if (given.length > 1) {
+    const flags = given.map(([, flag]) => flag).join(' and ');
+    throw new UsageError(`${flags} exclude each other.`, 'Give one of them.');
+  }
+  const name = given[0]?.[0] ?? 'ask';
+  if (name === 'readOnly' && texts(raw['allow']).length > 0) {
+    throw new UsageError(
+      '--read-only and --allow exclude each other.',
+      'Leave out --read-only: --ask allows by rules.',
+    );
+  }
+  return name === 'readOnly' ? 'read-only' : (name as PermissionMode);
+}
+
+function readForm(raw: Raw): OutputForm {
+  const json = raw['jsonDeltas'] === true ? 'json-deltas' : raw['json'] === true ? 'json' : undefined;
+  if (json !== undefined && raw['quiet'] === true) {
+    throw new UsageError('--json and --quiet exclude each other.', 'Give one of them.');
+  }
+  return json ?? (raw['quiet'] === true ? 'quiet' : 'people');
+}
+
+function readApi(value: string | undefined): Api | undefined {
+  if (value === undefined || value === 'responses' || value === 'chat') return value;
+  throw new UsageError(`--api cannot be ${JSON.stringify(value)}.`, 'Use --api responses or --api chat.');
+}
+
+function readAddress(value: string | undefined): string | undefined {
+  if (value === undefined || /^https?:\/\/\S+$/.test(value)) return value;
+  throw new UsageError(
+    `--base-url ${JSON.stringify(value)} is not an address.`,
+    'For example: --base-url http://localhost:11434/v1',
+  );
+}
+
+function readTools(value: string | undefined): string[] | undefined {
+  if (value === undefined) return undefined;
+  if (value.trim() === 'none') return [];
+  return value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function number(
+  raw: Raw,
+  name: string,
+  flag: string,
+  parse: (text: string) => number | undefined,
+  example: string,
+): number | undefined {
+  const value = text(raw[name]);
+  if (value === undefined) return undefined;
+  const parsed = parse(value);
+  if (parsed !== undefined) return parsed;
+  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `For example: ${flag} ${example}`);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function optional<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]?: Value });
+}

@@ -1,0 +1,264 @@
+import type { RunEvent } from '@cobbler/agent';
+import { RunActivity, retries, retryReason } from './activity.ts';
+import type { ApprovalPorts } from './approval-dialog.ts';
+import { ApprovalDialog } from './approval-dialog.ts';
+import type { CallBook } from './call-book.ts';
+import { VisibleStream, visible } from './escape.ts';
+import { formatMs } from './figures.ts';
+import { footerLine } from './footer.ts';
+import type { Io, Key } from './io.ts';
+import { MarkdownStream } from './markdown.ts';
+import type { Screen } from './screen.ts';
+import type { Style } from './style.ts';
+import type { Terminal } from './terminal.ts';
+import { plainReport, terminalReport } from './tool-report.ts';
+
+/** Shows a run while it goes on. */
+export interface View {
+  event(event: RunEvent): void;
+  /** Somebody asked the run to stop: says so at once. */
+  stopping(): void;
+  /** A key was pressed. */
+  key(key: Key): void;
+  /** The run is over. `mark`, such as `cancelled`, stands under an answer that was cut off. */
+  end(mark: string | undefined): void;
+}
+
+/** What the view is made of. */
+export interface RunViewParts {
+  readonly io: Io;
+  readonly terminal: Terminal;
+  /** What standard output can show; the answer goes there. */
+  readonly answer: { readonly screen: Screen; readonly style: Style };
+  /** What standard error can show; all else goes there. */
+  readonly report: { readonly screen: Screen; readonly style: Style };
+  readonly calls: CallBook;
+  readonly model: string;
+  /** How questions are answered. Absent: nobody can be asked. */
+  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+/** The footer comes after this much silence, and is drawn again this often. */
+const footerAfterMs = 300;
+const frameMs = 120;
+/** Without a terminal a line comes after this much silence. */
+const wordAfterMs = 10_000;
+
+type Last = 'nothing' | 'text' | 'calls';
+
+/** Shows a run to a person: the answer as it streams, a line per call, a footer while nothing else moves. */
+export class RunView implements View {
+  readonly #parts: RunViewParts;
+  readonly #activity: RunActivity;
+  readonly #markdown: MarkdownStream;
+  readonly #visible: VisibleStream = new VisibleStream();
+  readonly #dialog: ApprovalDialog | undefined;
+  /** Text of the answer under way, which no event holds yet. */
+  #partial = '';
+  #block: number | undefined;
+  #finalText = '';
+  #last: Last = 'nothing';
+  #lastOutput: number;
+  #frame = 0;
+  #stopTicking: () => void = () => undefined;
+
+  constructor(parts: RunViewParts) {
+    this.#parts = parts;
+    const { clock } = parts.io;
+    this.#activity = new RunActivity(parts.model, parts.calls, () => clock.now());
+    this.#markdown = new MarkdownStream(parts.answer.style, () => parts.answer.screen.columns());
+    this.#lastOutput = clock.now();
+    this.#dialog = this.#dialogOf(parts);
+    this.#tick();
+  }
+
+  event(event: RunEvent): void {
+    const { calls } = this.#parts;
+    switch (event.type) {
+      case 'text_delta':
+        this.#text(event.index, event.text);
+        break;
+      case 'text':
+        this.#endBlock();
+        break;
+      case 'reasoning':
+        this.#reasoning(event.text);
+        break;
+      case 'retry':
+        this.#retry(event);
+        break;
+      case 'assistant':
+        calls.answered(event);
+        this.#answered(event.content);
+        break;
+      case 'tool_started':
+        calls.started(event);
+        break;
+      case 'tool_result':
+        this.#report(event);
+        break;
+      case 'approval_requested':
+        if (event.diff !== undefined) calls.diffShown(event);
+        this.#asked(event);
+        break;
+    }
+    this.#activity.event(event);
+  }
+
+  stopping(): void {
+    this.#activity.stopping();
+    this.#dialog?.close();
+    this.#lastOutput = Number.NEGATIVE_INFINITY;
+    this.#draw();
+  }
+
+  end(mark: string | undefined): void {
+    this.#stopTicking();
+    const { terminal, report, answer, io } = this.#parts;
+    terminal.footer([]);
+    this.#endBlock();
+    const isCut = this.#partial.trim() !== '';
+    if (!answer.screen.tty) {
+      const text = visible(isCut ? this.#partial : this.#finalText).trimEnd();
+      if (text !== '') io.stdout.write(`${text}\n`);
+    }
+    if (isCut && mark !== undefined) this.#lines([`${report.style.marks.dash} ${mark}`]);
+    terminal.close();
+  }
+
+  key(key: Key): void {
+    this.#dialog?.key(key);
+  }
+
+  #dialogOf({ approvals, report, terminal }: RunViewParts): ApprovalDialog | undefined {
+    if (approvals === undefined) return undefined;
+    return new ApprovalDialog({
+      ...approvals,
+      style: report.style,
+      columns: () => report.screen.columns(),
+      show: (lines) => {
+        this.#begin('calls');
+        terminal.lines(lines);
+      },
+      changed: () => this.#draw(),
+    });
+  }
+
+  #text(index: number, text: string): void {
+    this.#partial += text;
+    if (!this.#parts.answer.screen.tty) return;
+    if (this.#block !== undefined && this.#block !== index) this.#endBlock();
+    const begun = this.#block === undefined ? text.trimStart() : text;
+    if (begun === '') return;
+    const shown = this.#markdown.push(this.#visible.push(begun));
+    this.#block = index;
+    if (shown === '') return;
+    this.#begin('text');
+    this.#parts.terminal.text(shown);
+  }
+
+  #endBlock(): void {
+    if (this.#block === undefined) return;
+    this.#block = undefined;
+    const rest = this.#markdown.push(this.#visible.end()) + this.#markdown.end();
+    if (rest === '') return;
+    this.#begin('text');
+    this.#parts.terminal.text(rest);
+  }
+
+  /** What was shown of the failed attempt is void, but stays: finished lines are never taken back. */
+  #retry(event: Extract<RunEvent, { type: 'retry' }>): void {
+    const { report, answer, quiet } = this.#parts;
+    const wasShown = answer.screen.tty && this.#partial.trim() !== '';
+    this.#endBlock();
+    this.#partial = '';
+    if (wasShown) this.#lines([`${report.style.marks.dash} cut off; asking again`]);
+    if (quiet || report.screen.redraw) return;
+    const wait = formatMs(event.delayMs);
+    this.#lines([`${retryReason(event.error)}, retry ${event.attempt} of ${retries} in ${wait}`]);
+  }
+
+  #answered(content: Extract<RunEvent, { type: 'assistant' }>['content']): void {
+    this.#endBlock();
+    const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const isFinal = !content.some((part) => part.type === 'tool_call');
+    this.#finalText = isFinal ? text : '';
+    this.#partial = '';
+    if (!isFinal && !this.#parts.answer.screen.tty && text.trim() !== '') this.#say(text);
+  }
+
+  /** What the model says between calls is no answer: it stands in the report. */
+  #say(text: string): void {
+    const { quiet, report } = this.#parts;
+    if (quiet) return;
+    const { tty, columns } = report.screen;
+    const markdown = new MarkdownStream(report.style, tty ? columns : () => Number.POSITIVE_INFINITY);
+    const shown = markdown.push(visible(text.trim())) + markdown.end();
+    this.#begin('text');
+    this.#parts.terminal.lines(shown.trimEnd().split('\n'));
+  }
+
+  #reasoning(text: string): void {
+    const { verbose, quiet, report } = this.#parts;
+    if (!verbose || quiet || text.trim() === '') return;
+    this.#begin('text');
+    this.#parts.terminal.lines(
+      visible(text.trim())
+        .split('\n')
+        .map((line) => report.style.dim(line)),
+    );
+  }
+
+  #report(event: Extract<RunEvent, { type: 'tool_result' }>): void {
+    const { calls, quiet, verbose, report, terminal } = this.#parts;
+    const done = calls.finished(event);
+    if (quiet) return;
+    this.#begin('calls');
+    const view = { style: report.style, columns: report.screen.columns(), verbose };
+    terminal.lines(report.screen.tty ? terminalReport(done, view) : plainReport(done, view));
+  }
+
+  #asked(event: Extract<RunEvent, { type: 'approval_requested' }>): void {
+    this.#dialog?.ask(event);
+    this.#draw();
+  }
+
+  #lines(lines: readonly string[]): void {
+    this.#begin(this.#last);
+    this.#parts.terminal.lines(lines);
+  }
+
+  /** Something is about to be written: the footer gives way, and what differs stands apart. */
+  #begin(what: Last): void {
+    const { terminal, report, quiet } = this.#parts;
+    this.#lastOutput = this.#parts.io.clock.now();
+    if (this.#dialog?.open !== true) terminal.footer([]);
+    if (this.#last !== what && !quiet && report.screen.tty) terminal.lines(['']);
+    this.#last = what;
+  }
+
+  #tick(): void {
+    const { io, report, quiet } = this.#parts;
+    const again = report.screen.redraw ? frameMs : wordAfterMs / 10;
+    if (report.screen.redraw) this.#draw();
+    else if (!quiet && io.clock.now() - this.#lastOutput >= wordAfterMs) this.#sayWord();
+    this.#stopTicking = io.clock.after(again, () => this.#tick());
+  }
+
+  #draw(): void {
+    const { terminal, report, io, quiet } = this.#parts;
+    if (this.#dialog?.open === true) return terminal.footer(this.#dialog.footer());
+    if (quiet || io.clock.now() - this.#lastOutput < footerAfterMs) return terminal.footer([]);
+    this.#frame += 1;
+    const { style, screen } = report;
+    terminal.footer([footerLine(this.#activity.current, this.#frame, style, screen.columns())]);
+  }
+
+  /** Without a terminal: says now and then what is being waited for. */
+  #sayWord(): void {
+    const { what, elapsedMs } = this.#activity.current;
+    this.#lines([`${visible(what)} ${formatMs(elapsedMs).replace(/\.\d/, '')}`]);
+  }
+}

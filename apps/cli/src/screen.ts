@@ -1,0 +1,45 @@
+import type { Environment, Output } from './io.ts';
+
+/** What an output can show. */
+export interface Screen {
+  /** Whether a person looks at it through a terminal. */
+  readonly tty: boolean;
+  readonly color: boolean;
+  /** Whether marks beyond ASCII can be shown. */
+  readonly unicode: boolean;
+  /** Whether a line may be taken back and drawn again. */
+  readonly redraw: boolean;
+  columns(): number;
+}
+
+const leastColumns = 20;
+const usualColumns = 80;
+
+/** What an output can show, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS, LANG). */
+export function screenFor(output: Output, env: Environment, platform: string = process.platform): Screen {
+  const dumb = env['TERM'] === 'dumb';
+  return {
+    tty: output.tty,
+    color: wantsColor(output.tty && !dumb, env),
+    unicode: platform === 'win32' || isUtf8(env),
+    redraw: output.tty && !dumb,
+    columns: () => Math.max(leastColumns, output.columns() ?? columnsFrom(env) ?? usualColumns),
+  };
+}
+
+function wantsColor(possible: boolean, env: Environment): boolean {
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced === undefined || forced === '') return possible;
+  return forced !== '0' && forced !== 'false';
+}
+
+function columnsFrom(env: Environment): number | undefined {
+  const columns = Number(env['COLUMNS']);
+  return Number.isInteger(columns) && columns > 0 ? columns : undefined;
+}
+
+/** POSIX: the first of these that is set and not empty decides; none at all is the C locale. */
+function isUtf8(env: Environment): boolean {
+  return /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '');
+}

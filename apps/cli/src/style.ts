@@ -1,0 +1,80 @@
+/** Signs that carry a state even without colours. */
+export interface Marks {
+  readonly ok: string;
+  readonly failed: string;
+  readonly ask: string;
+  readonly stopped: string;
+  readonly dash: string;
+  /** Stands between facts on one line. */
+  readonly dot: string;
+  readonly ellipsis: string;
+  readonly bullet: string;
+  readonly spinner: readonly string[];
+}
+
+const unicodeMarks: Marks = {
+  ok: '✓',
+  failed: '✗',
+  ask: '?',
+  stopped: '■',
+  dash: '—',
+  dot: '·',
+  ellipsis: '…',
+  bullet: '•',
+  spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
+};
+
+const asciiMarks: Marks = {
+  ok: 'ok',
+  failed: 'x',
+  ask: '?',
+  stopped: '#',
+  dash: '--',
+  dot: '-',
+  ellipsis: '...',
+  bullet: '*',
+  spinner: ['|', '/', '-', '\\'],
+};
+
+/** Without a terminal words say it all: in a log nobody looks for marks. */
+const noMarks = { ok: '', failed: '', ask: '', stopped: '' } as const;
+
+type Paint = (text: string) => string;
+
+/** How things look: colours, where they are wanted, and marks that the terminal's locale can show. */
+export interface Style {
+  readonly color: boolean;
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly italic: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+  readonly marks: Marks;
+}
+
+/** What of a screen decides about style. */
+export interface StyledScreen {
+  readonly color: boolean;
+  readonly unicode: boolean;
+  readonly tty: boolean;
+}
+
+/** Makes the style for a terminal, or for none. */
+export function styleFor(screen: StyledScreen): Style {
+  const marks = screen.unicode ? unicodeMarks : asciiMarks;
+  const paint = (open: number, close: number): Paint =>
+    screen.color ? (text) => (text === '' ? '' : `\x1b[${open}m${text}\x1b[${close}m`) : (text) => text;
+  return {
+    color: screen.color,
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    italic: paint(3, 23),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+    marks: screen.tty ? marks : { ...marks, ...noMarks },
+  };
+}

@@ -1,0 +1,99 @@
+import type { Agent, Limits, Pricing, Run, RunResult, Tool, UserPart } from '@cobbler/agent';
+import { Executor } from '@cobbler/agent';
+import { closingLines, markOf } from './closing.ts';
+import { exitCodeOf } from './exit-code.ts';
+import type { FailureContext } from './failure.ts';
+import type { Io, Keyboard } from './io.ts';
+import type { Permission } from './permission.ts';
+import type { OutputForm } from './run-flags.ts';
+import type { Stage } from './stage.ts';
+import { setStage } from './stage.ts';
+
+/** A run with everything settled: what `run` and `demo` have in common. */
+export interface Task {
+  readonly agent: Agent;
+  readonly tools: readonly Tool[];
+  readonly system: readonly string[];
+  readonly prompt: readonly UserPart[];
+  readonly permission: Permission;
+  /** Of whoever can be asked. It is closed when the run is over. */
+  readonly keyboard?: Keyboard;
+  readonly limits: Limits & { readonly turns: number };
+  readonly pricing: Pricing;
+  readonly form: OutputForm;
+  readonly verbose: boolean;
+  /** What stands above a run: model, folder, permissions. */
+  readonly header: readonly string[];
+  /** Where commands run, as the person calls it. */
+  readonly folder: string;
+  readonly failure: Omit<FailureContext, 'verbose'>;
+}
+
+/** How a task went. */
+export interface Performed {
+  readonly result: RunResult;
+  readonly exitCode: number;
+}
+
+/** Performs a task: shows it, asks, takes Ctrl-C, sums it up. */
+export async function performTask(task: Task, io: Io): Promise<Performed> {
+  let run: Run | undefined;
+  const stage = setStage(
+    {
+      ...task,
+      model: task.agent.model,
+      ...(task.keyboard !== undefined && {
+        approvals: {
+          folder: task.folder,
+          answer: (id, answer) => void run?.answer(id, answer),
+          allowAlways: (rule) => task.permission.allow(rule),
+        },
+      }),
+    },
+    io,
+  );
+  const executor = new Executor({
+    agent: task.agent,
+    tools: task.tools,
+    system: task.system,
+    limits: task.limits,
+    gate: task.permission.gate,
+    attended: task.keyboard !== undefined,
+    pricing: task.pricing,
+  });
+  run = executor.run(task.prompt, { onEvent: (event) => stage.view.event(event) });
+  const pipe = await watched(run, stage, task, io);
+  const result = await run.result;
+  if (pipe.broken) return { result, exitCode: 0 };
+  const closing = closingLines({ result, task, calls: stage.calls }, stage.style, stage.screen.columns());
+  stage.terminal.lines(closing);
+  return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
+}
+
+/** Waits for the run to end, while keys, signals and a reader that leaves may end it sooner. */
+async function watched(run: Run, stage: Stage, task: Task, io: Io): Promise<{ readonly broken: boolean }> {
+  let interrupts = 0;
+  let broken = false;
+  const onInterrupt = () => {
+    interrupts += 1;
+    if (interrupts > 1) {
+      stage.terminal.close();
+      task.keyboard?.close();
+      io.exit(130);
+    }
+    stage.view.stopping();
+    run.cancel();
+  };
+  const forgetInterrupt = io.onInterrupt(onInterrupt);
+  const forgetPipe = io.onBrokenPipe(() => {
+    broken = true;
+    run.cancel();
+  });
+  task.keyboard?.listen((key) => (key.type === 'interrupt' ? onInterrupt() : stage.view.key(key)));
+  const result = await run.result;
+  stage.view.end(markOf(result.status));
+  task.keyboard?.close();
+  forgetInterrupt();
+  forgetPipe();
+  return { broken };
+}

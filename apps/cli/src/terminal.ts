@@ -1,0 +1,105 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Output } from './io.ts';
+import type { Screen } from './screen.ts';
+import { widthOf } from './text-width.ts';
+
+/** Tells the terminal to show what is between the two at once, so that a redrawn footer does not flicker. */
+const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
+
+/**
+ * Writes a growing page: text that streams in, whole lines, and a footer below that is drawn again and
+ * again. Nothing above the footer is ever taken back. What it is given may hold our own colours, but no
+ * other escape sequence.
+ *
+ * Invariant: the cursor stands at the end of the footer, or where the page ends when there is none.
+ */
+export class Terminal {
+  readonly #out: Output;
+  readonly #err: Output;
+  readonly #screen: Screen;
+  /** Cells used on the last line of the page; above zero while a line of text is not over. */
+  #column = 0;
+  #footer: readonly string[] = [];
+
+  /** `screen` is that of `err`, where all but the answer goes. */
+  constructor(out: Output, err: Output, screen: Screen) {
+    this.#out = out;
+    this.#err = err;
+    this.#screen = screen;
+  }
+
+  /** Adds to the answer. The text may end in the middle of a line. */
+  text(text: string): void {
+    if (text === '') return;
+    this.#above(() => {
+      this.#out.write(text);
+      const lineStart = text.lastIndexOf('\n') + 1;
+      const width = widthOf(stripVTControlCharacters(text.slice(lineStart)));
+      this.#column = lineStart > 0 ? width : this.#column + width;
+    });
+  }
+
+  /** Adds whole lines to the report. */
+  lines(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    this.#above(() => {
+      this.#endLine();
+      this.#err.write(`${lines.join('\n')}\n`);
+    });
+  }
+
+  /** Replaces the footer. Without lines there is none. Does nothing where lines cannot be drawn again. */
+  footer(lines: readonly string[]): void {
+    if (!this.#screen.redraw || sameLines(lines, this.#footer)) return;
+    const drawn = `${this.#erasing()}${this.#drawing(lines)}`;
+    this.#footer = lines;
+    this.#err.write(synchronised.begin + drawn + synchronised.end);
+  }
+
+  /** Takes the footer away and ends an open line: what comes next is not ours. */
+  close(): void {
+    if (this.#footer.length > 0) this.#err.write(this.#erasing());
+    this.#footer = [];
+    this.#endLine();
+  }
+
+  /** Writes above the footer, which moves down. */
+  #above(write: () => void): void {
+    const footer = this.#footer;
+    if (footer.length === 0) return write();
+    this.#err.write(synchronised.begin + this.#erasing());
+    this.#footer = [];
+    write();
+    this.#err.write(this.#drawing(footer) + synchronised.end);
+    this.#footer = footer;
+  }
+
+  #endLine(): void {
+    if (this.#column > 0) this.#out.write('\n');
+    this.#column = 0;
+  }
+
+  /** The footer stands below an open line, and the cursor comes back to where that line ends. */
+  #drawing(lines: readonly string[]): string {
+    if (lines.length === 0) return '';
+    return (this.#column > 0 ? '\n' : '') + lines.join('\n');
+  }
+
+  #erasing(): string {
+    if (this.#footer.length === 0) return '';
+    const columns = this.#screen.columns();
+    // A terminal that became narrower has broken the footer's lines, each into this many.
+    const rows = this.#footer.reduce((sum, line) => sum + rowsOf(line, columns), 0);
+    const clear = `\r\x1b[K${'\x1b[1A\x1b[K'.repeat(rows - 1)}`;
+    if (this.#column === 0) return clear;
+    return `${clear}\x1b[1A\x1b[${(this.#column % columns) + 1}G`;
+  }
+}
+
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns));
+}
+
+function sameLines(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((line, index) => line === right[index]);
+}

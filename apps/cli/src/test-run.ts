@@ -1,0 +1,33 @@
+/** What a run of `node --test` says. */
+export interface TestRun {
+  readonly ok: boolean;
+  readonly passed: number;
+  /** Names of the tests that failed, each once. */
+  readonly failed: readonly string[];
+  /** Files with a failing test, relative to where the tests ran. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Reads the output of `node --test` in either of the forms that Node prints without a terminal: TAP up to
+ * version 22, `spec` from then on. Nothing when it is no output of tests.
+ */
+export function readTestRun(output: string): TestRun | undefined {
+  const passed = /^(?:#|ℹ) pass (\d+)$/m.exec(output)?.[1];
+  const failedCount = /^(?:#|ℹ) fail (\d+)$/m.exec(output)?.[1];
+  if (passed === undefined || failedCount === undefined) return undefined;
+  const names = [
+    ...output.matchAll(/^\s*not ok \d+ - (.+)$/gm),
+    ...output.matchAll(/^\s*✖ (.+) \(\d[\d.]*ms\)$/gm),
+  ].map((match) => match[1] ?? '');
+  const places = [
+    ...output.matchAll(/^\s*location: '(?:.*[\\/])?(test[\\/][^:']+):\d+:\d+'$/gm),
+    ...output.matchAll(/^test at (.+):\d+:\d+$/gm),
+  ].map((match) => (match[1] ?? '').replaceAll('\\', '/'));
+  return {
+    ok: Number(failedCount) === 0,
+    passed: Number(passed),
+    failed: [...new Set(names)],
+    files: [...new Set(places)],
+  };
+}

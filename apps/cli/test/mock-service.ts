@@ -1,0 +1,36 @@
+import type { Play, ProviderTesting, WireServer } from '@cobbler/agent/testing';
+import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+import { onTestFinished } from 'vitest';
+
+/** A service that plays a script on a port of this machine until the test is over. */
+export interface MockService {
+  readonly url: string;
+  readonly server: WireServer;
+}
+
+/** The key that the tests use; it must never be seen again. */
+export const testKey = 'sk-ant-test-0123456789abcdefghij';
+
+export async function mockService(
+  script: readonly Play[],
+  testing: ProviderTesting = claudeTesting,
+): Promise<MockService> {
+  const server = wireServer(testing, script, { secret: testKey });
+  const { url, close } = await serveLoopback(server.handler);
+  onTestFinished(() => close());
+  return { url, server };
+}
+
+/** The environment in which the command line asks this service instead of Claude. */
+export function claudeAt(service: MockService): Record<string, string> {
+  return { ANTHROPIC_API_KEY: testKey, ANTHROPIC_BASE_URL: service.url, COBBLER_MODEL: 'claude:claude-test' };
+}
+
+let calls = 0;
+
+/** An answer of text and calls. */
+export function says(text: string, ...made: readonly (readonly [name: string, input: unknown])[]): Play {
+  const blocks = made.map(([name, input]) => callBlock(`toolu_${++calls}`, name, input));
+  return plays(scriptAnswer([...(text === '' ? [] : [text]), ...blocks], { model: 'claude-test' }));
+}

@@ -1,0 +1,158 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { shellQuoted } from '../src/permission-rule.ts';
+import { bareEnvironment, command, ended } from './binary.ts';
+import { claudeAt, mockService, says } from './mock-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** util-linux's `script` runs a program at a terminal of its own; the tests need no package for that. */
+const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
+const patience = { timeout: 60_000 };
+
+/** Runs the command line at a terminal of 80 columns, typing keys when the page holds certain words. */
+async function atTerminal(
+  args: readonly string[],
+  options: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly cwd: string;
+    readonly typing?: readonly (readonly [words: string, keys: string])[];
+    readonly before?: string;
+  },
+) {
+  const line = [...command, ...args].map(shellQuoted).join(' ');
+  const child = spawn(
+    'script',
+    [
+      '-qec',
+      `stty cols 80 rows 24; ${options.before ?? ''} ${line}; c=$?; stty -a > stty; exit $c`,
+      '/dev/null',
+    ],
+    {
+      cwd: options.cwd,
+      env: { ...bareEnvironment(options.env), SHELL: '/bin/sh' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
+  const typing = [...(options.typing ?? [])];
+  let seen = '';
+  const end = await ended(child, {
+    onOutput: (text) => {
+      seen += text;
+      const [next] = typing;
+      if (next === undefined || !seen.includes(next[0])) return;
+      typing.shift();
+      seen = '';
+      child.stdin?.write(next[1]);
+    },
+  });
+  return { ...end, terminal: readFileSync(join(options.cwd, 'stty'), 'utf8') };
+}
+
+describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', () => {
+  test('asks, takes a key, and leaves the terminal as it was', patience, async () => {
+    const service = await mockService([
+      says('I will write it.', ['write_file', { path: 'a.txt', content: 'one\n' }]),
+      says('**Done.**'),
+    ]);
+    const cwd = temporaryFolder();
+    const end = await atTerminal(['write it'], {
+      env: claudeAt(service),
+      cwd,
+      typing: [['deny and say why', 'y']],
+    });
+    expect(end.code, end.stdout).toBe(0);
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(stripVTControlCharacters(end.stdout)).toContain('1 + one');
+    expect(end.stdout).toContain('\x1b[1mDone.\x1b[22m');
+    expect(end.stdout).toMatch(/✓ complete.*2 turns/);
+    expect(end.terminal).toMatch(/[^-]icanon/);
+    expect(end.terminal).toMatch(/[^-]echo /);
+  });
+
+  test('keys typed before a question do not answer it', patience, async () => {
+    const service = await mockService([
+      says('Wait for it.', ['write_file', { path: 'a.txt', content: 'one\n' }]),
+      says('Fine.'),
+    ]);
+    const cwd = temporaryFolder();
+    const typing = [
+      ['cobbler', 'yyyy'],
+      ['deny and say why', 'n'],
+    ] as const;
+    const end = await atTerminal(['write it'], { env: claudeAt(service), cwd, typing });
+    expect(end.code).toBe(0);
+    expect(() => readFileSync(join(cwd, 'a.txt'))).toThrow('ENOENT');
+    expect(end.stdout).toContain('A person denied this call.');
+  });
+
+  test('Ctrl-C cancels while a command runs; the terminal is as it was', patience, async () => {
+    const service = await mockService([says('', ['run_command', { command: 'echo started; sleep 60' }])]);
+    const typing = [
+      ['deny and say why', 'y'],
+      ['run_command echo started; sleep 60: started', '\x03'],
+    ] as const;
+    const end = await atTerminal(['go'], { env: claudeAt(service), cwd: temporaryFolder(), typing });
+    expect(end.code, end.stdout).toBe(130);
+    expect(end.stdout).toMatch(/stopping/);
+    expect(end.stdout).toMatch(/■ cancelled/);
+    expect(end.terminal).toMatch(/[^-]icanon/);
+  });
+
+  test(
+    'P21 uses neither the alternate screen nor the mouse, and no sequence of the model',
+    patience,
+    async () => {
+      const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf';
+      const service = await mockService([says(evil, ['list_files', { path: evil }]), says(evil)]);
+      const end = await atTerminal(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
+      expect(end.code, end.stdout).toBe(0);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, cursor moves and synchronised output.
+      const foreign = end.stdout.replaceAll(/\x1b\[(\d+m|K|\d+[AG]|\?2026[hl])/g, '');
+      expect(foreign).not.toContain('\x1b');
+      expect(end.stdout).toContain('\\x1b[?1049h');
+      expect(end.stdout).toContain('\\x9b2J');
+    },
+  );
+
+  test('NO_COLOR leaves marks and no colours', patience, async () => {
+    const service = await mockService([says('', ['list_files', {}]), says('**Done.**')]);
+    const env = { ...claudeAt(service), NO_COLOR: '1' };
+    const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
+    expect(end.stdout).toContain('✓ list_files');
+    expect(end.stdout).toContain('**Done.**');
+    expect(end.stdout).not.toMatch(/\x1b\[\d+m/);
+  });
+
+  test('TERM=dumb gets no escape sequence at all', patience, async () => {
+    const service = await mockService([says('', ['list_files', {}]), says('Done.')]);
+    const env = { ...claudeAt(service), TERM: 'dumb' };
+    const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
+    expect(end.stdout).not.toContain('\x1b');
+    expect(end.stdout).toContain('Done.');
+  });
+
+  test('a locale without UTF-8 gets ASCII', patience, async () => {
+    const service = await mockService([says('', ['list_files', {}]), says('Done.')]);
+    const env = { ...claudeAt(service), LANG: 'C' };
+    const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
+    expect(end.stdout).toMatch(/ok .*complete/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own sequences are ASCII too.
+    expect(end.stdout).toMatch(/^[\x00-\x7f]*$/);
+  });
+
+  test('a key is typed without being seen', patience, async () => {
+    const home = temporaryFolder();
+    const end = await atTerminal(['config', 'set-key', 'claude'], {
+      env: { COBBLER_HOME: join(home, 'made') },
+      cwd: temporaryFolder(),
+      typing: [['not shown', 'sk-ant-typed-0123456789-wxyz\r']],
+    });
+    expect(end.code, end.stdout).toBe(0);
+    expect(end.stdout).not.toContain('typed-0123456789');
+    expect(end.stdout).toContain('sk-ant-…wxyz');
+    expect(readFileSync(join(home, 'made', 'config.yaml'), 'utf8')).toContain('sk-ant-typed-0123456789-wxyz');
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * As much of a terminal as the command line uses: text, line breaks, erasing a line, moving up and to a
+ * column. Anything else is an error, so that no test overlooks a sequence.
+ */
+export class TinyScreen {
+  readonly #columns: number;
+  readonly lines: string[] = [''];
+  row = 0;
+  column = 0;
+
+  constructor(columns: number) {
+    this.#columns = columns;
+  }
+
+  write(output: string): void {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is read here.
+    for (const token of output.match(/\x1b\[[?\d;]*[A-Za-z]|[\s\S]/g) ?? []) {
+      if (token.startsWith('\x1b')) this.#control(token);
+      else if (token === '\n') this.#newLine();
+      else if (token === '\r') this.column = 0;
+      else this.#put(token);
+    }
+  }
+
+  /** The page, without blanks at the ends of lines. */
+  text(): string {
+    return this.lines.map((line) => line.trimEnd()).join('\n');
+  }
+
+  #control(sequence: string): void {
+    const amount = Number(/\d+/.exec(sequence)?.[0] ?? 1);
+    const kind = sequence.at(-1);
+    if (kind === 'm' || /^\x1b\[\?2026[hl]$/.test(sequence)) return;
+    if (kind === 'A') this.row = Math.max(0, this.row - amount);
+    else if (kind === 'G') this.column = amount - 1;
+    else if (kind === 'K') this.lines[this.row] = (this.lines[this.row] ?? '').slice(0, this.column);
+    else throw new Error(`The command line uses no ${JSON.stringify(sequence)}.`);
+  }
+
+  #put(character: string): void {
+    if (this.column === this.#columns) this.#newLine();
+    const line = (this.lines[this.row] ?? '').padEnd(this.column);
+    this.lines[this.row] = line.slice(0, this.column) + character + line.slice(this.column + 1);
+    this.column += 1;
+  }
+
+  #newLine(): void {
+    this.row += 1;
+    this.column = 0;
+    this.lines[this.row] ??= '';
+  }
+}
