@@ -18,17 +18,17 @@ const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 
  * that nobody knows has no price, which is not the same as being free.
  */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {
-  const known: Pricing = (name, id) => {
+  const known: Pricing = (name, id, inputTokens) => {
     if (Object.hasOwn(sources.own, id)) return sources.own[id];
     for (const table of sources.tables) {
-      const price = table(name, id);
+      const price = table(name, id, inputTokens);
       if (price !== undefined) return price;
     }
     return undefined;
   };
   if (known(provider, model) !== undefined) return known;
   const general = await generalPrice(provider, model, sources.baseURL);
-  return (name, id) => known(name, id) ?? (name === provider ? general : undefined);
+  return (name, id, inputTokens) => known(name, id, inputTokens) ?? (name === provider ? general : undefined);
 }
 
 async function generalPrice(provider: string, model: string, baseURL?: string): Promise<Price | undefined> {

@@ -62,7 +62,7 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
         create: (config) => createOpenAI({ ...config, ...(api !== undefined && { api }) }),
         pricing: openAIPricing,
         models: Object.entries(modelAliases).map(([alias, id]) => {
-          const price = openAIPrice(id);
+          const price = openAIPrice(id, 0);
           return { id, alias, ...(price !== undefined && { price }) };
         }),
       };

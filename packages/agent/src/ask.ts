@@ -37,7 +37,7 @@ async function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
     reservation = held.reservation;
     work.live({ type: 'status', state: 'thinking' });
     const response = checked(await answer(work, request));
-    const price = priceOf(work, response.model);
+    const price = priceOf(work, response.model, response.usage.inputTokens);
     settle(reservation, [response.usage, response.wasted], price);
     work.answered(response);
     const event = answerEvent(work, response, { durationMs: elapsed(), price });
@@ -46,7 +46,7 @@ async function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
     return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
   } catch (thrown) {
     const error = AgentError.from(thrown);
-    settle(reservation, [error.wasted ?? noUsage], priceOf(work, work.agent.model));
+    settle(reservation, [error.wasted ?? noUsage], priceOf(work, work.agent.model, error.wasted?.inputTokens));
     return [{ type: 'ask_failed', error: error.toJSON(), durationMs: elapsed() }];
   }
 }
@@ -151,9 +151,11 @@ function answerEvent(
 }
 
 /** The price of the model that answered, or of the one that was asked. A list that throws knows none. */
-function priceOf({ agent, pricing }: Work, model: string): Price | undefined {
+function priceOf({ agent, pricing }: Work, model: string, inputTokens?: number): Price | undefined {
   try {
-    return pricing(agent.provider, model) ?? pricing(agent.provider, agent.model);
+    return (
+      pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens)
+    );
   } catch {
     return undefined;
   }
@@ -177,9 +179,9 @@ function reserve(work: Work, request: ModelRequest): Reserved {
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };
   }
-  const price = priceOf(work, agent.model);
-  if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);
   const inputTokens = inputBound(work.state, request);
+  const price = priceOf(work, agent.model, inputTokens);
+  if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);
   const input = { inputTokens, outputTokens: 0, cacheWriteTokens: inputTokens };
   const usdLeft = budget.usdLeft - (price === undefined ? 0 : costOf(input, price));
   const wanted = request.config?.maxTokens || assumedOutput;

@@ -30,8 +30,12 @@ export interface Price {
   readonly cacheWrite?: number;
 }
 
-/** Looks a model up. `undefined` means unknown, which is never the same as free. */
-export type Pricing = (provider: string, model: string) => Price | undefined;
+/**
+ * Looks a model up. `undefined` means unknown, which is never the same as free. `inputTokens` is all input of
+ * one request, for models whose price depends on it; without it such a model has its dearer price, so that no
+ * limit is overrun.
+ */
+export type Pricing = (provider: string, model: string, inputTokens?: number) => Price | undefined;
 
 /** What a usage costs in US dollars. */
 export function costOf(usage: Usage, price: Price): number {

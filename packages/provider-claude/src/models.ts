@@ -99,8 +99,8 @@ export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_
 }
 
 /** {@link claudePrice} as the `pricing` of an executor. */
-export const claudePricing: Pricing = (provider, model) =>
-  provider === 'claude' ? claudePrice(model) : undefined;
+export const claudePricing: Pricing = (provider, model, inputTokens) =>
+  provider === 'claude' ? claudePrice(model, inputTokens) : undefined;
 
 /** How a model thinks, as far as its name tells. */
 export interface ThinkingTraits {

@@ -37,9 +37,9 @@ const longRequestTokens = 272_000;
 
 /**
  * What a model costs, by id or alias; `undefined` when that is not known. `inputTokens` is all input of one
- * request; without it the price is that of requests of up to 272,000 input tokens.
+ * request: without it a model with two prices has its dearer one, so that no limit is overrun.
  */
-export function openAIPrice(name: string, inputTokens: number = 0): Price | undefined {
+export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = withoutDate(resolveModel(name));
   const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
   if (price === undefined || inputTokens <= longRequestTokens) return price;
@@ -48,8 +48,8 @@ export function openAIPrice(name: string, inputTokens: number = 0): Price | unde
 }
 
 /** {@link openAIPrice} as the `pricing` of an executor. */
-export const openAIPricing: Pricing = (provider, model) =>
-  provider === providerName ? openAIPrice(model) : undefined;
+export const openAIPricing: Pricing = (provider, model, inputTokens) =>
+  provider === providerName ? openAIPrice(model, inputTokens) : undefined;
 
 /** How this provider is called in configurations, events and seals. */
 export const providerName = 'openai';

@@ -25,7 +25,7 @@ test('any other name stands for itself, those of built-in properties included', 
 });
 
 test('a model has a price only where one is known', () => {
-  expect(openAIPricing('openai', 'gpt-6.1-sol')).toEqual({
+  expect(openAIPricing('openai', 'gpt-6.1-sol', 1000)).toEqual({
     input: 2,
     cacheRead: 0.1,
     cacheWrite: 2.5,
@@ -38,7 +38,8 @@ test('a model has a price only where one is known', () => {
 });
 
 test('a request of more than 272,000 input tokens costs twice as much for input and half as much again for output', () => {
-  expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced'));
+  expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced', 0));
+  expect(openAIPrice('balanced')).toEqual(openAIPrice('balanced', 272_001));
   expect(openAIPrice('balanced', 272_001)).toEqual({ input: 4, cacheRead: 0.2, cacheWrite: 5, output: 15 });
 });
 
