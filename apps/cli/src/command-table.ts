@@ -97,6 +97,18 @@ const runGroups: readonly OptionGroup[] = [
       { flags: '--json', text: 'one event per line; --json=deltas also while an answer streams' },
       { flags: '-q, --quiet', text: 'the answer only' },
       { flags: '-v, --verbose', text: 'arguments and results in full, request ids' },
+      {
+        flags: '--record <file>',
+        text: 'record the run, to be replayed without network or key',
+        completes: 'file',
+      },
+      {
+        flags: '--replay <file>',
+        text: 'replay a recorded run: same log, no model, no tools',
+        completes: 'file',
+      },
+      { flags: '--refresh', text: 'with --replay: do the same task for real and record it anew' },
+      { flags: '--live-tools', text: 'with --replay: run the tools that only read; all of them with --yes' },
       { flags: '-p, --print', text: 'accepted and ignored', hidden: true },
       { flags: '--json-deltas', text: 'what --json=deltas is read as', hidden: true },
     ],

@@ -23,6 +23,7 @@ const mostShown = 400;
 
 /** Puts an error into words. No body of an answer, no stack; the request id only when asked for. */
 export function failureOf(error: AgentError, context: FailureContext): Failure {
+  if (error.code === 'replay_miss') return missOf(error);
   const { what, advice } = byKind(error, context);
   const id =
     context.verbose && error.requestId !== undefined ? [`Request id: ${oneLine(error.requestId)}`] : [];
@@ -59,6 +60,12 @@ function byKind(error: AgentError, context: FailureContext): Failure {
           : ['Try again; cobbler doctor --live tests the connection.'],
       };
   }
+}
+
+/** A replay that is not the recording. Its message is made for a terminal: where they differ, line by line. */
+function missOf(error: AgentError): Failure {
+  const [what = '', ...where] = error.message.split('\n').map(oneLine);
+  return { what, advice: [...where, 'If that is meant, record it anew: cobbler --replay FILE --refresh'] };
 }
 
 function refusedKey(error: AgentError, context: FailureContext): Failure {

@@ -30,17 +30,17 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
  * Checks, before anything is spent, that a file can be written later.
  * @throws UsageError when its folder is not there or it is a folder itself.
  */
-export function checkWritable(path: string): void {
+export function checkWritable(path: string, flag = '-o'): void {
   try {
     accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw new UsageError(
       `${path} cannot be written: its folder ${whyUnwritable(error)}.`,
-      'Give another file: -o FILE',
+      `Give another file: ${flag} FILE`,
     );
   }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new UsageError(`${path} is a folder.`, 'Give a file: -o FILE');
+    throw new UsageError(`${path} is a folder.`, `Give a file: ${flag} FILE`);
   }
 }
 

@@ -27,23 +27,29 @@ function keyOf(character: string): Key {
 /**
  * Reads a terminal key by key from now on: standard input, or the terminal itself when something is piped
  * in. What is typed while nobody listens is dropped, so that no key from before a question answers it.
+ * Ctrl-Z stops the process as usual; until it goes on, the terminal is as it was.
  */
 export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undefined {
   const terminal = stdin.isTTY ? stdin : openTerminal();
   if (terminal === undefined) return undefined;
   let heard: (key: Key) => void = () => undefined;
+  const setRaw = (raw: boolean) => {
+    if (!terminal.destroyed) terminal.setRawMode(raw);
+  };
   const onData = (chunk: string) => {
-    for (const key of keysOf(chunk)) heard(key);
+    for (const key of keysOf(chunk)) {
+      if (key.type === 'suspend') suspend(setRaw);
+      else heard(key);
+    }
   };
+  // A terminal that goes away, as when its window is closed, also sends a signal, which ends the run.
+  const onError = () => undefined;
+  const restore = () => setRaw(false);
+  const resume = () => setRaw(true);
   terminal.setEncoding('utf8');
-  terminal.setRawMode(true);
   terminal.on('data', onData);
-  const restore = () => {
-    terminal.setRawMode(false);
-  };
-  const resume = () => {
-    terminal.setRawMode(true);
-  };
+  terminal.on('error', onError);
+  setRaw(true);
   process.once('exit', restore);
   process.on('SIGCONT', resume);
   return {
@@ -59,6 +65,12 @@ export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undef
       if (terminal !== stdin) terminal.destroy();
     },
   };
+}
+
+/** What the terminal would do itself if it were not raw: it stops the whole group, pipes included. */
+function suspend(setRaw: (raw: boolean) => void): void {
+  setRaw(false);
+  process.kill(0, 'SIGTSTP');
 }
 
 function openTerminal(): ReadStream | undefined {

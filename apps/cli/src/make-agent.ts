@@ -1,4 +1,4 @@
-import type { Agent } from '@cobbler/agent';
+import type { Agent, FactoryConfig } from '@cobbler/agent';
 import { AgentError, defaultProvider, resolveAgent } from '@cobbler/agent';
 import { noKey } from './no-key.ts';
 import type { Api, LoadedProvider } from './providers.ts';
@@ -7,12 +7,13 @@ import type { Settings } from './settings.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * Makes the agent that the settings name, and loads its provider for it.
+ * Makes the agent that the settings name, and loads its provider for it. `link` wins over all settings.
  * @throws UsageError without a key, AgentError `invalid` for anything else that cannot work.
  */
 export async function makeAgent(
   settings: Settings,
   api?: Api,
+  link: Partial<FactoryConfig> = {},
 ): Promise<{ agent: Agent; provider: LoadedProvider }> {
   const name = settings.provider.value;
   if (api !== undefined && name !== 'openai') {
@@ -26,10 +27,11 @@ export async function makeAgent(
   // What only the command line knows is no business of a provider, least of all the keys of others.
   const { keys: _keys, prices: _prices, maxTurns: _turns, maxUsd: _usd, ...config } = values;
   try {
-    const agent = resolveAgent(config, { [name]: provider.create }, settings.env, settings.chosen);
+    const create = (full: FactoryConfig) => provider.create({ ...full, ...link });
+    const agent = resolveAgent(config, { [name]: create }, settings.env, settings.chosen);
     return { agent, provider };
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'no_key') throw error;
-    throw noKey(name, settings.file, name === (values.provider ?? defaultProvider));
+    throw noKey(name, settings, name === (values.provider ?? defaultProvider));
   }
 }

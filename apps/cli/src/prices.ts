@@ -27,37 +27,47 @@ export async function pricingFor(sources: PriceSources, provider: string, model:
     return undefined;
   };
   if (known(provider, model) !== undefined) return known;
-  const general = await generalPrice(provider, model, sources.baseURL);
-  return (name, id, inputTokens) => known(name, id, inputTokens) ?? (name === provider ? general : undefined);
+  const general = await generalPricing(provider, model, sources.baseURL);
+  return (name, id, inputTokens) =>
+    known(name, id, inputTokens) ?? (name === provider ? general?.(inputTokens) : undefined);
 }
 
-async function generalPrice(provider: string, model: string, baseURL?: string): Promise<Price | undefined> {
+/** A price by the length of the request; no length means one that is not known yet. */
+type PriceByLength = (inputTokens: number | undefined) => Price | undefined;
+
+async function generalPricing(
+  provider: string,
+  model: string,
+  baseURL: string | undefined,
+): Promise<PriceByLength | undefined> {
   const { calcPrice } = await import('@pydantic/genai-prices');
   const where =
     baseURL === undefined ? { providerId: listed[provider] ?? provider } : { providerApiUrl: baseURL };
-  const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, model, where);
-  if (found === null) return undefined;
-  const prices = found.model_price;
-  const input = dearest(prices['input_mtok']);
-  const output = dearest(prices['output_mtok']);
-  const cacheRead = dearest(prices['cache_read_mtok']);
-  const cacheWrite = dearest(prices['cache_write_mtok']);
-  if (input === undefined || output === undefined) return undefined;
-  return {
-    input,
-    output,
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
+  const prices = calcPrice({ input_tokens: 1, output_tokens: 1 }, model, where)?.model_price;
+  if (prices === undefined) return undefined;
+  return (inputTokens = Number.POSITIVE_INFINITY) => {
+    const at = (kind: string) => tierOf(prices[kind], inputTokens);
+    const [input, output] = [at('input_mtok'), at('output_mtok')];
+    const [cacheRead, cacheWrite] = [at('cache_read_mtok'), at('cache_write_mtok')];
+    if (input === undefined || output === undefined) return undefined;
+    return {
+      input,
+      output,
+      ...(cacheRead !== undefined && { cacheRead }),
+      ...(cacheWrite !== undefined && { cacheWrite }),
+    };
   };
 }
 
-/** A price with tiers counts as its highest: a money limit must not be overrun by a long prompt. */
-function dearest(
-  price:
-    | number
-    | undefined
-    | { readonly base: number; readonly tiers: readonly { readonly price: number }[] },
-): number | undefined {
+interface Tiered {
+  readonly base: number;
+  readonly tiers: readonly { readonly start: number; readonly price: number }[];
+}
+
+/** The whole request has the price of the tier that its input reaches. */
+function tierOf(price: number | undefined | Tiered, inputTokens: number): number | undefined {
   if (price === undefined || typeof price === 'number') return price;
-  return Math.max(price.base, ...price.tiers.map((tier) => tier.price));
+  let reached = { start: -1, price: price.base };
+  for (const tier of price.tiers) if (inputTokens > tier.start && tier.start > reached.start) reached = tier;
+  return reached.price;
 }

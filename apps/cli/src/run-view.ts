@@ -120,9 +120,10 @@ export class RunView implements View {
     terminal.footer([]);
     this.#endBlock();
     const isCut = this.#partial.trim() !== '';
-    if (!answer.screen.tty) {
+    if (!this.#streams) {
       const text = visible(isCut ? this.#partial : this.#finalText).trimEnd();
-      if (text !== '') io.stdout.write(`${text}\n`);
+      if (answer.screen.tty) terminal.text(this.#markdown.push(text) + this.#markdown.end());
+      else if (text !== '') io.stdout.write(`${text}\n`);
     }
     if (isCut && mark !== undefined) this.#lines([`${report.style.marks.dash} ${mark}`]);
     terminal.close();
@@ -146,9 +147,14 @@ export class RunView implements View {
     });
   }
 
+  /** Whether the answer is shown while it comes: not in a pipe, where only the last one counts, nor quietly. */
+  get #streams(): boolean {
+    return this.#parts.answer.screen.tty && !this.#parts.quiet;
+  }
+
   #text(index: number, text: string): void {
     this.#partial += text;
-    if (!this.#parts.answer.screen.tty) return;
+    if (!this.#streams) return;
     if (this.#block !== undefined && this.#block !== index) this.#endBlock();
     const begun = this.#block === undefined ? text.trimStart() : text;
     if (begun === '') return;
@@ -170,8 +176,8 @@ export class RunView implements View {
 
   /** What was shown of the failed attempt is void, but stays: finished lines are never taken back. */
   #retry(event: Extract<RunEvent, { type: 'retry' }>): void {
-    const { report, answer, quiet } = this.#parts;
-    const wasShown = answer.screen.tty && this.#partial.trim() !== '';
+    const { report, quiet } = this.#parts;
+    const wasShown = this.#streams && this.#partial.trim() !== '';
     this.#endBlock();
     this.#partial = '';
     if (wasShown) this.#lines([`${report.style.marks.dash} cut off; asking again`]);
@@ -186,7 +192,7 @@ export class RunView implements View {
     const isFinal = !content.some((part) => part.type === 'tool_call');
     this.#finalText = isFinal ? text : '';
     this.#partial = '';
-    if (!isFinal && !this.#parts.answer.screen.tty && text.trim() !== '') this.#say(text);
+    if (!isFinal && !this.#streams && text.trim() !== '') this.#say(text);
   }
 
   /** What the model says between calls is no answer: it stands in the report. */

@@ -1,5 +1,6 @@
 import type { Agent, Limits, Pricing, Run, RunResult, Tool, UserPart } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
+import type { Tape, TapeControl } from '@cobbler/agent/testing';
 import { closingLines, markOf } from './closing.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { FailureContext } from './failure.ts';
@@ -18,6 +19,10 @@ export interface Task {
   readonly permission: Permission;
   /** Of whoever can be asked. It is closed when the run is over. */
   readonly keyboard?: Keyboard;
+  /** Whether somebody answers. Default: whoever is at the keyboard. */
+  readonly attended?: boolean;
+  /** Records or replays the run. */
+  readonly tape?: Tape;
   readonly limits: Limits & { readonly turns: number };
   readonly pricing: Pricing;
   readonly form: OutputForm;
@@ -37,7 +42,7 @@ export interface Performed {
 
 /** Performs a task: shows it, asks, takes Ctrl-C, sums it up. */
 export async function performTask(task: Task, io: Io): Promise<Performed> {
-  let run: Run | undefined;
+  let control: TapeControl | undefined;
   const stage = setStage(
     {
       ...task,
@@ -45,7 +50,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
       ...(task.keyboard !== undefined && {
         approvals: {
           folder: task.folder,
-          answer: (id, answer) => void run?.answer(id, answer),
+          answer: (id, answer) => control?.answer(id, answer),
           allowAlways: (rule) => task.permission.allow(rule),
         },
       }),
@@ -54,15 +59,13 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   );
   const executor = new Executor({
     agent: task.agent,
-    tools: task.tools,
     system: task.system,
     limits: task.limits,
-    gate: task.permission.gate,
-    attended: task.keyboard !== undefined,
-    pricing: task.pricing,
+    ...taped(task),
   });
-  run = executor.run(task.prompt, { onEvent: (event) => stage.view.event(event) });
-  const pipe = await watched(run, stage, task, io);
+  const run = executor.run(task.prompt, { onEvent: (event) => stage.view.event(event) });
+  control = task.tape?.control(run) ?? run;
+  const pipe = await watched(run, control, stage, task, io);
   const result = await run.result;
   if (pipe.broken) return { result, exitCode: 0 };
   const closing = closingLines({ result, task, calls: stage.calls }, stage.style, stage.screen.columns());
@@ -70,8 +73,28 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
 }
 
+/** What comes in from outside the run, through the tape when there is one. */
+function taped({ tape, keyboard, attended = keyboard !== undefined, tools, pricing, permission }: Task) {
+  const { gate } = permission;
+  if (tape === undefined) return { attended, tools, pricing, gate };
+  return {
+    attended,
+    tools: tape.tools(tools),
+    pricing: tape.pricing(pricing),
+    // Rules alone decide the same each time, and note what they could not ask; a person's word is on the tape.
+    gate: attended ? tape.gate(gate) : gate,
+    runtime: tape.runtime,
+  };
+}
+
 /** Waits for the run to end, while keys, signals and a reader that leaves may end it sooner. */
-async function watched(run: Run, stage: Stage, task: Task, io: Io): Promise<{ readonly broken: boolean }> {
+async function watched(
+  run: Run,
+  control: TapeControl,
+  stage: Stage,
+  task: Task,
+  io: Io,
+): Promise<{ readonly broken: boolean }> {
   let interrupts = 0;
   let broken = false;
   const onInterrupt = () => {
@@ -82,12 +105,12 @@ async function watched(run: Run, stage: Stage, task: Task, io: Io): Promise<{ re
       io.exit(130);
     }
     stage.view.stopping();
-    run.cancel();
+    control.cancel();
   };
   const forgetInterrupt = io.onInterrupt(onInterrupt);
   const forgetPipe = io.onBrokenPipe(() => {
     broken = true;
-    run.cancel();
+    control.cancel();
   });
   task.keyboard?.listen((key) => (key.type === 'interrupt' ? onInterrupt() : stage.view.key(key)));
   const result = await run.result;

@@ -104,7 +104,6 @@ export function askLine(
   const room = Math.min(columns, mostColumns) - 1 - left.width - widthOf(summary) - 2;
   const subject = oneLine(call.subject);
   // What is approved is shown whole, however long: nothing may hide behind a cut.
-  if (widthOf(subject) > room) return `${left.text}${subject}  ${summary}`.trimEnd();
   return `${left.text}${padEnd(subject, room)}  ${summary}`.trimEnd();
 }
 

@@ -17,6 +17,22 @@ describe('visible', () => {
     expect(visible('a\u202eb\u2066c')).toBe('a\\u202eb\\u2066c');
   });
 
+  test('P21 every character of the kinds is caught', () => {
+    const ranges = [
+      [0x00, 0x08],
+      [0x0b, 0x1f],
+      [0x7f, 0x9f],
+      [0x200e, 0x200f],
+      [0x2028, 0x202e],
+      [0x2066, 0x2069],
+    ] as const;
+    for (const [first, last] of ranges) {
+      for (let code = first; code <= last; code += 1) {
+        expect(visible(String.fromCharCode(code))).toMatch(/^\\[xu][0-9a-f]{2,4}$/);
+      }
+    }
+  });
+
   test('newlines and tabs stay, and a carriage return goes only before a newline', () => {
     expect(visible('a\tb\nc')).toBe('a\tb\nc');
     expect(visible('a\r\nb\rc')).toBe('a\nb\\x0dc');

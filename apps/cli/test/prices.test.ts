@@ -17,14 +17,12 @@ describe('prices', () => {
     expect(general('openai', 'gpt-4o-mini')).toEqual({ input: 0.15, output: 0.6, cacheRead: 0.075 });
   });
 
-  test('a price with tiers counts as its highest, so that no limit is overrun', async () => {
+  test('a price with tiers is that of the request, and the highest while its length is unknown', async () => {
     const pricing = await pricingFor({ own: {}, tables: [] }, 'claude', 'claude-sonnet-4-5');
-    expect(pricing('claude', 'claude-sonnet-4-5')).toEqual({
-      input: 6,
-      output: 22.5,
-      cacheRead: 0.6,
-      cacheWrite: 7.5,
-    });
+    const long = { input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5 };
+    expect(pricing('claude', 'claude-sonnet-4-5')).toEqual(long);
+    expect(pricing('claude', 'claude-sonnet-4-5', 300_000)).toEqual(long);
+    expect(pricing('claude', 'claude-sonnet-4-5', 200_000)?.input).toBe(3);
   });
 
   test('an unknown model has no price, which is not the same as free', async () => {

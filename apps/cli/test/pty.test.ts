@@ -123,6 +123,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
     expect(end.stdout).toContain('✓ list_files');
     expect(end.stdout).toContain('**Done.**');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for.
     expect(end.stdout).not.toMatch(/\x1b\[\d+m/);
   });
 

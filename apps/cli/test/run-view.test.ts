@@ -176,6 +176,14 @@ describe('a run on a terminal', () => {
     expect(io.stdout.text()).toBe('second try\n');
   });
 
+  test('P8 what a cancel leaves is of the last attempt only', () => {
+    const { io, show, stage } = stageOf({ outTty: false });
+    const error = { kind: 'network', message: 'cut' } as const;
+    show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second'));
+    stage.view.end('cancelled');
+    expect(io.stdout.text()).toBe('second\n');
+  });
+
   test('a cancelled answer stays and is marked', () => {
     const { show, page, stage } = stageOf();
     show(delta('half an answ'));
@@ -313,7 +321,8 @@ describe('quiet', () => {
   test('there is the answer and nothing else', () => {
     const { io, show, stage } = stageOf({}, { form: 'quiet' });
     show(
-      answer('', [['run_command', { command: 'x' }]]),
+      delta('Looking.'),
+      answer('Looking.', [['run_command', { command: 'x' }]]),
       started('run_command', { command: 'x' }),
       result('run_command', 'y'),
     );

@@ -30,7 +30,7 @@ export class TinyScreen {
   #control(sequence: string): void {
     const amount = Number(/\d+/.exec(sequence)?.[0] ?? 1);
     const kind = sequence.at(-1);
-    if (kind === 'm' || /^\x1b\[\?2026[hl]$/.test(sequence)) return;
+    if (kind === 'm' || ['\x1b[?2026h', '\x1b[?2026l'].includes(sequence)) return;
     if (kind === 'A') this.row = Math.max(0, this.row - amount);
     else if (kind === 'G') this.column = amount - 1;
     else if (kind === 'K') this.lines[this.row] = (this.lines[this.row] ?? '').slice(0, this.column);

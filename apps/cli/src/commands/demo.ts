@@ -7,7 +7,9 @@ import { serveScriptedModel } from '../demo-server.ts';
 import { shortPath, workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
+import { ownName } from '../own-name.ts';
 import { Permission } from '../permission.ts';
+import { shellQuoted } from '../permission-rule.ts';
 import { screenFor } from '../screen.ts';
 import type { Style } from '../style.ts';
 import { styleFor } from '../style.ts';
@@ -79,20 +81,22 @@ function opening(folder: string, style: Style, columns: number, io: Io): string[
 }
 
 function ending(folder: string, style: Style, columns: number, io: Io): string[] {
-  const path = shortPath(folder, io.env);
-  const words =
+  const short = shortPath(folder, io.env);
+  const path = /^[\w./~-]+$/.test(short) ? short : shellQuoted(folder);
+  const closing =
     'That was the real loop with a scripted model: what it said came from a script, what happened to the files did happen.';
+  const name = ownName(io.env);
   const rows = [
     ['Look at it', `cd ${path}`],
-    ['Break it again', `cobbler demo -C ${path}`],
+    ['Break it again', `${name} demo -C ${path}`],
     ['With a real model', 'export ANTHROPIC_API_KEY=...'],
-    ['', 'cobbler "fix the failing test" -C FOLDER'],
+    ['', `${name} "fix the failing test" -C FOLDER`],
   ] as const;
   const width = columns < 60 ? 0 : 20;
-  const lines = rows.flatMap(([name, command]) =>
-    width === 0
-      ? [...(name === '' ? [] : [`${name}:`]), `  ${style.bold(command)}`]
-      : [`${(name === '' ? '' : `${name}:`).padEnd(width)}${style.bold(command)}`],
-  );
-  return ['', ...wrap(words, columns - 1), '', ...lines];
+  const lines = rows.flatMap(([words, command]) => {
+    const label = words === '' ? '' : `${words}:`;
+    if (width > 0) return [label.padEnd(width) + style.bold(command)];
+    return [...(label === '' ? [] : [label]), `  ${style.bold(command)}`];
+  });
+  return ['', ...wrap(closing, columns - 1), '', ...lines];
 }

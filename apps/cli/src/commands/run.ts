@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Agent, Tool } from '@cobbler/agent';
+import type { Agent, Limits, Pricing, Tool } from '@cobbler/agent';
 import { workspaceTools } from '@cobbler/tools';
 import { textOrFile } from '../attachment.ts';
 import { visible } from '../escape.ts';
+import type { FailureContext } from '../failure.ts';
 import { checkWritable, shortPath, workFolder } from '../folder.ts';
 import type { Instructions } from '../instructions.ts';
 import { findInstructions } from '../instructions.ts';
@@ -12,6 +13,8 @@ import { makeAgent } from '../make-agent.ts';
 import { Permission, permissionWords } from '../permission.ts';
 import { pricingFor } from '../prices.ts';
 import { nothingToDo, readPrompt } from '../prompt-input.ts';
+import type { LoadedProvider } from '../providers.ts';
+import { openReel } from '../reel.ts';
 import type { RunFlags } from '../run-flags.ts';
 import { readRunFlags } from '../run-flags.ts';
 import { screenFor } from '../screen.ts';
@@ -30,53 +33,67 @@ export async function run(
   options: Readonly<Record<string, unknown>>,
   io: Io,
 ): Promise<number> {
-  const flags = readRunFlags(options);
-  if (words.length === 0 && io.stdin.tty) throw nothingToDo();
+  const reel = await openReel(words, options, io);
+  const flags = readRunFlags(reel.options);
+  if (words.length === 0 && reel.prompt === undefined && io.stdin.tty) throw nothingToDo();
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
   const settings = readSettings(io.env, flags);
-  const { agent, provider } = await makeAgent(settings, flags.api);
-  const tools = chooseTools(workspaceTools({ root: folder }), flags.tools);
+  const { agent, provider } = await makeAgent(settings, flags.api, reel.link(settings.file.values));
+  const tools = chooseTools(workspaceTools({ root: folder, environment: io.env }), flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
-  const system = systemOf(flags, folder, tools, instructions, io);
-  const prompt = await readPrompt(words, flags.attach, io);
-  const keyboard = keyboardFor(flags, tools, io);
-  const permission = new Permission(flags.mode, flags.allow, keyboard !== undefined);
-  const { values } = settings.file;
-  const maxUsd = flags.maxUsd ?? values.maxUsd;
-  const baseURL = settings.baseURL?.value;
-  const task = {
-    agent,
-    tools,
-    system,
-    prompt,
-    permission,
-    ...(keyboard !== undefined && { keyboard }),
-    limits: {
-      turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
-      ...(maxUsd !== undefined && { usd: maxUsd }),
-      ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
-      ...(flags.timeoutMs !== undefined && { ms: flags.timeoutMs }),
+  const system = reel.fact('system', () => systemOf(flags, folder, tools, instructions, io));
+  const pricing = await pricingOf(settings, agent, provider);
+  const asked = reel.prompt ?? (await readPrompt(words, flags.attach, io));
+  // Last, because from here on the terminal is ours.
+  const keyboard = reel.isReplay ? undefined : keyboardFor(flags, tools, io);
+  const isAttended = reel.fact('attended', () => keyboard !== undefined);
+  const limits = reel.fact('limits', () => limitsOf(flags, settings));
+  await reel.tape?.moment('the run begins');
+  const { result, exitCode } = await performTask(
+    {
+      agent,
+      tools,
+      system,
+      prompt: reel.isReplay ? asked : reel.fact('prompt', () => asked),
+      pricing,
+      permission: new Permission(flags.mode, flags.allow, isAttended),
+      limits,
+      attended: isAttended,
+      form: flags.form,
+      verbose: flags.verbose,
+      header: [...headerOf({ agent, flags, folder, tools, instructions, isAttended }, io), ...reel.note],
+      folder: shortPath(folder, io.env),
+      failure: failureContext(settings, agent, io),
+      ...(keyboard !== undefined && { keyboard }),
+      ...(reel.tape !== undefined && { tape: reel.tape }),
     },
-    pricing: await pricingFor(
-      {
-        own: values.prices ?? {},
-        tables: [provider.pricing],
-        ...(baseURL !== undefined && { baseURL }),
-      },
-      agent.provider,
-      agent.model,
-    ),
-    form: flags.form,
-    verbose: flags.verbose,
-    header: headerOf(agent, flags, folder, tools, keyboard, instructions, io),
-    folder: shortPath(folder, io.env),
-    failure: failureContext(settings, agent, io),
+    io,
+  );
+  const ended = reel.close({ result, exitCode, form: flags.form, settings });
+  return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+function limitsOf(flags: RunFlags, { file: { values } }: Settings): Limits & { readonly turns: number } {
+  const usd = flags.maxUsd ?? values.maxUsd;
+  return {
+    turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
+    ...(usd !== undefined && { usd }),
+    ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
+    ...(flags.timeoutMs !== undefined && { ms: flags.timeoutMs }),
   };
-  const { result, exitCode } = await performTask(task, io);
-  return output === undefined ? exitCode : writeAnswer(output, result.text, exitCode, io);
+}
+
+function pricingOf(settings: Settings, agent: Agent, provider: LoadedProvider): Promise<Pricing> {
+  const baseURL = settings.baseURL?.value;
+  const sources = {
+    own: settings.file.values.prices ?? {},
+    tables: [provider.pricing],
+    ...(baseURL !== undefined && { baseURL }),
+  };
+  return pricingFor(sources, agent.provider, agent.model);
 }
 
 /** @throws UsageError for a name that no tool has. */
@@ -139,33 +156,31 @@ function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard 
   return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
 }
 
-function headerOf(
-  agent: Agent,
-  flags: RunFlags,
-  folder: string,
-  tools: readonly Tool[],
-  keyboard: Keyboard | undefined,
-  instructions: Instructions | undefined,
-  io: Io,
-): string[] {
+/** What the header of a run is made of. */
+interface HeaderParts {
+  readonly agent: Agent;
+  readonly flags: RunFlags;
+  readonly folder: string;
+  readonly tools: readonly Tool[];
+  readonly instructions: Instructions | undefined;
+  /** Whether somebody can be asked. */
+  readonly isAttended: boolean;
+}
+
+function headerOf({ agent, flags, folder, tools, instructions, isAttended }: HeaderParts, io: Io): string[] {
   const asks = flags.mode === 'ask' || flags.mode === 'edits';
   const denies = flags.mode === 'ask' ? 'denies edits and commands' : 'denies commands';
-  const permissions =
-    asks && keyboard === undefined ? `${denies} (no terminal to ask at)` : permissionWords[flags.mode];
+  const permissions = asks && !isAttended ? `${denies} (no terminal to ask at)` : permissionWords[flags.mode];
   return [
     'cobbler',
     visible(agent.model),
     visible(shortPath(folder, io.env)),
-    tools.length === 0 ? 'no tools' : permissions,
+    tools.some((tool) => tool.effect !== 'read') ? permissions : permissionWords['read-only'],
     ...(instructions === undefined ? [] : [`reads ${basename(instructions.path)}`]),
   ];
 }
 
-function failureContext(
-  settings: Settings,
-  agent: Agent,
-  io: Io,
-): { host: string; model: string; provider: string; keySource?: string } {
+function failureContext(settings: Settings, agent: Agent, io: Io): Omit<FailureContext, 'verbose'> {
   const key = keyOf(settings, agent.provider, io.env);
   return {
     host: hostOf(settings),

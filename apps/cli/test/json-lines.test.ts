@@ -1,0 +1,70 @@
+import { failsWith } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import { cobbler } from './binary.ts';
+import { claudeAt, mockService, says } from './mock-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const patience = { timeout: 30_000 };
+
+describe('--json', () => {
+  test(
+    'is one event per line: started first, finished last, every stored one with its place',
+    patience,
+    async () => {
+      const service = await mockService([says('Looking.', ['list_files', {}]), says('42')]);
+      const end = await cobbler(['--json', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
+      expect([end.code, end.stderr]).toEqual([0, '']);
+      const events = end.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(events.map((event) => event.type)).toEqual([
+        'started',
+        'user',
+        'assistant',
+        'tool_started',
+        'tool_result',
+        'assistant',
+        'finished',
+      ]);
+      expect(events[0]).toMatchObject({ v: 1, sessionId: expect.any(String), runId: expect.any(String) });
+      expect(events.slice(1).map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(events.every((event) => event.v === 1)).toBe(true);
+      expect(events.at(-1)).toMatchObject({
+        status: 'complete',
+        metrics: { totalInputTokens: 240, invocations: 2 },
+      });
+    },
+  );
+
+  test('does not repeat a long text: at most three times its bytes', patience, async () => {
+    const text = 'A sentence of some length. '.repeat(2000);
+    const service = await mockService([says(text)]);
+    const end = await cobbler(['--json', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.stdout.length).toBeLessThan(3 * text.length);
+    expect(end.stdout.length).toBeGreaterThan(text.length);
+  });
+
+  test('with =deltas the text comes in pieces too', patience, async () => {
+    const service = await mockService([says('one two three four')]);
+    const end = await cobbler(['--json=deltas', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    const events = end.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const deltas = events.filter((event) => event.type === 'text_delta');
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.map((event) => event.text).join('')).toBe('one two three four');
+  });
+
+  test('a failure is told to people too', patience, async () => {
+    const service = await mockService([failsWith({ type: 'invalid', message: 'Too many cooks.' })]);
+    const end = await cobbler(['--json', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toMatch(/^cobbler: 400 from .*Too many cooks/);
+    expect(JSON.parse(end.stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      type: 'finished',
+      status: 'failed',
+    });
+  });
+});
