@@ -31,7 +31,9 @@ const commands = {
  */
 function startCli(tools, args) {
   const main = join(root, 'apps', 'cli', 'src', 'main.ts');
-  return runSource(tools, [main, ...(args.length > 0 ? args : ['demo'])]);
+  // What it tells people to type is what they can type here.
+  const env = { COBBLER_COMMAND: 'npm start --' };
+  return runSource(tools, [main, ...(args.length > 0 ? args : ['demo'])], env);
 }
 
 /**
@@ -39,11 +41,12 @@ function startCli(tools, args) {
  * agent runs there must find the programs that the user would find.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} args
+ * @param {Record<string, string>} [extra] variables to add
  */
-function runSource(tools, args) {
+function runSource(tools, args, extra) {
   const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
   const cwd = process.env.INIT_CWD ?? process.cwd();
-  const env = { ...cleanEnvironment(process.env), PATH: userPath(process.env.PATH ?? '') };
+  const env = { ...cleanEnvironment(process.env), ...extra, PATH: userPath(process.env.PATH ?? '') };
   return handOver(tools.node, [...flags, ...args], { cwd, env });
 }
 

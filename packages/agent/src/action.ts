@@ -10,8 +10,16 @@ export interface Policy {
   readonly onLimit: 'return' | 'finalize';
   /** Whether somebody can answer an approval while the run waits. */
   readonly attended: boolean;
+  /** Whether there is a way to make the conversation smaller. */
+  readonly compacts: boolean;
   /** Compact when the conversation weighs more than this many tokens. */
   readonly compactAbove: number;
+  /** What instructions and tools weigh, in tokens, as long as no request has been counted. */
+  readonly prefixTokens: number;
+  /** A turn taken this often in a row makes no progress. */
+  readonly repeats: number;
+  /** Tools for which the same result again is nothing unusual. */
+  readonly mayRepeat: readonly string[];
 }
 
 /** The end of a run: how, and why if it did not complete. */

@@ -42,6 +42,11 @@ export interface RequestConfig {
   readonly toolChoice?: 'auto' | 'none';
   /** How hard a reasoning model thinks. Ignored by models that do not reason. */
   readonly effort?: 'low' | 'medium' | 'high';
+  /**
+   * False: nothing is written to the provider's prompt cache, because no other request will begin like this
+   * one. Writing costs more than plain input and pays only with the next request. Default true.
+   */
+  readonly cache?: boolean;
 }
 
 /** One request to one model: everything it needs, since an agent remembers nothing. */
@@ -103,13 +108,34 @@ export type AgentEvent =
   | { readonly type: 'text'; readonly index: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly index: number; readonly text: string }
   | { readonly type: 'tool_call'; readonly index: number; readonly call: ToolCall }
-  | { readonly type: 'retry'; readonly attempt: number; readonly error: ErrorData; readonly delayMs: number };
+  | { readonly type: 'retry'; readonly attempt: number; readonly error: ErrorData; readonly delayMs: number }
+  | CacheBreak;
+
+/**
+ * The request does not begin like the one before it in the same conversation, so that what the provider kept
+ * of that one is of no use from here on. Told before the request is sent, once for each change, never for a
+ * conversation that only grew. When several layers changed it names the first, which takes the others along.
+ */
+export interface CacheBreak {
+  readonly type: 'cache_break';
+  /** In the order in which services read them: the tools declared, the instructions, the messages. */
+  readonly layer: 'tools' | 'system' | 'history';
+  /** Index of the first tool, instruction or message that is not what it was. */
+  readonly block: number;
+  /** About how many tokens sent before are read anew. */
+  readonly tokens: number;
+}
 
 export interface RunContext {
   /** Aborting it makes `run` reject promptly with kind `aborted`. */
   readonly signal?: AbortSignal;
   /** Called synchronously. What it throws is ignored. */
   readonly emit?: (event: AgentEvent) => void;
+  /**
+   * Asked before another attempt, with what the failed ones have used all in all. False gives up with the
+   * last error: whoever pays may not be able to pay once more.
+   */
+  readonly mayRetry?: (wasted: Usage) => boolean;
 }
 
 /**

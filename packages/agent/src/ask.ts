@@ -1,10 +1,10 @@
-import type { AgentEvent, ModelRequest, ModelResponse, StopReason } from './agent.ts';
-import { compactionPoint, inputBound } from './context.ts';
+import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from './agent.ts';
+import { inputBound } from './context.ts';
 import { AgentError } from './errors.ts';
 import type { EventBody } from './event.ts';
 import { isObject } from './json.ts';
 import type { LimitName, Price, Reservation } from './limits.ts';
-import { costOf, limitError } from './limits.ts';
+import { costOf, dearestInput, limitError } from './limits.ts';
 import type { Usage } from './usage.ts';
 import { noUsage } from './usage.ts';
 import { wellFormedAnswer } from './well-formed.ts';
@@ -31,23 +31,67 @@ export async function ask(work: Work, closing: LimitName | undefined): Promise<v
 async function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
   const began = work.runtime.monotonic();
   const elapsed = () => work.runtime.monotonic() - began;
-  let reservation: Reservation | undefined;
+  const { agent, state, live } = work;
+  const request = requestOf(work, closing);
   try {
-    const { request, shortenedBy, ...held } = reserve(work, requestOf(work, closing));
-    reservation = held.reservation;
-    work.live({ type: 'status', state: 'thinking' });
-    const response = checked(await answer(work, request));
-    const price = priceOf(work, response.model, response.usage.inputTokens);
-    settle(reservation, [response.usage, response.wasted], price);
+    const asked = { agent, request, inputTokens: () => inputBound(state, request), live };
+    const { response, price, shortenedBy } = await askWithin(work, asked);
     work.answered(response);
     const event = answerEvent(work, response, { durationMs: elapsed(), price });
     // The model was cut short by our limit, not by its own.
     if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
     return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
   } catch (thrown) {
+    const error = AgentError.from(thrown).toJSON();
+    return [{ type: 'ask_failed', error, durationMs: elapsed() }];
+  }
+}
+
+/** A request, whom it goes to and who watches. */
+export interface Asked {
+  readonly agent: Agent;
+  readonly request: ModelRequest;
+  /** The most tokens it can have as input; asked for only when something is limited. */
+  readonly inputTokens: () => number;
+  readonly live: Work['live'];
+}
+
+/** An answer and what it cost. */
+export interface Answered {
+  readonly response: ModelResponse;
+  readonly price: Price | undefined;
+  /** The limit for which the answer was given less room than it could have had. */
+  readonly shortenedBy?: LimitName;
+}
+
+/**
+ * One request within the budget: its worst case is held back before and what it used is booked after, also
+ * when it failed.
+ * @throws AgentError
+ */
+export async function askWithin(work: Work, asked: Asked): Promise<Answered> {
+  const { agent } = asked;
+  let reservation: Reservation | undefined;
+  try {
+    const { request, shortenedBy, ...held } = reserve(work, asked);
+    reservation = held.reservation;
+    // A failed attempt has its price too, and the next one may cost the worst case again.
+    const mayRetry = (wasted: Usage) => {
+      const price = priceOf(work, agent, agent.model, wasted.inputTokens);
+      return held.reservation.again(tokensOf([wasted]), usdOf([wasted], price));
+    };
+    asked.live({ type: 'status', state: 'thinking' });
+    const response = checked(await answer(work, { ...asked, request }, mayRetry));
+    const price = priceOf(work, agent, response.model, response.usage.inputTokens);
+    const used = [response.usage, response.wasted];
+    reservation.settle(tokensOf(used), usdOf(used, price));
+    return { response, price, ...(shortenedBy !== undefined && { shortenedBy }) };
+  } catch (thrown) {
     const error = AgentError.from(thrown);
-    settle(reservation, [error.wasted ?? noUsage], priceOf(work, work.agent.model, error.wasted?.inputTokens));
-    return [{ type: 'ask_failed', error: error.toJSON(), durationMs: elapsed() }];
+    const price = priceOf(work, agent, agent.model, error.wasted?.inputTokens);
+    const used = [error.wasted ?? noUsage];
+    reservation?.settle(tokensOf(used), usdOf(used, price));
+    throw error;
   }
 }
 
@@ -65,22 +109,28 @@ function requestOf(work: Work, closing: boolean): ModelRequest {
  * An agent that ignores the signal must not hold up the run, so the signal is raced against it. One that
  * heeds it is heard out: its error says what the request has cost.
  */
-function answer({ agent, signal, runtime, live }: Work, request: ModelRequest): Promise<ModelResponse> {
+function answer(
+  { signal, runtime }: Work,
+  { agent, request, live }: Asked,
+  mayRetry: (wasted: Usage) => boolean,
+): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     const message = 'The request was given up: the run stopped.';
     const giveUp = () => reject(new AgentError({ kind: 'aborted', message }));
     if (signal.aborted) return giveUp();
+    // Looked at for every delta: reading the signal itself takes longer than showing one.
     let over = false;
     let cancelGrace = () => {};
     const stop = () => {
+      over = true;
       cancelGrace = runtime.timer(graceMs, giveUp);
     };
     signal.addEventListener('abort', stop, { once: true });
     const emit = (event: AgentEvent) => {
-      if (!over && !signal.aborted) live(event);
+      if (!over) live(event);
     };
-    Promise.resolve()
-      .then(() => agent.run(request, { signal, emit }))
+    // It begins now or never: a moment later somebody may have stopped the run.
+    new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry })))
       .then(resolve, reject)
       .finally(() => {
         over = true;
@@ -151,11 +201,14 @@ function answerEvent(
 }
 
 /** The price of the model that answered, or of the one that was asked. A list that throws knows none. */
-function priceOf({ agent, pricing }: Work, model: string, inputTokens?: number): Price | undefined {
+export function priceOf(
+  { pricing }: Work,
+  agent: Agent,
+  model: string,
+  inputTokens?: number,
+): Price | undefined {
   try {
-    return (
-      pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens)
-    );
+    return pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens);
   } catch {
     return undefined;
   }
@@ -174,16 +227,17 @@ interface Reserved {
  * answer is made shorter, so that the limit can be used up and never be passed.
  * @throws AgentError `limit` when the budget has no room, `invalid` when money is limited and the price unknown.
  */
-function reserve(work: Work, request: ModelRequest): Reserved {
-  const { budget, agent } = work;
+function reserve(work: Work, { agent, request, ...asked }: Asked): Reserved {
+  const { budget } = work;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };
   }
-  const inputTokens = inputBound(work.state, request);
-  const price = priceOf(work, agent.model, inputTokens);
+  const inputTokens = asked.inputTokens();
+  const price = priceOf(work, agent, agent.model, inputTokens);
   if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);
-  const input = { inputTokens, outputTokens: 0, cacheWriteTokens: inputTokens };
-  const usdLeft = budget.usdLeft - (price === undefined ? 0 : costOf(input, price));
+  // Nobody knows yet what the provider's cache will make of the input.
+  const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
+  const usdLeft = budget.usdLeft - inputUsd;
   const wanted = request.config?.maxTokens || assumedOutput;
   const room = { tokens: budget.tokensLeft - inputTokens, usd: affordableTokens(usdLeft, price) };
   const outputTokens = Math.min(wanted, room.tokens, room.usd);
@@ -191,8 +245,8 @@ function reserve(work: Work, request: ModelRequest): Reserved {
   if (outputTokens < Math.min(wanted, leastOutput)) {
     throw limitError(limit, `What is left of the limit on ${limit} is not enough for another request.`);
   }
-  const usd = price === undefined ? 0 : costOf({ ...input, outputTokens }, price);
-  const reservation = budget.reserve(inputTokens + outputTokens, usd);
+  const outputUsd = usdOf([{ inputTokens: 0, outputTokens }], price);
+  const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
   if (outputTokens === wanted) return { request, reservation };
   const config = { ...request.config, maxTokens: outputTokens };
   return { request: { ...request, config }, reservation, shortenedBy: limit };
@@ -211,42 +265,11 @@ function unpriced(model: string): AgentError {
   });
 }
 
-function settle(
-  reservation: Reservation | undefined,
-  used: readonly Usage[],
-  price: Price | undefined,
-): void {
-  let tokens = 0;
-  let usd = 0;
-  for (const usage of used) {
-    tokens += usage.inputTokens + usage.outputTokens;
-    if (price !== undefined) usd += costOf(usage, price);
-  }
-  reservation?.settle(tokens, usd);
+function tokensOf(used: readonly Usage[]): number {
+  return used.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
 }
 
-/** Replaces older messages by a summary, or fails the run when that is not possible. */
-export async function compact(work: Work): Promise<void> {
-  await work.step(`compact:${work.state.answers}`, async () => {
-    const began = work.runtime.monotonic();
-    try {
-      const upTo = compactionPoint(work.state.messages, work.context?.keep ?? 6);
-      if (work.context === undefined || upTo === 0) throw tooLarge();
-      const summary = await work.context.summarize(work.state.messages.slice(0, upTo), {
-        signal: work.signal,
-      });
-      return [{ type: 'compacted', upTo, summary }];
-    } catch (thrown) {
-      const error = AgentError.from(thrown).toJSON();
-      return [{ type: 'ask_failed', error, durationMs: work.runtime.monotonic() - began }];
-    }
-  });
-}
-
-function tooLarge(): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'context_full',
-    message: 'The conversation is too large and nothing in it is old enough to be summarised.',
-  });
+/** Nothing where the price is unknown. */
+function usdOf(used: readonly Usage[], price: Price | undefined): number {
+  return price === undefined ? 0 : used.reduce((sum, usage) => sum + costOf(usage, price), 0);
 }

@@ -1,5 +1,6 @@
 import { AgentError } from './errors.ts';
 import type { EventBody, ToolResultEvent } from './event.ts';
+import { cap, maxOutputBytes } from './excerpt.ts';
 import { outcomeUnknown } from './fold.ts';
 import type { GateCall, Verdict } from './gate.ts';
 import type { Json } from './json.ts';
@@ -7,7 +8,8 @@ import { isObject } from './json.ts';
 import type { OpenCall } from './state.ts';
 import type { Tool, ToolPreview } from './tool.ts';
 import { validateArguments } from './tool.ts';
-import { cap, maxOutputBytes, runTool } from './tool-run.ts';
+import { shortened, usefulBytes } from './tool-output.ts';
+import { runTool } from './tool-run.ts';
 import { wellFormedText } from './well-formed.ts';
 import type { Work } from './work.ts';
 
@@ -165,7 +167,8 @@ async function askPeople(work: Work, plans: readonly Plan[]): Promise<boolean> {
   work.live({ type: 'status', state: 'waiting' });
   const startClock = work.pauseClock();
   const turn = work.state.calls.filter((open) => asking.some((plan) => plan.call.index === open.index));
-  await Promise.all(turn.map((open) => work.decided(open.approval?.request.approvalId ?? '')));
+  const requests = turn.flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
+  await Promise.all(requests.map((request) => work.decided(request)));
   startClock();
   return !work.signal.aborted;
 }
@@ -182,6 +185,7 @@ async function approvalRequest(work: Work, { call, tool, given, valid }: Job): P
     toolName: tool.name,
     arguments: given,
     hash,
+    ...(work.approvalMs !== undefined && { expiresAt: work.runtime.now() + work.approvalMs }),
     subject: subjectOf(tool, valid),
     ...preview,
   };
@@ -274,19 +278,26 @@ async function resultOf(
   const began = work.runtime.monotonic();
   work.live({ type: 'status', state: 'running_tool', message: tool.name });
   const idempotencyKey = `${work.sessionId}:${call.turn}.${call.index}`;
-  const outcome = await runTool(work, { tool, arguments: plan.valid, callId: call.part.id, idempotencyKey });
+  const outcome = await runTool(work, {
+    tool,
+    arguments: plan.valid,
+    callId: call.part.id,
+    idempotencyKey,
+    mostBytes: usefulBytes(work, tool),
+  });
   if (outcome === undefined) return undefined;
+  const output = await shortened(work, tool, outcome.content);
   return {
     type: 'tool_result',
     turn: call.turn,
     index: call.index,
     callId: call.part.id,
     toolName: tool.name,
-    content: outcome.content,
+    ...output,
     isError: outcome.isError,
     durationMs: work.runtime.monotonic() - began,
     ...(outcome.summary !== undefined && { summary: outcome.summary }),
-    ...(outcome.diff !== undefined && { diff: outcome.diff }),
+    ...(outcome.diff !== undefined && { diff: cap(outcome.diff, maxOutputBytes) }),
     ...(tool === work.answerTool && !outcome.isError && { final: true }),
   };
 }

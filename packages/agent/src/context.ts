@@ -1,29 +1,33 @@
 import type { ModelRequest } from './agent.ts';
-import { safeCut } from './fold.ts';
+import type { Compaction } from './compaction.ts';
 import type { JsonObject } from './json.ts';
-import type { Message } from './message.ts';
+import type { Spill } from './spill.ts';
 import type { State } from './state.ts';
 
-/** How a conversation is kept small enough. */
+/** How a conversation is kept small enough. Each part works without the others. */
 export interface ContextPolicy {
-  /** Compact when the conversation weighs more tokens than this, as the provider counted the last request. */
-  readonly maxTokens: number;
-  /** How many messages at the end stay as they are. Default 6. */
-  readonly keep?: number;
-  /** Puts older messages into words. What it throws fails the run. */
-  summarize(messages: readonly Message[], context: { readonly signal: AbortSignal }): Promise<string>;
-}
-
-/** Up to where messages may be summarised: all but the last `keep`, and never between a call and its result. */
-export function compactionPoint(messages: readonly Message[], keep: number): number {
-  return safeCut(messages, messages.length - keep);
+  /**
+   * Make the conversation smaller when it weighs more tokens than this: what the provider counted in the last
+   * request and an estimate of what came since. Default: four fifths of the model's window, if that is known.
+   */
+  readonly maxTokens?: number;
+  /**
+   * How it is made smaller, between turns. Once between two answers, also when the provider says that the
+   * conversation no longer fits. Absent: never.
+   */
+  readonly compact?: Compaction;
+  /** Where long tool output is put away. Absent: it stands in the conversation, up to 256 KiB. */
+  readonly spill?: Spill;
 }
 
 /**
  * The most tokens the next request can have as input: what the provider counted for the part it has seen,
  * and for the rest one token for every two bytes of JSON, which no tokenizer in use exceeds for ordinary text.
  */
-export function inputBound(state: State, request: Pick<ModelRequest, 'tools' | 'system'>): number {
+export function inputBound(
+  state: Pick<State, 'messages' | 'contextTokens' | 'contextMessages'>,
+  request: Pick<ModelRequest, 'tools' | 'system'>,
+): number {
   const seen = state.contextTokens > 0 ? state.contextMessages : 0;
   let bytes = 0;
   for (const message of state.messages.slice(seen)) bytes += byteLength(message);

@@ -4,12 +4,14 @@ import type { ErrorData } from './errors.ts';
 import type { LimitName } from './limits.ts';
 import type { State } from './state.ts';
 import { unanswered, undecided } from './state.ts';
+import { isHeavier } from './weight.ts';
 
 /** The loop as one question to the state. Pure: equal states get equal answers. The order is the contract. */
 export function decide(state: State, policy: Policy): Action {
-  const { closing, stopReason } = state;
+  const { closing, stopReason, compacted } = state;
   if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };
   if (state.stop !== undefined) return { type: 'finish', status: state.stop };
+  if (isFull(state) && policy.compacts && !compacted) return { type: 'compact' };
   if (state.failure !== undefined) return failed(state.failure);
 
   const open = stopReason === 'tool_use' && closing === undefined ? unanswered(state) : [];
@@ -22,8 +24,19 @@ export function decide(state: State, policy: Policy): Action {
   if (closing !== undefined && stopReason !== undefined) return reached(closing);
   if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);
   if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
-  if (state.contextTokens > policy.compactAbove) return { type: 'compact' };
+  if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
+  if (!compacted && isHeavier(state, policy.compactAbove, policy.prefixTokens)) return { type: 'compact' };
   return closing === undefined ? { type: 'ask' } : { type: 'ask', closing };
+}
+
+/** The service said so. Of a closing answer what there is will do. */
+function isFull({ failure, stopReason, closing }: State): boolean {
+  return failure?.code === 'context_full' || (stopReason === 'context_full' && closing === undefined);
+}
+
+function repeatsItself({ batch, repeats }: State, { repeats: most, mayRepeat }: Policy): boolean {
+  if (batch === undefined || repeats < most) return false;
+  return !batch.calls.some((call) => mayRepeat.includes(call.toolName));
 }
 
 function ended(status: StopReason): Finish {
@@ -43,9 +56,11 @@ function limited(limit: LimitName, policy: Policy): Action {
 }
 
 function reached(limit: LimitName): Finish {
-  const message = `The limit on ${limit} was reached.`;
+  const message = limit === 'no_progress' ? noProgress : `The limit on ${limit} was reached.`;
   return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
 }
+
+const noProgress = 'The model made the same calls with the same results again and again, without progress.';
 
 function failed(error: ErrorData): Finish {
   if (error.kind !== 'limit') return { type: 'finish', status: 'failed', error };

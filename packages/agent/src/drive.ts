@@ -1,11 +1,12 @@
 import type { Finish, Policy } from './action.ts';
 import type { ModelResponse } from './agent.ts';
 import { Approvals } from './approvals.ts';
-import { ask, compact } from './ask.ts';
+import { ask } from './ask.ts';
 import { call } from './call.ts';
+import { compact } from './compact.ts';
 import { decide } from './decide.ts';
 import { AgentError } from './errors.ts';
-import type { Event, FinishedEvent } from './event.ts';
+import type { ApprovalRequestedEvent, Event, FinishedEvent } from './event.ts';
 import { Feed } from './feed.ts';
 import { fold } from './fold.ts';
 import type { Claim } from './log.ts';
@@ -18,6 +19,7 @@ import { errorOf, Run, runResult } from './run.ts';
 import type { State } from './state.ts';
 import { emptyState, undecided } from './state.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { prefixTokens } from './weight.ts';
 import type { Step, Work } from './work.ts';
 
 /**
@@ -53,6 +55,7 @@ class Driver<Output> {
   readonly #clock: Stopwatch;
   readonly #approvals: Approvals;
   #stopWaiting = () => {};
+  #isOver = false;
   #written: Promise<void> = Promise.resolve();
   #response: ModelResponse | undefined;
   #output: Output | undefined;
@@ -94,6 +97,9 @@ class Driver<Output> {
     await Promise.race([this.#loop(), this.#overdue.promise]);
     this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
     await Promise.race([this.#written, this.#overdue.promise]);
+    this.#log.leave();
+    this.#isOver = true;
+    this.#clock.stop();
     this.#stopWaiting();
     signal?.removeEventListener('abort', onAbort);
     return this.#result();
@@ -101,7 +107,11 @@ class Driver<Output> {
 
   /** Asks the run to end. False when it already has. */
   stop(reason: 'cancelled' | 'timeout'): boolean {
-    if (this.#log.closed) return false;
+    if (this.#log.closed) {
+      // Too late to change the end, but not to wait no longer for a slow store to take it.
+      if (!this.#isOver) this.#abort(errorOf(reason, undefined));
+      return false;
+    }
     if (this.#stopping.signal.aborted) return true;
     void this.#log.append([{ type: 'stop_requested', reason }]);
     this.#abort(errorOf(reason, undefined));
@@ -198,7 +208,6 @@ class Driver<Output> {
       ...errorField(errorOf(status, error)?.toJSON()),
       metrics: { ...metrics, durationMs: this.#plan.options.runtime.monotonic() - this.#began },
     };
-    this.#clock.stop();
     this.#written = this.#log.finish(event).then(() => {
       this.#approvals.release();
       this.feed.end();
@@ -248,6 +257,19 @@ class Driver<Output> {
     this.feed.publish(event);
   }
 
+  async #decided({ approvalId, expiresAt }: ApprovalRequestedEvent): Promise<void> {
+    const { runtime } = this.#plan.options;
+    const expire = () => {
+      if (!this.#approvals.take(approvalId)) return;
+      const waitedMs = this.#approvals.waited(approvalId);
+      void this.#log.append([{ type: 'approval_decided', approvalId, decision: 'expired', waitedMs }]);
+    };
+    const left = expiresAt === undefined ? undefined : Math.max(0, expiresAt - runtime.now());
+    const cancel = left === undefined ? () => {} : runtime.timer(left, expire);
+    await this.#approvals.decided(approvalId, this.#stopping.signal);
+    cancel();
+  }
+
   #abort(reason: AgentError | undefined): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopWaiting = this.#plan.options.runtime.timer(patienceMs, () => this.#overdue.resolve());
@@ -285,7 +307,8 @@ class Driver<Output> {
         this.#response = response;
       },
       pauseClock: () => this.#clock.hold(),
-      decided: (approvalId) => this.#approvals.decided(approvalId, this.#stopping.signal),
+      decided: (asked) => this.#decided(asked),
+      ...(plan.options.approvalMs !== undefined && { approvalMs: plan.options.approvalMs }),
       ...(system !== undefined && { system }),
       ...(context !== undefined && { context }),
       ...(plan.output?.shape !== undefined && { output: plan.output.shape }),
@@ -295,12 +318,19 @@ class Driver<Output> {
 }
 
 function policyOf(plan: RunPlan<unknown>): Policy {
+  const { agent, context, system } = plan.options;
+  const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
+  const compacts = context?.compact !== undefined;
   return {
     turns: plan.limits.turns,
     toolCalls: plan.limits.toolCalls ?? Number.POSITIVE_INFINITY,
     onLimit: plan.options.onLimit ?? 'return',
     attended: plan.options.attended ?? false,
-    compactAbove: plan.options.context?.maxTokens ?? Number.POSITIVE_INFINITY,
+    compacts,
+    compactAbove: compacts ? (context.maxTokens ?? window * 0.8) : Number.POSITIVE_INFINITY,
+    prefixTokens: compacts ? prefixTokens(system, plan.tools) : 0,
+    repeats: plan.limits.repeats || Number.POSITIVE_INFINITY,
+    mayRepeat: plan.tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),
   };
 }
 

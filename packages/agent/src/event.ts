@@ -1,8 +1,8 @@
-import type { StopReason } from './agent.ts';
+import type { CacheBreak, StopReason } from './agent.ts';
 import type { ErrorData } from './errors.ts';
 import type { LimitName } from './limits.ts';
 import type { AssistantMessage, Message, ToolResultPart, UserPart } from './message.ts';
-import type { ExecutionMetrics } from './metrics.ts';
+import type { AnswerCount, ExecutionMetrics } from './metrics.ts';
 import type { Usage } from './usage.ts';
 
 /** How a run ended. */
@@ -50,11 +50,13 @@ export interface AssistantEvent {
   readonly usd?: number;
 }
 
-/** A model request failed for good. */
+/** A model request failed for good, or the conversation could not be made smaller. */
 export interface AskFailedEvent {
   readonly type: 'ask_failed';
   readonly error: ErrorData;
   readonly durationMs: number;
+  /** True when it was about making the conversation smaller, whether or not a model was asked. */
+  readonly compacting?: boolean;
 }
 
 /** A tool is about to run. After a crash this event without a result means: outcome unknown. */
@@ -85,6 +87,15 @@ export interface ToolResultEvent extends CallPlace {
   readonly stopsBatch?: boolean;
   /** This result is the answer that was asked for: no further answer is needed. */
   readonly final?: boolean;
+  /** Where the whole of a long output is kept; `content` holds its head and tail. */
+  readonly blobs?: readonly BlobReference[];
+}
+
+/** A text that is kept outside the log. */
+export interface BlobReference {
+  readonly id: string;
+  /** Size of the whole in bytes. */
+  readonly bytes: number;
 }
 
 /** A person is asked. The answer must name this id and counts once. */
@@ -118,6 +129,8 @@ export interface CompactedEvent {
   readonly type: 'compacted';
   readonly upTo: number;
   readonly summary: string;
+  /** What the models used that were asked for the summary. */
+  readonly spent?: AnswerCount;
 }
 
 /**
@@ -194,6 +207,7 @@ export type LiveEvent =
       };
     }
   | { readonly type: 'retry'; readonly attempt: number; readonly error: ErrorData; readonly delayMs: number }
+  | CacheBreak
   | {
       readonly type: 'status';
       readonly state: 'thinking' | 'running_tool' | 'waiting';

@@ -52,6 +52,7 @@ const usage = z.looseObject({
   outputTokens: count,
   cacheReadTokens: count.optional(),
   cacheWriteTokens: count.optional(),
+  cacheWriteLongTokens: count.optional(),
   reasoningTokens: count.optional(),
   estimated: z.boolean().optional(),
 });
@@ -109,7 +110,13 @@ const events = z.discriminatedUnion('type', [
     durationMs: z.number(),
     usd: z.number().optional(),
   }),
-  z.looseObject({ ...head, type: z.literal('ask_failed'), error, durationMs: z.number() }),
+  z.looseObject({
+    ...head,
+    type: z.literal('ask_failed'),
+    error,
+    durationMs: z.number(),
+    compacting: z.boolean().optional(),
+  }),
   z.looseObject({ ...head, ...place, ...subject, type: z.literal('tool_started'), arguments: record }),
   z.looseObject({
     ...head,
@@ -124,6 +131,7 @@ const events = z.discriminatedUnion('type', [
     denied: z.boolean().optional(),
     stopsBatch: z.boolean().optional(),
     final: z.boolean().optional(),
+    blobs: z.array(z.looseObject({ id: z.string(), bytes: count })).optional(),
   }),
   z.looseObject({
     ...head,
@@ -145,7 +153,22 @@ const events = z.discriminatedUnion('type', [
     message: z.string().optional(),
     waitedMs: z.number(),
   }),
-  z.looseObject({ ...head, type: z.literal('compacted'), upTo: count, summary: z.string() }),
+  z.looseObject({
+    ...head,
+    type: z.literal('compacted'),
+    upTo: count,
+    summary: z.string(),
+    spent: z
+      .looseObject({
+        answers: count.optional(),
+        usage,
+        wasted: usage,
+        attempts: count,
+        durationMs: z.number(),
+        usd: z.number().optional(),
+      })
+      .optional(),
+  }),
   z.looseObject({
     ...head,
     type: z.literal('stop_requested'),

@@ -1,6 +1,6 @@
 import { drive } from './drive.ts';
 import { AgentError } from './errors.ts';
-import type { EventBody } from './event.ts';
+import type { ApprovalRequestedEvent, EventBody } from './event.ts';
 import { allowAll } from './gate.ts';
 import type { Limits } from './limits.ts';
 import { Budget, defaultLimits } from './limits.ts';
@@ -29,7 +29,8 @@ export class Executor {
    * that is no number.
    */
   constructor(options: ExecutorOptions) {
-    this.#tools = [...(options.tools ?? [])];
+    const reading = options.context?.spill?.tool;
+    this.#tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
     checkTools(this.#tools);
     checkLimits(options.limits ?? {});
     this.#options = {
@@ -75,7 +76,7 @@ export class Executor {
     );
     const open = (state: State): EventBody[] => {
       if (state.seq === 0) throw noSession(sessionId);
-      return [{ type: 'resumed' }, ...decided];
+      return [{ type: 'resumed' }, ...expired(state, this.#options.runtime.now()), ...decided];
     };
     return drive(this.#plan({ resumes: true, open }, options), { ...options, sessionId });
   }
@@ -139,18 +140,21 @@ function isMessages(prompt: readonly UserPart[] | readonly Message[]): prompt is
 
 /** A new prompt answers what a person was asked and never decided. */
 function superseded(state: State): EventBody[] {
-  return undecided(state).flatMap(({ approval }): EventBody[] =>
-    approval === undefined
-      ? []
-      : [
-          {
-            type: 'approval_decided',
-            approvalId: approval.request.approvalId,
-            decision: 'superseded',
-            waitedMs: 0,
-          },
-        ],
-  );
+  return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
+}
+
+/** What nobody can answer any more. */
+function expired(state: State, now: number): EventBody[] {
+  const over = requestsOf(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
+  return over.map(({ approvalId }) => decidedBy('expired', approvalId));
+}
+
+function requestsOf(state: State): ApprovalRequestedEvent[] {
+  return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
+}
+
+function decidedBy(decision: 'superseded' | 'expired', approvalId: string): EventBody {
+  return { type: 'approval_decided', approvalId, decision, waitedMs: 0 };
 }
 
 /** A session has its conversation already; one that is only to be gone on with is taken up again. */

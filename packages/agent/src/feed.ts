@@ -14,7 +14,8 @@ const maxTaken = 1_000;
 export class Feed {
   readonly #past: RunEvent[] = [];
   readonly #readers = new Set<Reader>();
-  readonly #listeners = new Set<(event: RunEvent) => void>();
+  /** Replaced and never changed: an event is shown to those who listened when it came. */
+  #listeners: readonly Listener[] = [];
   #ended = false;
 
   /** Shows the first event, which every later reader gets too, though it is not stored. */
@@ -31,7 +32,7 @@ export class Feed {
 
   /** Shows an event to those who watch now; nothing is shown after the end. */
   live(event: LiveEvent): void {
-    if (this.#listeners.size > 0 || this.#readers.size > 0) this.#show(event);
+    if (this.#listeners.length > 0 || this.#readers.size > 0) this.#show(event);
   }
 
   /** No event follows. Readers end once they have taken what waits for them. */
@@ -39,19 +40,19 @@ export class Feed {
     this.#ended = true;
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();
-    this.#listeners.clear();
+    this.#listeners = [];
   }
 
   /** Calls the listener for each later event, synchronously. Returns a function that stops it. */
   listen(listener: (event: RunEvent) => void): () => void {
     if (this.#ended) return () => undefined;
     // One of its own for each call, so that a function given twice is called twice and each is stopped alone.
-    const own = (event: RunEvent) => {
-      const returned: unknown = listener(event);
-      if (returned instanceof Promise) returned.catch(() => undefined);
+    const own: Listener = { hear: listener, hasStopped: false };
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      own.hasStopped = true;
+      this.#listeners = this.#listeners.filter((other) => other !== own);
     };
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
   }
 
   /** A reader that begins with the events so far. It subscribes at once, not at its first `next`. */
@@ -63,15 +64,23 @@ export class Feed {
   }
 
   #show(event: RunEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch {
-        // A watcher's fault is its own: the run must not notice.
-      }
-    }
-    for (const reader of this.#readers) reader.push(event);
+    // First those who read: a reader that a listener makes begins with this event already.
+    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);
+    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);
   }
+}
+
+interface Listener {
+  readonly hear: (event: RunEvent) => void;
+  hasStopped: boolean;
+}
+
+/** A watcher's fault is its own: the run must not notice. */
+function tell(listener: Listener, event: RunEvent): void {
+  try {
+    const returned: unknown = listener.hear(event);
+    if (returned instanceof Promise) returned.catch(() => undefined);
+  } catch {}
 }
 
 class Reader implements AsyncIterableIterator<RunEvent> {

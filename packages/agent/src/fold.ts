@@ -15,6 +15,7 @@ import type {
 import type { Message, TextPart, ToolResultMessage } from './message.ts';
 import { callsOf, userMessage } from './message.ts';
 import { countAnswer, noMetrics } from './metrics.ts';
+import { sameBatch } from './same-batch.ts';
 import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
 import { addUsage } from './usage.ts';
@@ -74,6 +75,8 @@ function beginRun(state: State, runId: string): void {
   state.closing = undefined;
   state.failure = undefined;
   state.finished = undefined;
+  state.compacted = false;
+  forgetRepeats(state);
 }
 
 /** What a resumed run has used so far still counts. What ended it is forgotten, unless it never got to end. */
@@ -84,6 +87,8 @@ function foldResumed(state: State, runId: string): void {
   state.finished = undefined;
   state.failure = undefined;
   state.stop = undefined;
+  state.compacted = false;
+  forgetRepeats(state);
 }
 
 function foldHistory(state: State, messages: readonly Message[]): void {
@@ -104,6 +109,7 @@ function foldHistory(state: State, messages: readonly Message[]): void {
     }
   }
   closeCalls(state);
+  forgetRepeats(state);
 }
 
 function foldUser(state: State, event: UserEvent): void {
@@ -118,6 +124,7 @@ function foldUser(state: State, event: UserEvent): void {
   } else {
     state.stopReason = undefined;
     state.messages.push(message);
+    forgetRepeats(state);
   }
 }
 
@@ -130,6 +137,9 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   placeAnswer(state, event.content);
   state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
   state.contextMessages = state.messages.length;
+  // Still too long after it was made smaller: to do the same again would be no use.
+  if (event.stopReason !== 'context_full') state.compacted = false;
+  if (state.calls.length === 0) forgetRepeats(state);
   if (state.calls.length > 0) closeCutCalls(state, event.stopReason);
   else if (event.stopReason !== 'pause') placeSteering(state);
 }
@@ -159,6 +169,7 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
 
 function foldAskFailed(state: State, event: AskFailedEvent): void {
   state.failure = event.error;
+  if (event.compacting === true) state.compacted = true;
   const { metrics } = state;
   state.metrics = {
     ...metrics,
@@ -217,14 +228,28 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
 }
 
 function foldCompacted(state: State, event: CompactedEvent): void {
+  state.compacted = true;
+  if (event.spent !== undefined) state.metrics = countAnswer(state.metrics, event.spent);
   if (state.calls.length > 0) return;
   const upTo = safeCut(state.messages, event.upTo);
   if (upTo === 0) return;
-  const summary = userMessage(wellFormedText(`Summary of the conversation so far:\n\n${event.summary}`));
+  const summary = userMessage(wellFormedText(`${summaryHeading}${event.summary}`));
   state.messages = [summary, ...state.messages.slice(upTo)];
   state.contextTokens = 0;
   state.contextMessages = 0;
+  if (state.failure?.code === 'context_full') state.failure = undefined;
+  if (state.stopReason !== 'context_full') return;
+  // Services refuse a request that ends with the model's own turn.
+  state.messages.push(cutOff);
+  state.stopReason = undefined;
 }
+
+/** Stands before the words of a summary. */
+export const summaryHeading = 'Summary of the conversation so far:\n\n';
+
+const cutOff: Message = userMessage(
+  'Your last answer was cut off, because the conversation had become too long. Go on from where it ended.',
+);
 
 /**
  * The largest index up to which messages may be replaced without leaving a result behind that has lost
@@ -282,7 +307,9 @@ function answerCall(state: State, call: OpenCall, result: ToolResultMessage): vo
   else change(state, call, { result: content === result.content ? result : { ...result, content } });
   if (unanswered(state).length > 0) return;
   for (const answered of state.calls) if (answered.result !== undefined) state.messages.push(answered.result);
-  state.stopReason = state.calls.some((answered) => answered.final === true) ? 'complete' : undefined;
+  countRepeats(state);
+  if (state.calls.some((answered) => answered.final === true)) state.stopReason = 'complete';
+  else wantAnswer(state);
   state.calls = [];
   placeSteering(state);
 }
@@ -291,9 +318,29 @@ const noOutput: TextPart = { type: 'text', text: '(no output)' };
 
 function placeSteering(state: State): void {
   if (state.steering.length === 0 || state.calls.length > 0) return;
+  forgetRepeats(state);
   state.messages.push(...state.steering);
   state.steering = [];
-  state.stopReason = undefined;
+  wantAnswer(state);
+}
+
+/** The model has to be asked again; but nothing follows a closing answer, also when the run is taken up again. */
+function wantAnswer(state: State): void {
+  if (state.closing === undefined) state.stopReason = undefined;
+}
+
+/** The same turn again brings the run no further; anything else begins a new count. */
+function countRepeats(state: State): void {
+  const results = state.calls.map((call) => call.result).filter((result) => result !== undefined);
+  const batch = { calls: state.calls.map((call) => call.part), results };
+  const again = state.batch !== undefined && sameBatch(state.batch, batch);
+  state.repeats = again ? state.repeats + 1 : 1;
+  state.batch = batch;
+}
+
+function forgetRepeats(state: State): void {
+  state.batch = undefined;
+  state.repeats = 0;
 }
 
 function callAt(state: State, place: CallPlace): OpenCall | undefined {

@@ -1,8 +1,17 @@
 export type { Action, Finish, Policy } from './action.ts';
 export type * from './agent.ts';
+export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './blobs.ts';
+export {
+  type Compacted,
+  type Compaction,
+  type CompactionMeans,
+  compactionPoint,
+  firstOf,
+  keepLast,
+} from './compaction.ts';
 export type { AgentConfig, AgentFactory, Environment, FactoryConfig } from './config.ts';
 export { cleanKey, defaultProvider, parseModel, resolveAgent } from './config.ts';
-export { type ContextPolicy, compactionPoint } from './context.ts';
+export type { ContextPolicy } from './context.ts';
 export { decide } from './decide.ts';
 export { AgentError, type CauseSummary, type ErrorData, type ErrorKind, isErrorKind } from './errors.ts';
 export type * from './event.ts';
@@ -16,14 +25,16 @@ export type { LimitName, Limits, Price, Pricing, Reservation } from './limits.ts
 export { Budget, costOf, defaultLimits } from './limits.ts';
 export type * from './message.ts';
 export { callsOf, fromFlat, textOf, toFlat, userMessage } from './message.ts';
-export type { ExecutionMetrics } from './metrics.ts';
+export type { AnswerCount, ExecutionMetrics } from './metrics.ts';
 export type { OutputOption } from './output.ts';
 export type { ExecutorOptions, ResumeOptions, RunOptions } from './plan.ts';
 export { type ApprovalAnswer, Run, type RunResult } from './run.ts';
 export { type Runtime, systemRuntime } from './runtime.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
+export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
 export { memoryStore, type Store } from './store.ts';
+export { type SummarizeOptions, type Summarizer, summarize } from './summary.ts';
 export type * from './tool.ts';
 export { defineTool, fromSeedTool, toolOutput } from './tool.ts';
 export { addUsage, noUsage, type Usage } from './usage.ts';

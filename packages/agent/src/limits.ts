@@ -11,6 +11,11 @@ export interface Limits {
   readonly tokens?: number;
   /** Money in US dollars. Default: no limit. */
   readonly usd?: number;
+  /**
+   * How often in a row a turn may be taken with the same calls, the same arguments and the same results before
+   * the run ends for want of progress. Default 3; 0 for any number of times.
+   */
+  readonly repeats?: number;
   /** Time in milliseconds, the time people take to decide not counted. Default 3,600,000. */
   readonly ms?: number;
 }
@@ -18,7 +23,11 @@ export interface Limits {
 /** Which limit ended a run. */
 export type LimitName = 'turns' | 'toolCalls' | 'tokens' | 'usd' | 'no_progress';
 
-export const defaultLimits: { readonly turns: number; readonly ms: number } = { turns: 10, ms: 3_600_000 };
+export const defaultLimits: Required<Pick<Limits, 'turns' | 'repeats' | 'ms'>> = {
+  turns: 10,
+  repeats: 3,
+  ms: 3_600_000,
+};
 
 /** US dollars per million tokens. */
 export interface Price {
@@ -28,6 +37,8 @@ export interface Price {
   readonly cacheRead?: number;
   /** Default: the price of input. */
   readonly cacheWrite?: number;
+  /** Of writing for the longer of the provider's lifetimes. Default: `cacheWrite`. */
+  readonly cacheWriteLong?: number;
 }
 
 /**
@@ -41,18 +52,32 @@ export type Pricing = (provider: string, model: string, inputTokens?: number) =>
 export function costOf(usage: Usage, price: Price): number {
   const read = usage.cacheReadTokens ?? 0;
   const write = usage.cacheWriteTokens ?? 0;
+  const long = Math.min(write, usage.cacheWriteLongTokens ?? 0);
   const plain = Math.max(0, usage.inputTokens - read - write);
+  const { input, cacheRead = input, cacheWrite = input, cacheWriteLong = cacheWrite } = price;
   const perMillion =
-    plain * price.input +
-    read * (price.cacheRead ?? price.input) +
-    write * (price.cacheWrite ?? price.input) +
+    plain * input +
+    read * cacheRead +
+    (write - long) * cacheWrite +
+    long * cacheWriteLong +
     usage.outputTokens * price.output;
   return perMillion / 1_000_000;
 }
 
+/** What so much input costs at most in US dollars, whatever the cache makes of it. */
+export function dearestInput(tokens: number, price: Price): number {
+  const { input, cacheRead = input, cacheWrite = input, cacheWriteLong = cacheWrite } = price;
+  return (tokens * Math.max(input, cacheRead, cacheWrite, cacheWriteLong)) / 1_000_000;
+}
+
 /** An amount held back for a call that is under way. */
 export interface Reservation {
-  /** Books what was really used and gives the rest back. Only the first call counts. */
+  /**
+   * Books what failed attempts have used so far, all in all, and goes on holding the whole amount for
+   * another one. False, with nothing booked, when the limit leaves no room for both.
+   */
+  again(tokens: number, usd: number): boolean;
+  /** Books what was really used, failed attempts included, and gives the rest back. Only the first call counts. */
   settle(tokens: number, usd: number): void;
 }
 
@@ -117,14 +142,27 @@ export class Budget {
     this.#heldTokens += tokens;
     this.#heldUsd += usd;
     let open = true;
+    let bookedTokens = 0;
+    let bookedUsd = 0;
+    const book = (usedTokens: number, usedUsd: number) => {
+      this.#tokens += usedTokens - bookedTokens;
+      this.#usd += usedUsd - bookedUsd;
+      bookedTokens = usedTokens;
+      bookedUsd = usedUsd;
+    };
     return {
+      again: (usedTokens, usedUsd) => {
+        const fits = usedTokens - bookedTokens <= this.tokensLeft && usedUsd - bookedUsd <= this.usdLeft;
+        if (!open || !fits) return false;
+        book(usedTokens, usedUsd);
+        return true;
+      },
       settle: (usedTokens, usedUsd) => {
         if (!open) return;
         open = false;
         this.#heldTokens -= tokens;
         this.#heldUsd -= usd;
-        this.#tokens += usedTokens;
-        this.#usd += usedUsd;
+        book(usedTokens, usedUsd);
       },
     };
   }

@@ -99,6 +99,13 @@ export class Log {
     await written;
   }
 
+  /** Nobody waits any longer: a good end that the store has not taken by now is none. */
+  leave(): void {
+    const last = this.#queue.at(-1) ?? this.#inFlight.at(-1);
+    if (last?.type !== 'finished' || endsAnyway.has(last.status)) return;
+    this.#fail(storeFailure(new Error('it did not take the end of the run in time')));
+  }
+
   /** Resolves when everything appended so far has been folded. Something new may have come by then. */
   async settled(): Promise<void> {
     await this.#draining;
@@ -107,9 +114,10 @@ export class Log {
   /** A copy of the state as it will be once everything appended so far has been folded. */
   foreseen(): State {
     const state = copyState(this.#options.state);
-    for (const event of this.#inFlight) fold(state, event);
+    for (const event of this.#inFlight) fold(state, this.#acceptable(event));
     const first = this.#opened ? [] : this.#firstEvents(state);
-    for (const event of this.#stamp([...first, ...this.#queue], state.seq)) fold(state, event);
+    const queued = this.#stamp([...first, ...this.#queue], state.seq);
+    for (const event of queued) fold(state, this.#acceptable(event));
     return state;
   }
 
@@ -128,9 +136,13 @@ export class Log {
 
   #accept(event: Event): void {
     const { state, publish } = this.#options;
-    const accepted = this.#failure === undefined ? event : asFailed(event, this.#failure);
+    const accepted = this.#acceptable(event);
     fold(state, accepted);
     if (this.#failure === undefined || event.type === 'finished') publish(accepted);
+  }
+
+  #acceptable(event: Event): Event {
+    return this.#failure === undefined ? event : asFailed(event, this.#failure);
   }
 
   async #begin(): Promise<void> {

@@ -56,9 +56,11 @@ export interface AnswerCount {
   readonly attempts: number;
   readonly durationMs: number;
   readonly usd?: number;
+  /** How many answers these counts are the sum of. Default 1. */
+  readonly answers?: number;
 }
 
-/** Adds one answer. An answer without a price makes the money total unknown, never smaller. */
+/** Adds one answer, or the sum of several. An answer without a price makes the money total unknown, never smaller. */
 export function countAnswer(metrics: ExecutionMetrics, answer: AnswerCount): ExecutionMetrics {
   const { usd, ...rest } = metrics;
   const { usage } = answer;
@@ -66,7 +68,7 @@ export function countAnswer(metrics: ExecutionMetrics, answer: AnswerCount): Exe
     ...rest,
     totalInputTokens: metrics.totalInputTokens + usage.inputTokens,
     totalOutputTokens: metrics.totalOutputTokens + usage.outputTokens,
-    invocations: metrics.invocations + 1,
+    invocations: metrics.invocations + (answer.answers ?? 1),
     cacheReadTokens: metrics.cacheReadTokens + (usage.cacheReadTokens ?? 0),
     cacheWriteTokens: metrics.cacheWriteTokens + (usage.cacheWriteTokens ?? 0),
     reasoningTokens: metrics.reasoningTokens + (usage.reasoningTokens ?? 0),

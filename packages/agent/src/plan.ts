@@ -2,7 +2,7 @@ import type { Agent, RequestConfig } from './agent.ts';
 import type { ContextPolicy } from './context.ts';
 import type { EventBody, RunEvent } from './event.ts';
 import type { Gate } from './gate.ts';
-import type { Budget, Limits, Pricing } from './limits.ts';
+import type { Budget, defaultLimits, Limits, Pricing } from './limits.ts';
 import type { OutputOption, OutputPlan } from './output.ts';
 import type { ApprovalAnswer } from './run.ts';
 import type { Runtime } from './runtime.ts';
@@ -29,6 +29,9 @@ export interface ExecutorOptions {
   readonly gate?: Gate;
   /** Whether somebody who watches the run answers its approvals. Without, an `ask` ends it as `waiting`. */
   readonly attended?: boolean;
+  /** How long an approval may be answered, in milliseconds; then it counts as denied. Default: for ever. */
+  readonly approvalMs?: number;
+  /** How the conversation is kept small enough. Default: not at all. */
   readonly context?: ContextPolicy;
   readonly pricing?: Pricing;
   /** Run under a money limit although the model's price is unknown. Default false. */
@@ -64,7 +67,7 @@ export interface RunPlan<Output> {
   readonly options: Required<Pick<ExecutorOptions, 'agent' | 'gate' | 'store' | 'runtime' | 'pricing'>> &
     ExecutorOptions;
   readonly tools: readonly Tool[];
-  readonly limits: Limits & { readonly turns: number; readonly ms: number };
+  readonly limits: Limits & typeof defaultLimits;
   readonly budget: Budget;
   readonly output?: OutputPlan<Output>;
   /** Whether the run goes on with one that began in another process. */

@@ -5,6 +5,7 @@ import type { LimitName } from './limits.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from './message.ts';
 import type { ExecutionMetrics } from './metrics.ts';
 import { noMetrics } from './metrics.ts';
+import type { Batch } from './same-batch.ts';
 
 /** What a person decided about a call, or that nobody has yet. */
 export interface Approval {
@@ -53,6 +54,12 @@ export interface State {
   /** A limit was reached and one closing answer is wanted. */
   closing: LimitName | undefined;
   failure: ErrorData | undefined;
+  /** Whether the conversation was made smaller, or could not be, since the latest answer. */
+  compacted: boolean;
+  /** The latest turn whose calls all have their results, as long as nothing new was said since. */
+  batch: Batch | undefined;
+  /** How many times in a row that turn was taken: same calls, same arguments, same results. */
+  repeats: number;
   finished: FinishedEvent | undefined;
   /** Input and output tokens of the latest answer: what the conversation up to it weighs. */
   contextTokens: number;
@@ -76,6 +83,9 @@ export function emptyState(): State {
     stop: undefined,
     closing: undefined,
     failure: undefined,
+    compacted: false,
+    batch: undefined,
+    repeats: 0,
     finished: undefined,
     contextTokens: 0,
     contextMessages: 0,

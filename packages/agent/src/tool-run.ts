@@ -1,12 +1,10 @@
 import { AgentError, summarize } from './errors.ts';
+import { cap } from './excerpt.ts';
 import type { ToolResultPart } from './message.ts';
 import type { Tool, ToolContext, ToolOutput } from './tool.ts';
 import { isToolOutput } from './tool.ts';
 import { wellFormedText } from './well-formed.ts';
 import type { Work } from './work.ts';
-
-/** Most bytes of a tool's text that reach the model (reliability promise 10). */
-export const maxOutputBytes = 262_144;
 
 const defaultTimeoutMs = 120_000;
 
@@ -27,6 +25,8 @@ export interface ToolJob {
   readonly arguments: Record<string, unknown>;
   readonly callId: string;
   readonly idempotencyKey: string;
+  /** Most bytes of text to keep of what it gives. */
+  readonly mostBytes: number;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface ToolJob {
 export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | undefined> {
   const stop = new AbortController();
   const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
-  const limit = job.tool.maxOutputBytes ?? maxOutputBytes;
+  const limit = job.mostBytes;
   return await new Promise((resolve) => {
     let over = false;
     let lateMessage: string | undefined;
@@ -63,13 +63,12 @@ export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | u
     if (work.signal.aborted) return finish(undefined);
     work.signal.addEventListener('abort', onAbort, { once: true });
     const context = contextOf(work, job, { signal: stop.signal, isOver: () => over });
-    Promise.resolve()
-      .then(() => job.tool.execute(job.arguments, context))
-      .then(
-        (value) => finish(outcomeOf(value, limit)),
-        // What a tool throws because it was stopped says less than why it was stopped.
-        (thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),
-      );
+    // It begins now or never: a moment later a tool beside it may have stopped the run.
+    new Promise((settle) => settle(job.tool.execute(job.arguments, context))).then(
+      (value) => finish(outcomeOf(value, limit)),
+      // What a tool throws because it was stopped says less than why it was stopped.
+      (thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),
+    );
   });
 }
 
@@ -149,28 +148,4 @@ function withoutStack(message: string): string {
 function text(value: string, limit: number): readonly ToolResultPart[] {
   const whole = value.trim() === '' ? '(no output)' : wellFormedText(value);
   return [{ type: 'text', text: cap(whole, limit) }];
-}
-
-/**
- * Text of at most about `limit` bytes in UTF-8: head and tail are kept and the cut is marked, because the
- * end of a long output mostly holds its verdict.
- */
-export function cap(value: string, limit: number): string {
-  const most = Math.min(limit, maxOutputBytes);
-  if (value.length * 3 <= most) return value;
-  const bytes = new TextEncoder().encode(value);
-  if (bytes.length <= most) return value;
-  const mark = `\n… ${bytes.length - most} bytes left out …\n`;
-  const room = Math.max(0, most - mark.length - 16);
-  const decoder = new TextDecoder();
-  const head = decoder.decode(bytes.subarray(0, boundary(bytes, Math.floor(room / 2))));
-  const tail = decoder.decode(bytes.subarray(boundary(bytes, bytes.length - Math.ceil(room / 2))));
-  return `${head}${mark}${tail}`;
-}
-
-/** The nearest place at or before `index` where a character begins. */
-function boundary(bytes: Uint8Array, index: number): number {
-  let at = index;
-  while (at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
-  return at;
 }

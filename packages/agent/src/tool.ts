@@ -52,6 +52,11 @@ export interface Tool {
   readonly timeoutMs?: number;
   /** Most bytes of output that reach the model. Default and ceiling 256 KiB. */
   readonly maxOutputBytes?: number;
+  /**
+   * True for a tool that looks whether something has happened yet: the same call with the same result again
+   * is nothing unusual then and does not count as lack of progress. Default false.
+   */
+  readonly mayRepeat?: boolean;
   /** Names of things this tool must have to itself; tools that share a name never run together. */
   readonly locks?: readonly string[];
   /** The one argument that matters, as one line: what a person sees and what permission rules match. */

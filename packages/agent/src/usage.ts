@@ -1,5 +1,5 @@
 /**
- * Tokens as the provider counted them, never estimated.
+ * Tokens as the provider counted them. Only what a failed attempt used may be reckoned, and then says so.
  *
  * `inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included.
  * The other fields say how much of those two was cached or reasoning; they are absent when the provider
@@ -12,17 +12,24 @@ export interface Usage {
   readonly cacheReadTokens?: number;
   /** Of the input, written to the provider's prompt cache. */
   readonly cacheWriteTokens?: number;
+  /** Of those written, what is kept for the longer of the provider's lifetimes, at a higher price. */
+  readonly cacheWriteLongTokens?: number;
   /** Of the output, spent on reasoning. */
   readonly reasoningTokens?: number;
-  /** True when part of the output was never reported and is reckoned from what arrived. */
+  /** True when part was never reported and is reckoned from what was sent and what arrived. */
   readonly estimated?: boolean;
 }
 
 /** No tokens at all. */
 export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
-type Detail = 'cacheReadTokens' | 'cacheWriteTokens' | 'reasoningTokens';
-const details: readonly Detail[] = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'];
+type Detail = 'cacheReadTokens' | 'cacheWriteTokens' | 'cacheWriteLongTokens' | 'reasoningTokens';
+const details: readonly Detail[] = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWriteLongTokens',
+  'reasoningTokens',
+];
 
 /** The sum of two usages. A detail stays absent only when neither side reports it. */
 export function addUsage(left: Usage, right: Usage): Usage {

@@ -46,7 +46,17 @@ export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly Assi
   });
 }
 
+/** What a provider may give at most (promise 11); deeper arguments could overflow the stack of whoever reads them. */
+const maxArgumentDepth = 64;
+
 function callPart(part: ToolCallPart): ToolCallPart {
+  if (isDeeper(part.arguments, maxArgumentDepth)) {
+    return callPart({
+      ...part,
+      arguments: {},
+      problem: part.problem ?? 'The arguments are nested too deeply.',
+    });
+  }
   const { seal, ...plain } = part;
   const whole = wellFormedJson(plain) as typeof plain;
   if (isObject(whole.arguments))
@@ -57,6 +67,24 @@ function callPart(part: ToolCallPart): ToolCallPart {
     arguments: {},
     problem: whole.problem ?? 'The arguments are not a JSON object.',
   };
+}
+
+/** Goes level by level instead of recursing, so that no nesting is too deep for it. */
+function isDeeper(root: unknown, most: number): boolean {
+  let level: object[] = isContainer(root) ? [root] : [];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > most) return true;
+    const below: object[] = [];
+    for (const value of level) {
+      for (const item of Object.values(value)) if (isContainer(item)) below.push(item);
+    }
+    level = below;
+  }
+  return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function textPart<Part extends { readonly text: string }>(part: Part): Part | undefined {

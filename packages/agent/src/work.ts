@@ -1,6 +1,6 @@
 import type { Agent, ModelResponse, OutputShape, RequestConfig } from './agent.ts';
 import type { ContextPolicy } from './context.ts';
-import type { EventBody, LiveEvent } from './event.ts';
+import type { ApprovalRequestedEvent, EventBody, LiveEvent } from './event.ts';
 import type { Gate } from './gate.ts';
 import type { Budget, Pricing } from './limits.ts';
 import type { Runtime } from './runtime.ts';
@@ -43,6 +43,7 @@ export interface Work {
   readonly pricing: Pricing;
   readonly allowUnpriced: boolean;
   readonly attended: boolean;
+  readonly approvalMs?: number;
   readonly runtime: Runtime;
   readonly state: State;
   /** Aborted when the run must stop. */
@@ -53,6 +54,6 @@ export interface Work {
   answered(response: ModelResponse): void;
   /** Stops the run's clock while a person decides; returns what starts it again. */
   pauseClock(): () => void;
-  /** Resolves when the person has decided about this approval, or the run must stop. */
-  decided(approvalId: string): Promise<void>;
+  /** Resolves when a person, or the passing of time, has decided about this approval, or the run must stop. */
+  decided(request: ApprovalRequestedEvent): Promise<void>;
 }

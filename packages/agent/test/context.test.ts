@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compactionPoint, inputBound } from '../src/context.ts';
+import { inputBound } from '../src/context.ts';
 import type { Message } from '../src/message.ts';
 import { userMessage } from '../src/message.ts';
 import { emptyState } from '../src/state.ts';
@@ -12,14 +12,6 @@ const messages: readonly Message[] = [
   { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: '2' }] },
   { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
 ];
-
-describe('compactionPoint', () => {
-  it('keeps at least as many messages as asked for and parts no call from its result', () => {
-    const points = [0, 1, 2, 3, 4, 5, 99].map((keep) => compactionPoint(messages, keep));
-    expect(points).toEqual([5, 4, 1, 1, 1, 0, 0]);
-    for (const point of points) expect(messages[point]?.role).not.toBe('tool_result');
-  });
-});
 
 describe('inputBound', () => {
   const tool = { name: 't', description: 'A tool.', parameters: { type: 'object' }, execute: () => 1 };

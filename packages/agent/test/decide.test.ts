@@ -11,7 +11,11 @@ const policy: Policy = {
   toolCalls: Number.POSITIVE_INFINITY,
   onLimit: 'return',
   attended: false,
+  compacts: false,
   compactAbove: Number.POSITIVE_INFINITY,
+  prefixTokens: 0,
+  repeats: Number.POSITIVE_INFINITY,
+  mayRepeat: [],
 };
 
 function openCall(index: number, rest: Partial<OpenCall> = {}): OpenCall {
@@ -40,16 +44,20 @@ function next(changes: Partial<State>, rest: Partial<Policy> = {}): Action {
 
 const finished = { type: 'finished', status: 'refusal', metrics: noMetrics } as const;
 const failure = { kind: 'network', message: 'cut' } as const;
+const full = { kind: 'invalid', code: 'context_full', message: 'too long' } as const;
 const open = { stopReason: 'tool_use', calls: [openCall(0), openCall(1)] } as const;
+const batch = { calls: [openCall(0).part], results: [] };
 
 /** One question each, in the order in which they are asked: whatever holds further down must not matter. */
 const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Partial<Action>])[] = [
   ['the run has finished', { finished }, {}, { type: 'finish', status: 'refusal' }],
   ['a stop was requested', { stop: 'timeout' }, {}, { type: 'finish', status: 'timeout' }],
+  ['it no longer fits', { failure: full }, { compacts: true }, { type: 'compact' }],
   ['a request failed', { failure }, {}, { type: 'finish', status: 'failed', error: failure }],
   ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call' }],
   ['the last answer ended it', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
   ['the requests are used up', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
+  ['it turns in circles', { batch, repeats: 3 }, { repeats: 3 }, { type: 'finish', limit: 'no_progress' }],
   ['the conversation is too large', { contextTokens: 101 }, { compactAbove: 100 }, { type: 'compact' }],
   ['nothing of all that holds', {}, {}, { type: 'ask' }],
 ];
@@ -76,10 +84,10 @@ describe('decide', () => {
 
   it('fits one screen, waits for nothing and knows nothing but the state', () => {
     const source = readFileSync(new URL('../src/decide.ts', import.meta.url), 'utf8');
-    expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+    expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(70);
     expect(source).not.toMatch(/\b(async|await|Promise|Date|Math\.random|new)\b/);
     const values = [...source.matchAll(/^import (?!type )[\s\S]*? from '(.*)';$/gm)].map(([, from]) => from);
-    expect(values).toEqual(['./state.ts']);
+    expect(values).toEqual(['./state.ts', './weight.ts']);
   });
 
   it('S0.10 S0.11 asks when there is something to answer and runs calls when there are any', () => {
@@ -138,6 +146,39 @@ describe('decide', () => {
         limit: 'turns',
       });
     }
+  });
+
+  it('makes a conversation smaller once, and only where there is a way', () => {
+    const compacts = { compacts: true } as const;
+    expect(next({ failure: full }, compacts)).toEqual({ type: 'compact' });
+    expect(next({ stopReason: 'context_full' }, compacts)).toEqual({ type: 'compact' });
+    for (const state of [{ failure: full }, { stopReason: 'context_full' }] as const) {
+      expect(next(state)).toMatchObject({ status: 'failed', error: { code: 'context_full' } });
+      expect(next({ ...state, compacted: true }, compacts)).toMatchObject({ status: 'failed' });
+    }
+    const heavy = { contextTokens: 101, compacted: true } as const;
+    expect(next(heavy, { ...compacts, compactAbove: 100 })).toEqual({ type: 'ask' });
+  });
+
+  it('takes a closing answer that filled the window for what it is', () => {
+    const state = { closing: 'turns', stopReason: 'context_full' } as const;
+    expect(next(state, { compacts: true })).toMatchObject({ status: 'limit', limit: 'turns' });
+    expect(next({ closing: 'turns', failure: full }, { compacts: true })).toEqual({ type: 'compact' });
+  });
+
+  it('ends a run that turns in circles, unless one of its tools may repeat itself', () => {
+    const circles = { batch, repeats: 3 } as const;
+    expect(next(circles, { repeats: 4 })).toEqual({ type: 'ask' });
+    expect(next(circles, { repeats: 3 })).toMatchObject({ status: 'limit', limit: 'no_progress' });
+    expect(next(circles, { repeats: 3, mayRepeat: ['tool'] })).toEqual({ type: 'ask' });
+    expect(next(circles, { repeats: 3, onLimit: 'finalize' })).toEqual({
+      type: 'ask',
+      closing: 'no_progress',
+    });
+    expect(next({ ...circles, closing: 'no_progress' }, { repeats: 3 })).toEqual({
+      type: 'ask',
+      closing: 'no_progress',
+    });
   });
 
   it('P1 a limit that ended a request ends the run as that limit, with its error', () => {

@@ -65,7 +65,7 @@ describe('what a run costs', () => {
     const script = [...Array.from({ length: turns }, () => calls(['a'])), says('Done.')];
     const result = await stage.play({
       agent: puppet(script),
-      tools: [tool('a')],
+      tools: [tool('a', { mayRepeat: true })],
       limits: { turns: turns + 1 },
       runtime,
       ...options,

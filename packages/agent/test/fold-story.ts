@@ -1,14 +1,23 @@
 import fc from 'fast-check';
 import type { StopReason } from '../src/agent.ts';
 import type { Event, EventBody, RunStatus } from '../src/event.ts';
+import { fold } from '../src/fold.ts';
 import type { AssistantPart, Message, UserPart } from '../src/message.ts';
 import { noMetrics } from '../src/metrics.ts';
 import type { State } from '../src/state.ts';
+import { emptyState } from '../src/state.ts';
 import { noUsage } from '../src/usage.ts';
 
 /** Gives an event its head. */
 export function place(body: EventBody, seq: number, runId = 'run-1'): Event {
   return { v: 1, seq, id: `s-${seq}`, time: '2026-01-01T00:00:00.000Z', runId, ...body };
+}
+
+/** What the events of one run make of a session. */
+export function told(...bodies: EventBody[]): State {
+  const state = emptyState();
+  for (const [index, body] of bodies.entries()) fold(state, place(body, index + 1));
+  return state;
 }
 
 /** An answer as an event. */

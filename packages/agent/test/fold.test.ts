@@ -7,15 +7,12 @@ import { textOf, userMessage } from '../src/message.ts';
 import type { State } from '../src/state.ts';
 import { copyState, emptyState, unanswered } from '../src/state.ts';
 import { assertValidHistory } from '../src/testing/valid-history.ts';
-import { answered, callPart, finished, place, result, said, started, story } from './fold-story.ts';
-
-function told(...bodies: EventBody[]): State {
-  const state = emptyState();
-  for (const [index, body] of bodies.entries()) fold(state, place(body, index + 1));
-  return state;
-}
+import { answered, callPart, finished, place, result, said, started, story, told } from './fold-story.ts';
 
 const outline = (state: State): string[] => state.messages.map((each) => `${each.role}: ${textOf(each)}`);
+
+/** Whether the model is told that its answer filled the window. */
+const isCutOff = (state: State) => outline(state).at(-1)?.startsWith('user: Your last answer was cut off');
 
 describe('the fold, for any story whatsoever', () => {
   const runs = { numRuns: 500, seed: 20_261_121 };
@@ -85,7 +82,7 @@ describe('the fold, for any story whatsoever', () => {
           fold(state, place(body, index + 1, runId));
           const kept =
             body.type === 'compacted' && state.messages[0] !== before[0]
-              ? state.messages.slice(1)
+              ? state.messages.slice(1, isCutOff(state) ? -1 : undefined)
               : state.messages;
           const from = before.length - (kept === state.messages ? before.length : kept.length);
           before.slice(from).forEach((message, at) => {
@@ -310,5 +307,58 @@ describe('compaction', () => {
       'user: On.',
     ]);
     expect(state.contextTokens).toBe(0);
+  });
+
+  const tooLong: EventBody = {
+    type: 'ask_failed',
+    error: { kind: 'invalid', code: 'context_full', message: 'too long' },
+    durationMs: 1,
+  };
+  const shorter: EventBody = { type: 'compacted', upTo: 1, summary: 'Went.' };
+
+  it('is forgotten with the next answer, unless that is still too long', () => {
+    const full = answered([{ type: 'text', text: 'Half' }], { stopReason: 'context_full' });
+    expect(told(said('Go.'), full, shorter).compacted).toBe(true);
+    expect(told(said('Go.'), full, shorter, full).compacted).toBe(true);
+    expect(told(said('Go.'), full, shorter, answered([{ type: 'text', text: 'Done.' }])).compacted).toBe(
+      false,
+    );
+  });
+
+  it('makes up for a conversation that was too long, and for nothing else', () => {
+    expect(told(said('Go.'), tooLong).failure?.code).toBe('context_full');
+    expect(told(said('Go.'), tooLong, shorter).failure).toBeUndefined();
+    expect(told(said('Go.'), tooLong, { ...shorter, upTo: 0 }).failure?.code).toBe('context_full');
+    const cut: EventBody = { type: 'ask_failed', error: { kind: 'network', message: 'cut' }, durationMs: 1 };
+    expect(told(said('Go.'), cut, shorter).failure?.kind).toBe('network');
+  });
+
+  it('that failed is not tried again', () => {
+    expect(told(said('Go.'), tooLong).compacted).toBe(false);
+    expect(told(said('Go.'), { ...tooLong, compacting: true }).compacted).toBe(true);
+  });
+
+  it('tells the model that its answer filled the window', () => {
+    const full = answered([{ type: 'text', text: 'Half' }], { stopReason: 'context_full' });
+    const state = told(said('Go.'), full, shorter);
+    expect(isCutOff(state)).toBe(true);
+    expect(state.stopReason).toBeUndefined();
+    expect(isCutOff(told(said('Go.'), full, said('Shorter.', true), shorter))).toBe(false);
+  });
+
+  it('P14 counts what the summary used', () => {
+    const usage = { inputTokens: 70, outputTokens: 7 };
+    const spent = { answers: 2, usage, wasted: usage, attempts: 3, durationMs: 5, usd: 0.25 };
+    const { metrics, turns } = told(said('Go.'), { type: 'compacted', upTo: 1, summary: 'Went.', spent });
+    expect(metrics).toMatchObject({
+      totalInputTokens: 70,
+      totalOutputTokens: 7,
+      invocations: 2,
+      attempts: 3,
+      wasted: usage,
+      usd: 0.25,
+      modelMs: 5,
+    });
+    expect(turns).toBe(0);
   });
 });

@@ -120,5 +120,16 @@ describe('well-formed content', () => {
     let deep: unknown = half;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     expect(() => wellFormedJson(deep)).not.toThrow();
+    const wide = {
+      type: 'tool_call',
+      id: 'a',
+      toolName: 'b',
+      arguments: { wide: Array.from({ length: 350_000 }, () => []) },
+    } as const;
+    expect(wellFormedAnswer([wide])[0]).toBe(wide);
+    const call = { type: 'tool_call', id: 'a', toolName: 'b', arguments: { deep } } as const;
+    expect(wellFormedAnswer([call])).toMatchObject([
+      { arguments: {}, problem: expect.stringContaining('too deeply') },
+    ]);
   });
 });

@@ -148,9 +148,10 @@ describe('blocks', () => {
     expect(assembly.answer().text).toBe('Hello');
   });
 
-  test('after the end only usage and model are taken', () => {
+  test('after the end only usage is taken', () => {
     const { answer } = told((out) => {
       out.text(0, 'a');
+      out.model('plain-1');
       out.end('complete');
       out.text(0, 'b');
       out.seal(1, 'late');
@@ -163,7 +164,7 @@ describe('blocks', () => {
       out.usage({ inputTokens: 5, outputTokens: 2 });
       out.model('plain-2');
     });
-    expect(answer).toMatchObject({ stopReason: 'complete', model: 'plain-2' });
+    expect(answer).toMatchObject({ stopReason: 'complete', model: 'plain-1' });
     expect(answer.parts).toEqual([{ type: 'text', text: 'a' }]);
     expect(answer.usage).toEqual({ inputTokens: 5, outputTokens: 2 });
   });
@@ -320,9 +321,16 @@ describe('usage', () => {
     const assembly = new Assembly('plain');
     assembly.usage({ inputTokens: 100, outputTokens: 1 });
     assembly.text(0, 'x'.repeat(400));
-    expect(assembly.usedSoFar()).toEqual({ inputTokens: 100, outputTokens: 100, estimated: true });
+    expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 100, outputTokens: 100, estimated: true });
     assembly.usage({ outputTokens: 150 });
-    expect(assembly.usedSoFar()).toEqual({ inputTokens: 100, outputTokens: 150 });
+    expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 100, outputTokens: 150 });
+  });
+
+  test('the input of a broken answer is reckoned where the service counts it only at the end', () => {
+    const assembly = new Assembly('plain');
+    expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 0, outputTokens: 0 });
+    assembly.text(0, 'word');
+    expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 1000, outputTokens: 1, estimated: true });
   });
 });
 

@@ -39,12 +39,15 @@ describe('errors by status', () => {
   test.each([
     ['busy', 'rate_limit', true],
     ['broken', 'network', true],
+    ['too_long', 'invalid', false],
     ['agent', 'agent', true],
     ['auth', 'auth', false],
     ['invalid', 'invalid', false],
   ] as const)('a failure of kind %s inside a stream is %s', async (given, kind, retryable) => {
     const { fails } = rig([streams(started + frame('fail', given, 'words', 1500))], noRetry);
-    expect(await fails()).toMatchObject({ kind, retryable, message: 'words', retryAfterMs: 1500 });
+    const error = await fails();
+    expect(error).toMatchObject({ kind, retryable, message: 'words', retryAfterMs: 1500 });
+    expect(error.code).toBe(given === 'too_long' ? 'context_full' : undefined);
   });
 
   test("P6 the wire's kind wins over the status, but a final status stays final", async () => {

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { AssistantMessage, Message, ToolResultMessage } from '../src/message.ts';
 import { userMessage } from '../src/message.ts';
-import type { TurnBytes } from '../src/provider/history-bytes.ts';
 import { HistoryBytes } from '../src/provider/history-bytes.ts';
+import type { TurnBytes } from '../src/provider/track.ts';
 import { viewOf } from '../src/provider/view.ts';
 import type { Turn } from '../src/provider/wire.ts';
 import { seededRandom } from '../src/testing/seeded-random.ts';
 import { plainWire } from './plain-wire.ts';
 
 const view = { provider: 'plain', images: true, documents: true };
+const envelope = { model: 'plain-1', system: undefined, tools: [], toolChoice: 'auto' } as const;
 
 function answer(turn: number): AssistantMessage {
   return {
@@ -33,7 +34,16 @@ function counting() {
       return [turn as never];
     },
   });
-  return { histories: new HistoryBytes(wire, view), serialised };
+  const bytes = new HistoryBytes(wire, view);
+  const histories = {
+    /** Asks as an agent does. */
+    of(messages: readonly Message[], isMarked = true) {
+      const turns = bytes.of(messages);
+      turns.track.send({ envelope, bytes: turns.bytes.length, rhythm: undefined }, isMarked);
+      return turns;
+    },
+  };
+  return { histories, serialised };
 }
 
 function textOf(turns: TurnBytes): string {

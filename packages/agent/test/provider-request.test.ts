@@ -45,8 +45,9 @@ describe('the body', () => {
 
   test('marks the last turns of this request and of the one before, without serialising again', async () => {
     const turn = vi.fn(() => [{ t: 'x' }]);
+    const cache = { lifetimes: [{ ms: 1000, write: 1.25, mark: ',"c":1' }], read: 0.1, markBack: 1 };
     const { ask, server } = rig([good, good], {
-      wire: { turn, envelope: () => ({ body: {}, turns: 'm' }), cacheMark: { text: ',"c":1', back: 1 } },
+      wire: { turn, envelope: () => ({ body: {}, turns: 'm' }), cache },
     });
     const messages: Message[] = [userMessage('a')];
     await ask({ messages });

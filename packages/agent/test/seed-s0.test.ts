@@ -13,7 +13,7 @@ import type {
   Usage,
 } from '../src/index.ts';
 import * as kit from '../src/index.ts';
-import { AgentError, Executor, isErrorKind, toFlat, userMessage } from '../src/index.ts';
+import { AgentError, Executor, isErrorKind, summarize, toFlat, userMessage } from '../src/index.ts';
 import { memoryStore } from '../src/store.ts';
 import { probes } from '../src/testing/executor-contract/probe.ts';
 import { calls, fails, hangs, puppet, puppetUsage, says } from '../src/testing/executor-contract/puppet.ts';
@@ -222,7 +222,10 @@ describe('R6, R7: cancellation and metrics', () => {
       theatre.run({
         agent: puppet([calls(['one'])]),
         tools: [tool('one')],
-        context: { maxTokens: 1, keep: 1, summarize: (_messages, { signal }) => never('summary', signal) },
+        context: {
+          maxTokens: 1,
+          compact: summarize((_messages, { signal }) => never('summary', signal), { keep: 1 }),
+        },
       }),
     ];
     await theatre.advance(1000);

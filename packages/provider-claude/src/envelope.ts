@@ -4,8 +4,9 @@ import type {
   BetaTool,
   MessageCreateParamsStreaming,
 } from '@anthropic-ai/sdk/resources/beta/messages';
+import type { CacheControlEphemeral } from '@anthropic-ai/sdk/resources/messages';
 import type { JsonObject } from '@cobbler/agent';
-import type { Envelope, ToolSpec, WireRequest } from '@cobbler/agent/provider';
+import type { Envelope, PrefixCache, ToolSpec, WireRequest } from '@cobbler/agent/provider';
 import { thinkingTraits } from './models.ts';
 import { outputSchema } from './output-schema.ts';
 
@@ -25,10 +26,27 @@ type Body = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
  */
 export const defaultMaxTokens = 16_384;
 
-/** The mark that ends a cached prefix, as it is spliced into a block. */
-export const cacheMarkText = ',"cache_control":{"type":"ephemeral"}';
-
 const ephemeral = { type: 'ephemeral' } as const;
+const lasting = { type: 'ephemeral', ttl: '1h' } as const;
+
+/**
+ * Both lifetimes with what writing costs, and what reading costs at most: some models ask for less. A turn's
+ * bytes end with the last block's brace, the list's bracket and the message's brace. Source:
+ * platform.claude.com/docs/en/build-with-claude/prompt-caching, read on 2026-11-21.
+ */
+export const claudeCache: PrefixCache = {
+  lifetimes: [
+    { ms: 300_000, write: 1.25, mark: markText(ephemeral) },
+    { ms: 3_600_000, write: 2, mark: markText(lasting) },
+  ],
+  read: 0.1,
+  markBack: 3,
+};
+
+/** A mark as it is spliced into a block. */
+function markText(mark: CacheControlEphemeral): string {
+  return `,"cache_control":${JSON.stringify(mark)}`;
+}
 
 /** Allows {@link drop}. The service refuses the field without it. */
 const bindingBeta = 'thinking-binding-controls-2026-08-01';
@@ -90,13 +108,15 @@ function outputConfig(request: WireRequest): Body['output_config'] {
  * System blocks and tools with two of the four marks a request may have; the turns take the others. The
  * service reads tools, then system, then turns. The two marks stand at the last two places of that order,
  * tools counting as one place: with one system text after tools and after system, with several before and
- * after the last one, which is the one that changes.
+ * after the last one, which is the one that changes. Without a lifetime there are none.
  */
 function markedPrefix(request: WireRequest): { system: BetaTextBlockParam[]; tools: BetaTool[] } {
   const system = request.system.map((text): BetaTextBlockParam => ({ type: 'text', text }));
   const tools = request.tools.map(writeTool);
   const places = [...tools.slice(-1), ...system];
-  for (const place of places.slice(-2)) place.cache_control = ephemeral;
+  const { keepMs = 300_000 } = request;
+  const mark = keepMs > 300_000 ? lasting : ephemeral;
+  if (keepMs > 0) for (const place of places.slice(-2)) place.cache_control = mark;
   return { system, tools };
 }
 

@@ -23,9 +23,14 @@ export function kindOfError(type: unknown): FaultKind | undefined {
 /** Describes an HTTP failure. What is not the service's own JSON, such as a proxy's page, is judged by status. */
 export function readFault(status: number, body: string): Fault {
   const error = errorOf(body);
-  const kind = status === 529 ? 'busy' : kindOfError(error.type);
+  const kind = status === 529 ? 'busy' : isTooLong(error.message) ? 'too_long' : kindOfError(error.type);
   const message = advise(status, error.type, error.message);
   return { message, ...(kind !== undefined && { kind }) };
+}
+
+/** The service has no type of its own for it. */
+function isTooLong(message = ''): boolean {
+  return /prompt is too long|context (window|limit)/i.test(message);
 }
 
 interface ServiceError {
@@ -50,7 +55,7 @@ function errorOf(body: string): ServiceError {
 /** What happened, in the service's words where it has any, and what to do about it. */
 function advise(status: number, type: string | undefined, told: string | undefined): string {
   const said = told === undefined || told === '' ? '' : `: ${told}`;
-  if (/prompt is too long|context (window|limit)/i.test(said)) {
+  if (isTooLong(said)) {
     return `The conversation no longer fits this model${said}. Start a new one, or give less.`;
   }
   if (status === 413 || type === 'request_too_large') {

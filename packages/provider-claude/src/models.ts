@@ -9,7 +9,7 @@ export interface ClaudeModel {
   readonly contextTokens?: number;
   /** Most tokens of one answer. */
   readonly maxOutputTokens?: number;
-  /** US dollars per million tokens; `cacheWrite` is the price of an entry kept for five minutes. */
+  /** US dollars per million tokens; `cacheWrite` keeps for five minutes, `cacheWriteLong` for an hour. */
   readonly price?: Price;
   /** The price of every token of a request whose input, cached input included, is longer than this. */
   readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
@@ -18,9 +18,15 @@ export interface ClaudeModel {
 /** The model of a configuration that names none. */
 export const defaultModel = 'balanced';
 
+/** Where the prices stand and when they were read. */
+export const priceSource: { readonly from: string; readonly on: string } = {
+  from: 'https://platform.claude.com/docs/en/about-claude/pricing',
+  on: '2026-11-21',
+};
+
 /**
  * Models of the Messages API in SDK 1.11.0, read on 2026-11-21. Sizes and prices: the model pages under
- * platform.claude.com/docs/en/models (haiku-5-5, opus-5, sonnet-5) and the pricing page; where a stored
+ * platform.claude.com/docs/en/models (haiku-5-5, opus-5-5, sonnet-5-5) and {@link priceSource}; where a stored
  * copy of those was older than a change of price, the tables of @pydantic/genai-prices 0.1.8 and the
  * release notes of kurofune/claudit 1.8.2 and 1.9.2, which were read off the same page later. Sonnet 5.5
  * reads its cache at half the earlier price since 2026-10-07. Haiku 5.5 has two prices by prompt length.
@@ -31,10 +37,10 @@ export const claudeModels: readonly ClaudeModel[] = [
     alias: 'fast',
     contextTokens: 1_000_000,
     maxOutputTokens: 128_000,
-    price: { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125 },
+    price: { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125, cacheWriteLong: 0.2 },
     longPrompt: {
       overInputTokens: 100_000,
-      price: { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625 },
+      price: { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteLong: 1 },
     },
   },
   {
@@ -42,39 +48,39 @@ export const claudeModels: readonly ClaudeModel[] = [
     alias: 'balanced',
     contextTokens: 1_000_000,
     maxOutputTokens: 128_000,
-    price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
+    price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5, cacheWriteLong: 4 },
   },
   {
     id: 'claude-opus-5-5',
     alias: 'best',
     contextTokens: 1_000_000,
     maxOutputTokens: 128_000,
-    price: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5 },
+    price: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5, cacheWriteLong: 8 },
   },
   {
     id: 'claude-fable-5-1',
     contextTokens: 1_000_000,
     maxOutputTokens: 128_000,
-    price: { input: 10, output: 50, cacheRead: 0.25, cacheWrite: 12.5 },
+    price: { input: 10, output: 50, cacheRead: 0.25, cacheWrite: 12.5, cacheWriteLong: 20 },
   },
   { id: 'claude-fable-5-2' },
   {
     id: 'claude-opus-5',
     contextTokens: 1_000_000,
     maxOutputTokens: 128_000,
-    price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+    price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, cacheWriteLong: 10 },
   },
   {
     id: 'claude-sonnet-5',
     contextTokens: 1_000_000,
     maxOutputTokens: 128_000,
-    price: { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
+    price: { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, cacheWriteLong: 4 },
   },
   {
     id: 'claude-haiku-4-5',
     contextTokens: 200_000,
     maxOutputTokens: 64_000,
-    price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
+    price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteLong: 2 },
   },
 ];
 

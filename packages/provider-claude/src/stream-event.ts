@@ -96,6 +96,7 @@ function readEnding(payload: Fields, out: Out): void {
 function readUsage(usage: Fields, out: Out): void {
   const cacheRead = count(usage['cache_read_input_tokens']);
   const cacheWrite = count(usage['cache_creation_input_tokens']);
+  const cacheWriteLong = count(fieldsOf(usage['cache_creation'])['ephemeral_1h_input_tokens']);
   const plain = count(usage['input_tokens']);
   const output = count(usage['output_tokens']);
   const reasoning = count(fieldsOf(usage['output_tokens_details'])['thinking_tokens']);
@@ -104,6 +105,7 @@ function readUsage(usage: Fields, out: Out): void {
     ...(output !== undefined && { outputTokens: output }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(cacheWriteLong !== undefined && { cacheWriteLongTokens: cacheWriteLong }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
   if (Object.keys(counts).length > 0) out.usage(counts);

@@ -1,6 +1,6 @@
 import type { Endpoint, Wire } from '@cobbler/agent/provider';
 import type { Thinking } from './envelope.ts';
-import { cacheMarkText, writeEnvelope } from './envelope.ts';
+import { claudeCache, writeEnvelope } from './envelope.ts';
 import { readFault } from './fault.ts';
 import { readEvent } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
@@ -21,9 +21,7 @@ export function claudeWire(settings: WireSettings): Wire {
     turn: writeTurn,
     event: readEvent,
     fault: readFault,
-    // A turn's bytes end with the last block's brace, the list's bracket and the message's brace. The turns
-    // that get marked are the user's: a request that ends with the model's own turn is refused anyway.
-    cacheMark: { text: cacheMarkText, back: 3 },
+    cache: claudeCache,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'retry-after'],
     requestIdHeader: 'request-id',
   };

@@ -56,6 +56,24 @@ describe('cache marks', () => {
   });
 });
 
+describe('how long the prefix is kept', () => {
+  const kept = (keepMs: number) => {
+    const { body } = writeEnvelope({ ...plain, tools: [tool], system: ['Be brief.'], keepMs }, 'unset');
+    const places = [...((body['tools'] ?? []) as object[]), ...((body['system'] ?? []) as object[])];
+    return places.map((place) => ('cache_control' in place ? place.cache_control : undefined));
+  };
+
+  test('five minutes are what a mark means, an hour has to be said', () => {
+    expect(kept(300_000)).toEqual([{ type: 'ephemeral' }, { type: 'ephemeral' }]);
+    const hour = { type: 'ephemeral', ttl: '1h' };
+    expect(kept(3_600_000)).toEqual([hour, hour]);
+  });
+
+  test('nothing is marked that is not to be kept', () => {
+    expect(kept(0)).toEqual([undefined, undefined]);
+  });
+});
+
 describe('thinking', () => {
   const said = (model: string, how: Parameters<typeof writeEnvelope>[1]) => {
     const { body, headers } = writeEnvelope({ ...plain, model }, how);

@@ -42,7 +42,7 @@ describe('an HTTP failure', () => {
       400,
       body('invalid_request_error', 'prompt is too long: 200251 tokens > 200000 maximum'),
     );
-    expect(long).toMatchObject({ kind: 'invalid', message: expect.stringContaining('no longer fits') });
+    expect(long).toMatchObject({ kind: 'too_long', message: expect.stringContaining('no longer fits') });
     expect(readFault(413, body('request_too_large', 'Request exceeds the maximum size')).message).toContain(
       '32 MB',
     );

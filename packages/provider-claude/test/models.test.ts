@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { claudeModels, claudePrice, claudePricing, modelId, thinkingTraits } from '../src/models.ts';
+import {
+  claudeModels,
+  claudePrice,
+  claudePricing,
+  modelId,
+  priceSource,
+  thinkingTraits,
+} from '../src/models.ts';
 
 describe('aliases', () => {
   test.each([
@@ -33,7 +40,23 @@ describe('prices', () => {
       if (price === undefined) continue;
       expect(price.cacheRead).toBeLessThan(price.input);
       expect(price.cacheWrite).toBeCloseTo(price.input * 1.25);
+      expect(price.cacheWriteLong).toBeCloseTo(price.input * 2);
     }
+  });
+
+  test('each alias has a price of every kind, and it is known where and when it was read', () => {
+    for (const alias of ['fast', 'balanced', 'best']) {
+      const price = claudePrice(alias, 1000);
+      expect(Object.keys(price ?? {}).sort()).toEqual([
+        'cacheRead',
+        'cacheWrite',
+        'cacheWriteLong',
+        'input',
+        'output',
+      ]);
+    }
+    expect(priceSource.from).toMatch(/^https:\/\/platform\.claude\.com\//);
+    expect(priceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
   });
 });
 

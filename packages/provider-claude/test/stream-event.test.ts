@@ -100,6 +100,17 @@ describe('usage', () => {
     ]);
   });
 
+  test('P14 what is kept for an hour is told apart from what is written at all', () => {
+    const usage = {
+      input_tokens: 5,
+      cache_creation_input_tokens: 7,
+      cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
+    };
+    expect(calls({ type: 'message_start', message: { usage } })).toEqual([
+      ['usage', { inputTokens: 12, cacheWriteTokens: 7, cacheWriteLongTokens: 4 }],
+    ]);
+  });
+
   test('P14 counts at the end that tell output only leave the input alone', () => {
     const usage = { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } };
     expect(calls({ type: 'message_delta', delta: {}, usage })).toEqual([

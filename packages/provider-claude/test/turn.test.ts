@@ -1,7 +1,7 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { Turn } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
-import { cacheMarkText } from '../src/envelope.ts';
+import { claudeCache } from '../src/envelope.ts';
 import { writeTurn } from '../src/turn.ts';
 import { claudeWire } from '../src/wire.ts';
 
@@ -107,7 +107,8 @@ describe('the model’s side', () => {
 });
 
 test('a cache mark spliced into a user’s turn stands in its last block, whatever that is', () => {
-  const mark = claudeWire({ endpoint: { url: '', headers: {} }, thinking: 'unset' }).cacheMark;
+  const { cache } = claudeWire({ endpoint: { url: '', headers: {} }, thinking: 'unset' });
+  const { lifetimes, markBack = 0 } = cache ?? claudeCache;
   const turns: Turn[] = [
     { side: 'user', parts: [{ type: 'text', text: 'ends with }]}' }] },
     { side: 'user', parts: [{ type: 'image', mediaType: 'image/png', data: pixel }] },
@@ -129,15 +130,18 @@ test('a cache mark spliced into a user’s turn stands in its last block, whatev
       ],
     },
   ];
-  expect(mark?.text).toBe(cacheMarkText);
+  const marks = [{ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' }];
+  expect(cache).toBe(claudeCache);
   for (const turn of turns) {
     const bytes = writeTurn(turn)
       .map((item) => JSON.stringify(item))
       .join(',');
-    const at = bytes.length - (mark?.back ?? 0);
-    const marked = JSON.parse(`${bytes.slice(0, at)}${mark?.text}${bytes.slice(at)}`) as {
-      content: object[];
-    };
-    expect(marked.content.at(-1)).toHaveProperty('cache_control', { type: 'ephemeral' });
+    const at = bytes.length - markBack;
+    const found = lifetimes.map(({ mark }) => {
+      const marked = JSON.parse(`${bytes.slice(0, at)}${mark}${bytes.slice(at)}`) as { content: object[] };
+      const last = marked.content.at(-1) ?? {};
+      return 'cache_control' in last && last.cache_control;
+    });
+    expect(found).toEqual(marks);
   }
 });

@@ -35,7 +35,7 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
   const address = addressOf(config);
   const model = resolveModel(config.model ?? defaultModel);
   const api = config.api ?? (address.official ? 'responses' : 'chat');
-  const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address);
+  const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address, model);
   return createAgent(wire, {
     model,
     capabilities: capabilitiesOf(model),

@@ -19,8 +19,8 @@ export function faultOf(status: number, body: string): Fault {
   const text = plainText(body);
   const unexplained = `The service answered with status ${status}${text === '' ? ' and no explanation.' : `: ${text}`}`;
   const message = error.message ?? unexplained;
-  const kind = wordKind(error);
-  const decisive = kind === 'busy' || isWithoutCredit(error);
+  const kind = isTooLong(error) ? 'too_long' : wordKind(error);
+  const decisive = kind === 'busy' || kind === 'too_long' || isWithoutCredit(error);
   return { message: explained(message, error), ...(decisive && kind !== undefined && { kind }) };
 }
 
@@ -29,10 +29,14 @@ export function streamFault(error: ErrorObject): { kind: FaultKind; message: str
   const message = error.message ?? 'The service reported a failure without saying which.';
   const retryAfterMs = waitIn(message);
   return {
-    kind: (typeof error.code === 'number' ? kindOfStatus(error.code) : wordKind(error)) ?? 'agent',
+    kind: (isTooLong(error) ? 'too_long' : kindIn(error)) ?? 'agent',
     message: explained(message, error),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+}
+
+function kindIn(error: ErrorObject): FaultKind | undefined {
+  return typeof error.code === 'number' ? kindOfStatus(error.code) : wordKind(error);
 }
 
 /** Reads an error object, tolerating what compatible servers make of it: a string, or the fields without `error`. */
@@ -75,7 +79,8 @@ const kinds: Readonly<Record<string, FaultKind>> = {
   insufficient_quota: 'invalid',
   credit_balance_exhausted: 'invalid',
   billing_hard_limit_reached: 'invalid',
-  context_length_exceeded: 'invalid',
+  context_length_exceeded: 'too_long',
+  exceed_context_size_error: 'too_long',
   rate_limit_exceeded: 'rate_limit',
   rate_limit_error: 'rate_limit',
   server_is_overloaded: 'busy',
@@ -87,6 +92,11 @@ const kinds: Readonly<Record<string, FaultKind>> = {
   server_error: 'agent',
   api_error: 'agent',
 };
+
+/** Compatible servers say it in the text alone. */
+function isTooLong({ message = '' }: ErrorObject): boolean {
+  return /maximum context length|exceeds? the (available |model's )?context/i.test(message);
+}
 
 function wordKind(error: ErrorObject): FaultKind | undefined {
   for (const word of [error.code, error.type]) {

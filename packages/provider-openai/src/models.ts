@@ -1,4 +1,5 @@
 import type { Price, Pricing } from '@cobbler/agent';
+import type { PrefixCache } from '@cobbler/agent/provider';
 
 /**
  * What the aliases stand for. OpenAI's deployment guide (developers.openai.com/api/docs/guides/
@@ -19,8 +20,14 @@ export function resolveModel(name: string): string {
   return Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name;
 }
 
+/** Where the prices stand and when they were read. */
+export const priceSource: { readonly from: string; readonly on: string } = {
+  from: 'https://developers.openai.com/api/docs/pricing',
+  on: '2026-11-21',
+};
+
 /**
- * US dollars per million tokens by model, as developers.openai.com/api/docs/pricing lists them in November 2026
+ * US dollars per million tokens by model, as {@link priceSource} lists them
  * (read through docs.litellm.ai/blog on gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and
  * codexometer 0.18.4, which quote that page). A model that is not here has an unknown price.
  */
@@ -80,6 +87,18 @@ export function needsNoEffortForTools(model: string): boolean {
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bareName(model));
   if (version === null || !reasons(model)) return false;
   return Number(version[1]) > 5 || (Number(version[1]) === 5 && Number(version[2] ?? 0) > 0);
+}
+
+/**
+ * How OpenAI keeps prompts of GPT-5.6 and later, where writing has a price: half an hour from the latest use,
+ * at its own choice of place, found again only under a `prompt_cache_key`. For earlier models it keeps what it
+ * likes for nothing. A lifetime of twelve hours can be asked for, but no price for it is known. Sources: "Prompt
+ * caching" under developers.openai.com/api/docs/guides and the SDK's comments on `prompt_cache_options`.
+ */
+export function promptCache(model: string): PrefixCache | undefined {
+  const [, major, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?(?:-|$)/.exec(bareName(model)) ?? [];
+  const isBilled = Number(major) > 5 || (Number(major) === 5 && Number(minor) >= 6);
+  return isBilled ? { lifetimes: [{ ms: 1_800_000, write: 1.25 }], read: 0.1 } : undefined;
 }
 
 /** `gpt-6-sol-2026-09-22` is `gpt-6-sol`. */

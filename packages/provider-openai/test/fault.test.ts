@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultOf } from '../src/fault.ts';
+import { faultOf, streamFault } from '../src/fault.ts';
 
 function body(error: unknown): string {
   return JSON.stringify({ error });
@@ -28,6 +28,16 @@ test('a service that says it is full is busy, whatever its status', () => {
   expect(faultOf(503, body({ message: 'Full.', code: 'server_is_overloaded' })).kind).toBe('busy');
   expect(faultOf(500, body({ message: 'Slow down.', code: 'slow_down' })).kind).toBe('busy');
   expect(faultOf(503, 'upstream connect error').kind).toBeUndefined();
+});
+
+test('a conversation that does not fit is told from other refusals, by code or by words', () => {
+  const said = [
+    { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' },
+    { message: "This model's maximum context length is 4096 tokens. You requested 5000.", code: 400 },
+    { message: 'the request exceeds the available context size', type: 'exceed_context_size_error' },
+  ];
+  expect(said.map((error) => faultOf(400, body(error)).kind)).toEqual(['too_long', 'too_long', 'too_long']);
+  expect(said.map((error) => streamFault(error).kind)).toEqual(['too_long', 'too_long', 'too_long']);
 });
 
 test('P19 a key that the service repeats, in part or whole, is not repeated', () => {

@@ -6,6 +6,8 @@ import {
   needsNoEffortForTools,
   openAIPrice,
   openAIPricing,
+  priceSource,
+  promptCache,
   reasons,
   resolveModel,
 } from '../src/models.ts';
@@ -41,6 +43,24 @@ test('a request of more than 272,000 input tokens costs twice as much for input 
   expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced', 0));
   expect(openAIPrice('balanced')).toEqual(openAIPrice('balanced', 272_001));
   expect(openAIPrice('balanced', 272_001)).toEqual({ input: 4, cacheRead: 0.2, cacheWrite: 5, output: 15 });
+});
+
+test('each alias has a price of every kind, and it is known where and when it was read', () => {
+  for (const alias of ['fast', 'balanced', 'best']) {
+    expect(Object.keys(openAIPrice(alias, 1000) ?? {})).toEqual(['input', 'cacheRead', 'cacheWrite', 'output']);
+  }
+  expect(priceSource.from).toMatch(/^https:\/\/developers\.openai\.com\//);
+  expect(priceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
+});
+
+test('keeping a prompt has a price from GPT-5.6 on', () => {
+  const billed = ['gpt-5.6-sol', 'gpt-6-luna', 'gpt-6.1-sol-2026-09-29', 'gpt-10', 'openai/gpt-6-sol'];
+  expect(billed.map((name) => promptCache(name)?.lifetimes)).toEqual(
+    billed.map(() => [{ ms: 1_800_000, write: 1.25 }]),
+  );
+  expect(['gpt-5.5', 'gpt-5', 'gpt-4.1', 'o3', 'llama3.3', 'gpt-oss-20b'].map(promptCache)).toEqual(
+    Array.from({ length: 6 }, () => undefined),
+  );
 });
 
 test('the context window is told where it is known', () => {

@@ -45,7 +45,7 @@ const notReleased: Readonly<Record<StopReason, string | undefined>> = {
  *
  * A1. Blocks stand in the order of their first mention; they may interleave.
  * A2. Each block is told whole exactly once: when it is closed, or else at the end of the answer.
- * A3. After the end only usage and the model's name are taken.
+ * A3. After the end only usage is taken.
  * A4. The first failure reported before the end stands.
  */
 export class Assembly implements Out {
@@ -161,7 +161,7 @@ export class Assembly implements Out {
 
   model(name: string): void {
     this.#steps += 1;
-    if (name !== '') this.#model = name;
+    if (name !== '' && !this.#over) this.#model = name;
   }
 
   stop(reason: StopReason): void {
@@ -184,9 +184,9 @@ export class Assembly implements Out {
     if (!this.#over) this.#fault = { kind, message, retryAfterMs };
   }
 
-  /** What the service counted, and where it counted nothing, what arrived. */
-  usedSoFar(): Usage {
-    return this.#usage.withArrived(this.#size);
+  /** What the service counted, and where it counted nothing, what arrived and what was sent for it. */
+  usedSoFar(sentBytes: number): Usage {
+    return this.#usage.withArrived(this.#size, sentBytes);
   }
 
   /** The answer. To be asked for after the end. */

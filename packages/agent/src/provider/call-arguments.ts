@@ -56,6 +56,9 @@ function flawOf(root: object): string | undefined {
       if (Object.hasOwn(value, '__proto__')) return 'The arguments contain the forbidden key "__proto__".';
       for (const item of Object.values(value)) {
         if (typeof item === 'object' && item !== null) below.push(item);
+        // JSON has no such number, but what is too large for one becomes it, and would be sent on as null.
+        else if (item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY)
+          return 'The arguments contain a number that is too large.';
       }
     }
     level = below;

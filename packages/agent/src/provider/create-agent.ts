@@ -1,5 +1,5 @@
 import { defaultTransport } from '#transport';
-import type { Agent, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
+import type { Agent, CacheBreak, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
 import { AgentError } from '../errors.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { defaultRetry } from '../retry.ts';
@@ -7,12 +7,15 @@ import type { Runtime } from '../runtime.ts';
 import { systemRuntime } from '../runtime.ts';
 import { abortError } from './abort.ts';
 import { addressOf } from './address.ts';
+import { cacheBreak } from './cache-break.ts';
 import { demandOf } from './demand.ts';
-import { EnvelopeCache } from './envelope-bytes.ts';
+import type { EnvelopeBytes, EnvelopeRequest } from './envelope-bytes.ts';
+import { EnvelopeCache, keyOf } from './envelope-bytes.ts';
 import { framingOf } from './framing.ts';
 import { HistoryBytes } from './history-bytes.ts';
+import { Keeping } from './keeping.ts';
 import { callModel } from './model-call.ts';
-import { bodyOf, cacheMarkOf } from './request-body.ts';
+import { bodyOf, markOf } from './request-body.ts';
 import type { Timeouts } from './timeouts.ts';
 import { defaultTimeouts } from './timeouts.ts';
 import type { Transport } from './transport.ts';
@@ -34,6 +37,13 @@ export interface CreateAgentOptions {
   readonly retry?: Partial<RetryPolicy>;
 }
 
+/** A request made ready to send. */
+interface Written {
+  readonly envelope: EnvelopeBytes;
+  readonly body: readonly Uint8Array[];
+  readonly broken: CacheBreak | undefined;
+}
+
 /**
  * Makes an agent of a wire: everything a provider needs besides its own words. The agent keeps the bytes of
  * the conversations and tools it has sent, found again by identity, and nothing else.
@@ -50,7 +60,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const framing = framingOf(wire.framing);
   const histories = new HistoryBytes(wire, { provider, images, documents });
   const envelopes = new EnvelopeCache(wire);
-  const mark = cacheMarkOf(wire);
+  const keeping = new Keeping(wire.cache);
   const { maxTokens, temperature } = options;
   const defaults = { provider, model, capabilities, maxTokens, temperature };
   const shared = {
@@ -65,19 +75,46 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     headers: { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') },
   };
 
+  /** The body of a request, and what keeps it from using what the service kept of the one before it. */
+  function written({ messages, config }: ModelRequest, demand: EnvelopeRequest): Written {
+    const turns = histories.of(messages);
+    const kept = keeping.of({
+      key: keyOf(demand.tools),
+      rhythm: turns.before?.rhythm,
+      now: runtime.now(),
+      wanted: config?.cache !== false,
+      closing: demand.toolChoice === 'none',
+    });
+    const keepMs = wire.cache === undefined ? {} : { keepMs: kept.envelope?.ms ?? 0 };
+    const envelope = envelopes.of({ ...demand, ...keepMs });
+    const mark = markOf(wire.cache, kept.turns);
+    const sent = { envelope: envelope.request, bytes: turns.bytes.length, rhythm: kept.rhythm };
+    turns.track.send(sent, mark !== undefined);
+    const broken = turns.before && cacheBreak(turns.before, sent.envelope, turns.departure);
+    return { envelope, body: bodyOf(envelope, turns, mark), broken };
+  }
+
   async function run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
-    const { signal, emit } = context;
+    const { signal, emit, mayRetry } = context;
     if (signal?.aborted) throw abortError(signal, provider);
     try {
       const demand = demandOf(request, defaults);
-      const envelope = envelopes.of(demand);
-      const body = bodyOf(envelope, histories.of(request.messages), mark);
+      const { envelope, body, broken } = written(request, demand);
+      if (broken !== undefined) tell(emit, broken);
       const mayThink = demand.effort !== undefined;
-      return await callModel({ ...shared, envelopeHeaders: envelope.headers, body, signal, emit, mayThink });
+      const call = { ...shared, envelopeHeaders: envelope.headers, body, signal, emit, mayRetry, mayThink };
+      return await callModel(call);
     } catch (error) {
       throw AgentError.from(error, 'invalid');
     }
   }
 
   return { provider, model, capabilities, run };
+}
+
+/** A watcher's failure is the watcher's own. */
+function tell(emit: RunContext['emit'], event: CacheBreak): void {
+  try {
+    emit?.(event);
+  } catch {}
 }

@@ -13,8 +13,10 @@ const maxKept = 4;
 
 const encoder = new TextEncoder();
 
-/** What stands around the turns, made ready to send. */
+/** What stands around the turns, made ready to send. The same object for requests that ask for the same. */
 export interface EnvelopeBytes {
+  /** What it was made from. */
+  readonly request: EnvelopeRequest;
   /** Up to the first turn, the comma before it included where one is needed. */
   readonly head: Uint8Array;
   /** After the last turn. */
@@ -28,15 +30,14 @@ export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
   readonly tools: readonly Tool[];
 }
 
-interface Kept {
-  readonly request: EnvelopeRequest;
-  readonly bytes: EnvelopeBytes;
-}
-
 const tail = encoder.encode(']}');
 
-/** Key for requests without tools. */
 const noTools: object = {};
+
+/** An object that stands for these tools; requests without tools have one of their own. */
+export function keyOf(tools: readonly Tool[]): object {
+  return tools[0] ?? noTools;
+}
 
 /**
  * Keeps the bytes of envelopes, because tools and instructions seldom change between requests and schemas
@@ -44,7 +45,7 @@ const noTools: object = {};
  */
 export class EnvelopeCache {
   readonly #wire: Wire;
-  readonly #kept = new WeakMap<object, Kept[]>();
+  readonly #kept = new WeakMap<object, EnvelopeBytes[]>();
 
   constructor(wire: Wire) {
     this.#wire = wire;
@@ -52,13 +53,13 @@ export class EnvelopeCache {
 
   /** @throws AgentError `invalid` for tools and headers that no service would accept. */
   of(request: EnvelopeRequest): EnvelopeBytes {
-    const key = request.tools[0] ?? noTools;
+    const key = keyOf(request.tools);
     const kept = this.#kept.get(key) ?? [];
     const known = kept.find((entry) => isSame(entry.request, request));
-    if (known !== undefined) return known.bytes;
-    const bytes = this.#make(request);
-    this.#kept.set(key, [...kept.slice(-(maxKept - 1)), { request: frozen(request), bytes }]);
-    return bytes;
+    if (known !== undefined) return known;
+    const made = this.#make(frozen(request));
+    this.#kept.set(key, [...kept.slice(-(maxKept - 1)), made]);
+    return made;
   }
 
   #make(request: EnvelopeRequest): EnvelopeBytes {
@@ -69,7 +70,7 @@ export class EnvelopeCache {
     const lead = (envelope.lead ?? []).map((item: Json) => `${JSON.stringify(item)},`).join('');
     const comma = fields === '{' ? '' : ',';
     const head = encoder.encode(`${fields}${comma}${JSON.stringify(envelope.turns)}:[${lead}`);
-    return { head, tail, headers: joinHeaders(envelope.headers) };
+    return { request, head, tail, headers: joinHeaders(envelope.headers) };
   }
 }
 
@@ -86,6 +87,7 @@ function isSame(left: EnvelopeRequest, right: EnvelopeRequest): boolean {
     left.maxTokens === right.maxTokens &&
     left.temperature === right.temperature &&
     left.effort === right.effort &&
+    left.keepMs === right.keepMs &&
     isSameOutput(left.output, right.output) &&
     isSameSystem(left.system, right.system) &&
     left.tools.length === right.tools.length &&
@@ -103,12 +105,17 @@ function isSameSystem(left: ModelRequest['system'], right: ModelRequest['system'
   return left.length === right.length && left.every((text, index) => text === right[index]);
 }
 
-function instructions(system: ModelRequest['system']): readonly string[] {
+/** The instructions as they are sent. */
+export function instructions(system: ModelRequest['system']): readonly string[] {
   const texts = typeof system === 'string' ? [system] : (system ?? []);
   return texts.filter((text) => text.trim() !== '').map((text) => text.toWellFormed());
 }
 
-function specsOf(tools: readonly Tool[]): ToolSpec[] {
+/**
+ * The tools as they are sent.
+ * @throws AgentError `invalid` for tools that no service would accept.
+ */
+export function specsOf(tools: readonly Tool[]): ToolSpec[] {
   const names = new Set<string>();
   return tools.map((tool) => {
     checkTool(tool);

@@ -17,6 +17,7 @@ import { pickHeaders } from './headers.ts';
 import { Garbled } from './payload.ts';
 import { refusal } from './refusal.ts';
 import type { Timeouts } from './timeouts.ts';
+import { lateError } from './timeouts.ts';
 import type { RawResponse, Transport } from './transport.ts';
 import { Watch } from './watch.ts';
 import type { Framer, Wire } from './wire.ts';
@@ -308,7 +309,7 @@ class Exchange {
   #late(name: Late): void {
     if (this.#phase === 'trailing') return this.#succeed();
     if (name === 'rest') return this.#refuse();
-    this.#fail(lateError(name, this.#attempt), false);
+    this.#fail(lateError(name, this.#attempt.timeouts, this.#attempt.wire.provider), false);
   }
 
   #enter(phase: Phase): void {
@@ -324,15 +325,22 @@ class Exchange {
     return this.#phase === 'over';
   }
 
+  get #sentBytes(): number {
+    return this.#attempt.body.reduce((sum, { length }) => sum + length, 0);
+  }
+
   #succeed(): void {
     if (this.#isOver) return;
     const response = this.#response;
     const rateLimits = response && pickHeaders(this.#attempt.wire.rateLimitHeaders, response);
+    const { requestId } = this.#requestId();
+    // What a service says of an answer is logged; a gateway may repeat the key in it.
+    const scrubber = this.#address?.scrubber;
     this.#finish({
       type: 'answered',
       answer: this.#assembly.answer(),
-      requestId: this.#requestId().requestId,
-      rateLimits,
+      requestId: requestId && scrubber?.text(requestId),
+      rateLimits: rateLimits && scrubber?.values(rateLimits),
     });
   }
 
@@ -347,7 +355,7 @@ class Exchange {
       this.#address === undefined || error === this.#attempt.signal?.reason
         ? error
         : this.#address.scrubber.error(error);
-    const wasted = this.#response === undefined ? noUsage : this.#assembly.usedSoFar();
+    const wasted = this.#response === undefined ? noUsage : this.#assembly.usedSoFar(this.#sentBytes);
     this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent });
   }
 
@@ -370,23 +378,4 @@ function nearer(
   right: { at: number; name: Late },
 ): { at: number; name: Late } {
   return right.at < left.at ? right : left;
-}
-
-const lateMessages: Readonly<Record<Exclude<Late, 'rest'>, string>> = {
-  head: 'No answer began within',
-  stall: 'The answer stalled: no byte came for',
-  progress: 'The answer made no progress: nothing but signs of life came for',
-  total: 'The model call was not finished within',
-};
-
-function lateError(name: Exclude<Late, 'rest'>, attempt: Attempt): AgentError {
-  const { headersMs, stallMs, progressMs, totalMs } = attempt.timeouts;
-  const allowed = { head: headersMs, stall: stallMs, progress: progressMs, total: totalMs }[name];
-  return new AgentError({
-    kind: 'timeout',
-    code: name,
-    message: `${lateMessages[name]} ${allowed / 1000} s.`,
-    provider: attempt.wire.provider,
-    retryable: true,
-  });
 }

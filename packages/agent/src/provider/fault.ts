@@ -1,6 +1,7 @@
 import type { ErrorData, ErrorKind } from '../errors.ts';
 import { AgentError, summarize } from '../errors.ts';
 import { usableWait } from './retry-after.ts';
+import { wellFormedText } from './well-formed.ts';
 import type { FaultKind } from './wire.ts';
 
 /** Promise 6: whatever the reason given, the same request would be refused again. */
@@ -31,7 +32,8 @@ export interface ReportedFault {
 
 /** The error of a failure that the service reported. */
 export function faultError(provider: string, fault: ReportedFault): AgentError {
-  const { status, code, requestId } = fault;
+  const { status, requestId } = fault;
+  const code = fault.code ?? (fault.kind === 'too_long' ? 'context_full' : undefined);
   const kind = kindOf(fault);
   const retryAfterMs = usableWait(fault.retryAfterMs);
   const data: ErrorData = {
@@ -52,11 +54,13 @@ export function faultError(provider: string, fault: ReportedFault): AgentError {
 function kindOf(fault: ReportedFault): ErrorKind {
   if (fault.kind === 'busy') return 'rate_limit';
   if (fault.kind === 'broken') return 'network';
+  if (fault.kind === 'too_long') return 'invalid';
   return fault.kind ?? kindOfStatus(fault.status ?? 500);
 }
 
+/** The words of a service, short enough to show and without the half character that a cut may leave. */
 function clip(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
+  return wellFormedText(text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text);
 }
 
 /** What people read for the codes that Node, browsers and TLS use. */

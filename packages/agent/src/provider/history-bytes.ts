@@ -1,32 +1,25 @@
 import { AgentError } from '../errors.ts';
 import type { Message } from '../message.ts';
-import { CallNames } from './call-names.ts';
-import type { OpenCall, ViewedTurn, ViewFor } from './view.ts';
-import { checkAnswered, openingTurn, sideOf, turnAt } from './view.ts';
-import type { Turn, Wire } from './wire.ts';
+import type { Departure, Sent } from './cache-break.ts';
+import type { TurnBytes } from './track.ts';
+import { Track } from './track.ts';
+import type { ViewFor } from './view.ts';
+import type { Wire } from './wire.ts';
 
 /** How many ways to go on from one first message are kept. More forks than that are serialised again. */
 const maxTracks = 4;
 
-const encoder = new TextEncoder();
-const comma = 44;
+/** How many conversations are kept although nobody may hold their messages any more. */
+const maxRecent = 8;
 
-/** The turns of a request as bytes. Neither changes after it was given out. */
-export interface TurnBytes {
-  /** Items of the turns array, joined by commas. */
-  readonly bytes: Uint8Array;
-  /** Where the turns that end a cacheable prefix end: that of the request before and that of this one. */
-  readonly marks: readonly number[];
-}
-
-interface KeptTurn {
-  readonly side: Turn['side'];
-  /** Messages up to and with this turn. */
-  readonly upTo: number;
-  /** Bytes up to and with this turn. */
-  readonly end: number;
-  readonly isEmpty: boolean;
-  readonly open: readonly OpenCall[];
+/** The turns of a request, and the request of the same conversation before it. */
+export interface HistoryTurns extends TurnBytes {
+  /** Absent: this is the first request of a conversation. */
+  readonly before?: Sent;
+  /** Absent: the conversation only grew. */
+  readonly departure?: Departure;
+  /** To be told what is sent, so that the next request can be compared with it and its marks go on. */
+  readonly track: Pick<Track, 'send'>;
 }
 
 /**
@@ -42,6 +35,8 @@ export class HistoryBytes {
   readonly #view: ViewFor;
   /** By first message, the most recently used track last. */
   readonly #tracks = new WeakMap<Message, Track[]>();
+  /** The most recently used last: a history that was read back has none of the messages it was made of. */
+  readonly #recent: Track[] = [];
 
   constructor(wire: Wire, view: ViewFor) {
     this.#wire = wire;
@@ -52,19 +47,30 @@ export class HistoryBytes {
    * The bytes of this history.
    * @throws AgentError `invalid` for a history that no service would accept.
    */
-  of(messages: readonly Message[]): TurnBytes {
+  of(messages: readonly Message[]): HistoryTurns {
     const [first] = messages;
     if (first === undefined) {
       throw new AgentError({ kind: 'invalid', code: 'history', message: 'There is no message to send.' });
     }
-    const track = this.#trackFor(first, messages);
+    const tracks = this.#tracks.get(first) ?? [];
+    const goesOn = (track: Track) => track.isContinuedBy(messages);
+    const known = tracks.findLast(goesOn) ?? this.#recent.findLast(goesOn);
+    const departure = known?.departureOf(messages);
+    const track = this.#trackFor(first, messages, tracks);
     track.extend(messages, this.#wire, this.#view);
-    return track.asked();
+    const before =
+      known === undefined && tracks.length === 0 ? this.#copied(track) : { sent: known?.sent, departure };
+    this.#use(track);
+    return {
+      ...track.asked(),
+      track,
+      ...(before.sent !== undefined && { before: before.sent }),
+      ...(before.departure !== undefined && { departure: before.departure }),
+    };
   }
 
   /** The track that this history goes on; a copy of what they share when it departs from all. */
-  #trackFor(first: Message, messages: readonly Message[]): Track {
-    const tracks = this.#tracks.get(first) ?? [];
+  #trackFor(first: Message, messages: readonly Message[], tracks: readonly Track[]): Track {
     let best: Track | undefined;
     let kept = 0;
     for (const track of tracks) {
@@ -79,114 +85,22 @@ export class HistoryBytes {
     this.#tracks.set(first, [...others.slice(-(maxTracks - 1)), track]);
     return track;
   }
-}
 
-/** One conversation as it was sent so far. */
-class Track {
-  #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
-  #turns: KeptTurn[] = [];
-  #messages: Message[] = [];
-  #names = new CallNames();
-  /** Place of the last turn of the user in the latest request, and in the one before that was shorter. */
-  #latest = -1;
-  #before = -1;
-
-  get length(): number {
-    return this.#turns.length;
-  }
-
-  get #end(): number {
-    return this.#turns.at(-1)?.end ?? 0;
-  }
-
-  /** How many turns of this track the history begins with. */
-  turnsIn(messages: readonly Message[]): number {
-    const common = commonLength(this.#messages, messages);
-    let count = this.#turns.length;
-    while (count > 0 && (this.#turns[count - 1]?.upTo ?? 0) > common) count -= 1;
-    const last = this.#turns[count - 1];
-    const next = messages[last?.upTo ?? 0];
-    // More words of the same side belong to the same turn, which is then another one.
-    const grows = last !== undefined && last.upTo > 0 && next !== undefined && sideOf(next) === last.side;
-    return grows ? count - 1 : count;
-  }
-
-  /** A track of its own that begins with the first `count` turns of this one. */
-  fork(count: number): Track {
-    const fork = new Track();
-    fork.#turns = this.#turns.slice(0, count);
-    fork.#messages = this.#messages.slice(0, fork.#turns.at(-1)?.upTo ?? 0);
-    for (const turn of fork.#turns) for (const call of turn.open) fork.#names.give(call.wireId);
-    fork.#reserve(fork.#end);
-    fork.#buffer.set(this.#buffer.subarray(0, fork.#end));
-    fork.#latest = this.#latest < count ? this.#latest : this.#before < count ? this.#before : -1;
-    return fork;
-  }
-
-  /** Adds the turns that are not here yet. */
-  extend(messages: readonly Message[], wire: Wire, view: ViewFor): void {
-    if (this.#turns.length === 0 && messages[0]?.role === 'assistant') this.#add(openingTurn, messages, wire);
-    while (this.#messages.length < messages.length) {
-      const open = this.#turns.at(-1)?.open ?? [];
-      this.#add(turnAt(messages, this.#messages.length, open, this.#names, view), messages, wire);
+  /** What was sent of the conversation that this new track is a copy of, if of any. */
+  #copied(copy: Track): { sent?: Sent | undefined; departure?: Departure | undefined } {
+    for (let at = this.#recent.length - 1; at >= 0; at -= 1) {
+      const track = this.#recent[at];
+      const departure = track === copy ? false : track?.departureOfCopy(copy);
+      if (departure !== false) return { sent: track?.sent, departure };
     }
-    checkAnswered(this.#turns.at(-1)?.open ?? []);
+    return {};
   }
 
-  /** Everything, as the request that is now made sends it. */
-  asked(): TurnBytes {
-    const last = this.#turns.findLastIndex((turn) => turn.side === 'user' && !turn.isEmpty);
-    // The same history asked again keeps both its marks.
-    if (last !== this.#latest) this.#before = this.#latest;
-    this.#latest = last;
-    const marked = [this.#turns[this.#before], this.#turns[this.#latest]];
-    const marks = marked.filter((turn) => turn !== undefined).map((turn) => turn.end);
-    return { bytes: this.#buffer.subarray(0, this.#end), marks };
+  #use(track: Track): void {
+    if (this.#recent.at(-1) === track) return;
+    const place = this.#recent.indexOf(track);
+    if (place >= 0) this.#recent.splice(place, 1);
+    this.#recent.push(track);
+    if (this.#recent.length > maxRecent) this.#recent.shift();
   }
-
-  #add(viewed: ViewedTurn, messages: readonly Message[], wire: Wire): void {
-    const { turn, upTo, open } = viewed;
-    let end = this.#end;
-    const begin = end;
-    for (const item of wire.turn(turn)) end = this.#write(JSON.stringify(item), end);
-    this.#turns.push({ side: turn.side, upTo, end, isEmpty: end === begin, open });
-    for (let at = this.#messages.length; at < upTo; at += 1) {
-      const message = messages[at];
-      if (message !== undefined) this.#messages.push(message);
-    }
-  }
-
-  /** Writes one item, after a comma unless it is the first, and returns where it ends. */
-  #write(json: string, from: number): number {
-    let at = from;
-    this.#reserve(at + 1 + json.length, at);
-    if (at > 0) {
-      this.#buffer[at] = comma;
-      at += 1;
-    }
-    let rest = json;
-    for (;;) {
-      const { read, written } = encoder.encodeInto(rest, this.#buffer.subarray(at));
-      at += written;
-      if (read === rest.length) return at;
-      // Room was made for plain ASCII; other characters take up to three bytes.
-      rest = rest.slice(read);
-      this.#reserve(at + rest.length * 3, at);
-    }
-  }
-
-  /** Makes room. Bytes given out stay what they are: a larger buffer is another one. */
-  #reserve(size: number, used = this.#end): void {
-    if (size <= this.#buffer.length) return;
-    const larger = new Uint8Array(Math.max(size, this.#buffer.length * 2));
-    larger.set(this.#buffer.subarray(0, used));
-    this.#buffer = larger;
-  }
-}
-
-function commonLength(left: readonly Message[], right: readonly Message[]): number {
-  const length = Math.min(left.length, right.length);
-  let at = 0;
-  while (at < length && left[at] === right[at]) at += 1;
-  return at;
 }

@@ -1,4 +1,4 @@
-import type { ModelResponse } from '../agent.ts';
+import type { ModelResponse, RunContext } from '../agent.ts';
 import { AgentError } from '../errors.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { planRetry } from '../retry.ts';
@@ -12,6 +12,8 @@ import { exchange } from './exchange.ts';
 export interface ModelCall extends Omit<Attempt, 'deadline'> {
   readonly model: string;
   readonly retry: RetryPolicy;
+  /** Whether whoever pays can pay for another attempt. */
+  readonly mayRetry: RunContext['mayRetry'];
 }
 
 type Answered = Extract<Outcome, { type: 'answered' }>;
@@ -63,9 +65,17 @@ function pauseBefore(
     remainingMs: deadline - runtime.monotonic(),
     random: retry ? runtime.random() : 0,
   });
-  if (plan.type === 'wait') return plan.delayMs;
+  if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan.delayMs;
   // Promise 7: whatever the status, a service that wants us to come back much later limits our rate.
   throw accounted(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
+}
+
+function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): boolean {
+  try {
+    return mayRetry?.(wasted) ?? true;
+  } catch {
+    return false;
+  }
 }
 
 function responseOf(

@@ -1,3 +1,5 @@
+const brace = 123;
+
 /** Stands for a payload that was meant to be JSON and is not: the stream cannot be trusted any more. */
 export class Garbled {
   readonly text: string;
@@ -18,6 +20,7 @@ export function parseJson(text: string): unknown {
 
 /** JSON; text that does not even begin like JSON, such as an end mark in plain words, is given as it is. */
 export function parsePayload(text: string): unknown {
+  if (text.charCodeAt(0) === brace) return parseJson(text);
   const first = text.trimStart()[0];
   if (first === '{') return parseJson(text);
   if (first === '[') return beginsLikeArray(text) ? parseJson(text) : text;

@@ -1,6 +1,6 @@
 import type { EnvelopeBytes } from './envelope-bytes.ts';
-import type { TurnBytes } from './history-bytes.ts';
-import type { Wire } from './wire.ts';
+import type { TurnBytes } from './track.ts';
+import type { CacheLifetime, PrefixCache } from './wire.ts';
 
 /** What marks the end of a cacheable prefix, and how far before the end of its turn it stands. */
 export interface CacheMark {
@@ -8,9 +8,15 @@ export interface CacheMark {
   readonly back: number;
 }
 
-/** The mark of a wire as bytes; nothing when its service finds the prefix by itself. */
-export function cacheMarkOf({ cacheMark }: Wire): CacheMark | undefined {
-  return cacheMark && { bytes: new TextEncoder().encode(cacheMark.text), back: cacheMark.back };
+const encoder = new TextEncoder();
+
+/** The mark for a lifetime as bytes; nothing when the service finds the prefix by itself. */
+export function markOf(
+  cache: PrefixCache | undefined,
+  lifetime: CacheLifetime | undefined,
+): CacheMark | undefined {
+  if (lifetime?.mark === undefined) return undefined;
+  return { bytes: encoder.encode(lifetime.mark), back: cache?.markBack ?? 0 };
 }
 
 /** A request's body as byte ranges: the marks stand between ranges of the turns, whose bytes stay as they are. */

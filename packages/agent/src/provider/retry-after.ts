@@ -34,11 +34,11 @@ function numberIn(text: string | undefined): number | undefined {
 }
 
 /**
- * Milliseconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT` or the older `Sunday, 06-Nov-94 08:49:37 GMT`
- * (RFC 9110, 5.6.7). Reckoned here because the core uses no global clock or calendar.
+ * Milliseconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT` or one of the older forms, which everybody has to
+ * read (RFC 9110, 5.6.7). Reckoned here because the core uses no global clock or calendar.
  */
-function httpDate(text: string): number | undefined {
-  const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(text);
+function httpDate(given: string): number | undefined {
+  const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(usualForm(given));
   if (match === null) return undefined;
   const [, date, name, years, hours, minutes, seconds] = match;
   const month = months.indexOf((name ?? '').toLowerCase());
@@ -46,6 +46,14 @@ function httpDate(text: string): number | undefined {
   const year = Number(years) + (years?.length === 2 ? 2000 : 0);
   const time = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
   return daysSince1970(year, month + 1, Number(date)) * day + time * 1000;
+}
+
+/** The oldest form, `Sun Nov  6 08:49:37 1994`, has the same parts in another order. */
+function usualForm(text: string): string {
+  const match = /^(\w{3}) (\w{3}) ([\d ]\d) ([\d:]+) (\d{4})$/.exec(text);
+  if (match === null) return text;
+  const [, day, month, date, time, year] = match;
+  return `${day}, ${date?.replace(' ', '0')} ${month} ${year} ${time} GMT`;
 }
 
 /** Days from 1 January 1970 in the Gregorian calendar: a year is counted from March, so that leap days end it. */

@@ -6,6 +6,10 @@ export interface Scrubber {
   text(text: string): string;
   /** Like `text`, for text that was cut: a secret may be cut in two at its end. */
   cutText(text: string): string;
+  /** How many characters at the end may be the beginning of a secret whose rest has not come yet. */
+  unfinished(text: string): number;
+  /** The same fields with every value cleaned. */
+  values(fields: Readonly<Record<string, string>>): Record<string, string>;
   /** The same error without secrets in any of its texts. */
   error(error: AgentError): AgentError;
 }
@@ -49,6 +53,8 @@ export function scrubberOf(secrets: readonly string[]): Scrubber {
   return {
     text,
     cutText: (given) => withoutCutSecret(text(given), needles),
+    unfinished: (given) => Math.max(0, ...needles.map((needle) => begunAtEnd(given, needle))),
+    values: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, text(value)])),
     error: (error) => scrubError(error, text),
   };
 }
@@ -79,6 +85,13 @@ function withoutCutSecret(text: string, needles: readonly string[]): string {
     }
   }
   return text;
+}
+
+/** The length of the longest beginning of the secret, short of all of it, that the text ends with. */
+function begunAtEnd(text: string, needle: string): number {
+  let length = Math.min(needle.length - 1, text.length);
+  while (length > 0 && !text.endsWith(needle.slice(0, length))) length -= 1;
+  return length;
 }
 
 function scrubError(error: AgentError, text: (given: string) => string): AgentError {

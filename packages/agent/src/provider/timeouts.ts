@@ -1,3 +1,5 @@
+import { AgentError } from '../errors.ts';
+
 /** Deadlines of one model call, in milliseconds. */
 export interface Timeouts {
   /** From the request to the head of the answer. Local models load slowly: a custom address gets more. */
@@ -16,3 +18,23 @@ export const defaultTimeouts: Timeouts = Object.freeze({
   progressMs: 300_000,
   totalMs: 600_000,
 });
+
+const lateMessages = {
+  head: 'No answer began within',
+  stall: 'The answer stalled: no byte came for',
+  progress: 'The answer made no progress: nothing but signs of life came for',
+  total: 'The model call was not finished within',
+} as const;
+
+/** The error of a deadline that has passed. */
+export function lateError(name: keyof typeof lateMessages, timeouts: Timeouts, provider: string): AgentError {
+  const { headersMs, stallMs, progressMs, totalMs } = timeouts;
+  const allowed = { head: headersMs, stall: stallMs, progress: progressMs, total: totalMs }[name];
+  return new AgentError({
+    kind: 'timeout',
+    code: name,
+    message: `${lateMessages[name]} ${allowed / 1000} s.`,
+    provider,
+    retryable: true,
+  });
+}

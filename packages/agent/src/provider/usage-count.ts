@@ -8,10 +8,11 @@ const counted: readonly Counted[] = [
   'outputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
+  'cacheWriteLongTokens',
   'reasoningTokens',
 ];
 
-/** A rule of thumb for text whose tokens nobody counted. */
+/** A rule of thumb for text whose tokens nobody counted: UTF-16 units, or bytes, of one token. */
 const unitsPerToken = 4;
 
 /** The token counts of one answer. Counts are absolute: a later one replaces an earlier one. */
@@ -32,13 +33,15 @@ export class UsageCount {
   }
 
   /**
-   * The usage of an answer that broke off after `size` UTF-16 units. Services give a first count of output
-   * before there is any, so the output is the larger of what was reported and what must have been used.
+   * The usage of an answer that broke off after `size` UTF-16 units, to a request of so many bytes. Services
+   * give a first count of output before there is any, so the output is the larger of what was reported and
+   * what must have been used. Some count the input only at the end; whoever has begun to answer has read it.
    */
-  withArrived(size: number): Usage {
+  withArrived(size: number, sentBytes: number): Usage {
     const reported = this.total();
-    const estimate = Math.ceil(size / unitsPerToken);
-    if (estimate <= reported.outputTokens) return reported;
-    return { ...reported, outputTokens: estimate, estimated: true };
+    const { inputTokens = size > 0 ? Math.ceil(sentBytes / unitsPerToken) : 0 } = this.#counts;
+    const outputTokens = Math.max(reported.outputTokens, Math.ceil(size / unitsPerToken));
+    if (inputTokens === reported.inputTokens && outputTokens === reported.outputTokens) return reported;
+    return { ...reported, inputTokens, outputTokens, estimated: true };
   }
 }

@@ -30,6 +30,11 @@ export interface WireRequest {
   readonly temperature?: number;
   readonly effort?: RequestConfig['effort'];
   readonly output?: OutputShape;
+  /**
+   * How long the service is to keep what stands before the turns, in milliseconds: one of the wire's
+   * {@link PrefixCache} lifetimes, or 0 for not at all. Absent for a wire that declares none.
+   */
+  readonly keepMs?: number;
 }
 
 /** The request without its turns: the kit puts those into `body[turns]` as an array, after `lead`. */
@@ -64,8 +69,11 @@ export type Turn =
 /** Names a block while its answer streams: any stable key. Blocks may interleave; the first mention gives the order. */
 export type BlockKey = number | string;
 
-/** Why a request or a stream failed, in neutral words: an error kind, `busy` (try later) or `broken` (garbled). */
-export type FaultKind = ErrorKind | 'busy' | 'broken';
+/**
+ * Why a request or a stream failed, in neutral words: an error kind, `busy` (try later), `broken` (garbled) or
+ * `too_long` (the conversation does not fit the model, which a shorter one might).
+ */
+export type FaultKind = ErrorKind | 'busy' | 'broken' | 'too_long';
 
 export interface Fault {
   readonly message: string;
@@ -117,6 +125,30 @@ export interface Framer {
  */
 export type Framing = 'sse' | 'ndjson' | { readonly contentTypes: readonly string[]; open(): Framer };
 
+/** One of the ways in which a service keeps what a prompt begins with. */
+export interface CacheLifetime {
+  /** How long it is kept after its last use, in milliseconds. */
+  readonly ms: number;
+  /** What writing a token costs, as a multiple of plain input. */
+  readonly write: number;
+  /** Text spliced into the bytes of a turn to mark the end of what is to be kept so long. */
+  readonly mark?: string;
+}
+
+/**
+ * How a service keeps what a prompt begins with. The kit chooses among the lifetimes by the pauses it sees,
+ * tells the envelope by `keepMs`, and puts the mark at the last turn of the user in this request and in the
+ * one before, never at a turn of the assistant.
+ */
+export interface PrefixCache {
+  /** The shortest one, which is the cheapest to write, first. */
+  readonly lifetimes: readonly CacheLifetime[];
+  /** What reading a kept token costs, as a multiple of plain input. */
+  readonly read: number;
+  /** How many bytes before the end of its turn a mark stands. Default 0. */
+  readonly markBack?: number;
+}
+
 /**
  * A provider as data and pure functions. `createAgent` does the rest: transport, framing, retries,
  * time-outs, abort, assembling, history bytes, scrubbing, size limits.
@@ -135,12 +167,8 @@ export interface Wire {
   event(payload: unknown, out: Out): void;
   /** Describes an HTTP failure. `body` is at most 16 KiB of text. */
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
-  /**
-   * Text spliced into the bytes of a turn to mark the end of a cacheable prefix, `back` bytes before the
-   * turn's end. The kit marks the last turn of the user in this request and in the one before, never a turn
-   * of the assistant.
-   */
-  readonly cacheMark?: { readonly text: string; readonly back: number };
+  /** Absent: the service keeps nothing, or asks no price for it and needs no mark. */
+  readonly cache?: PrefixCache;
   /** Names (or prefixes ending in `*`) of response headers shown as `rateLimits`. */
   readonly rateLimitHeaders?: readonly string[];
   /** Name of the response header with the service's request id. */

@@ -1,18 +1,28 @@
 import { answerCases } from './agent-contract/answers.ts';
+import { argumentCases } from './agent-contract/arguments.ts';
+import { blockCases } from './agent-contract/blocks.ts';
+import { bodyCases } from './agent-contract/bodies.ts';
 import { callCases } from './agent-contract/calls.ts';
+import { cancelPointCases } from './agent-contract/cancel-points.ts';
 import { cancelCases } from './agent-contract/cancels.ts';
+import { connectionCases } from './agent-contract/connection.ts';
 import { cutCases } from './agent-contract/cuts.ts';
+import { echoCases } from './agent-contract/echoes.ts';
+import { endCases } from './agent-contract/ends.ts';
 import { errorCases } from './agent-contract/errors.ts';
 import { framingCases } from './agent-contract/framing.ts';
 import { historyCases } from './agent-contract/history.ts';
 import { hostileCases } from './agent-contract/hostile.ts';
 import type { Seeds } from './agent-contract/laws.ts';
 import { lawCases } from './agent-contract/laws.ts';
+import { oddFrameCases } from './agent-contract/odd-frames.ts';
+import { patienceCases } from './agent-contract/patience.ts';
 import { repeatCases } from './agent-contract/repeats.ts';
 import { requestCases } from './agent-contract/requests.ts';
 import { retryCases } from './agent-contract/retries.ts';
 import { sealCases } from './agent-contract/seals.ts';
 import { secretCases } from './agent-contract/secrets.ts';
+import { statusCases } from './agent-contract/statuses.ts';
 import { streamCases } from './agent-contract/streams.ts';
 import type { CaseDefinition, ContractSubject } from './agent-contract/subject.ts';
 import { usageCases } from './agent-contract/usage.ts';
@@ -51,6 +61,16 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...cancelCases,
     ...secretCases,
     ...hostileCases,
+    ...statusCases,
+    ...endCases,
+    ...blockCases,
+    ...argumentCases,
+    ...oddFrameCases,
+    ...connectionCases,
+    ...bodyCases,
+    ...cancelPointCases,
+    ...patienceCases,
+    ...echoCases,
     ...lawCases(seeds),
   ];
   return [lackCase(subject, maxLacks), ...definitions.map((definition) => bound(definition, subject))];

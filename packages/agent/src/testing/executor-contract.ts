@@ -4,14 +4,16 @@ import type { ContractCase } from './contract-case.ts';
 import { metricCases } from './executor-contract/account.ts';
 import { cancelCases } from './executor-contract/cancel.ts';
 import type { ExecutorCase } from './executor-contract/cases.ts';
+import { compactionCases, spillCases } from './executor-contract/context.ts';
 import { slowStore } from './executor-contract/faulty-store.ts';
 import { gateCases } from './executor-contract/gate.ts';
 import { historyCases } from './executor-contract/history.ts';
 import { limitCases } from './executor-contract/limits.ts';
 import { loopCases } from './executor-contract/loop.ts';
+import { progressCases } from './executor-contract/progress.ts';
 import { resumeCases, writerCases } from './executor-contract/resume.ts';
 import { schedulingCases, stopBatchCases } from './executor-contract/scheduling.ts';
-import { compactionCases, outputCases } from './executor-contract/shapes.ts';
+import { outputCases } from './executor-contract/shapes.ts';
 import type { Spoil } from './executor-contract/stage.ts';
 import { Stage } from './executor-contract/stage.ts';
 import { steerCases } from './executor-contract/steer.ts';
@@ -38,6 +40,7 @@ const definitions: readonly ExecutorCase[] = [
   ...gateCases,
   ...waitingCases,
   ...limitCases,
+  ...progressCases,
   ...cancelCases,
   ...steerCases,
   ...metricCases,
@@ -45,6 +48,7 @@ const definitions: readonly ExecutorCase[] = [
   ...readerCases,
   ...outputCases,
   ...compactionCases,
+  ...spillCases,
   ...resumeCases,
   ...writerCases,
 ];

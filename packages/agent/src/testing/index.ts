@@ -1,9 +1,13 @@
+export { type Player, type PlayerOptions, player } from '../cassette/player.ts';
+export { type RecorderOptions, recorder } from '../cassette/recorder.ts';
+export type { Tape, TapeControl } from '../cassette/tape.ts';
 export type { Seeds } from './agent-contract/laws.ts';
 export type { AgentLink, ContractSubject } from './agent-contract/subject.ts';
 export { type AgentContractOptions, agentContract } from './agent-contract.ts';
 export { ContractFailure } from './assertion.ts';
 export { type Chunking, chunksOf } from './chunking.ts';
 export type { ContractCase } from './contract-case.ts';
+export { type ExecutorSubject, executorContract } from './executor-contract.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
 export { handlerTransport } from './handler-transport.ts';
 export { type Loopback, serveLoopback } from './loopback.ts';
@@ -37,6 +41,14 @@ export {
   scriptedAgent,
 } from './scripted-agent.ts';
 export { type SeededRandom, seededRandom } from './seeded-random.ts';
+export { shrinkSimulation } from './simulation/shrink.ts';
+export {
+  type Simulation,
+  type SimulationOptions,
+  simulate,
+  type Violation,
+} from './simulation/simulate.ts';
+export { assertValidHistory } from './valid-history.ts';
 export {
   type Exchange,
   type Handler,

@@ -43,7 +43,7 @@ export interface RawPlay {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Chunks of the body; what is iterated lazily may be endless. */
-  readonly body?: string | Iterable<string>;
+  readonly body?: string | Iterable<string | Uint8Array>;
   readonly ending?: Ending;
 }
 
@@ -51,6 +51,8 @@ export interface RawPlay {
 export interface LivePlay {
   readonly type: 'live';
   readonly stream: LiveStream;
+  /** Default 200. */
+  readonly status?: number;
 }
 
 /** No answer ever: neither head nor body. */

@@ -25,12 +25,12 @@ export async function perform(play: Play, { testing, secret, signal }: Performan
     case 'fault':
       return errorResponse(testing.error(play.fault, secret), play.headers);
     case 'raw':
-      return new Response(bodyOf(rawChunks(play), play.ending ?? 'end'), {
+      return new Response(mayHaveBody(play) ? bodyOf(rawChunks(play), play.ending ?? 'end') : null, {
         status: play.status,
         headers: { ...play.headers },
       });
     case 'live':
-      return new Response(play.stream.body, { headers: headOf(testing) });
+      return new Response(play.stream.body, { status: play.status ?? 200, headers: headOf(testing) });
     case 'silent':
       await aborted(signal);
       throw new Error('The client left before there was an answer.');
@@ -92,10 +92,18 @@ function answerChunks(play: AnswerPlay, testing: ProviderTesting): Uint8Array[] 
   return chunksOf(framesOf(play, testing), play.chunks ?? 'payload');
 }
 
+/** Some statuses forbid a body, even an empty one. */
+function mayHaveBody({ status, body }: RawPlay): boolean {
+  return body !== undefined || (status !== 204 && status !== 205 && status !== 304);
+}
+
 function* rawChunks(play: RawPlay): Iterable<Uint8Array> {
   const encoder = new TextEncoder();
   const body = typeof play.body === 'string' ? [play.body] : (play.body ?? []);
-  for (const text of body) if (text !== '') yield encoder.encode(text);
+  for (const chunk of body) {
+    // An empty chunk would end an HTTP body before its time.
+    if (chunk.length > 0) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+  }
 }
 
 /**

@@ -70,7 +70,7 @@ const failures: Readonly<Record<ScriptFault['type'], Failure>> = {
   invalid: { status: 400, kind: 'invalid' },
   refused_key: { status: 401, kind: 'auth' },
   not_found: { status: 404, kind: 'invalid' },
-  context_full: { status: 400, kind: 'invalid' },
+  context_full: { status: 400, kind: 'too_long' },
 };
 
 function errorOf(fault: ScriptFault, secret: string): WireError {

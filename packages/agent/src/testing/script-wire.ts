@@ -75,7 +75,7 @@ function tell(payload: unknown, out: Out): void {
 /** A failure as a scripted service words it. */
 export interface ScriptFailure {
   readonly message: string;
-  readonly kind?: ErrorKind | 'busy';
+  readonly kind?: ErrorKind | 'busy' | 'too_long';
   readonly retryAfterMs?: number;
 }
 

@@ -47,12 +47,15 @@ export function wireServer(
 ): WireServer {
   const exchanges: Exchange[] = [];
   const waiting = new Map<number, PromiseWithResolvers<Exchange>>();
+  // A Request follows the signal it was made with only as long as it is reachable itself.
+  const reachable: Request[] = [];
   let played = 0;
   const next = async (request: ReadRequest): Promise<Play> => {
     const index = played++;
     return (typeof script === 'function' ? await script(request, index) : script[index]) ?? scriptIsOver;
   };
   const handler: Handler = async (request) => {
+    reachable.push(request);
     const text = await request.text();
     const { read, refusal, complaint } = examine(testing, text);
     const exchange: Exchange = {

@@ -25,11 +25,15 @@ const stopReasons: Readonly<Record<StopReason, string>> = {
 /** The event that opens an answer, its counts of input included, as the service sends it. */
 export function begin(answer: ScriptAnswer): RawMessageStreamEvent[] {
   const { plain, cacheRead, cacheWrite } = inputOf(answer.usage);
+  const { cacheWriteLongTokens: long } = answer.usage;
   const usage: ServiceUsage = {
     input_tokens: plain,
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cacheRead,
-    cache_creation: null,
+    cache_creation:
+      long === undefined
+        ? null
+        : { ephemeral_1h_input_tokens: long, ephemeral_5m_input_tokens: (cacheWrite ?? 0) - long },
     // The service counts the first token here; the total comes at the end and replaces it.
     output_tokens: Math.min(1, answer.usage.outputTokens),
     output_tokens_details: null,

@@ -6,6 +6,7 @@ import type {
 import type { Address } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
+import { cacheFields, cacheOf } from '../cache-fields.ts';
 import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
@@ -13,7 +14,7 @@ import { chatEvent } from './event.ts';
 import { chatTurn } from './turn.ts';
 
 /** Chat Completions, at OpenAI and at every server that speaks it. */
-export function chatWire(address: Address): Wire {
+export function chatWire(address: Address, model: string): Wire {
   return {
     provider: providerName,
     framing: 'sse',
@@ -27,6 +28,7 @@ export function chatWire(address: Address): Wire {
     turn: chatTurn,
     event: chatEvent,
     fault: faultOf,
+    ...cacheOf(address, model),
     rateLimitHeaders,
     requestIdHeader,
   };
@@ -49,7 +51,7 @@ function chatBody(
     stream: true,
     stream_options: { include_usage: true },
   };
-  if (official) body.store = false;
+  if (official) Object.assign(body, { store: false }, cacheFields(request));
   if (request.tools.length > 0) {
     body.tools = request.tools.map((tool) => ({ type: 'function', function: { ...tool } }));
     if (request.toolChoice === 'none') body.tool_choice = 'none';

@@ -4,6 +4,7 @@ import type { Reasoning } from 'openai/resources/shared';
 import type { Address } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
+import { cacheFields, cacheOf } from '../cache-fields.ts';
 import { providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
@@ -29,12 +30,13 @@ export function responsesWire(address: Address, model: string, options: Response
     endpoint: () => endpointOf(address, '/responses'),
     // The SDK's type is plain JSON without saying so; being typed is what guards the names of the fields.
     envelope: (request) => ({
-      body: responsesBody(request, options) as unknown as JsonObject,
+      body: responsesBody(request, options, address.official) as unknown as JsonObject,
       turns: 'input',
     }),
     turn: (turn) => responsesTurn(turn, thinks),
     event: responsesEvent,
     fault: faultOf,
+    ...cacheOf(address, model),
     rateLimitHeaders,
     requestIdHeader,
   };
@@ -44,8 +46,13 @@ export function responsesWire(address: Address, model: string, options: Response
  * The body without its input. Fields are assigned one by one, since TypeScript checks their names only then.
  * The instructions go as one text, stable parts first; whatever is a default of the service is left out.
  */
-function responsesBody(request: WireRequest, options: ResponsesOptions): ResponseCreateParamsStreaming {
+function responsesBody(
+  request: WireRequest,
+  options: ResponsesOptions,
+  official: boolean,
+): ResponseCreateParamsStreaming {
   const body: ResponseCreateParamsStreaming = { model: request.model, stream: true, store: false };
+  if (official) Object.assign(body, cacheFields(request));
   if (request.system.length > 0) body.instructions = request.system.join('\n\n');
   if (request.tools.length > 0) {
     // `strict` is true when left out, and would then change the schema and what counts as required.

@@ -1,10 +1,11 @@
 import type { ErrorKind } from '../../errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
-import type { AnswerPlay, Ending } from '../play.ts';
+import type { Ending } from '../play.ts';
 import { plays } from '../play.ts';
-import type { Lack, ScriptAnswer, ScriptFault, Step } from '../provider-testing.ts';
-import { callBlock, scriptAnswer, tell } from '../script.ts';
+import type { ScriptFault } from '../provider-testing.ts';
 import { expectAnswer } from './compare.ts';
+import type { Place } from './places.ts';
+import { needsOf, places, spoken, toldTo, wholePlaces } from './places.ts';
 import { answered, askOnce, failed } from './stage.ts';
 import type { CaseDefinition } from './subject.ts';
 import { group } from './subject.ts';
@@ -12,62 +13,10 @@ import { group } from './subject.ts';
 const cuts = group('cuts');
 const faults = group('faults');
 
-const spoken: ScriptAnswer = scriptAnswer([
-  'A text of some length.',
-  callBlock('call_1', 'put', { value: 'an argument of some length' }),
-]);
-const thoughtful: ScriptAnswer = scriptAnswer([
-  { type: 'reasoning', text: 'A thought of some length.' },
-  'Text.',
-]);
-
-/** A place in the telling of an answer: what has been told when something happens. */
-interface Place {
-  readonly what: string;
-  readonly answer: ScriptAnswer;
-  readonly steps: readonly Step[];
-  readonly torn?: Step;
-  readonly needs?: Lack;
-}
-
-/** The steps before the first one of this block and type, and one of that kind. */
-function until(answer: ScriptAnswer, at: number, type: Step['type']): readonly Step[] {
-  const steps = tell(answer);
-  const index = steps.findIndex((step) => step.type === type && 'at' in step && step.at === at);
-  return steps.slice(0, index + 1);
-}
-
-const places: readonly Place[] = [
-  { what: 'before anything is said', answer: spoken, steps: [] },
-  { what: 'in the middle of a text', answer: spoken, steps: until(spoken, 0, 'delta') },
-  { what: 'behind a text', answer: spoken, steps: until(spoken, 0, 'close') },
-  {
-    what: 'in the middle of reasoning',
-    answer: thoughtful,
-    steps: until(thoughtful, 0, 'delta'),
-    needs: 'reasoning',
-  },
-  { what: 'behind the name of a call', answer: spoken, steps: until(spoken, 1, 'open') },
-  { what: 'in the middle of arguments', answer: spoken, steps: until(spoken, 1, 'delta') },
-  { what: 'behind a whole call', answer: spoken, steps: until(spoken, 1, 'close') },
-  {
-    what: 'in the middle of a frame',
-    answer: spoken,
-    steps: until(spoken, 0, 'open'),
-    torn: { type: 'delta', at: 0, text: 'A text of some length.' },
-  },
-  {
-    what: 'in the middle of the last frame',
-    answer: spoken,
-    steps: until(spoken, 1, 'close'),
-    torn: { type: 'end' },
-  },
-];
-
 function cutCase(place: Place, ending: Ending): CaseDefinition {
-  const { what, answer, steps, torn, needs } = place;
+  const { what, answer } = place;
   const how = ending === 'end' ? 'ends cleanly' : 'breaks';
-  const play: AnswerPlay = plays(answer, { steps, ending, ...(torn !== undefined && { torn }) });
+  const play = toldTo(place, { ending });
   return cuts(
     `P1 a stream that ${how} ${what} is no answer, and is tried again`,
     async (subject) => {
@@ -81,17 +30,17 @@ function cutCase(place: Place, ending: Ending): CaseDefinition {
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
-    ...(needs === undefined ? [] : [needs]),
+    ...needsOf(place),
   );
 }
 
 /** A failure told inside a stream whose head said 200. */
 function faultCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): CaseDefinition {
-  const { what, answer, steps, needs } = place;
+  const { what, answer } = place;
   const message = `The stream fails with ${type}, number 991.`;
-  const play = plays(answer, { steps, fault: { type, message } });
+  const play = toldTo(place, { fault: { type, message } });
   return faults(
-    `a stream that tells of ${type} ${what} is ${kind}, and is tried again`,
+    `P5 a stream that tells of ${type} ${what} is ${kind}, and is tried again`,
     async (subject) => {
       const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expectEqual(
@@ -108,11 +57,9 @@ function faultCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): Ca
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
     'in-stream-fault',
-    ...(needs === undefined ? [] : [needs]),
+    ...needsOf(place),
   );
 }
-
-const wholeFrames = places.filter(({ torn }) => torn === undefined);
 
 export const cutCases: readonly CaseDefinition[] = [
   ...places.flatMap((place) => [cutCase(place, 'end'), cutCase(place, 'reset')]),
@@ -133,11 +80,13 @@ export const cutCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [noise], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
-  ...wholeFrames.map((place) => faultCase(place, 'overloaded', 'rate_limit')),
-  faultCase(wholeFrames[1] ?? { what: 'somewhere', answer: spoken, steps: [] }, 'rate_limit', 'rate_limit'),
-  faultCase(wholeFrames[1] ?? { what: 'somewhere', answer: spoken, steps: [] }, 'server', 'agent'),
+  ...wholePlaces.flatMap((place) => [
+    faultCase(place, 'overloaded', 'rate_limit'),
+    faultCase(place, 'rate_limit', 'rate_limit'),
+    faultCase(place, 'server', 'agent'),
+  ]),
   faults(
-    'a stream that tells that the request is invalid is final',
+    'P6 a stream that tells that the request is invalid is final',
     async (subject) => {
       const play = plays(spoken, { steps: [], fault: { type: 'invalid', message: 'No good, number 7.' } });
       const { outcome, exchanges } = await askOnce(subject, [play, plays(spoken)]);

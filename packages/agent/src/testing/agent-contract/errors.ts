@@ -51,6 +51,7 @@ function fault(what: string, type: ScriptFault['type'], kind: ErrorKind, isRetri
     const { outcome, exchanges } = await askOnce(subject, [play, play], {}, { retry: { retries: 1 } });
     const error = failed(outcome);
     expectEqual([error.kind, error.retryable], [kind, isRetried], 'kind and retryable');
+    if (type === 'context_full') expectEqual(error.code, 'context_full', 'the code');
     expect(error.message.includes(words), `the words of the service in the message, found ${error.message}`);
     expectEqual(error.provider, subject.testing.provider, 'the provider of the error');
     expectEqual(exchanges.length, isRetried ? 2 : 1, 'the number of requests');

@@ -17,8 +17,9 @@ import { group } from './subject.ts';
 
 const the = group('laws');
 
-/** Real time for all seeds of a law, in milliseconds; each has the ordinary limit of a case besides. */
+/** Real time for all seeds of a law and for one of them, in milliseconds. */
 const lawMs = 60_000;
+const caseMs = 5_000;
 
 type ReadTurns = ReadRequest['turns'];
 
@@ -33,11 +34,12 @@ export interface Seeds {
 /** Tries a law with each seed on one stage; the error of a failing one names it. */
 async function forSeeds(
   { first = 1, count = 100 }: Seeds,
+  slack: number | undefined,
   attempt: (seed: number) => Promise<void>,
 ): Promise<void> {
   for (let seed = first; seed < first + count; seed += 1) {
     try {
-      await watched(attempt(seed));
+      await watched(attempt(seed), caseMs * (slack ?? 1));
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new ContractFailure(
@@ -55,7 +57,7 @@ async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<v
     subject,
     () => play,
     async (stage) => {
-      await forSeeds(seeds, async (seed) => {
+      await forSeeds(seeds, subject.slack, async (seed) => {
         play = randomPlay(seededRandom(seed), testing.lacks);
         const response = answered(await stage.ask());
         expectEqual(response.attempts, 1, 'the attempts');
@@ -85,7 +87,7 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
     () => plays(scriptAnswer(['Fine.'])),
     async (stage) => {
       let asked = 0;
-      await forSeeds(seeds, async (seed) => {
+      await forSeeds(seeds, subject.slack, async (seed) => {
         const { messages, turns } = randomHistory(seededRandom(seed), testing.lacks);
         const outcome = await stage.ask({ messages });
         expectAcceptable(stage, asked);
@@ -108,7 +110,7 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
     () => play,
     async (stage) => {
       let asked = 0;
-      await forSeeds(seeds, async (seed) => {
+      await forSeeds(seeds, subject.slack, async (seed) => {
         const random = seededRandom(seed);
         let messages: Message[] = [user(randomText(random))];
         const turns: { side: 'user' | 'assistant'; parts: ReadPart[] }[] = [

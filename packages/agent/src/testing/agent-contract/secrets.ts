@@ -13,7 +13,7 @@ const the = group('secrets');
 const fine = plays(scriptAnswer(['Fine.']));
 
 /** Everything that an error can be turned into, searched for the key and for the better half of it. */
-async function expectClean(error: AgentError): Promise<void> {
+export async function expectClean(error: AgentError): Promise<void> {
   const { inspect } = await import('node:util');
   const half = contractKey.slice(0, Math.ceil(contractKey.length / 2) + 2);
   const forms = {

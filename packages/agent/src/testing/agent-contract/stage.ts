@@ -53,7 +53,7 @@ export interface Outcome {
   readonly events: readonly AgentEvent[];
 }
 
-/** Sets a stage up, acts on it, checks that no request was refused or unreadable, and takes it down. */
+/** Sets a stage up, acts on it, checks that no request was refused or unreadable and no timer left, and takes it down. */
 export async function onStage(
   subject: ContractSubject,
   script: WireScript,
@@ -63,11 +63,13 @@ export async function onStage(
 ): Promise<void> {
   const server = wireServer(subject.testing, script, { secret: contractKey });
   const loopback = await serveLoopback(server.handler);
+  const runtime = fakeRuntime();
   try {
-    await watched(act(stageOf(subject, server, loopback.url, link)), limitMs);
+    await watched(act(stageOf(subject, server, loopback.url, runtime, link)), limitMs * (subject.slack ?? 1));
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be acceptable, but ${complaint}`);
     }
+    expect(runtime.timers === 0, `no timer to be left behind, found ${runtime.timers}`);
   } finally {
     await loopback.close();
   }
@@ -99,9 +101,9 @@ function stageOf(
   subject: ContractSubject,
   server: WireServer,
   baseURL: string,
+  runtime: FakeRuntime,
   link: Partial<AgentLink>,
 ): Stage {
-  const runtime = fakeRuntime();
   const agent = (own: Partial<AgentLink> = {}) =>
     subject.create({ baseURL, apiKey: contractKey, runtime, ...link, ...own });
   let usual: Agent | undefined;
@@ -160,7 +162,7 @@ function checkOutcome({ response, error, events }: Outcome): void {
   if (response === undefined) return;
   const last = events.slice(events.findLastIndex(({ type }) => type === 'retry') + 1);
   const told = last
-    .filter((event) => event.type !== 'retry')
+    .filter((event) => 'index' in event)
     .toSorted((left, right) => left.index - right.index);
   const text = told.map((event) => (event.type === 'text' ? event.text : '')).join('');
   expectEqual(text, response.content, 'the text blocks emitted, beside the answer');
@@ -169,7 +171,11 @@ function checkOutcome({ response, error, events }: Outcome): void {
   expectEqual(shown.toWellFormed(), response.content, 'the text deltas emitted since the last retry');
   expect(response.content.isWellFormed(), 'an answer without half characters');
   if (response.stopReason !== 'tool_use') return;
-  const calls = told.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
+  const problems = response.toolCalls.map(({ problem }) => problem);
+  // What spoils a call may come behind it, when it has been told.
+  const calls = told
+    .flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
+    .map((call, index) => ({ problem: problems[index], ...call }));
   expectEqual(calls, response.toolCalls, 'the calls emitted, beside those of the answer');
 }
 

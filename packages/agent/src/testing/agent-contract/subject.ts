@@ -18,6 +18,8 @@ export interface ContractSubject {
   create(link: AgentLink): Agent;
   /** The provider's inverse. */
   readonly testing: ProviderTesting;
+  /** How much longer than usual a case may take before it counts as one that hangs. Default 1. */
+  readonly slack?: number;
 }
 
 /** A case before it is bound to a subject. */

@@ -2,6 +2,7 @@ import { AgentError } from '../../errors.ts';
 import type { RunEvent } from '../../event.ts';
 import type { ExecutorOptions, RunOptions } from '../../plan.ts';
 import type { Run, RunResult } from '../../run.ts';
+import { summarize } from '../../summary.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';
@@ -63,7 +64,7 @@ const hangingCases: readonly ExecutorCase[] = [
   hanging('a summary of the conversation', () => ({
     agent: puppet([calls(['one'])]),
     tools: [probes().tool('one')],
-    context: { maxTokens: 1, keep: 1, summarize: never },
+    context: { maxTokens: 1, compact: summarize(never, { keep: 1 }) },
   })),
 ];
 
@@ -139,11 +140,19 @@ const momentCases: readonly ExecutorCase[] = [
   }),
   the('a cancel that was heard always counts, at whatever moment it comes', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
-      const { tool } = probes();
-      const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [tool('one')] });
+      const { tool, names } = probes();
+      const agent = puppet([calls(['one']), says('Done.')]);
+      const run = stage.run({ agent, tools: [tool('one')] });
       for (let round = 0; round < moment; round += 1) await undefined;
       const heard = run.cancel();
+      const begun = [agent.requests.length, names.length];
       const result = await stage.until(run);
+      if (heard)
+        expectEqual(
+          [agent.requests.length, names.length],
+          begun,
+          `what began after a cancel at moment ${moment}`,
+        );
       expectEqual(result.status, heard ? 'cancelled' : 'complete', `the status at moment ${moment}`);
     }
   }),

@@ -19,7 +19,8 @@ function loop(turns: number, last: PuppetStep = says('Closing words.')): PuppetS
   return [...Array.from({ length: turns }, () => calls(['one'])), last];
 }
 
-const one = () => [probes().tool('one')];
+/** What it gives is always the same, and here it may be. */
+const one = () => [probes().tool('one', { mayRepeat: true })];
 
 const turnCases: readonly ExecutorCase[] = [
   the('the run ends when its requests are used up', async (stage) => {
@@ -169,6 +170,17 @@ const budgetCases: readonly ExecutorCase[] = [
     expect(budget.tokens <= 60_000 && budget.tokens >= 45_000, `nearly all used, found ${budget.tokens}`);
     expectEqual(budget.tokensLeft, 60_000 - budget.tokens, 'what is left: nothing is held back any more');
   }),
+  the('runs side by side never spend the same rest twice, though each takes all it may', async (stage) => {
+    const budget = new Budget({ tokens: 100_000 });
+    const greedy: PuppetStep = ({ config }) =>
+      calls(['one'], { usage: { inputTokens: 10, outputTokens: config?.maxTokens ?? 32_000 } });
+    const run = () =>
+      stage.run({ agent: puppet(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', { budget });
+    const runs = Array.from({ length: 8 }, run);
+    for (const each of runs) expectEqual((await stage.until(each)).limit, 'tokens', 'the limit');
+    expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
+    expect(budget.tokens >= 75_000, `at least three quarters of it, found ${budget.tokens}`);
+  }),
   the('a tool draws on the budget of the run', async (stage) => {
     const { tool, runs } = probes();
     const budget = new Budget({ tokens: 100_000 });
@@ -232,6 +244,18 @@ const timeCases: readonly ExecutorCase[] = [
     const result = await stage.play({ agent, limits: { ms: 5000 } });
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     expect(stage.elapsed >= 5000 && stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
+  }),
+  the('a run whose time is up in a gate that hangs ends as timeout as well', async (stage) => {
+    const gate = () => new Promise<never>(() => {});
+    const options: ExecutorOptions = {
+      agent: puppet([calls(['one'])]),
+      tools: one(),
+      gate,
+      limits: { ms: 5000 },
+    };
+    const result = await stage.play(options);
+    expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
+    expect(stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
   }),
   the('an hour is the limit unless another is set', async (stage) => {
     const result = await stage.play({ agent: puppet([() => new Promise(() => {})]) });

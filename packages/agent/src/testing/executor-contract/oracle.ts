@@ -95,6 +95,11 @@ function checkCounts(own: readonly Event[], result: RunResult): void {
       used = addUsage(used, event.usage);
       wasted = addUsage(wasted, event.wasted);
     }
+    if (event.type === 'compacted' && event.spent !== undefined) {
+      answers += event.spent.answers ?? 1;
+      used = addUsage(used, event.spent.usage);
+      wasted = addUsage(wasted, event.spent.wasted);
+    }
     if (event.type === 'ask_failed') wasted = addUsage(wasted, event.error.wasted ?? noUsage);
   }
   const started = own.filter((event) => event.type === 'tool_started').length;

@@ -131,16 +131,17 @@ export const resumeCases: readonly ExecutorCase[] = [
   }),
   the('what was used before the crash counts towards the limits', async (stage) => {
     const { tool } = probes();
-    const usage = { inputTokens: 5000, outputTokens: 1000 };
-    const agent = puppet([calls(['one'], { usage }), hangs()]);
+    const usage = { inputTokens: 3000, outputTokens: 10 };
+    const agent = puppet([calls(['one'], { usage }), calls(['one'], { usage }), hangs()]);
     const run = stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
     await stage.advance(2000);
     const next = puppet([says('Never asked.')]);
-    const tokens = stage.resume({ agent: next, tools: [tool('one')], limits: { tokens: 6100 } }, 'one');
+    // The next request would have room if only the conversation counted, which weighs half of what was used.
+    const tokens = stage.resume({ agent: next, tools: [tool('one')], limits: { tokens: 6400 } }, 'one');
     expectEqual((await stage.until(tokens)).limit, 'tokens', 'the limit on tokens');
-    const turns = stage.resume({ agent: next, tools: [tool('one')], limits: { turns: 1 } }, 'one');
+    const turns = stage.resume({ agent: next, tools: [tool('one')], limits: { turns: 2 } }, 'one');
     const result = await stage.until(turns);
-    expectEqual([result.limit, result.metrics.invocations], ['turns', 1], 'the limit on requests');
+    expectEqual([result.limit, result.metrics.invocations], ['turns', 2], 'the limit on requests');
     expectEqual(next.requests.length, 0, 'the number of requests');
     run.cancel();
     await stage.until(run);

@@ -3,6 +3,7 @@ import type { RunEvent, RunStatus } from '../../event.ts';
 import { userMessage } from '../../message.ts';
 import type { ExecutorOptions } from '../../plan.ts';
 import type { Run } from '../../run.ts';
+import { summarize } from '../../summary.ts';
 import type { Tool } from '../../tool.ts';
 import type { ProbeRun } from './probe.ts';
 import { probes } from './probe.ts';
@@ -133,7 +134,7 @@ const compacted: Scenario = {
       const begun = JSON.stringify(request.messages[0] ?? userMessage('')).includes(summary) ? 1 : 0;
       return begun === 0 ? answersIn(request) : Math.max(1, answersIn(request));
     };
-    const context = { maxTokens: 1000, keep: 3, summarize: () => Promise.resolve(summary) };
+    const context = { maxTokens: 1000, compact: summarize(() => summary, { keep: 3 }) };
     return { runs, options: { agent: follows(script, step), tools, context } };
   },
 };

@@ -1,12 +1,11 @@
 import { AgentError } from '../../errors.ts';
-import type { Message } from '../../message.ts';
 import type { OutputOption } from '../../output.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';
 import { probes } from './probe.ts';
 import { calls, puppet, says } from './puppet.ts';
-import { outline, resultsOf } from './results.ts';
+import { resultsOf } from './results.ts';
 
 const the = group('output');
 
@@ -100,74 +99,4 @@ export const outputCases: readonly ExecutorCase[] = [
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
     expect(stage.elapsed - before <= 250, 'control back within 250 ms');
   }),
-];
-
-const compaction = group('compaction');
-
-const big = { inputTokens: 5000, outputTokens: 100 };
-
-export const compactionCases: readonly ExecutorCase[] = [
-  compaction('a conversation that weighs too much is summarised before the next request', async (stage) => {
-    const seen: Message[][] = [];
-    const summarize = (messages: readonly Message[]) => {
-      seen.push([...messages]);
-      return Promise.resolve('All was read.');
-    };
-    const agent = puppet([calls(['one']), calls(['one'], { usage: big }), says('Done.')]);
-    const options = {
-      agent,
-      tools: [probes().tool('one')],
-      context: { maxTokens: 1000, keep: 2, summarize },
-    };
-    const result = await stage.play(options);
-    expectEqual(
-      outline(seen[0] ?? []),
-      ['user: Go.', 'assistant: ', 'tool_result: one done'],
-      'what was summarised',
-    );
-    const sent = agent.requests[2]?.messages ?? [];
-    expectEqual(sent.length, 3, 'the messages of the next request');
-    expect(outline(sent)[0]?.endsWith('All was read.') === true, 'the summary first');
-    expectEqual(result.status, 'complete', 'the status');
-  }),
-  compaction('a call is never parted from its result', async (stage) => {
-    const { tool } = probes();
-    for (const keep of [0, 1, 2, 3, 4, 5, 6]) {
-      const agent = puppet([
-        calls(['one', 'one', 'one']),
-        calls(['one', 'one'], { usage: big }),
-        says('Done.'),
-      ]);
-      const context = { maxTokens: 1000, keep, summarize: () => Promise.resolve('So far.') };
-      const result = await stage.play({ agent, tools: [tool('one')], context });
-      expectEqual(result.status, 'complete', `the status with ${keep} messages kept`);
-    }
-  }),
-  compaction('nothing is summarised below the limit', async (stage) => {
-    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
-    const context = { maxTokens: 5100, summarize: () => Promise.reject(new Error('not asked for')) };
-    const result = await stage.play({ agent, tools: [probes().tool('one')], context });
-    expectEqual(result.status, 'complete', 'the status');
-  }),
-  compaction(
-    'a summary that fails, or nothing to summarise, fails the run and harms nothing',
-    async (stage) => {
-      const { tool } = probes();
-      const failing = { maxTokens: 1, keep: 0, summarize: () => Promise.reject(new Error('no words')) };
-      const first = await stage.play({
-        agent: puppet([calls(['one'])]),
-        tools: [tool('one')],
-        context: failing,
-      });
-      expectEqual([first.status, first.error?.message], ['failed', 'no words'], 'the end');
-      const keeping = { maxTokens: 1, keep: 99, summarize: () => Promise.resolve('') };
-      const second = await stage.play({
-        agent: puppet([calls(['one'])]),
-        tools: [tool('one')],
-        context: keeping,
-      });
-      expectEqual([second.status, second.error?.code], ['failed', 'context_full'], 'the end');
-      expectEqual(second.messages.length, 3, 'the messages');
-    },
-  ),
 ];

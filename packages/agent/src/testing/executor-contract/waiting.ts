@@ -104,6 +104,61 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(probe.names, ['read'], 'the tools that ran');
     expect(resultTexts(result.messages)[1]?.includes('approved') === true, 'the reason in the result');
   }),
+  the('an approval that nobody answers in time counts as denied', async (stage) => {
+    const probe = probes();
+    const agent = puppet([calls(['read', 'write']), says('I see.')]);
+    const options = { agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 };
+    const run = stage.run(options);
+    await stage.advance(59_000);
+    expectEqual(probe.names, [], 'the tools that ran before the time was up');
+    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    const result = await stage.until(run);
+    expectEqual(
+      [probe.names, resultTexts(result.messages)[1]],
+      [['read'], 'Nobody decided in time.'],
+      'what came of it',
+    );
+    expectEqual(
+      run.answer(asked?.approvalId ?? '', { decision: 'allow' }),
+      false,
+      'whether a late answer counts',
+    );
+    expectEqual(
+      ofType(stage.storedOf(run), 'approval_decided')[0]?.decision,
+      'expired',
+      'the decision recorded',
+    );
+  }),
+  the('an approval answered in time does not expire, and its clock is stopped', async (stage) => {
+    const probe = probes();
+    const agent = puppet([calls(['write']), says('Done.')]);
+    const run = stage.run({ agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 });
+    await stage.advance(59_000);
+    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    expectEqual(
+      run.answer(asked?.approvalId ?? '', { decision: 'allow' }),
+      true,
+      'whether the answer counts',
+    );
+    await stage.until(run);
+    expectEqual([probe.names, stage.timers], [['write'], 0], 'what ran, and the timers left');
+  }),
+  the('an approval that has expired cannot be allowed by taking the session up again', async (stage) => {
+    const first = probes();
+    const agent = puppet([calls(['write'])]);
+    const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
+      sessionId: 'one',
+    });
+    expectEqual((await stage.until(run)).status, 'waiting', 'the status');
+    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    await stage.advance(61_000);
+    const probe = probes();
+    const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
+    const options = { agent: puppet([says('I see.')]), gate, tools: toolsOf(probe) };
+    const result = await stage.until(stage.resume(options, 'one', { answers }));
+    expectEqual([result.status, probe.names], ['complete', []], 'what came of it');
+    expectEqual(resultTexts(result.messages), ['Nobody decided in time.'], 'what the model is told');
+  }),
   the('a new prompt answers what was asked as superseded', async (stage) => {
     const { approvalId } = await waiting(stage);
     const agent = puppet([says('All right.')]);

@@ -1,0 +1,311 @@
+import type { AgentError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Runtime } from '../runtime.ts';
+import { systemRuntime } from '../runtime.ts';
+import type { Tool } from '../tool.ts';
+import type { Cassette } from './cassette-text.ts';
+import { readCassette } from './cassette-text.ts';
+import type { Deck, Port, PortPlan } from './deck.ts';
+import { clipped, firstDifference } from './difference.ts';
+import { miss, oneMore, otherThan } from './miss.ts';
+import type { Asked } from './out-line.ts';
+import { turnOf, uniqueName } from './recorder.ts';
+import { Redaction } from './redaction.ts';
+import { Stillness } from './stillness.ts';
+import type { Tape } from './tape.ts';
+import { tapeOver } from './tape.ts';
+import { noNetwork } from './taped-runtime.ts';
+
+export interface PlayerOptions {
+  /**
+   * Which tools run again. Their results come in at the moments of the recorded ones, and one that is another
+   * is a miss at the request that carries it. Default: none runs. What was allowed then is not asked again, so
+   * run only what you would let run unasked.
+   */
+  readonly liveTools?: (tool: Tool) => boolean;
+  /** Secrets that the recorder was told of, to compare alike. */
+  readonly secrets?: readonly string[];
+  /** For digests and for waiting, which are no part of the run. Default: the real one. */
+  readonly runtime?: Runtime;
+  /** Resolves in a macrotask. Default: the runtime's timer, which takes about a millisecond. */
+  readonly turn?: () => Promise<void>;
+  /**
+   * How long a run may do something of its own, such as loading a module, before it counts as stuck, in
+   * milliseconds. Default 10,000.
+   */
+  readonly patienceMs?: number;
+}
+
+/** A tape that plays a cassette. */
+export interface Player extends Tape {
+  /**
+   * How the replay first differed from the recording, kind `agent`, code `replay_miss`. From then on every
+   * model request fails with it, so that the run ends as failed and reaches no network.
+   */
+  readonly miss: AgentError | undefined;
+  /**
+   * To be called when all is over.
+   * @throws AgentError with code `replay_miss` when the replay differed, or ended before the recording did.
+   */
+  check(): void;
+}
+
+/**
+ * Plays a cassette: everything comes in as it was recorded, in the same order and at the same moments of the
+ * tape's clock, without network and without waiting.
+ * @throws AgentError `invalid`, code `cassette`, for a text that is none.
+ */
+export function player(cassette: string, options: PlayerOptions = {}): Player {
+  const { runtime = systemRuntime } = options;
+  const deck = new PlayingDeck(readCassette(cassette), options, runtime);
+  const tape = tapeOver(deck, { runtime, transport: noNetwork, fetch: noNetwork });
+  return {
+    ...tape,
+    get miss() {
+      return deck.miss;
+    },
+    check: () => deck.check(),
+  };
+}
+
+interface OpenPort {
+  readonly name: string;
+  readonly plan: PortPlan;
+  /** The real thing happens too; `arrived` is what it came to. */
+  readonly isLive: boolean;
+  arrived?: JsonObject;
+}
+
+/** What a step came to: something happened, nothing is to be done, or the run has to do something first. */
+type Step = 'done' | 'rest' | 'wait' | 'wait_for_tool';
+
+/**
+ * Lets the arrivals of a cassette in, one by one, each when the run is at rest and waits for it. After a miss
+ * it winds up: whoever waits gets the miss, then timers fire in order, until the run has ended.
+ */
+class PlayingDeck implements Deck {
+  readonly startedAt: number;
+  readonly #cassette: Cassette;
+  readonly #options: PlayerOptions;
+  readonly #runtime: Runtime;
+  readonly #stillness: Stillness;
+  readonly #redaction = new Redaction();
+  readonly #unasked: Asked[];
+  readonly #lastOf = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
+  readonly #opened = new Map<string, number>();
+  readonly #known = new Set<string>();
+  readonly #ports = new Map<string, OpenPort>();
+  #wake: () => void = () => {};
+  #isPlaying = false;
+  #isOutOfPatience = false;
+  #miss: AgentError | undefined;
+  #next = 0;
+  #at = 0;
+  #ids = 0;
+  #randoms = 0;
+
+  constructor(cassette: Cassette, options: PlayerOptions, runtime: Runtime) {
+    this.startedAt = cassette.startedAt;
+    this.#cassette = cassette;
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#stillness = new Stillness(options.turn ?? turnOf(runtime));
+    this.#redaction.learn(options.secrets ?? []);
+    this.#unasked = [...cassette.asked];
+    for (const [index, { name }] of cassette.arrivals.entries()) this.#lastOf.set(name, index);
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get miss(): AgentError | undefined {
+    return this.#miss;
+  }
+
+  check(): void {
+    if (this.#miss !== undefined) throw this.#miss;
+    const left = this.#cassette.arrivals.slice(this.#next).find(({ name }) => !this.#isIdle(name));
+    const name = this.#unasked[0]?.name ?? left?.name;
+    if (name !== undefined) throw miss(`The replay is over, but the cassette goes on with ${name}.`);
+  }
+
+  id(): string {
+    const id = this.#cassette.ids[this.#ids] ?? `replay-${this.#ids + 1}`;
+    this.#ids += 1;
+    return id;
+  }
+
+  random(): number {
+    const random = this.#cassette.randoms[this.#randoms] ?? 0.5;
+    this.#randoms += 1;
+    return random;
+  }
+
+  ask(kind: string, given: JsonObject): string {
+    if (this.#miss !== undefined) throw this.#miss;
+    const count = (this.#asked.get(kind) ?? 0) + 1;
+    this.#asked.set(kind, count);
+    const content = this.#redaction.object(given);
+    const ofKind = this.#unasked.filter(({ name }) => name.startsWith(`${kind} `));
+    const found = ofKind.find((asked) => firstDifference(asked.content, content) === undefined);
+    if (found !== undefined) {
+      this.#unasked.splice(this.#unasked.indexOf(found), 1);
+      return found.name;
+    }
+    const [recorded] = ofKind;
+    const name = `${kind} ${count}`;
+    throw this.#diverge(recorded === undefined ? oneMore(name, content) : otherThan(recorded, name, content));
+  }
+
+  open(wanted: string, plan: PortPlan): Port {
+    const name = uniqueName(this.#opened, wanted);
+    const port: OpenPort = { name, plan, isLive: plan.live === true };
+    this.#known.add(name);
+    this.#ports.set(name, port);
+    if (port.isLive) plan.start?.((data, more) => this.#arrive(port, data, more), this.#redaction);
+    this.#go();
+    return {
+      put: (data) => this.#putByProgram(port, data),
+      close: () => {
+        this.#ports.delete(name);
+        this.#wake();
+      },
+    };
+  }
+
+  fact<Value>(name: string, make: () => Value): Value {
+    const { facts } = this.#cassette;
+    return facts.has(name) ? (facts.get(name) as Value) : make();
+  }
+
+  learn(secrets: readonly string[]): void {
+    this.#redaction.learn(secrets);
+  }
+
+  isLive(tool: Tool): boolean {
+    return this.#options.liveTools?.(tool) ?? false;
+  }
+
+  during<Value>(work: Promise<Value>): Promise<Value> {
+    return this.#stillness.during(work);
+  }
+
+  #arrive(port: OpenPort, data: JsonObject, more = false): void {
+    if (this.#ports.get(port.name) !== port) return;
+    if (more) return port.plan.take(data);
+    port.arrived = data;
+    this.#wake();
+  }
+
+  /** What a program does to its run: it did so when recorded and the cassette does it again, or it is a miss. */
+  #putByProgram(port: OpenPort, given: JsonObject): void {
+    const { arrivals } = this.#cassette;
+    const data = this.#redaction.object(given);
+    const isRecorded = arrivals.some(
+      (arrival) => arrival.name === port.name && firstDifference(arrival.data, data) === undefined,
+    );
+    if (isRecorded) return;
+    this.#diverge(miss(`The program did something to ${port.name} that was not recorded: ${clipped(data)}`));
+    port.plan.take(given);
+  }
+
+  #diverge(error: AgentError): AgentError {
+    this.#miss ??= error;
+    this.#go();
+    return this.#miss;
+  }
+
+  #go(): void {
+    this.#wake();
+    if (!this.#isPlaying) void this.#play();
+  }
+
+  async #play(): Promise<void> {
+    this.#isPlaying = true;
+    for (;;) {
+      await this.#stillness.reached();
+      const step = this.#miss === undefined ? this.#step() : this.#windUp(this.#miss);
+      if (step === 'rest') break;
+      if (step === 'done') this.#isOutOfPatience = false;
+      else if (step === 'wait' && this.#isOutOfPatience) this.#diverge(this.#stuck());
+      else await this.#woken(step === 'wait');
+    }
+    this.#isPlaying = false;
+  }
+
+  #step(): Step {
+    const arrival = this.#cassette.arrivals[this.#next];
+    const port = arrival && this.#ports.get(arrival.name);
+    if (arrival === undefined || port === undefined) {
+      if (arrival === undefined || !this.#isIdle(arrival.name)) return this.#isAwaited() ? 'wait' : 'rest';
+      this.#next += 1;
+      return 'done';
+    }
+    const isLast = this.#lastOf.get(port.name) === this.#next;
+    if (port.isLive && isLast && port.arrived === undefined) return 'wait_for_tool';
+    this.#next += 1;
+    if (port.isLive && !isLast) return 'done';
+    this.#at = arrival.at;
+    port.plan.take(port.arrived ?? arrival.data);
+    return 'done';
+  }
+
+  /** One more of those who wait gets to know; when nobody waits, time passes until the next timer. */
+  #windUp(error: AgentError): Step {
+    const ports = [...this.#ports.values()];
+    const waiting = ports.find((port) => isAwaited(port) && port.plan.fail !== undefined);
+    if (waiting !== undefined) {
+      this.#ports.delete(waiting.name);
+      waiting.plan.fail?.(error);
+      return 'done';
+    }
+    const [timer] = ports
+      .filter(({ plan }) => plan.dueAt !== undefined)
+      .toSorted((one, other) => (one.plan.dueAt ?? 0) - (other.plan.dueAt ?? 0));
+    if (timer === undefined) return 'rest';
+    this.#at = Math.max(this.#at, timer.plan.dueAt ?? 0);
+    timer.plan.take({});
+    return 'done';
+  }
+
+  /** Nobody waits for it any more, or nobody ever did: a timer without which the run goes on. */
+  #isIdle(name: string): boolean {
+    return name.startsWith('timer ') || (this.#known.has(name) && !this.#ports.has(name));
+  }
+
+  #isAwaited(): boolean {
+    return [...this.#ports.values()].some((port) => isAwaited(port) || port.plan.dueAt !== undefined);
+  }
+
+  /** Resolves when a port has opened, closed or something has come in, or when patience is over. */
+  async #woken(inTime: boolean): Promise<void> {
+    const { patienceMs = 10_000 } = this.#options;
+    await new Promise<void>((resolve) => {
+      const impatient = () => {
+        this.#isOutOfPatience = true;
+        resolve();
+      };
+      const takeBack = inTime ? this.#runtime.timer(patienceMs, impatient) : () => {};
+      this.#wake = () => {
+        takeBack();
+        resolve();
+      };
+    });
+    this.#wake = () => {};
+  }
+
+  #stuck(): AgentError {
+    const arrival = this.#cassette.arrivals[this.#next];
+    const waiting = [...this.#ports.values()].filter(isAwaited).map(({ name }) => name);
+    const forWhat = waiting.length === 0 ? 'time to pass' : waiting.join(', ');
+    return arrival === undefined
+      ? miss(`The cassette is over while the run still waits for ${forWhat}.`)
+      : miss(`The cassette goes on with ${arrival.name}, but the run waits for ${forWhat}.`);
+  }
+}
+
+function isAwaited({ plan }: OpenPort): boolean {
+  return plan.fail !== undefined && (plan.awaited?.() ?? true);
+}

@@ -1,0 +1,170 @@
+import { defaultTransport } from '#transport';
+import type { JsonObject } from '../json.ts';
+import type { Transport } from '../provider/transport.ts';
+import type { Runtime } from '../runtime.ts';
+import { systemRuntime } from '../runtime.ts';
+import { arrivalLine, headLine } from './cassette-text.ts';
+import type { Deck, Port, PortPlan } from './deck.ts';
+import type { Asked } from './out-line.ts';
+import { outLine } from './out-line.ts';
+import { plain } from './plain.ts';
+import { Redaction } from './redaction.ts';
+import { Stillness } from './stillness.ts';
+import type { Tape } from './tape.ts';
+import { tapeOver } from './tape.ts';
+
+export interface RecorderOptions {
+  /** Takes the cassette, line by line, each with its line end. */
+  readonly write: (line: string) => void;
+  /**
+   * Secrets of eight characters or more, beside the keys in the headers of requests, which are known anyway.
+   * They are taken out of everything that is written, and out of everything that comes in.
+   */
+  readonly secrets?: readonly string[];
+  /** Default: the real clock, randomness and network. */
+  readonly runtime?: Runtime;
+  /** Default: the fastest one of the platform. */
+  readonly transport?: Transport;
+  /** Resolves in a macrotask. Default: the runtime's timer, which takes about a millisecond. */
+  readonly turn?: () => Promise<void>;
+}
+
+/** Records everything that comes in while a run goes on. */
+export function recorder(options: RecorderOptions): Tape {
+  const { runtime = systemRuntime } = options;
+  const transport = options.transport ?? defaultTransport(runtime);
+  return tapeOver(new RecordingDeck(options, runtime), { runtime, transport, fetch: runtime.fetch });
+}
+
+/** A macrotask of the runtime. */
+export function turnOf(runtime: Runtime): () => Promise<void> {
+  return () => new Promise((resolve) => void runtime.timer(0, resolve));
+}
+
+interface OpenPort {
+  readonly name: string;
+  readonly plan: PortPlan;
+  isOpen: boolean;
+}
+
+/** What happens is written down when it is let in, in one order with all else. */
+class RecordingDeck implements Deck {
+  readonly startedAt: number;
+  readonly #write: (line: string) => void;
+  readonly #runtime: Runtime;
+  readonly #stillness: Stillness;
+  readonly #redaction = new Redaction();
+  readonly #zero: number;
+  readonly #asked = new Map<string, number>();
+  readonly #opened = new Map<string, number>();
+  readonly #facts = new Map<string, unknown>();
+  readonly #waiting: { readonly port: OpenPort; readonly data: JsonObject }[] = [];
+  #lastRequest: Asked | undefined;
+  #isLettingIn = false;
+  #at = 0;
+
+  constructor({ write, secrets = [], turn }: RecorderOptions, runtime: Runtime) {
+    this.#write = write;
+    this.#runtime = runtime;
+    this.#stillness = new Stillness(turn ?? turnOf(runtime));
+    this.#redaction.learn(secrets);
+    this.startedAt = Math.floor(runtime.now());
+    this.#zero = runtime.monotonic();
+    this.#line(headLine(this.startedAt));
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  id(): string {
+    const id = this.#runtime.id();
+    this.#line({ id });
+    return id;
+  }
+
+  random(): number {
+    const random = this.#runtime.random();
+    this.#line({ random });
+    return random;
+  }
+
+  ask(kind: string, given: JsonObject): string {
+    const count = (this.#asked.get(kind) ?? 0) + 1;
+    this.#asked.set(kind, count);
+    const asked: Asked = { name: `${kind} ${count}`, content: this.#redaction.object(given) };
+    this.#line(outLine(asked, kind === 'request' ? this.#lastRequest : undefined));
+    if (kind === 'request') this.#lastRequest = asked;
+    return asked.name;
+  }
+
+  open(wanted: string, plan: PortPlan): Port {
+    const port: OpenPort = { name: uniqueName(this.#opened, wanted), plan, isOpen: true };
+    const put = (data: JsonObject) => {
+      if (!port.isOpen) return;
+      this.#waiting.push({ port, data });
+      if (!this.#isLettingIn) void this.#letIn();
+    };
+    plan.start?.(put, this.#redaction);
+    return {
+      put,
+      close: () => {
+        port.isOpen = false;
+      },
+    };
+  }
+
+  fact<Value>(name: string, make: () => Value): Value {
+    if (!this.#facts.has(name)) {
+      const value = this.#redaction.json(plain(make()));
+      this.#facts.set(name, value);
+      this.#line({ fact: name, value });
+    }
+    return this.#facts.get(name) as Value;
+  }
+
+  learn(secrets: readonly string[]): void {
+    this.#redaction.learn(secrets);
+  }
+
+  isLive(): boolean {
+    return true;
+  }
+
+  during<Value>(work: Promise<Value>): Promise<Value> {
+    return this.#stillness.during(work);
+  }
+
+  async #letIn(): Promise<void> {
+    this.#isLettingIn = true;
+    await this.#stillness.reached();
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      const { port, data } = next;
+      // What was given up in the meantime does not come in any more.
+      if (!port.isOpen) continue;
+      const clean = this.#redaction.object(data);
+      this.#at = this.#now(port.plan.dueAt ?? 0);
+      this.#line(arrivalLine({ at: this.#at, name: port.name, data: clean }));
+      port.plan.take(clean);
+      await this.#stillness.reached();
+    }
+    this.#isLettingIn = false;
+  }
+
+  /** The tape's clock: microseconds are enough, it never goes back, and a timer never fires too early. */
+  #now(least: number): number {
+    const elapsed = Math.round((this.#runtime.monotonic() - this.#zero) * 1000) / 1000;
+    return Math.max(this.#at, elapsed, least);
+  }
+
+  #line(line: JsonObject): void {
+    this.#write(`${JSON.stringify(line)}\n`);
+  }
+}
+
+/** The same name for the same port each time the run is played: the second of a name gets a number. */
+export function uniqueName(opened: Map<string, number>, wanted: string): string {
+  const count = (opened.get(wanted) ?? 0) + 1;
+  opened.set(wanted, count);
+  return count === 1 ? wanted : `${wanted} #${count}`;
+}

@@ -1,0 +1,100 @@
+import type { Gate } from '../gate.ts';
+import type { JsonObject } from '../json.ts';
+import type { Price, Pricing } from '../limits.ts';
+import type { UserPart } from '../message.ts';
+import type { Transport } from '../provider/transport.ts';
+import type { Run, RunControl } from '../run.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Store } from '../store.ts';
+import type { Tool } from '../tool.ts';
+import type { Deck } from './deck.ts';
+import { taped } from './effect.ts';
+import { plain, plainFields } from './plain.ts';
+import { tapedGate } from './taped-gate.ts';
+import { tapedRuntime } from './taped-runtime.ts';
+import { tapedStore } from './taped-store.ts';
+import { tapedTool } from './taped-tool.ts';
+import { tapedTransport } from './taped-transport.ts';
+
+/**
+ * The world of a taped run: a recorder writes down what comes in through it, a player lets the same come in
+ * again. Programs use both alike, so one line decides whether a test records or replays.
+ *
+ * Whatever a run waits for has to be its tape's: give agent and executor this runtime and transport, and take
+ * tools, gate and a store that is not done at once through the functions below. A tool that asks models
+ * through this transport itself stays as it is: its effects are on the tape already. Tools keep the real
+ * runtime for what they do inside.
+ */
+export interface Tape {
+  readonly runtime: Runtime;
+  readonly transport: Transport;
+  tools(tools: readonly Tool[]): Tool[];
+  gate(gate: Gate): Gate;
+  /** Needed for stores that answer with promises. On a replay the store keeps its events as always. */
+  store(store: Store): Store;
+  pricing(pricing: Pricing): Pricing;
+  /**
+   * The only way to cancel, steer and answer a taped run; its `signal` option is not on the tape. On a replay
+   * what was done then is done again, and the same done by the program once more changes nothing.
+   */
+  control(run: Pick<Run<unknown>, 'id' | keyof RunControl>): TapeControl;
+  /**
+   * A fact that the run depends on, as JSON keeps it: a prompt, a setting, today's date. `make` is called when
+   * recording, and on a replay for a fact that was not recorded.
+   */
+  fact<Value>(name: string, make: () => Value): Value;
+  /** Lets the clock catch up, for what a program does between two runs. */
+  moment(name: string): Promise<void>;
+}
+
+/** What flows back from those who watch a taped run. */
+export interface TapeControl {
+  cancel(): void;
+  steer(content: string | readonly UserPart[]): void;
+  answer(...given: Parameters<RunControl['answer']>): void;
+}
+
+/** The real world under a tape. */
+export interface World {
+  readonly runtime: Runtime;
+  readonly transport: Transport;
+  readonly fetch: Runtime['fetch'];
+}
+
+/** Puts a deck behind everything that a run has of the world. */
+export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Tape {
+  const taken = tapedRuntime(deck, runtime, fetch);
+  return {
+    runtime: taken,
+    transport: tapedTransport(deck, transport, (text) => runtime.digest(text)),
+    tools: (tools) => tools.map((tool) => tapedTool(deck, tool)),
+    gate: (gate) => tapedGate(deck, gate),
+    store: (store) => tapedStore(deck, store),
+    pricing: (pricing) => (provider, model) => {
+      const find = (): Price | null => pricing(provider, model) ?? null;
+      return deck.fact(`price of ${provider}:${model}`, find) ?? undefined;
+    },
+    control: (run) => controlOf(deck, run),
+    fact: (name, make) => deck.fact(name, make),
+    moment: async (name) => {
+      const effect = { run: () => undefined, write: () => ({ done: true }), read: () => undefined };
+      await taped(deck, deck.ask('moment', { name }), effect);
+    },
+  };
+}
+
+function controlOf(deck: Deck, run: Pick<Run<unknown>, 'id' | keyof RunControl>): TapeControl {
+  const { put } = deck.open(`run ${run.id}`, { take: (data) => obey(run, data) });
+  return {
+    cancel: () => put({ cancel: true }),
+    steer: (content) => put({ steer: plain(content) }),
+    answer: (approvalId, answer) => put({ approvalId, answer: plainFields(answer) }),
+  };
+}
+
+function obey(run: Pick<Run<unknown>, keyof RunControl>, data: JsonObject): void {
+  const { cancel, steer, approvalId, answer } = data;
+  if (cancel === true) run.cancel();
+  else if (steer !== undefined) run.steer(steer as unknown as string | readonly UserPart[]);
+  else run.answer(String(approvalId), answer as unknown as Parameters<RunControl['answer']>[1]);
+}

@@ -1,0 +1,18 @@
+import type { Gate, Verdict } from '../gate.ts';
+import type { Deck } from './deck.ts';
+import { taped } from './effect.ts';
+import { plain } from './plain.ts';
+
+/** A gate whose verdicts are taped. On a replay it is not asked. */
+export function tapedGate(deck: Deck, gate: Gate): Gate {
+  return async (call, context) => {
+    const { id, toolName, subject } = call;
+    const name = deck.ask('verdict', { tool: toolName, call: id, subject, session: context.session });
+    return await taped<Verdict>(deck, name, {
+      awaited: () => !context.signal.aborted,
+      run: () => gate(call, context),
+      write: (verdict) => ({ verdict: plain(verdict) }),
+      read: ({ verdict }) => verdict as unknown as Verdict,
+    });
+  };
+}

@@ -1,0 +1,41 @@
+import type { CauseSummary, ErrorData } from '../errors.ts';
+import { AgentError, summarize } from '../errors.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { isObject } from '../json.ts';
+import { plainFields } from './plain.ts';
+
+/** How deep errors hide what caused them, at most. */
+const deepest = 5;
+
+/** Anything thrown, as data: what {@link thrownFrom} makes the like of. */
+export function thrownData(thrown: unknown): JsonObject {
+  if (AgentError.is(thrown)) return { agentError: plainFields(thrown.toJSON()) };
+  return described(thrown, deepest);
+}
+
+/** An error that says what the recorded one said. */
+export function thrownFrom(data: Json | undefined): Error {
+  if (!isObject(data)) return new Error('An error was recorded that cannot be read.');
+  const agentError: unknown = data['agentError'];
+  if (isObject(agentError)) return new AgentError(agentError as unknown as ErrorData);
+  const { name, message, code } = data as Partial<CauseSummary>;
+  const error = new Error(
+    String(message),
+    isObject(data['cause']) ? { cause: thrownFrom(data['cause']) } : {},
+  );
+  error.name = String(name);
+  return code === undefined ? error : Object.assign(error, { code });
+}
+
+function described(thrown: unknown, depth: number): JsonObject {
+  const own: JsonObject = { ...summarize(thrown) };
+  const cause = causeOf(thrown);
+  return cause === undefined || depth === 0 ? own : { ...own, cause: described(cause, depth - 1) };
+}
+
+/** Web clients hide the reason in `cause`, a failed name look-up in `errors`. */
+function causeOf(thrown: unknown): unknown {
+  if (!isObject(thrown)) return undefined;
+  const several: unknown = thrown['errors'];
+  return thrown['cause'] ?? (Array.isArray(several) ? several[0] : undefined);
+}

@@ -1,0 +1,278 @@
+import type { Timeouts } from '../../provider/timeouts.ts';
+import type { Runtime } from '../../runtime.ts';
+import { expect, expectEqual } from '../assertion.ts';
+import type { Play } from '../play.ts';
+import { answersStatus, failsWith, LiveStream, plays } from '../play.ts';
+import { framesOf, stepFrames } from '../player.ts';
+import type { ScriptAnswer, Step } from '../provider-testing.ts';
+import { scriptAnswer, tell } from '../script.ts';
+import type { SocketAnswer } from '../socket-server.ts';
+import { expectAnswer } from './compare.ts';
+import { httpDate } from './http-date.ts';
+import { endsInPart, spoken, thoughtful, until } from './places.ts';
+import { onSocket, rawParts } from './raw-answers.ts';
+import type { Outcome, Stage } from './stage.ts';
+import { answered, failed, onStage, promptly, soon } from './stage.ts';
+import type { CaseDefinition, ContractSubject } from './subject.ts';
+import { group } from './subject.ts';
+
+const the = group('waits');
+const clocks = group('clock');
+
+/** Limits far apart, so that it shows which one was kept. */
+const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
+
+const hurried = { timeouts: limits, retry: { retries: 0 } } as const;
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Moves the clock until the request is over, saying something before each step; gives how long it lived. */
+async function livedUnder(stage: Stage, asked: Promise<Outcome>, stepMs: number, say: () => void): Promise<number> {
+  const begin = stage.runtime.monotonic();
+  let isOver = false;
+  void asked.then(() => {
+    isOver = true;
+  });
+  for (let steps = 0; steps < 400 && !isOver; steps += 1) {
+    say();
+    for (let turns = 0; turns < 3; turns += 1) await soon(1);
+    await stage.runtime.advance(stepMs);
+  }
+  await promptly(asked, 1000, 'the request');
+  return stage.runtime.monotonic() - begin;
+}
+
+interface Dripping {
+  readonly what: string;
+  readonly answer: ScriptAnswer;
+  readonly steps: readonly Step[];
+  /** What is said again and again. */
+  drip(subject: ContractSubject, count: number): string;
+  /** The limit that ends it. */
+  readonly limit: number;
+  readonly stepMs: number;
+}
+
+/** What keeps a connection alive and brings nobody further. */
+function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
+  const { what, answer, steps, limit, stepMs } = dripping;
+  return the(
+    `P2 ${what}`,
+    async (subject) => {
+      const stream = new LiveStream();
+      await onStage(
+        subject,
+        [{ type: 'live', stream }],
+        async (stage) => {
+          const asked = stage.ask();
+          const exchange = await stage.server.arrival(0);
+          stream.send(framesOf(plays(answer, { steps }), subject.testing).join(''));
+          await stage.settled();
+          let count = 0;
+          const lived = await livedUnder(stage, asked, stepMs, () => stream.send(dripping.drip(subject, count++)));
+          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expect(lived > limit - stepMs && lived <= limit + stepMs, `to live about ${limit} ms, found ${lived}`);
+          await promptly(exchange.left, 1000, 'the connection');
+        },
+        hurried,
+        15_000,
+      );
+    },
+    ...needs,
+  );
+}
+
+function pings({ testing }: ContractSubject): string {
+  return testing.noise().map(testing.frame).join('');
+}
+
+/** Silence after this play begins; the request must end between these two moments, in milliseconds. */
+function silent(what: string, play: (subject: ContractSubject) => Play, [least, most]: readonly [number, number]): CaseDefinition {
+  return the(`P2 ${what}`, async (subject) => {
+    await onStage(subject, [play(subject)], async (stage) => {
+      const asked = stage.ask();
+      await stage.server.arrival(0);
+      await stage.settled();
+      const lived = await livedUnder(stage, asked, 30_000, () => {});
+      expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+      expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+      expect(lived > least && lived <= most, `to live ${least} to ${most} ms, found ${lived}`);
+    }, {}, 15_000);
+  });
+}
+
+/** Stuck bytes of HTTP, given up at the limit for the head. */
+function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer): CaseDefinition {
+  return the(`P2 ${what} is given up after the limit for the head`, (subject) =>
+    onSocket(
+      subject,
+      [bytes(subject)],
+      async ({ stage, socket, ask }) => {
+        const asked = ask();
+        const request = await socket.arrival(0);
+        await stage.settled();
+        const lived = await livedUnder(stage, asked, 500, () => {});
+        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expect(lived <= limits.headersMs + 1000, `to live ${limits.headersMs} ms, found ${lived}`);
+        await promptly(request.left, 1000, 'the connection');
+      },
+      hurried,
+    ),
+  );
+}
+
+/** The runtime of a stage with a wall clock that somebody sets. */
+function clockSet(stage: Stage): { readonly runtime: Runtime; set(ms: number): void } {
+  let offset = 0;
+  const { monotonic, timer, random, id, digest, fetch } = stage.runtime;
+  return {
+    runtime: { now: () => stage.runtime.now() + offset, monotonic, timer, random, id, digest, fetch },
+    set(ms) {
+      offset += ms;
+    },
+  };
+}
+
+const day = 86_400_000;
+
+export const patienceCases: readonly CaseDefinition[] = [
+  ends({
+    what: 'comments and empty lines prove life but not progress',
+    answer: spoken,
+    steps: until(spoken, 0, 'delta'),
+    drip: ({ testing }) => (testing.contentType.startsWith('text/event-stream') ? ': still here\n\n' : '\n'),
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends({
+    what: 'a frame that comes byte by byte and never ends proves life but not progress',
+    answer: spoken,
+    steps: until(spoken, 0, 'delta'),
+    drip: ({ testing }, count) =>
+      stepFrames([{ type: 'delta', at: 0, text: 'x'.repeat(500) }], plays(spoken), testing)[count] ?? 'x',
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends({
+    what: 'pings before the first word prove life but not progress',
+    answer: spoken,
+    steps: [],
+    drip: pings,
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends({
+    what: 'pings in the middle of arguments prove life but not progress',
+    answer: spoken,
+    steps: until(spoken, 1, 'delta'),
+    drip: pings,
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends(
+    {
+      what: 'pings while the model reasons are life enough, up to the limit of the whole call',
+      answer: thoughtful,
+      steps: until(thoughtful, 0, 'delta'),
+      drip: pings,
+      limit: limits.totalMs,
+      stepMs: 3000,
+    },
+    'reasoning',
+  ),
+  silent('a service that never answers is given up by itself', () => ({ type: 'silent' }), [30_000, 630_000]),
+  silent('a stream that stalls is given up by itself after two minutes', () =>
+    plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }), [90_000, 150_000]),
+  stuck('a head that stops in its middle', ({ testing }) => ({ bytes: [rawParts(spoken, testing).head] })),
+  stuck('an interim head and nothing more', () => ({ bytes: ['HTTP/1.1 100 Continue\r\n\r\n'] })),
+  stuck('a service that reads nothing', () => ({ bytes: [], deaf: true })),
+  the('P1 a stream that stalls in its end is whole or timed out, never half', async (subject) => {
+    for (const part of endsInPart(spoken, subject.testing)) {
+      await onStage(
+        subject,
+        [{ ...part, ending: 'stall' }],
+        async (stage) => {
+          const asked = stage.ask();
+          await stage.server.arrival(0);
+          await stage.settled();
+          await livedUnder(stage, asked, 5000, () => {});
+          const { response, error } = await asked;
+          if (response !== undefined) expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
+          else expectEqual(error?.kind, 'timeout', 'the kind of the error');
+        },
+        hurried,
+      );
+    }
+  }),
+  the('P2 an error whose body drips is reported without it', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream, status: 503 }], async (stage) => {
+      const asked = stage.ask();
+      const exchange = await stage.server.arrival(0);
+      stream.send('Out of ');
+      await stage.settled();
+      const lived = await livedUnder(stage, asked, 2000, () => stream.send('order '));
+      expectEqual([failed(await asked).kind, failed(await asked).status], ['agent', 503], 'kind and status');
+      expect(lived <= limits.totalMs, `to be over at the limit of the call, found ${lived}`);
+      await promptly(exchange.left, 1000, 'the connection');
+    }, hurried, 15_000);
+  }),
+  the('P5 a request that ran out of time is not made again', async (subject) => {
+    await onStage(subject, [{ type: 'silent' }, fine], async (stage) => {
+      const asked = stage.ask();
+      await stage.server.arrival(0);
+      await stage.settled();
+      await livedUnder(stage, asked, 2000, () => {});
+      expectEqual([failed(await asked).kind, stage.server.exchanges.length], ['timeout', 1], 'kind and requests');
+    }, { timeouts: limits });
+  }),
+  clocks('a wall clock that is set changes no limit', async (subject) => {
+    for (const jump of [-day, day]) {
+      await onStage(subject, [plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })], async (stage) => {
+        const { runtime, set } = clockSet(stage);
+        const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
+        await stage.server.arrival(0);
+        await stage.settled();
+        set(jump);
+        const lived = await livedUnder(stage, asked, 1000, () => {});
+        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expect(Math.abs(lived - limits.stallMs) <= 2000, `to live ${limits.stallMs} ms, found ${lived}`);
+      });
+    }
+  }),
+  clocks('a wall clock that is set during a pause changes no pause', async (subject) => {
+    for (const jump of [-day, day]) {
+      const busy = failsWith({ type: 'overloaded', message: 'Busy.', retryAfterMs: 5000 });
+      await onStage(subject, [busy, fine], async (stage) => {
+        const { runtime, set } = clockSet(stage);
+        const began = stage.runtime.monotonic();
+        const outcome = await stage.ask({}, { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) });
+        answered(outcome);
+        expectEqual(stage.runtime.monotonic() - began, 5000, 'the pause');
+      });
+    }
+  }),
+  clocks('P7 a date is measured by the wall clock as it is when the answer comes', async (subject) => {
+    let at = 0;
+    await onStage(subject, (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine), async (stage) => {
+      const { runtime, set } = clockSet(stage);
+      set(3 * day);
+      at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
+      const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
+      const retry = outcome.events.find((event) => event.type === 'retry');
+      expect(retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000, `7 s, found ${retry?.delayMs} ms`);
+    });
+  }),
+  clocks('P2 a machine that slept through every limit ends the request when it wakes', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+      const asked = stage.ask();
+      await stage.server.arrival(0);
+      stream.send(framesOf(plays(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      await stage.settled();
+      await stage.runtime.advance(3 * day);
+      stream.send(stepFrames(tell(spoken).slice(2), plays(spoken), subject.testing));
+      expectEqual(failed(await promptly(asked, 1000, 'the request')).kind, 'timeout', 'the kind of the error');
+    });
+  }),
+];

@@ -1,0 +1,233 @@
+import type { Agent, Capabilities } from '../../agent.ts';
+import type { ContextPolicy } from '../../context.ts';
+import type { RunEvent } from '../../event.ts';
+import { isStored } from '../../event.ts';
+import { Executor } from '../../executor.ts';
+import type { Message } from '../../message.ts';
+import { userMessage } from '../../message.ts';
+import type { ExecutorOptions, ResumeOptions, RunOptions } from '../../plan.ts';
+import { createAgent } from '../../provider/create-agent.ts';
+import type { Run } from '../../run.ts';
+import type { Store } from '../../store.ts';
+import { summarize } from '../../summary.ts';
+import { scriptCapabilities, scriptWire } from '../script-wire.ts';
+import { audited } from './auditor.ts';
+import type { Disk } from './disk.ts';
+import type { Permits } from './gatekeeper.ts';
+import { gatekeeper } from './gatekeeper.ts';
+import { answerTool } from './mind.ts';
+import type { People } from './people.ts';
+import { Program } from './program.ts';
+import type { RunRecord } from './record.ts';
+import { mark, summaryOf } from './record.ts';
+import type { Service } from './service.ts';
+import type { Setting } from './setting.ts';
+import { price, storeTimeoutMs } from './setting.ts';
+import type { Watcher } from './watcher.ts';
+import type { Workshop } from './workshop.ts';
+import type { World } from './world.ts';
+import { never } from './world.ts';
+
+/** Everything around a program. */
+export interface Surroundings {
+  readonly world: World;
+  readonly disk: Disk;
+  readonly service: Service;
+  readonly workshop: Workshop;
+  readonly people: People;
+  readonly watcher: Watcher;
+  readonly setting: Setting;
+}
+
+/** What a run goes on with. */
+export interface Past {
+  readonly sessionId: string;
+  /** Its earlier runs, where a run takes up what they have left. */
+  readonly before: readonly string[];
+}
+
+/** One life of the agent: a program, its executor, and one run at a time in it. */
+export class Life {
+  readonly program: Program;
+  readonly #around: Surroundings;
+  readonly #executor: Executor;
+  readonly #store: Store;
+  readonly #permits: Permits | undefined;
+  #current: RunRecord | undefined;
+  #abort = new AbortController();
+  #runs = 0;
+
+  constructor(name: string, around: Surroundings, seed: number) {
+    const { world, setting, disk } = around;
+    this.program = new Program(name, world, seed);
+    this.#around = around;
+    this.#permits = setting.gated ? new Map() : undefined;
+    this.#store = this.#watchedStore(disk.open(this.program));
+    this.#executor = new Executor(this.#options());
+  }
+
+  get record(): RunRecord {
+    if (this.#current === undefined) throw new Error(`Nothing runs in ${this.program.name} yet.`);
+    return this.#current;
+  }
+
+  /** What aborts the current run's signal. */
+  get abort(): AbortController {
+    return this.#abort;
+  }
+
+  run(prompt: string | readonly Message[], past: Past): RunRecord {
+    return this.#begin(past, (options) =>
+      this.#executor.run(prompt, { ...options, sessionId: past.sessionId }),
+    );
+  }
+
+  resume(past: Past, answers: NonNullable<ResumeOptions['answers']>): RunRecord {
+    return this.#begin(past, (options) => this.#executor.resume(past.sessionId, { ...options, answers }));
+  }
+
+  #begin({ sessionId, before }: Past, start: (options: RunOptions) => Run): RunRecord {
+    const { world, watcher, setting, disk } = this.#around;
+    disk.forgive(this.program);
+    this.#abort = new AbortController();
+    this.program.watch(this.#abort.signal);
+    this.#runs += 1;
+    const name = `${this.program.name}.${this.#runs}`;
+    const early: RunEvent[] = [];
+    let record: RunRecord | undefined;
+    const onEvent = (event: RunEvent) => {
+      if (record === undefined) early.push(event);
+      else watcher.see(record, event);
+    };
+    const output = setting.output === undefined ? {} : { output: { name: answerTool, schema: shape } };
+    const run = start({ signal: this.#abort.signal, onEvent, ...output });
+    record = {
+      name,
+      program: this.program,
+      sessionId,
+      before,
+      startedAt: world.elapsed,
+      run,
+      events: [],
+      readings: [],
+      calls: [],
+      executions: [],
+      heard: [],
+      stops: [],
+      replies: [],
+      asking: new Set(),
+      waitedMs: 0,
+      closing: false,
+    };
+    this.#current = record;
+    for (const event of early) watcher.see(record, event);
+    void watcher.read(record, `${name}'s reader`);
+    this.#noteEnd(record);
+    return record;
+  }
+
+  #noteEnd(record: RunRecord): void {
+    const { world } = this.#around;
+    record.run.result.then(
+      (result) => {
+        if (!this.program.alive) return;
+        world.note(`${record.name}: is over: ${result.status}`);
+        record.result = result;
+        record.endedAt = world.elapsed;
+        record.blind = !record.events.some((event) => isStored(event) && event.type !== 'finished');
+        world.touch();
+      },
+      (error) => world.violate('P1 result', `the result of a run rejects with ${String(error)}`),
+    );
+  }
+
+  #options(): ExecutorOptions {
+    const { world, service, workshop, setting } = this.#around;
+    const current = () => this.record;
+    const { scheduling, compactAbove } = setting;
+    return {
+      agent: audited(this.#agent(), current, service, world),
+      tools: workshop.tools({ current, permits: this.#permits, scheduling }),
+      system: 'Work carefully.',
+      limits: setting.limits,
+      onLimit: setting.onLimit,
+      toolErrors: setting.toolErrors,
+      toolScheduling: scheduling,
+      attended: setting.attended,
+      store: this.#store,
+      storeTimeoutMs,
+      runtime: this.program.runtime,
+      ...(this.#permits !== undefined && { gate: gatekeeper(world, this.program, this.#permits) }),
+      ...(setting.approvalMs !== undefined && { approvalMs: setting.approvalMs }),
+      ...(setting.priced && { pricing: () => price }),
+      ...(compactAbove !== undefined && { context: this.#context(compactAbove) }),
+    };
+  }
+
+  #agent(): Agent {
+    const { service, setting } = this.#around;
+    const capabilities: Capabilities = { ...scriptCapabilities, output: setting.output ?? 'native' };
+    const wire = scriptWire({ baseURL: 'http://service.test', apiKey: 'no-key' });
+    const transport = service.transport(this.program);
+    return createAgent(wire, {
+      model: 'asked-model',
+      capabilities,
+      runtime: this.program.runtime,
+      transport,
+    });
+  }
+
+  /** Notes when the end of a run is given to the store. */
+  #watchedStore(store: Store): Store {
+    return {
+      ...store,
+      append: (sessionId, events, writer) => {
+        const { record } = this;
+        if (this.program.alive && events.some(({ type }) => type === 'finished')) record.closing = true;
+        return store.append(sessionId, events, writer);
+      },
+    };
+  }
+
+  #context(maxTokens: number): ContextPolicy {
+    const { world, setting } = this.#around;
+    const { program } = this;
+    const keep = world.choices.pick('keep', [2, 0, 5]);
+    if (setting.summaryBy === 'model') return { maxTokens, compact: summarize(undefined, { keep }) };
+    const compact = summarize(
+      (messages) => {
+        if (!program.alive) return never();
+        program.cross('summary');
+        const manner = world.choices.among<'sums up' | 'throws' | 'hangs'>('summary', [
+          [90, 'sums up'],
+          [5, 'throws'],
+          [5, 'hangs'],
+        ]);
+        if (manner === 'hangs') return never();
+        return world.later(100, program, `the summary ${manner}`, () => {
+          if (manner === 'throws') throw new Error('no summary today');
+          return summaryOf(messages);
+        });
+      },
+      { keep },
+    );
+    return { maxTokens, compact };
+  }
+}
+
+/** A prompt that can be found again. */
+export function promptText(number: number): string {
+  return `Do the work. ${mark(`prompt ${number}`)}`;
+}
+
+/** A conversation with another prompt behind it. */
+export function goneOn(messages: readonly Message[], prompt: string): Message[] {
+  return [...messages, userMessage(prompt)];
+}
+
+const shape = {
+  type: 'object',
+  properties: { n: { type: 'integer' } },
+  required: ['n'],
+  additionalProperties: false,
+};

@@ -1,0 +1,140 @@
+import type { Socket } from 'node:net';
+
+/** What becomes of a connection once the bytes of an answer are written. */
+export type SocketEnding = 'keep' | 'end' | 'reset';
+
+/** An answer byte for byte, its head included: for what no HTTP server would say. */
+export interface SocketAnswer {
+  /** Each is written by itself. Lazily iterated, so it may be endless. */
+  readonly bytes: Iterable<string | Uint8Array>;
+  /** Default `keep`: the connection stays open for another request. */
+  readonly ending?: SocketEnding;
+  /** Answers as soon as the head of the request is there, its body still to come. */
+  readonly early?: boolean;
+  /** Reads nothing of the request's body, so that the client is stuck with it. */
+  readonly deaf?: boolean;
+}
+
+/** One request as it came in. */
+export interface SocketRequest {
+  /** Which connection brought it, counted from 0. */
+  readonly connection: number;
+  /** Request line and headers. */
+  readonly head: string;
+  /** Resolves when the client has closed or broken the connection. */
+  readonly left: Promise<void>;
+}
+
+/** A port that answers with bytes of one's own. */
+export interface SocketServer {
+  readonly url: string;
+  readonly requests: readonly SocketRequest[];
+  /** Resolves with the request of this index once its head has come in. */
+  arrival(index: number): Promise<SocketRequest>;
+  /** Closes the port and every connection. */
+  close(): Promise<void>;
+}
+
+/** Answers requests on 127.0.0.1 with the bytes given, in order; one request too many is hung up on. Needs Node. */
+export async function serveSocket(answers: readonly SocketAnswer[]): Promise<SocketServer> {
+  const { createServer } = await import('node:net');
+  const requests: SocketRequest[] = [];
+  const waiting = new Map<number, (request: SocketRequest) => void>();
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    const connection = connections++;
+    const left = gone(socket);
+    readRequests(socket, (head) => {
+      const index = requests.length;
+      const request: SocketRequest = { connection, head, left };
+      requests.push(request);
+      waiting.get(index)?.(request);
+      return answers[index];
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    arrival(index) {
+      const known = requests[index];
+      if (known !== undefined) return Promise.resolve(known);
+      return new Promise((resolve) => waiting.set(index, resolve));
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function gone(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('end', resolve);
+    socket.once('close', () => resolve());
+    socket.on('error', () => resolve());
+  });
+}
+
+/** Reads requests with a body of known length, one after another. */
+function readRequests(socket: Socket, next: (head: string) => SocketAnswer | undefined): void {
+  let text = '';
+  let bodyLeft = 0;
+  let answer: SocketAnswer | undefined;
+  const reply = () => {
+    const due = answer;
+    answer = undefined;
+    if (due !== undefined) void write(socket, due);
+  };
+  // One character per byte: lengths are those of the wire.
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+    for (;;) {
+      const taken = Math.min(bodyLeft, text.length);
+      bodyLeft -= taken;
+      text = text.slice(taken);
+      if (bodyLeft > 0) return;
+      reply();
+      const end = text.indexOf('\r\n\r\n');
+      if (end === -1) return;
+      const head = text.slice(0, end);
+      text = text.slice(end + 4);
+      bodyLeft = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+      answer = next(head);
+      if (answer === undefined) return void socket.destroy();
+      if (answer.deaf === true) return void socket.pause();
+      if (answer.early === true) reply();
+    }
+  });
+}
+
+async function write(socket: Socket, { bytes, ending = 'keep' }: SocketAnswer): Promise<void> {
+  for (const piece of bytes) {
+    if (socket.destroyed) return;
+    if (!socket.write(piece)) await drained(socket);
+  }
+  if (ending === 'end') socket.end();
+  if (ending === 'reset') socket.resetAndDestroy();
+}
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done);
+      socket.off('close', done);
+      resolve();
+    };
+    socket.on('drain', done);
+    socket.on('close', done);
+  });
+}

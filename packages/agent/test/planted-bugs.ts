@@ -1,0 +1,136 @@
+/** A mistake in the loop or the kit, as somebody might make it. The simulation must find every one of them. */
+export interface PlantedBug {
+  readonly name: string;
+  /** Below the package's folder. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What goes wrong because of it. */
+  readonly why: string;
+}
+
+const log = 'src/log.ts';
+const drive = 'src/drive.ts';
+const call = 'src/call.ts';
+const toolRun = 'src/tool-run.ts';
+const fold = 'src/fold.ts';
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: 'lost result',
+    file: log,
+    find: 'this.#queue.push(...events);',
+    replace: 'this.#queue = [...events];',
+    why: 'of two results that come while the store is busy only the second is written',
+  },
+  {
+    name: 'double append',
+    file: log,
+    find: 'if (pending !== undefined) await this.#inTime(pending);',
+    replace:
+      'if (pending !== undefined) await this.#inTime(pending.catch(() => store.append(sessionId, batch, { epoch: this.#epoch ?? 0 })));',
+    why: 'an append that failed is made again, though it may have been committed',
+  },
+  {
+    name: 'leaked timer',
+    file: toolRun,
+    find: 'over = true;\n      cancelTimeout();',
+    replace: 'over = true;',
+    why: 'the time limit of a tool runs on after the tool has ended',
+  },
+  {
+    name: 'leaked listener',
+    file: toolRun,
+    find: "work.signal.removeEventListener('abort', onAbort);",
+    replace: '',
+    why: 'each tool leaves a listener on the signal of its run',
+  },
+  {
+    name: 'swallowed cancel',
+    file: drive,
+    find: "stop === undefined ? wanted : { type: 'finish', status: stop }",
+    replace: 'wanted',
+    why: 'a cancel that comes while the end is being decided is beaten by a late success',
+  },
+  {
+    name: 'result recorded for the wrong call',
+    file: fold,
+    find: 'const call = callAt(state, event);\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
+    replace:
+      'const call = unanswered(state)[0];\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
+    why: 'results are given to the calls in the order in which they come',
+  },
+  {
+    name: 'orphaned once call run again',
+    file: call,
+    find: "if (open.orphaned && (tool?.effect ?? 'once') === 'once')",
+    replace: "if (open.orphaned && (tool?.effect ?? 'once') === 'read')",
+    why: 'after a crash a tool that must run at most once runs twice',
+  },
+  {
+    name: 'steering dropped',
+    file: drive,
+    find: 'if (this.#log.busy || this.#state.seq !== seq) return this.#settled();',
+    replace: '',
+    why: 'what is said while the end is being decided is never answered',
+  },
+  {
+    name: 'usage added twice on retry',
+    file: 'src/provider/model-call.ts',
+    find: 'usage: answer.usage,',
+    replace: 'usage: addUsage(answer.usage, account.wasted),',
+    why: 'what failed attempts have wasted is counted as used as well',
+  },
+  {
+    name: 'publish before commit',
+    file: log,
+    find: 'await this.#commit(batch);\n      this.#inFlight = [];\n      for (const event of batch) this.#accept(event);',
+    replace:
+      'for (const event of batch) this.#accept(event);\n      await this.#commit(batch);\n      this.#inFlight = [];',
+    why: 'readers see an event that a crash can still take back',
+  },
+  {
+    name: 'approval usable twice',
+    file: 'src/approvals.ts',
+    find: 'if (this.#taken.has(approvalId)) return false;',
+    replace: '',
+    why: 'a second answer to the same question counts as well',
+  },
+  {
+    name: 'undecided call run',
+    file: call,
+    find: "if (approval?.decision === undefined) return { type: 'ask', ...job };",
+    replace: "if (approval?.decision === undefined) return { type: 'run', ...job };",
+    why: 'a call about which a person was asked runs after a restart without an answer',
+  },
+  {
+    name: 'start not awaited',
+    file: call,
+    find: 'return recorded && !work.signal.aborted;',
+    replace: 'return !work.signal.aborted || recorded;',
+    why: 'a tool runs although the store has not taken its start',
+  },
+  {
+    name: 'truncated answer taken',
+    file: 'src/provider/exchange.ts',
+    find: 'if (this.#assembly.hasEnded) this.#succeed();\n    else',
+    replace: 'if (this.#assembly.steps > 0) this.#succeed();\n    else',
+    why: 'an answer that ends in the middle counts as whole',
+  },
+  {
+    name: 'event shown twice',
+    file: 'src/feed.ts',
+    find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);',
+    replace:
+      '    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);\n    for (const reader of this.#readers) reader.push(event);',
+    why: 'a reader that a listener makes gets the event of that moment twice',
+  },
+  {
+    name: 'late end',
+    file: drive,
+    find: 'this.#log.leave();',
+    replace: 'await this.#written;',
+    why: 'a store that takes its time holds up the end of a run whose time is over',
+  },
+];

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PlantedBug } from '../packages/agent/test/planted-bugs.ts';
+import { plantedBugs } from '../packages/agent/test/planted-bugs.ts';
+
+/** Within so many seeds each bug has to be found. */
+const mostSeeds = 2_000;
+
+const home = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages', 'agent');
+
+/** Runs in the copy: seeds from 1 on until one notices. Says which as JSON, or nothing. */
+const finder = `
+import { simulate } from '@cobbler/agent/testing';
+const rejected = [];
+process.on('unhandledRejection', (reason) => rejected.push(reason));
+const unhandled = async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  return rejected.splice(0);
+};
+for (let seed = 1; seed <= ${mostSeeds}; seed += 1) {
+  const { violation } = await simulate(seed, { unhandled });
+  if (violation === undefined) continue;
+  console.log(JSON.stringify({ seed, ...violation }));
+  break;
+}
+`;
+
+interface Found {
+  readonly seed: number;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** Plants each bug in a copy of the package and tells the seed that finds it. Resolves with whether all were found. */
+export async function findPlanted(): Promise<boolean> {
+  const queue = [...plantedBugs];
+  let missed = 0;
+  const work = async () => {
+    for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) {
+      const found = await find(bug);
+      if (found === undefined) missed += 1;
+      const told =
+        found === undefined ? `NOT FOUND in ${mostSeeds}` : `seed ${String(found.seed).padStart(4)}`;
+      process.stdout.write(
+        `${told}  ${bug.name}\n${found === undefined ? '' : `           ${short(found)}\n`}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+  process.stdout.write(`${plantedBugs.length - missed} of ${plantedBugs.length} planted bugs found.\n`);
+  return missed === 0;
+}
+
+function short({ rule, message }: Found): string {
+  return `${rule}: ${message.length > 140 ? `${message.slice(0, 140)} …` : message}`;
+}
+
+async function find(bug: PlantedBug): Promise<Found | undefined> {
+  const copy = await mkdtemp(join(tmpdir(), 'cobbler-planted-'));
+  try {
+    for (const part of ['src', 'package.json'])
+      await cp(join(home, part), join(copy, part), { recursive: true });
+    await symlink(join(home, 'node_modules'), join(copy, 'node_modules'));
+    await writeFile(join(copy, 'find.mjs'), finder);
+    await plant(bug, copy);
+    const out = await run(copy);
+    return out.startsWith('{') ? (JSON.parse(out) as Found) : undefined;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+async function plant({ file, find, replace, name }: PlantedBug, copy: string): Promise<void> {
+  const path = join(copy, file);
+  const parts = (await readFile(path, 'utf8')).split(find);
+  if (parts.length !== 2)
+    throw new Error(`The place of the bug "${name}" stands ${parts.length - 1} times in ${file}.`);
+  await writeFile(path, parts.join(replace));
+}
+
+function run(copy: string): Promise<string> {
+  const child = spawn(process.execPath, ['--conditions=@cobbler/source', 'find.mjs'], { cwd: copy });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(out.trim());
+      else reject(new Error(`The simulation itself failed: ${err.trim().slice(0, 500)}`));
+    });
+  });
+}
