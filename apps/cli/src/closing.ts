@@ -48,7 +48,7 @@ export function closingLines(finished: Finished, style: Style, columns: number):
     changes: calls.changes,
     ...(result.limit !== undefined && { limit: result.limit }),
   };
-  const gap = [''];
+  const gap = style.marks.ok === '' ? [] : [''];
   return [...gap, ...summaryLines(end, style, columns), ...indented];
 }
 

@@ -1,0 +1,6 @@
+// One measured process: does the job given as its argument and writes what it cost as one line of JSON.
+import type { Job } from './job.ts';
+import { perform } from './job.ts';
+
+const job = JSON.parse(process.argv[2] ?? '{}') as Job;
+process.stdout.write(`${JSON.stringify(await perform(job))}\n`, () => process.exit());

@@ -1,0 +1,127 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answersOf, prompts } from './answer.ts';
+import type { Script } from './work.ts';
+import { startScript, warmUpScript, works } from './work.ts';
+
+/** What one contestant sent for one job. Warming up is not counted. */
+export interface Received {
+  readonly requests: number;
+  readonly bytes: number;
+  /** Bytes of all requests of one turn, by turn. */
+  readonly bytesByTurn: readonly number[];
+  /** When the first request arrived, on the machine's monotonic clock, in milliseconds. */
+  readonly firstAt: number | undefined;
+}
+
+/** A model that answers from memory. */
+export interface ModelServer {
+  /** Where a job's requests go: give it to a contestant as its base URL. */
+  url(work: string, job: string): string;
+  received(job: string): Received;
+  close(): Promise<void>;
+}
+
+interface Tally {
+  bytesByTurn: number[];
+  requests: number;
+  firstAt: number | undefined;
+}
+
+/** Milliseconds on the clock that all processes of the machine share. */
+export function machineTime(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/**
+ * Serves `/<work>/<job>/v1/messages`. Which turn it is follows from how many answers the request holds, so a
+ * contestant that sends less than the whole history never gets to the end. `GET /<job>` tells what came.
+ */
+export async function startModelServer(extra: Readonly<Record<string, Script>> = {}): Promise<ModelServer> {
+  const scripts = new Map<string, readonly Buffer[]>([['cold', answersOf(startScript)]]);
+  for (const { name, script } of works) scripts.set(name, answersOf(script));
+  for (const [name, script] of Object.entries(extra)) scripts.set(name, answersOf(script));
+  const warmUp = answersOf(warmUpScript);
+  const tallies = new Map<string, Tally>();
+  const server = http.createServer((request, response) => {
+    const at = machineTime();
+    const [, first = '', job = ''] = request.url?.split('/') ?? [];
+    if (request.method === 'GET') return tell(response, 200, receivedOf(tallies.get(first)));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const turn = answersIn(body);
+      if (isWarmUp(body)) return stream(response, warmUp[turn]);
+      count(tallies, job, { turn, bytes: body.length, at });
+      stream(response, scripts.get(first)?.[turn]);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4096, resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: (work, job) => `http://127.0.0.1:${port}/${work}/${job}`,
+    received: (job) => receivedOf(tallies.get(job)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** A short body that holds the words of the warming-up prompt. */
+function isWarmUp(body: Buffer): boolean {
+  return body.length < 16_384 && body.includes(prompts.warmUp);
+}
+
+const answerMark = Buffer.from('"role":"assistant"');
+
+/** How many answers of the model stand in a request. */
+function answersIn(body: Buffer): number {
+  let found = 0;
+  for (let at = body.indexOf(answerMark); at >= 0; at = body.indexOf(answerMark, at + answerMark.length)) {
+    found += 1;
+  }
+  return found;
+}
+
+function count(
+  tallies: Map<string, Tally>,
+  job: string,
+  { turn, bytes, at }: { turn: number; bytes: number; at: number },
+): void {
+  const tally = tallies.get(job) ?? { bytesByTurn: [], requests: 0, firstAt: at };
+  tally.requests += 1;
+  tally.bytesByTurn[turn] = (tally.bytesByTurn[turn] ?? 0) + bytes;
+  tallies.set(job, tally);
+}
+
+function receivedOf(tally: Tally | undefined): Received {
+  const bytesByTurn = Array.from(tally?.bytesByTurn ?? [], (bytes) => bytes ?? 0);
+  return {
+    requests: tally?.requests ?? 0,
+    bytes: bytesByTurn.reduce((sum, bytes) => sum + bytes, 0),
+    bytesByTurn,
+    firstAt: tally?.firstAt,
+  };
+}
+
+function stream(response: http.ServerResponse, answer: Buffer | undefined): void {
+  if (answer === undefined) {
+    return tell(response, 400, {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'The script has no such turn.' },
+    });
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_bench' });
+  // Written before the end, so that it goes out in chunks as the service sends it.
+  response.write(answer);
+  response.end();
+}
+
+function tell(response: http.ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}

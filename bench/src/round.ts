@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { textOf } from './answer.ts';
+import type { ContestantName, Outcome } from './contestant.ts';
+import type { Done } from './job.ts';
+import { machineTime } from './model-server.ts';
+import type { Programs, ServerProcess } from './processes.ts';
+import { runJob, runProgram } from './processes.ts';
+import type { Work, WorkName } from './work.ts';
+import { startScript, warmUpScript } from './work.ts';
+
+/** Who is measured: the contestants, and for starts the command line. */
+export type Entrant = ContestantName | 'cobbler-cli';
+
+/** One measurement. */
+export interface Sample {
+  readonly work: WorkName;
+  readonly round: number;
+  readonly entrant: Entrant;
+  /** For starts: from the start of the process to the arrival of its first request, in milliseconds. */
+  readonly startMs?: number;
+  /** For all other works. */
+  readonly done?: Done;
+  /** Requests that the server counted. */
+  readonly requests: number;
+  /** Bytes of the bodies that it received. */
+  readonly sentBytes: number;
+}
+
+/** What measuring needs. */
+export interface Bench {
+  readonly programs: Programs;
+  readonly server: ServerProcess;
+  /** The built command line, if there is one. */
+  readonly cli?: string | undefined;
+  /** A folder for CPU profiles, when they are wanted. */
+  readonly profile?: string | undefined;
+}
+
+/** Which measurement is made. */
+export interface Place {
+  readonly work: WorkName;
+  readonly round: number;
+  readonly entrant: Entrant;
+}
+
+/** Measures one work of one contestant. */
+export async function sample(bench: Bench, work: Work, place: Place): Promise<Sample> {
+  const { entrant } = place;
+  if (entrant === 'cobbler-cli') throw new Error('The command line is measured by its start only.');
+  const id = jobId(place);
+  const turns = Math.max(work.script.turns, warmUpScript.turns);
+  const job = {
+    contestant: entrant,
+    url: bench.server.url(work.name, id),
+    turns,
+    runs: work.runs,
+    warm: true,
+    profile: bench.profile && join(bench.profile, `${id}.cpuprofile`),
+  };
+  const done = await runJob({ programs: bench.programs, job });
+  const { requests, bytes } = await bench.server.received(id);
+  checkDone(work, entrant, { ...done, requests });
+  return { ...place, done, requests, sentBytes: bytes };
+}
+
+/** Who does something else than the others must not be compared with them. */
+function checkDone(
+  { name, script, runs }: Work,
+  entrant: Entrant,
+  did: Outcome & { requests: number },
+): void {
+  const turns = runs * script.turns;
+  const text = textOf(script);
+  const isSame =
+    did.turns === turns &&
+    did.requests === turns &&
+    did.toolCalls === turns - runs &&
+    did.shown === turns * text.length &&
+    did.text === text;
+  if (!isSame)
+    throw new Error(
+      `${entrant} did not do ${name} as it is: ${JSON.stringify({ ...did, text: did.text.length })}`,
+    );
+}
+
+/** Measures one start. */
+export async function sampleStart(bench: Bench, place: Place): Promise<Sample> {
+  const id = jobId(place);
+  const url = bench.server.url('cold', id);
+  const began = machineTime();
+  if (place.entrant === 'cobbler-cli') await startCli(bench.cli ?? '', url);
+  else {
+    const job = { contestant: place.entrant, url, turns: startScript.turns, runs: 1, warm: false };
+    await runJob({ programs: bench.programs, job });
+  }
+  const { firstAt, requests, bytes } = await bench.server.received(id);
+  if (firstAt === undefined) throw new Error(`${place.entrant} made no request.`);
+  return { ...place, startMs: firstAt - began, requests, sentBytes: bytes };
+}
+
+/** In a home and a folder of its own, so that nobody's configuration or project is read. */
+async function startCli(cli: string, url: string): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'cobbler-bench-'));
+  try {
+    const env = { HOME: home, ANTHROPIC_API_KEY: 'key' };
+    const args = [cli, 'run', '--base-url', url, '-m', 'claude:claude-sonnet-5-5', 'Say hello.'];
+    const { code, stderr } = await runProgram(args, { env, cwd: home });
+    if (code !== 0) throw new Error(`The command line failed with exit code ${code}:\n${stderr.trim()}`);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function jobId({ work, round, entrant }: Place): string {
+  return `${work}-${round}-${entrant}`;
+}
