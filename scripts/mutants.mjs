@@ -1,88 +1,168 @@
-// Proves that the contract of a provider notices mistakes: `node scripts/mutants.mjs packages/provider-x`.
+// Proves that the tests notice mistakes: `npm run mutants` for every package that names mutants, or
+// `npm run mutants packages/provider-claude` for some.
 //
-// The package names its mutants in test/mutants.ts and what the contract runs on in test/subjects.ts. Each
-// mutant is applied to a copy of the package in the temporary folder, the contract runs on the copy until its
-// first failing case, and that case has killed the mutant. Ends with 1 when a mutant survives.
+// A package names its mutants in test/mutants.ts and what has to notice them in test/checks.ts (contracts as
+// lists of cases, and files of unit tests) or test/subjects.ts (what the agent contract runs on). Each mutant
+// is applied to a copy of the package in the temporary folder; the checks run on the copy until something
+// fails, which has killed the mutant. A mutant may say in `by` what is likely to notice it, which then runs
+// first. A case that fails is run again, alone, before it counts: a busy machine kills nothing. Ends with 1
+// when a mutant survives.
 
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** A run that takes longer hangs, which is a failure too. Milliseconds. */
-const patience = 60_000;
+const patience = 240_000;
 
-/**
- * Runs in the copy, two cases at a time because some only wait, and the laws with fewer seeds than in the
- * tests. Says the first failing case as JSON, or nothing.
- */
-const runner = `
+/** What a provider's package is checked by unless it says otherwise. */
+const subjectChecks = `
 import { agentContract } from '@cobbler/agent/testing';
-import { subjects } from './test/subjects.ts';
-const all = subjects.flatMap((subject) =>
-  agentContract(subject, { seeds: { count: 40 } }).map((one) => ({ subject: subject.name, ...one })),
+import { subjects } from './subjects.ts';
+export const checks = subjects.map((subject) => ({
+  name: subject.name,
+  cases: () => agentContract({ ...subject, slack: 8 }, { seeds: { count: 40 } }),
+}));
+`;
+
+/** Runs cases in the copy, two at a time because some only wait. Says the first failing case as JSON, or nothing. */
+const runner = `
+import { checks } from './test/checks.ts';
+const by = process.argv[2] ?? '';
+const all = checks.flatMap(({ name, cases }) =>
+  cases().map((one) => ({ ...one, name: name + ': ' + one.group + ': ' + one.name })),
 );
 const queue = all.filter(({ off }) => off === undefined);
-async function work() {
-  for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
-    try {
-      await one.run();
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      console.log(JSON.stringify({ subject: one.subject, name: one.group + ': ' + one.name, message }));
-      process.exit(1);
-    }
+const isLikely = ({ name }) => by !== '' && name.startsWith(by);
+queue.sort((left, right) => isLikely(right) - isLikely(left));
+const suspects = [];
+async function problemOf(one) {
+  try {
+    await one.run();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
-await Promise.all(Array.from({ length: 2 }, work));
+async function work() {
+  while (queue.length > 0 && suspects.length === 0) {
+    const one = queue.shift();
+    if ((await problemOf(one)) !== undefined) suspects.push(one);
+  }
+}
+while (queue.length > 0) {
+  await Promise.all([work(), work()]);
+  for (const { name, run } of suspects.splice(0)) {
+    const message = await problemOf({ run });
+    if (message === undefined) continue;
+    console.log(JSON.stringify({ name, message }));
+    process.exit(1);
+  }
+}
 process.exit(0);
 `;
 
+const vitestConfig = `
+const conditions = ['@cobbler/source', 'node', 'import', 'module', 'default'];
+export default {
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: { isolate: false, fileParallelism: false, testTimeout: 60_000, bail: 1, watch: false },
+};
+`;
+
 async function main() {
-  const folder = process.argv[2];
-  if (folder === undefined) {
-    console.error('Name a package: node scripts/mutants.mjs packages/provider-claude');
-    process.exit(2);
+  const folders = process.argv.slice(2);
+  const homes = (folders.length > 0 ? folders : packagesWithMutants()).map((folder) => resolve(root, folder));
+  const began = performance.now();
+  const survivors = [];
+  let count = 0;
+  for (const home of homes) {
+    const { mutants } = await import(pathToFileURL(join(home, 'test/mutants.ts')).href);
+    count += mutants.length;
+    survivors.push(...(await survivorsOf(home, mutants)));
   }
-  const home = resolve(folder);
-  const { mutants } = await import(pathToFileURL(join(home, 'test/mutants.ts')).href);
-  const sound = await runCopy(home, undefined);
+  console.log(`\n${count - survivors.length} of ${count} mutants killed in ${seconds(performance.now() - began)}.`);
+  for (const survivor of survivors) console.log(`SURVIVED ${survivor}`);
+  process.exit(survivors.length === 0 ? 0 : 1);
+}
+
+function packagesWithMutants() {
+  return readdirSync(join(root, 'packages'))
+    .map((name) => join('packages', name))
+    .filter((folder) => existsSync(join(root, folder, 'test/mutants.ts')));
+}
+
+async function survivorsOf(home, mutants) {
+  const name = home.slice(root.length + 1);
+  const units = await unitsOf(home);
+  const sound = await runCopy(home, units, undefined);
   if (sound.failure !== undefined) {
-    console.error(`The contract fails without any mutant: ${sound.failure}`);
+    console.error(`${name}: the checks fail without any mutant: ${sound.failure}`);
     process.exit(1);
   }
-  console.log(`The contract holds without mutants (${seconds(sound.ms)}).`);
-  const outcomes = await inParallel(mutants, (mutant) => runCopy(home, mutant).then(report(mutant)));
-  const killed = outcomes.filter((outcome) => outcome.killed).length;
-  const slowest = Math.max(...outcomes.map((outcome) => outcome.ms));
-  console.log(`${killed} of ${mutants.length} mutants killed, the slowest in ${seconds(slowest)}.`);
-  process.exit(killed === mutants.length ? 0 : 1);
+  console.log(`${name}: the checks hold without mutants (${seconds(sound.ms)}).`);
+  const outcomes = await inParallel(mutants, (mutant) => runCopy(home, units, mutant).then(report(mutant)));
+  const slowest = Math.max(...outcomes.map(({ ms }) => ms));
+  const alive = mutants.filter((_, index) => outcomes[index].failure === undefined);
+  console.log(
+    `${name}: ${mutants.length - alive.length} of ${mutants.length} killed, the slowest in ${seconds(slowest)}.`,
+  );
+  return alive.map(({ file, why }) => `${name}/${file}: ${why}`);
+}
+
+/** The unit tests that a package's mutants may be noticed by, as paths below its folder. */
+async function unitsOf(home) {
+  const path = join(home, 'test/checks.ts');
+  if (!existsSync(path)) return [];
+  const { units = [] } = await import(pathToFileURL(path).href);
+  return units;
 }
 
 function report(mutant) {
-  return ({ failure, ms }) => {
-    const killed = failure !== undefined;
-    console.log(
-      `${killed ? 'killed  ' : 'SURVIVED'} ${mutant.why}${killed ? `\n         by ${failure}` : ''}`,
-    );
-    return { killed, ms };
+  return (outcome) => {
+    const { failure, ms } = outcome;
+    const verdict = failure === undefined ? 'SURVIVED' : 'killed  ';
+    const by = failure === undefined ? '' : `\n         by ${failure}`;
+    console.log(`${verdict} ${seconds(ms).padStart(7)}  ${mutant.why}${by}`);
+    return outcome;
   };
 }
 
-/** Applies a mutant to a copy of the package and runs the contract on it. */
-async function runCopy(home, mutant) {
+/** Applies a mutant to a copy of the package and runs the checks on it: what is likely to notice it first. */
+async function runCopy(home, units, mutant) {
   const copy = await mkdtemp(join(tmpdir(), 'cobbler-mutant-'));
+  const started = performance.now();
   try {
-    for (const part of ['src', 'test', 'package.json'])
-      await cp(join(home, part), join(copy, part), { recursive: true });
-    await symlink(join(home, 'node_modules'), join(copy, 'node_modules'));
-    await writeFile(join(copy, 'contract.mjs'), runner);
+    await fill(copy, home);
     if (mutant !== undefined) await apply(mutant, copy);
-    return await run(copy);
+    const by = mutant?.by ?? '';
+    const failure = by.endsWith('.test.ts')
+      ? ((await runUnits(copy, [by])) ?? (await runCases(copy, '')) ?? (await runUnits(copy, units)))
+      : ((await runCases(copy, by)) ?? (await runUnits(copy, units)));
+    return { ms: performance.now() - started, failure };
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
+}
+
+async function fill(copy, home) {
+  for (const part of ['src', 'test', 'package.json']) await cp(join(home, part), join(copy, part), { recursive: true });
+  const modules = join(copy, 'node_modules');
+  await mkdir(modules);
+  for (const from of [join(home, 'node_modules'), join(root, 'node_modules')]) {
+    for (const entry of await readdir(from)) {
+      if (!entry.startsWith('.') && !existsSync(join(modules, entry)))
+        await symlink(join(from, entry), join(modules, entry));
+    }
+  }
+  await writeFile(join(copy, 'cases.mjs'), runner);
+  await writeFile(join(copy, 'vitest.config.mjs'), vitestConfig);
+  if (!existsSync(join(copy, 'test/checks.ts'))) await writeFile(join(copy, 'test/checks.ts'), subjectChecks);
 }
 
 async function apply({ file, find, replace, why }, copy) {
@@ -93,9 +173,26 @@ async function apply({ file, find, replace, why }, copy) {
   await writeFile(path, parts.join(replace));
 }
 
-function run(copy) {
-  const started = performance.now();
-  const child = spawn(process.execPath, ['--conditions=@cobbler/source', 'contract.mjs'], { cwd: copy });
+async function runCases(copy, by) {
+  const { code, out, err } = await run(['--conditions=@cobbler/source', 'cases.mjs', by], copy);
+  if (code === 0) return undefined;
+  const line = out.split('\n').find((text) => text.startsWith('{"name"'));
+  if (line === undefined) return `a crash: ${lastOf(err) || 'it did not end in time'}`;
+  const { name, message } = JSON.parse(line);
+  return `${name}: ${message.slice(0, 160)}`;
+}
+
+async function runUnits(copy, files) {
+  if (files.length === 0) return undefined;
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const { code, out, err } = await run([vitest, 'run', '--reporter=tap-flat', ...files], copy);
+  if (code === 0) return undefined;
+  const line = out.split('\n').find((text) => text.startsWith('not ok'));
+  return (line ?? `a crash: ${lastOf(err) || 'it did not end in time'}`).replace(/ # time=.*/, '').slice(0, 240);
+}
+
+function run(args, cwd) {
+  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, CI: '1', NO_COLOR: '1' } });
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk) => {
@@ -108,17 +205,18 @@ function run(copy) {
   return new Promise((settle) => {
     child.on('close', (code) => {
       clearTimeout(timer);
-      const ms = performance.now() - started;
-      settle({ ms, failure: code === 0 ? undefined : describe(out, err) });
+      settle({ code, out, err });
     });
   });
 }
 
-function describe(out, err) {
-  const line = out.split('\n').find((text) => text.startsWith('{'));
-  if (line === undefined) return `a crash: ${err.trim().slice(0, 300) || 'no case ended in time'}`;
-  const { subject, name, message } = JSON.parse(line);
-  return `${subject}, ${name}: ${message.slice(0, 160)}`;
+function lastOf(text) {
+  return text
+    .split('\n')
+    .filter((line) => /\w/.test(line) && !/^\s+at /.test(line))
+    .slice(-4)
+    .join(' ')
+    .slice(0, 240);
 }
 
 async function inParallel(items, work) {

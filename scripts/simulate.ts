@@ -2,7 +2,8 @@
 //
 //   npm run simulate -- --seeds 10000 --from 1   many seeds; the first that breaks a promise is shrunk and told
 //   npm run simulate -- --seed 4711              one seed, all that happens; the same every time
-//   npm run simulate -- --planted                breaks the loop on purpose and shows which seed notices
+//   npm run simulate -- --planted                breaks the loop on purpose and shows which seed notices;
+//                                                with --only TEXT, the bugs with that in their name
 import { parseArgs } from 'node:util';
 import type { Simulation } from '@cobbler/agent/testing';
 import { shrinkSimulation, simulate } from '@cobbler/agent/testing';
@@ -13,6 +14,7 @@ const options = {
   from: { type: 'string', default: '1' },
   seed: { type: 'string' },
   planted: { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
 } as const;
 
 const rejected: unknown[] = [];
@@ -25,7 +27,7 @@ async function unhandled(): Promise<readonly unknown[]> {
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options });
-  if (values.planted) return (await findPlanted()) ? 0 : 1;
+  if (values.planted) return (await findPlanted(values.only)) ? 0 : 1;
   process.on('unhandledRejection', (reason) => rejected.push(reason));
   if (values.seed !== undefined) return await playOne(whole('seed', values.seed));
   return await playMany(whole('from', values.from), whole('seeds', values.seeds));

@@ -81,6 +81,7 @@ const limitAdvice: Readonly<Record<string, string>> = {
   turns: 'What was done so far stays. For a longer run give a higher --max-turns.',
   usd: 'What was done so far stays. For a longer run give a higher --max-usd.',
   tokens: 'What was done so far stays. For a longer run give a higher --max-tokens.',
+  no_progress: 'The model repeated itself. Say more exactly what to do, or try a stronger model: -m best.',
 };
 
 const statusAdvice: Partial<Readonly<Record<RunStatus, string>>> = {

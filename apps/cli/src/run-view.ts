@@ -4,7 +4,7 @@ import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import type { CallBook } from './call-book.ts';
 import { VisibleStream, visible } from './escape.ts';
-import { formatMs } from './figures.ts';
+import { formatCount, formatMs } from './figures.ts';
 import { footerLine } from './footer.ts';
 import type { Io, Key } from './io.ts';
 import { MarkdownStream } from './markdown.ts';
@@ -88,6 +88,9 @@ export class RunView implements View {
         break;
       case 'retry':
         this.#retry(event);
+        break;
+      case 'cache_break':
+        this.#cacheBreak(event);
         break;
       case 'assistant':
         calls.answered(event);
@@ -229,6 +232,14 @@ export class RunView implements View {
   #asked(event: Extract<RunEvent, { type: 'approval_requested' }>): void {
     this.#dialog?.ask(event);
     this.#draw();
+  }
+
+  /** Money that need not have been spent: of interest to who looks closely. */
+  #cacheBreak({ layer, block, tokens }: Extract<RunEvent, { type: 'cache_break' }>): void {
+    const { verbose, quiet, report } = this.#parts;
+    if (!verbose || quiet) return;
+    const words = `cache broken at ${layer} ${block}: about ${formatCount(tokens)} tokens are read anew`;
+    this.#lines([report.style.dim(words)]);
   }
 
   #lines(lines: readonly string[]): void {

@@ -167,6 +167,31 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/waiting for the-model · \d s/);
   });
 
+  test('a change that was shown with the question is not shown again', () => {
+    const approvals = { folder: '~', answer: () => undefined, allowAlways: () => undefined };
+    const { show, page } = stageOf({}, { approvals });
+    const diff = '@@ -1 +1 @@\n-old line\n+new line\n';
+    const asked: RunEvent = {
+      ...head,
+      type: 'approval_requested',
+      approvalId: 'a',
+      turn: 1,
+      index: 0,
+      callId: 'c0',
+      toolName: 'run_command',
+      arguments: { command: 'x' },
+      hash: 'h',
+      subject: 'x',
+      diff,
+    };
+    show(answer('', [['run_command', { command: 'x' }]]), asked);
+    expect(page().match(/new line/g)).toHaveLength(1);
+    show(result('run_command', 'y', { diff }));
+    expect(page().match(/new line/g)).toHaveLength(1);
+    show(answer('', [['run_command', { command: 'x' }]]), result('run_command', 'y', { diff, turn: 2 }));
+    expect(page().match(/new line/g)).toHaveLength(2);
+  });
+
   test('P8 after a retry the answer counts once', () => {
     const { io, show, stage } = stageOf({ outTty: false });
     const error = { kind: 'network', message: 'cut' } as const;
@@ -314,6 +339,21 @@ describe('a run without a terminal', () => {
     show(delta('\x1b[2Jx'), answer('\x1b[2Jx', []));
     stage.view.end(undefined);
     expect(io.stdout.text()).toBe('\\x1b[2Jx\n');
+  });
+});
+
+describe('verbose', () => {
+  test('shows thinking, arguments, results in full, and a cache that broke', () => {
+    const { show, page } = stageOf({}, { verbose: true });
+    show(
+      { type: 'cache_break', layer: 'system', block: 0, tokens: 4100 },
+      { type: 'reasoning', index: 0, text: 'Let me think.' },
+      answer('', [['run_command', { command: 'x' }]]),
+      result('run_command', 'one\n\nthree', { summary: 'exit 0' }),
+    );
+    expect(page()).toContain('cache broken at system 0: about 4.1k tokens are read anew\n');
+    expect(page()).toContain('Let me think.\n');
+    expect(page()).toContain('      {"command":"x"}\n      one\n\n      three\n');
   });
 });
 

@@ -44,7 +44,8 @@ export class MarkedCache implements PromptCache {
     const written = marks.filter(({ at }) => at > found && (upTo[at] ?? 0) >= leastTokens);
     for (const { at, markMs } of written) this.#put(blocks[at]?.prefix ?? '', markMs, now);
     const end = (long: boolean) =>
-      upTo[Math.max(-1, ...written.filter(({ markMs }) => !long || markMs > 300_000).map(({ at }) => at))] ?? 0;
+      upTo[Math.max(-1, ...written.filter(({ markMs }) => !long || markMs > 300_000).map(({ at }) => at))] ??
+      0;
     const writeLong = Math.max(0, end(true) - read);
     const write = Math.max(0, end(false) - read - writeLong);
     return { read, writeLong, write, plain: total - read - writeLong - write };

@@ -20,6 +20,7 @@ import type { State } from './state.ts';
 import { emptyState, undecided } from './state.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { prefixTokens } from './weight.ts';
+import { wellFormedParts } from './well-formed.ts';
 import type { Step, Work } from './work.ts';
 
 /**
@@ -121,7 +122,7 @@ class Driver<Output> {
   /** Queues a message for the next turn. False when the run is over or stopping, or there is nothing in it. */
   steer(content: readonly UserPart[]): boolean {
     if (this.#log.closed || this.#stopping.signal.aborted || !saysSomething(content)) return false;
-    void this.#log.append([{ type: 'user', content, steer: true }]);
+    void this.#log.append([{ type: 'user', content: wellFormedParts(content), steer: true }]);
     return true;
   }
 

@@ -23,6 +23,7 @@ export { allowAll, planMode, readOnly, rules } from './gate.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { LimitName, Limits, Price, Pricing, Reservation } from './limits.ts';
 export { Budget, costOf, defaultLimits } from './limits.ts';
+export { type MendedMessages, type MessageProblem, mendMessages } from './mend-messages.ts';
 export type * from './message.ts';
 export { callsOf, fromFlat, textOf, toFlat, userMessage } from './message.ts';
 export type { AnswerCount, ExecutionMetrics } from './metrics.ts';

@@ -208,7 +208,10 @@ function checkArray(schema: Record<string, unknown>, value: unknown, place: Plac
   return undefined;
 }
 
+const combinations = ['allOf', 'anyOf', 'oneOf', 'not'];
+
 function checkCombination(schema: Record<string, unknown>, value: unknown, place: Place): string | undefined {
+  if (!combinations.some((key) => key in schema)) return undefined;
   const deeper = { ...place, depth: place.depth + 1 };
   const list = (key: string): Json[] => (Array.isArray(schema[key]) ? (schema[key] as Json[]) : []);
   for (const part of list('allOf')) {

@@ -120,7 +120,8 @@ const stopReason = fc.constantFrom<StopReason>(
   'context_full',
   'unknown',
 );
-const message: fc.Arbitrary<Message> = fc.oneof(
+/** Any message, sense or nonsense. */
+export const message: fc.Arbitrary<Message> = fc.oneof(
   userContent.map((content): Message => ({ role: 'user', content })),
   answerContent.map((content): Message => ({ role: 'assistant', content })),
   fc

@@ -105,11 +105,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'a call about which a person was asked runs after a restart without an answer',
   },
   {
-    name: 'start not awaited',
-    file: call,
-    find: 'return recorded && !work.signal.aborted;',
-    replace: 'return !work.signal.aborted || recorded;',
-    why: 'a tool runs although the store has not taken its start',
+    name: 'written after the end',
+    file: log,
+    find: 'if (this.#closed) return false;\n',
+    replace: '',
+    why: 'what a tool gives when its run is long over is still written',
   },
   {
     name: 'truncated answer taken',
@@ -132,5 +132,26 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'this.#log.leave();',
     replace: 'await this.#written;',
     why: 'a store that takes its time holds up the end of a run whose time is over',
+  },
+  {
+    name: 'budget spent twice',
+    file: 'src/limits.ts',
+    find: 'return this.#limits.tokens - this.#tokens - this.#heldTokens;',
+    replace: 'return this.#limits.tokens - this.#tokens;',
+    why: 'runs side by side spend the same rest of a token limit',
+  },
+  {
+    name: 'tool begun after a stop',
+    file: toolRun,
+    find: 'new Promise((settle) => settle(job.tool.execute(job.arguments, context))).then(',
+    replace: 'Promise.resolve().then(() => job.tool.execute(job.arguments, context)).then(',
+    why: 'a tool that stops its run is followed by the tools beside it',
+  },
+  {
+    name: 'closing answer repeated',
+    file: fold,
+    find: 'if (state.closing === undefined) state.stopReason = undefined;',
+    replace: 'state.stopReason = undefined;',
+    why: 'a run that has reached its limit is given another answer for every word that is said to it',
   },
 ];

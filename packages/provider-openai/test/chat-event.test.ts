@@ -59,7 +59,7 @@ describe('an answer of OpenAI', () => {
     const stops = ['stop', 'length', 'content_filter', 'tool_calls', 'function_call', 'paused_for_tea'].map(
       (finish) => ended([chunk({ content: 'x' })], finish).end,
     );
-    expect(stops).toEqual(['complete', 'max_tokens', 'refusal', 'complete', 'unknown', 'unknown']);
+    expect(stops).toEqual(['complete', 'max_tokens', 'refusal', 'tool_use', 'unknown', 'unknown']);
   });
 
   test('a refusal is text and ends as refusal although the finish reason says stop', () => {

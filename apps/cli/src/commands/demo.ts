@@ -33,7 +33,8 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
   const say = (lines: readonly string[]) => {
     if (!isJson) io.stderr.write(`${lines.join('\n')}\n`);
   };
-  say(opening(folder, style, screen.columns(), io));
+  const where = `${given === undefined ? 'a new folder of its own' : 'the folder given'}, ${shortPath(folder, io.env)}`;
+  say(opening(where, style, screen.columns()));
   const server = await serveScriptedModel(screen.redraw ? io.clock : undefined);
   try {
     const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io) }, environment: io.env });
@@ -73,8 +74,8 @@ function pathWithNode(io: Io): string {
   return [io.env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
 }
 
-function opening(folder: string, style: Style, columns: number, io: Io): string[] {
-  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, from the requests over HTTP to the tools, the files and the tests. It works in a new folder of its own, ${shortPath(folder, io.env)}, and asks nothing there.`;
+function opening(where: string, style: Style, columns: number): string[] {
+  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, from the requests over HTTP to the tools, the files and the tests. It works in ${where}, and asks nothing there.`;
   const [first = '', ...rest] = wrap(`Task: ${prompt}`, columns - 1);
   const task = [first.replace('Task:', style.bold('Task:')), ...rest];
   return [...wrap(words, columns - 1).map(style.dim), '', ...task, ''];

@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts';
 import type { Headers } from './headers.ts';
 import { joinHeaders } from './headers.ts';
 import type { Scrubber } from './scrub.ts';
-import { scrubberOf, secretsInHeaders } from './scrub.ts';
+import { scrubberOf, secretsInHeaders, secretsInUrl } from './scrub.ts';
 import type { Endpoint, Wire } from './wire.ts';
 
 /** An endpoint made ready: checked, and with what hides its secrets. */
@@ -52,7 +52,11 @@ async function lookUp(endpoint: () => Promise<Endpoint>): Promise<Address> {
 }
 
 function readyAddress(endpoint: Endpoint): Address {
-  const scrubber = scrubberOf([...(endpoint.secrets ?? []), ...secretsInHeaders(endpoint.headers)]);
+  const scrubber = scrubberOf([
+    ...(endpoint.secrets ?? []),
+    ...secretsInHeaders(endpoint.headers),
+    ...secretsInUrl(endpoint.url),
+  ]);
   return {
     url: endpoint.url,
     host: hostOf(endpoint.url),

@@ -82,6 +82,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
       key: keyOf(demand.tools),
       rhythm: turns.before?.rhythm,
       now: runtime.now(),
+      bytes: { turns: turns.bytes.length, envelope: envelopes.lengthOf(demand.tools) },
       wanted: config?.cache !== false,
       closing: demand.toolChoice === 'none',
     });

@@ -62,6 +62,11 @@ export class EnvelopeCache {
     return made;
   }
 
+  /** How long the envelope was that was made last for these tools; 0 when there was none. */
+  lengthOf(tools: readonly Tool[]): number {
+    return this.#kept.get(keyOf(tools))?.at(-1)?.head.length ?? 0;
+  }
+
   #make(request: EnvelopeRequest): EnvelopeBytes {
     const { system, tools, ...rest } = request;
     const envelope = this.#wire.envelope({ ...rest, system: instructions(system), tools: specsOf(tools) });

@@ -6,6 +6,15 @@ export { type CreateAgentOptions, createAgent } from './create-agent.ts';
 export { fetchTransport } from './fetch-transport.ts';
 export { retryAfterOf } from './retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './timeouts.ts';
+export {
+  type MendedTranscript,
+  mendTranscript,
+  type Remark,
+  type Transcript,
+  TranscriptBuilder,
+  type TranscriptFormat,
+  writeTurns,
+} from './transcript.ts';
 export type * from './transport.ts';
 export { type ViewFor, viewOf } from './view.ts';
 export type * from './wire.ts';

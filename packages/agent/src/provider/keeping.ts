@@ -1,15 +1,17 @@
 import type { Rhythm } from './rhythm.ts';
-import { beat, lifetimeFor } from './rhythm.ts';
+import { after, beat, isAffordable, lifetimeFor } from './rhythm.ts';
 import type { CacheLifetime, PrefixCache } from './wire.ts';
 
 /** What decides how long a request is worth keeping. */
 export interface Keepable {
-  /** The same for all requests with these tools and instructions, whatever the conversation. */
+  /** The same for all requests with these tools, whatever the conversation. */
   readonly key: object;
   /** Of the conversation's requests before this one. */
   readonly rhythm: Rhythm | undefined;
   /** When this request is made, by the wall clock, in milliseconds. */
   readonly now: number;
+  /** Length of the turns, and of what stands before them as far as it is known yet. */
+  readonly bytes: { readonly turns: number; readonly envelope: number };
   /** False: nothing is to be written. */
   readonly wanted: boolean;
   /** No answer can ask for calls any more, so that nothing is likely to follow. */
@@ -18,14 +20,12 @@ export interface Keepable {
 
 /** How long the service is to keep a request. Absent: not at all. */
 export interface Kept {
-  readonly rhythm: Rhythm | undefined;
+  readonly rhythm?: Rhythm;
   /** For the turns. */
-  readonly turns: CacheLifetime | undefined;
+  readonly turns?: CacheLifetime | undefined;
   /** For what stands before the turns. Never shorter than the turns', as services demand. */
-  readonly envelope: CacheLifetime | undefined;
+  readonly envelope?: CacheLifetime | undefined;
 }
-
-const nothing: Kept = { rhythm: undefined, turns: undefined, envelope: undefined };
 
 /**
  * Decides how long a service is to keep what it is sent, by the pauses between the requests of a conversation,
@@ -41,24 +41,32 @@ export class Keeping {
     this.#isMarked = cache?.lifetimes.some(({ mark }) => mark !== undefined) ?? false;
   }
 
-  of({ key, rhythm: before, now, wanted, closing }: Keepable): Kept {
+  of(keepable: Keepable): Kept {
     const cache = this.#cache;
-    if (cache === undefined) return nothing;
-    const rhythm = beat(before, now, cache);
+    if (cache === undefined) return {};
+    const { key, now, bytes, wanted } = keepable;
+    const rhythm = beat(keepable.rhythm, now, cache);
+    // A cache without marks keeps a request as a whole or not at all.
+    if (!this.#isMarked) {
+      const whole = bytes.turns + bytes.envelope;
+      const lifetime = wanted ? lifetimeFor(rhythm, whole, cache) : undefined;
+      return { rhythm: after(rhythm, whole, lifetime, cache), turns: lifetime, envelope: lifetime };
+    }
     const shared = beat(this.#shared.get(key), now, cache);
-    this.#shared.set(key, shared);
-    if (!wanted) return { ...nothing, rhythm };
-    const turns = lifetimeFor(rhythm, cache);
-    // A cache without marks keeps a request as a whole or not at all, and not to write is not to read.
-    if (!this.#isMarked) return { rhythm, turns, envelope: turns };
-    const envelope = longer(closing ? undefined : turns, lifetimeFor(shared, cache));
-    return { rhythm, turns: closing ? undefined : turns, envelope };
+    const { turns, envelope } = this.#choose(keepable, { rhythm, shared, cache });
+    this.#shared.set(key, after(shared, bytes.envelope, envelope, cache));
+    return { rhythm: after(rhythm, bytes.turns, turns, cache), turns, envelope };
   }
-}
 
-function longer(
-  left: CacheLifetime | undefined,
-  right: CacheLifetime | undefined,
-): CacheLifetime | undefined {
-  return (left?.ms ?? 0) >= (right?.ms ?? 0) ? left : right;
+  #choose(
+    { bytes, wanted, closing }: Keepable,
+    { rhythm, shared, cache }: { rhythm: Rhythm; shared: Rhythm; cache: PrefixCache },
+  ): { turns: CacheLifetime | undefined; envelope: CacheLifetime | undefined } {
+    if (!wanted) return { turns: undefined, envelope: undefined };
+    const envelope = lifetimeFor(shared, bytes.envelope, cache);
+    const turns = closing ? undefined : lifetimeFor(rhythm, bytes.turns, cache);
+    if (turns === undefined || turns.ms <= (envelope?.ms ?? 0)) return { turns, envelope };
+    if (isAffordable(shared, bytes.envelope, turns, cache)) return { turns, envelope: turns };
+    return { turns: envelope, envelope };
+  }
 }

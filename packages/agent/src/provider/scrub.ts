@@ -37,6 +37,16 @@ export function secretsInHeaders(headers: Readonly<Record<string, string>>): str
   return secrets;
 }
 
+/** The password of an address, as it stands there and as it was meant. */
+export function secretsInUrl(url: string): string[] {
+  const password = URL.parse(url)?.password ?? '';
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}
+
 /** Masks these secrets, as they are and as JSON, URLs and base64 spell them. */
 export function scrubberOf(secrets: readonly string[]): Scrubber {
   const spellings = new Set<string>();
@@ -54,7 +64,8 @@ export function scrubberOf(secrets: readonly string[]): Scrubber {
     text,
     cutText: (given) => withoutCutSecret(text(given), needles),
     unfinished: (given) => Math.max(0, ...needles.map((needle) => begunAtEnd(given, needle))),
-    values: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, text(value)])),
+    values: (fields) =>
+      Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, text(value)])),
     error: (error) => scrubError(error, text),
   };
 }

@@ -5,6 +5,7 @@ export type { Seeds } from './agent-contract/laws.ts';
 export type { AgentLink, ContractSubject } from './agent-contract/subject.ts';
 export { type AgentContractOptions, agentContract } from './agent-contract.ts';
 export { ContractFailure } from './assertion.ts';
+export { type CancelDrillOptions, type CancelFigures, drillCancels } from './cancel-drill.ts';
 export { type Chunking, chunksOf } from './chunking.ts';
 export type { ContractCase } from './contract-case.ts';
 export { type ExecutorSubject, executorContract } from './executor-contract.ts';

@@ -33,8 +33,9 @@ const lantern = (baseURL: string, pass: string): Wire => ({
   },
   fault(_status, body, header) {
     const tenths = Number(header('x-lantern-wait'));
-    const { 2: why = body } = JSON.parse(body);
-    return { message: String(why), ...(tenths > 0 && { retryAfterMs: tenths * 100 }) };
+    const { 1: what, 2: why = body } = JSON.parse(body);
+    const kind = what === 'context_full' ? ({ kind: 'too_long' } as const) : {};
+    return { message: String(why), ...kind, ...(tenths > 0 && { retryAfterMs: tenths * 100 }) };
   },
 });
 

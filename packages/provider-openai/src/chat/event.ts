@@ -79,12 +79,15 @@ function takeDelta(delta: Fields, answer: Answer, out: Out): void {
   }
 }
 
-/** Many servers say `stop` where OpenAI says `tool_calls`: what counts is that there are calls. */
+/**
+ * Many servers say `stop` where OpenAI says `tool_calls`: what counts is that there are calls. Calls announced
+ * and not made are the kit's to judge.
+ */
 function stopOf(reason: string, answer: Answer): StopReason {
   if (reason === 'length') return 'max_tokens';
   if (reason === 'content_filter' || answer.refused) return 'refusal';
   if (reason !== 'stop' && reason !== 'tool_calls') return 'unknown';
-  return answer.calls.size > 0 ? 'tool_use' : 'complete';
+  return answer.calls.size > 0 || reason === 'tool_calls' ? 'tool_use' : 'complete';
 }
 
 function failWith(error: unknown, out: Out): void {

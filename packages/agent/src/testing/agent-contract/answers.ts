@@ -18,7 +18,7 @@ const oddText =
 
 function stopsFor(reason: StopReason, words: string, ...needs: Lack[]): CaseDefinition {
   return the(
-    `an answer that ${words} says so`,
+    `P4 an answer that ${words} says so`,
     async (subject) => {
       const answer = scriptAnswer(['As far as it goes.'], { stop: reason });
       const { outcome } = await askOnce(subject, plays(answer));

@@ -131,7 +131,11 @@ async function fedSlowly(
       stream.send(stepFrames([{ type: 'close', at: 0 }, { type: 'end' }], plays(answer), testing));
       stream.end();
       const { toolCalls } = await promptly(asked, limitMs, 'the answer');
-      expectEqual(toolCalls.map(({ problem }) => problem !== undefined), [true], 'the problems');
+      expectEqual(
+        toolCalls.map(({ problem }) => problem !== undefined),
+        [true],
+        'the problems',
+      );
     },
     {},
     15_000,
@@ -179,7 +183,9 @@ export const argumentCases: readonly CaseDefinition[] = [
     );
   }),
   the('half characters in arguments are replaced, in keys too', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}')]);
+    const answer = scriptAnswer([
+      callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
+    ]);
     const { outcome } = await askOnce(subject, plays(answer));
     const [call] = answered(outcome).toolCalls;
     expectEqual(call?.problem, undefined, 'the problem');
@@ -190,13 +196,27 @@ export const argumentCases: readonly CaseDefinition[] = [
       expect(held < 8 * mebibyte, `less than 8 MiB to be held, found ${Math.round(held / mebibyte)} MiB`),
     ),
   ),
-  the('P9 a tool name of any length or characters makes no history that a service refuses', async (subject) => {
-    const names = ['n'.repeat(10_000), 'put it', 'pût', '', ' ', 'a.b/c', '工具', '"', '\u0000', '__proto__'];
-    const answer = scriptAnswer(names.map((name, index) => callBlock(`call_${index}`, name, {})));
-    await onStage(subject, [plays(answer), plays(sorry)], async (stage) => {
-      const response = answered(await stage.ask({ messages: [user('Go.')] }));
-      expectEqual(response.toolCalls.length, names.length, 'the number of calls');
-      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
-    });
-  }),
+  the(
+    'P9 a tool name of any length or characters makes no history that a service refuses',
+    async (subject) => {
+      const names = [
+        'n'.repeat(10_000),
+        'put it',
+        'pût',
+        '',
+        ' ',
+        'a.b/c',
+        '工具',
+        '"',
+        '\u0000',
+        '__proto__',
+      ];
+      const answer = scriptAnswer(names.map((name, index) => callBlock(`call_${index}`, name, {})));
+      await onStage(subject, [plays(answer), plays(sorry)], async (stage) => {
+        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+        expectEqual(response.toolCalls.length, names.length, 'the number of calls');
+        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      });
+    },
+  ),
 ];

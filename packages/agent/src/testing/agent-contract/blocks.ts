@@ -22,7 +22,12 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
 }
 
 /** Tells an answer in odd steps; what comes of it has to be this answer. */
-function sameAnswer(what: string, answer: ScriptAnswer, steps: readonly Step[], ...needs: Lack[]): CaseDefinition {
+function sameAnswer(
+  what: string,
+  answer: ScriptAnswer,
+  steps: readonly Step[],
+  ...needs: Lack[]
+): CaseDefinition {
   return the(
     what,
     async (subject) => {
@@ -168,21 +173,41 @@ export const blockCases: readonly CaseDefinition[] = [
     const { testing } = subject;
     const edit = (all: readonly unknown[]) => {
       const calls = tell(called).flatMap((step) => testing.line(step, called));
-      return [...all.slice(0, testing.begin(text).length), ...unfinished(text).flatMap((step) => testing.line(step, text)), ...calls];
+      return [
+        ...all.slice(0, testing.begin(text).length),
+        ...unfinished(text).flatMap((step) => testing.line(step, text)),
+        ...calls,
+      ];
     };
     const { outcome } = await askOnce(subject, plays(text, { edit }));
     const response = answered(outcome);
-    expectEqual([response.content, response.stopReason], ['One and only.', 'tool_use'], 'text and stop reason');
+    expectEqual(
+      [response.content, response.stopReason],
+      ['One and only.', 'tool_use'],
+      'text and stop reason',
+    );
     expectEqual(response.toolCalls, scriptCalls(called), 'the calls');
   }),
   the('P14 a second answer behind the first is not part of it, nor is its use added', async (subject) => {
     const usage = { inputTokens: 7000, outputTokens: 900 };
     const second = scriptAnswer(['Another.', callBlock('call_9', 'put', {})], { usage, model: 'another' });
     const response = answered(await twoInOne(subject, second));
-    expectEqual([response.content, response.stopReason], ['One and only.', 'complete'], 'text and stop reason');
+    expectEqual(
+      [response.content, response.stopReason],
+      ['One and only.', 'complete'],
+      'text and stop reason',
+    );
     expectEqual([response.toolCalls, response.model], [[], text.model], 'calls and model');
-    expectOneOf(response.usage.inputTokens, [text.usage.inputTokens, 7000], 'the input tokens of one of both');
-    expectOneOf(response.usage.outputTokens, [text.usage.outputTokens, 900], 'the output tokens of one of both');
+    expectOneOf(
+      response.usage.inputTokens,
+      [text.usage.inputTokens, 7000],
+      'the input tokens of one of both',
+    );
+    expectOneOf(
+      response.usage.outputTokens,
+      [text.usage.outputTokens, 900],
+      'the output tokens of one of both',
+    );
   }),
   the('a failure behind the end changes nothing', async (subject) => {
     const failure = subject.testing.fail({ type: 'overloaded', message: 'Too late.' });
@@ -194,7 +219,13 @@ export const blockCases: readonly CaseDefinition[] = [
   }),
   the('garbage behind the end changes nothing', async (subject) => {
     const { testing } = subject;
-    for (const garbage of ['{"half', '\u0000\u0000', '<html>', testing.frame('words'), testing.frame('{"a":}')]) {
+    for (const garbage of [
+      '{"half',
+      '\u0000\u0000',
+      '<html>',
+      testing.frame('words'),
+      testing.frame('{"a":}'),
+    ]) {
       const last = plays(spoken).answer;
       const edit = (all: readonly unknown[]) => [...all, 'garbage'];
       const rewrite = (frame: string) => (frame === testing.frame('garbage') ? garbage : frame);
@@ -233,7 +264,9 @@ export const blockCases: readonly CaseDefinition[] = [
     });
   }),
   the('five hundred calls in one answer keep order, ids and arguments', async (subject) => {
-    const answer = scriptAnswer(Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })));
+    const answer = scriptAnswer(
+      Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })),
+    );
     await onStage(subject, [plays(answer, { chunks: 'whole' }), plays(text)], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);

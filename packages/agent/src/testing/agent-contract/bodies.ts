@@ -6,8 +6,8 @@ import type { ScriptAnswer } from '../provider-testing.ts';
 import { callBlock, scriptAnswer } from '../script.ts';
 import { expectAnswer } from './compare.ts';
 import { heldBytes } from './memory.ts';
-import { continued, user } from './request-parts.ts';
 import { onSocket } from './raw-answers.ts';
+import { continued, user } from './request-parts.ts';
 import { answered, askOnce, failed, onStage } from './stage.ts';
 import type { CaseDefinition } from './subject.ts';
 import { group } from './subject.ts';
@@ -30,8 +30,14 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
   ['a number', '1e999'],
   ['an error of null', '{"error": null, "message": null, "type": null}'],
   ['an error of lists', '{"error": [[]], "message": [1], "type": {}}'],
-  ['an error with inherited words', '{"error": {"type": "constructor", "code": "__proto__", "message": "toString"}}'],
-  ['an error that sets a prototype', '{"__proto__": {"polluted": true}, "error": {"__proto__": {"message": "x"}}}'],
+  [
+    'an error with inherited words',
+    '{"error": {"type": "constructor", "code": "__proto__", "message": "toString"}}',
+  ],
+  [
+    'an error that sets a prototype',
+    '{"__proto__": {"polluted": true}, "error": {"__proto__": {"message": "x"}}}',
+  ],
   ['words of another width', '{"error": {"message": "\\ud800 \\u0000 漢字 🧵"}}'],
   ['a stream of events', 'event: error\ndata: {"type":"error"}\n\n'],
   ['a web page', '<!doctype html><html><head><title>502</title></head></html>'],
@@ -44,7 +50,9 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
 function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
   return the(`status ${status} is ${kind} whatever body comes with it`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
-    const script = combinations.map(([type, , body]): Play => ({ type: 'raw', status, headers: { 'content-type': type }, body }));
+    const script = combinations.map(
+      ([type, , body]): Play => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
+    );
     await onStage(
       subject,
       script,
@@ -88,14 +96,25 @@ export const bodyCases: readonly CaseDefinition[] = [
   the('an error whose body breaks off keeps kind and status', async (subject) => {
     for (const status of [400, 403, 500, 529]) {
       const headers = { 'content-type': 'application/json' };
-      const broken: Play = { type: 'raw', status, headers, body: '{"error": {"message": "Half', ending: 'reset' };
+      const broken: Play = {
+        type: 'raw',
+        status,
+        headers,
+        body: '{"error": {"message": "Half',
+        ending: 'reset',
+      };
       const { outcome } = await askOnce(subject, [broken], {}, { retry: { retries: 0 } });
       expectEqual(failed(outcome).status, status, 'the status');
       expect(failed(outcome).kind !== 'network', 'the kind of the status');
     }
   }),
   the('an error of many mebibytes holds next to no memory', async (subject) => {
-    const play: Play = { type: 'raw', status: 400, headers: { 'content-type': 'text/html' }, body: muchOfNothing() };
+    const play: Play = {
+      type: 'raw',
+      status: 400,
+      headers: { 'content-type': 'text/html' },
+      body: muchOfNothing(),
+    };
     const before = await heldBytes();
     const { outcome } = await askOnce(subject, [play]);
     expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 400], 'kind and status');
@@ -151,7 +170,19 @@ export const bodyCases: readonly CaseDefinition[] = [
   }),
   ids('ids that differ only in what cannot be sent are told apart', async (subject) => {
     const long = 'i'.repeat(64);
-    const given = ['a.b', 'a_b', 'a b', 'a_b_2', `${long}1`, `${long}2`, long, 'constructor', '__proto__', 'call', 'call_2'];
+    const given = [
+      'a.b',
+      'a_b',
+      'a b',
+      'a_b_2',
+      `${long}1`,
+      `${long}2`,
+      long,
+      'constructor',
+      '__proto__',
+      'call',
+      'call_2',
+    ];
     const calls = scriptAnswer(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await onStage(subject, [plays(calls), plays(answer)], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));

@@ -16,7 +16,7 @@ const ids = group('ids');
 
 /** Arguments in this raw text must come with a problem, beside a good call that is not affected by it. */
 function unusable(what: string, input: () => string): CaseDefinition {
-  return the(`${what} are a problem of their call and of nothing else`, async (subject) => {
+  return the(`P9 ${what} are a problem of their call and of nothing else`, async (subject) => {
     const bad = callBlock('call_bad', 'put', input());
     const good = callBlock('call_good', 'look_up', { word: 'fine' });
     await onStage(
@@ -116,23 +116,23 @@ export const callCases: readonly CaseDefinition[] = [
   unusable('arguments that are a text', () => '"value"'),
   unusable('arguments that are a number', () => '42'),
   unusable('arguments that are null', () => 'null'),
-  unusable('arguments nested too deeply', () => nested(65)),
-  unusable('arguments nested deep enough to overflow a stack', () => nested(20_000)),
-  unusable('arguments over one mebibyte', () => JSON.stringify({ value: 'x'.repeat(1024 * 1024) })),
-  unusable('arguments that reach for the prototype', () => '{"__proto__": {"polluted": true}}'),
+  unusable('arguments nested too deeply (P11)', () => nested(65)),
+  unusable('arguments nested deep enough to overflow a stack (P11)', () => nested(20_000)),
+  unusable('arguments over one mebibyte (P11)', () => JSON.stringify({ value: 'x'.repeat(1024 * 1024) })),
+  unusable('arguments that reach for the prototype (P11)', () => '{"__proto__": {"polluted": true}}'),
   unusable(
     'arguments that reach for the prototype further in',
     () => '{"a": [{"__proto__": {"polluted": true}}]}',
   ),
-  the('arguments nested as deeply as allowed are usable', async (subject) => {
+  the('P11 arguments nested as deeply as allowed are usable', async (subject) => {
     const answer = scriptAnswer([callBlock('call_1', 'put', nested(64))]);
     const { outcome } = await askOnce(subject, plays(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  the('a call whose arguments were cut at the token limit cannot be run', (subject) =>
+  the('P9 a call whose arguments were cut at the token limit cannot be run', (subject) =>
     expectNoneUsable(subject, '{"value": "half of'),
   ),
-  the('a whole call in an answer that was cut cannot be run either', (subject) =>
+  the('P9 a whole call in an answer that was cut cannot be run either', (subject) =>
     expectNoneUsable(subject, '{"value": "whole"}'),
   ),
   ids('ids given by the service come with the calls', async (subject) => {

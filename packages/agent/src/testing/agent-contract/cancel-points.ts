@@ -11,7 +11,7 @@ import type { Place } from './places.ts';
 import { endsInPart, needsOf, places, spoken, toldTo } from './places.ts';
 import { onSocket, rawParts } from './raw-answers.ts';
 import type { Outcome, Stage } from './stage.ts';
-import { answered, failed, onStage, promptly } from './stage.ts';
+import { answered, failed, onStage, promptly, soon } from './stage.ts';
 import type { CaseDefinition } from './subject.ts';
 import { group } from './subject.ts';
 
@@ -24,7 +24,11 @@ const closedMs = 1000;
 const fine = plays(scriptAnswer(['Fine.']));
 
 /** Everything that a cancel has to leave as it was. */
-async function expectGivenBack(stage: Stage, asked: Promise<Outcome>, events: readonly AgentEvent[]): Promise<void> {
+async function expectGivenBack(
+  stage: Stage,
+  asked: Promise<Outcome>,
+  events: readonly AgentEvent[],
+): Promise<void> {
   const outcome = await promptly(asked, backMs, 'the cancelled run');
   expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
   const count = events.length;
@@ -57,7 +61,10 @@ function cancelledAt(place: Place): CaseDefinition {
 /** A reason to abort, and what the run then ends with. */
 function reason(what: string, value: unknown, check: (error: AgentError) => void): CaseDefinition {
   return the(`a run that is aborted with ${what} ends with it`, async (subject) => {
-    for (const play of [{ type: 'silent' }, toldTo(places[2] ?? { what: '', answer: spoken, steps: [] }, { ending: 'stall' })] as Play[]) {
+    for (const play of [
+      { type: 'silent' },
+      toldTo(places[2] ?? { what: '', answer: spoken, steps: [] }, { ending: 'stall' }),
+    ] as Play[]) {
       await onStage(subject, [play], async (stage) => {
         const controller = new AbortController();
         const asked = stage.ask({}, { signal: controller.signal });
@@ -70,7 +77,11 @@ function reason(what: string, value: unknown, check: (error: AgentError) => void
   });
 }
 
-const deadline = new AgentError({ kind: 'timeout', code: 'run', message: 'The time limit of the run was reached.' });
+const deadline = new AgentError({
+  kind: 'timeout',
+  code: 'run',
+  message: 'The time limit of the run was reached.',
+});
 
 export const cancelPointCases: readonly CaseDefinition[] = [
   ...places.map(cancelledAt),
@@ -88,19 +99,25 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       });
     }
   }),
-  the('P3 P4 a run cancelled in the same moment as its answer arrives is one or the other', async (subject) => {
-    await onStage(subject, [fine, fine, fine, fine, fine, fine], async (stage) => {
-      for (let turns = 0; turns < 6; turns += 1) {
-        const controller = new AbortController();
-        const asked = stage.ask({}, { signal: controller.signal });
-        await stage.server.arrival(turns);
-        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-        controller.abort();
-        const { response, error } = await promptly(asked, backMs, 'the run');
-        expect((response?.content ?? error?.kind) === (response ? 'Fine.' : 'aborted'), 'a whole answer or a cancel');
-      }
-    });
-  }),
+  the(
+    'P3 P4 a run cancelled in the same moment as its answer arrives is one or the other',
+    async (subject) => {
+      await onStage(subject, [fine, fine, fine, fine, fine, fine], async (stage) => {
+        for (let turns = 0; turns < 6; turns += 1) {
+          const controller = new AbortController();
+          const asked = stage.ask({}, { signal: controller.signal });
+          await stage.server.arrival(turns);
+          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+          controller.abort();
+          const { response, error } = await promptly(asked, backMs, 'the run');
+          expect(
+            (response?.content ?? error?.kind) === (response ? 'Fine.' : 'aborted'),
+            'a whole answer or a cancel',
+          );
+        }
+      });
+    },
+  ),
   the('P3 a run is cancelled in its second attempt', async (subject) => {
     await onStage(subject, [answersStatus(500), { type: 'silent' }], async (stage) => {
       const controller = new AbortController();
@@ -115,7 +132,11 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     await onStage(subject, [answersStatus(500), fine], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'retry' && controller.abort();
-      const outcome = await promptly(stage.ask({}, { signal: controller.signal, emit }), backMs * 2, 'the run');
+      const outcome = await promptly(
+        stage.ask({}, { signal: controller.signal, emit }),
+        backMs * 2,
+        'the run',
+      );
       expectEqual([failed(outcome).kind, failed(outcome).attempts], ['aborted', 1], 'kind and attempts');
       expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
     });
@@ -157,7 +178,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const asked = stage.ask({}, { signal: controller.signal });
       await stage.server.arrival(0);
-      await stage.settled();
+      await soon(20);
       controller.abort();
       await expectGivenBack(stage, asked, []);
     });
@@ -177,23 +198,35 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   the('P18 a signal that outlives many runs keeps no listener of theirs', async (subject) => {
     const { EventEmitter } = await import('node:events');
     const cut = toldTo(places[2] ?? { what: '', answer: spoken, steps: [] });
-    await onStage(subject, (_, index) => [fine, answersStatus(400), cut, answersStatus(503)][index % 4] ?? fine, async (stage) => {
-      const { signal } = new AbortController();
-      for (let runs = 0; runs < 12; runs += 1) await stage.ask({}, { signal });
-      expectEqual(EventEmitter.getEventListeners(signal, 'abort').length, 0, 'the listeners left behind');
-    });
+    await onStage(
+      subject,
+      (_, index) => [fine, answersStatus(400), cut, answersStatus(503)][index % 4] ?? fine,
+      async (stage) => {
+        const { signal } = new AbortController();
+        for (let runs = 0; runs < 12; runs += 1) await stage.ask({}, { signal });
+        expectEqual(EventEmitter.getEventListeners(signal, 'abort').length, 0, 'the listeners left behind');
+      },
+    );
   }),
   the('P3 twelve runs under one signal are all cancelled at once', async (subject) => {
-    await onStage(subject, () => ({ type: 'silent' }), async (stage) => {
-      const controller = new AbortController();
-      const asked = Array.from({ length: 12 }, () => stage.ask({}, { signal: controller.signal }));
-      await stage.server.arrival(11);
-      controller.abort();
-      const outcomes = await promptly(Promise.all(asked), backMs, 'the cancelled runs');
-      expectEqual(outcomes.map((outcome) => failed(outcome).kind), Array(12).fill('aborted'), 'the kinds');
-      for (const { left } of stage.server.exchanges) await promptly(left, closedMs, 'a connection');
-      expectEqual(stage.runtime.timers, 0, 'the timers left behind');
-    });
+    await onStage(
+      subject,
+      () => ({ type: 'silent' }),
+      async (stage) => {
+        const controller = new AbortController();
+        const asked = Array.from({ length: 12 }, () => stage.ask({}, { signal: controller.signal }));
+        await stage.server.arrival(11);
+        controller.abort();
+        const outcomes = await promptly(Promise.all(asked), backMs, 'the cancelled runs');
+        expectEqual(
+          outcomes.map((outcome) => failed(outcome).kind),
+          Array(12).fill('aborted'),
+          'the kinds',
+        );
+        for (const { left } of stage.server.exchanges) await promptly(left, closedMs, 'a connection');
+        expectEqual(stage.runtime.timers, 0, 'the timers left behind');
+      },
+    );
   }),
   the('a cancel does not take the next request down with the connection', async (subject) => {
     const stream = new LiveStream();

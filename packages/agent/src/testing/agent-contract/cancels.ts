@@ -112,7 +112,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('nothing is emitted once a run has been cancelled', async (subject) => {
+  the('P3 nothing is emitted once a run has been cancelled', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const { testing } = subject;
@@ -187,7 +187,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('what a cancelled run has used up is told', async (subject) => {
+  the('P14 what a cancelled run has used up is told', async (subject) => {
     await onStage(subject, [answersStatus(500), begun], async (stage) => {
       const controller = new AbortController();
       const heard = Promise.withResolvers<void>();

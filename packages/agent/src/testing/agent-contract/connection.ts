@@ -15,7 +15,9 @@ const the = group('connection');
 
 const answer: ScriptAnswer = scriptAnswer(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
 
-type Bytes = (parts: RawParts) => Omit<SocketAnswer, 'bytes'> & { readonly bytes: Iterable<string | Uint8Array> };
+type Bytes = (
+  parts: RawParts,
+) => Omit<SocketAnswer, 'bytes'> & { readonly bytes: Iterable<string | Uint8Array> };
 
 /** An odd way to say a good answer. */
 function sameAnswer(what: string, bytes: Bytes, protocol?: string): CaseDefinition {
@@ -51,7 +53,10 @@ function noHttp(what: string, bytes: string): CaseDefinition {
     onSocket(subject, [{ bytes: [bytes], ending: 'end' }], async ({ ask, socket }) => {
       const error = failed(await ask());
       expectEqual(error.kind, 'network', 'the kind of the error');
-      expect(error.message.includes(new URL(socket.url).host), `the host in the message, found ${error.message}`);
+      expect(
+        error.message.includes(new URL(socket.url).host),
+        `the host in the message, found ${error.message}`,
+      );
       expect(error.message.length < 500, 'a message in few words');
     }),
   );
@@ -157,7 +162,10 @@ export const connectionCases: readonly CaseDefinition[] = [
     bytes: [`${head}\r\nx-odd: ${'v'.repeat(256 * 1024)}\r\ncontent-length: ${length}\r\n\r\n${body}`],
     ending: 'end',
   })),
-  brokenAnswer('an interim head alone', () => ({ bytes: ['HTTP/1.1 103 Early Hints\r\n\r\n'], ending: 'end' })),
+  brokenAnswer('an interim head alone', () => ({
+    bytes: ['HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ending: 'end',
+  })),
   noHttp('the greeting of another protocol', '220 mail.example ESMTP ready\r\n'),
   noHttp('an alert of TLS', '\u0015\u0003\u0001\u0000\u0002\u0002F'),
   noHttp('a frame of HTTP/2', '\u0000\u0000\u0012\u0004\u0000\u0000\u0000\u0000\u0000'),
@@ -202,12 +210,16 @@ export const connectionCases: readonly CaseDefinition[] = [
   }),
   the('S0.19 a kept connection that the service closes meanwhile costs no attempt', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
-    await onSocket(subject, [{ ...good, ending: 'end' }, { ...good, ending: 'reset' }, good], async ({ ask, stage }) => {
-      for (let asked = 0; asked < 3; asked += 1) {
-        expectEqual(answered(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
-        await stage.settled();
-      }
-    });
+    await onSocket(
+      subject,
+      [{ ...good, ending: 'end' }, { ...good, ending: 'reset' }, good],
+      async ({ ask, stage }) => {
+        for (let asked = 0; asked < 3; asked += 1) {
+          expectEqual(answered(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
+          await stage.settled();
+        }
+      },
+    );
   }),
   the('a kept connection that breaks under the next request costs one request more', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
@@ -219,7 +231,8 @@ export const connectionCases: readonly CaseDefinition[] = [
     });
   }),
   the('a service that refuses a large request early is heard', async (subject) => {
-    const refusal = 'HTTP/1.1 413 Too Large\r\ncontent-type: text/plain\r\ncontent-length: 11\r\n\r\nMuch bigger';
+    const refusal =
+      'HTTP/1.1 413 Too Large\r\ncontent-type: text/plain\r\ncontent-length: 11\r\n\r\nMuch bigger';
     await onSocket(subject, [{ bytes: [refusal], early: true }], async ({ stage, socket }) => {
       const agent = stage.agent({ baseURL: socket.url, retry: { retries: 0 } });
       const { kind, status } = failed(await stage.ask({ messages: large }, { agent }));

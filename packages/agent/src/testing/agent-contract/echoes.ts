@@ -74,9 +74,16 @@ function redirected(what: string, status: number, location: (other: string) => s
     const other = await serveLoopback(elsewhere.handler);
     try {
       const to = location(other.url);
-      const { outcome, exchanges } = await askOnce(subject, [{ type: 'raw', status, headers: { location: to } }, fine]);
+      const { outcome, exchanges } = await askOnce(subject, [
+        { type: 'raw', status, headers: { location: to } },
+        fine,
+      ]);
       const error = failed(outcome);
-      expectEqual([error.kind, error.retryable, error.attempts], ['invalid', false, 1], 'kind, retryable, attempts');
+      expectEqual(
+        [error.kind, error.retryable, error.attempts],
+        ['invalid', false, 1],
+        'kind, retryable, attempts',
+      );
       expectEqual([exchanges.length, elsewhere.exchanges.length], [1, 0], 'the requests here and there');
       expect(error.message.length < 600, `a message in few words, found ${error.message.length} characters`);
       await expectClean(error);
@@ -93,18 +100,28 @@ export const echoCases: readonly CaseDefinition[] = [
     text(502, `<html><body><pre>x-api-key: ${words}</pre></body></html>`, 'text/html'),
   ),
   echoed('an error has it in JSON of another shape', (words) =>
-    text(401, JSON.stringify({ detail: [{ loc: ['header'], input: words, msg: `bad ${words}` }] }), 'application/json'),
+    text(
+      401,
+      JSON.stringify({ detail: [{ loc: ['header'], input: words, msg: `bad ${words}` }] }),
+      'application/json',
+    ),
   ),
   echoed('a good status has it in JSON', (words) =>
     text(200, JSON.stringify({ error: { message: words } }), 'application/json'),
   ),
-  echoed('the content type has it', (words) => text(200, 'odd', `text/x-${headerSafe(words).replaceAll(/[\s;]/g, '-')}`)),
+  echoed('the content type has it', (words) =>
+    text(200, 'odd', `text/x-${headerSafe(words).replaceAll(/[\s;]/g, '-')}`),
+  ),
   echoed('a header of the error has it', (words, subject) => ({
     ...failsWith({ type: 'server', message: 'Broken.' }),
     headers: Object.fromEntries(
-      [...Object.keys(subject.testing.head?.headers ?? {}), 'www-authenticate', 'x-error', 'retry-after', 'location'].map(
-        (name) => [name, headerSafe(words)],
-      ),
+      [
+        ...Object.keys(subject.testing.head?.headers ?? {}),
+        'www-authenticate',
+        'x-error',
+        'retry-after',
+        'location',
+      ].map((name) => [name, headerSafe(words)]),
     ),
   })),
   echoed('a garbled stream has it', (words, { testing }) => {
@@ -119,7 +136,10 @@ export const echoCases: readonly CaseDefinition[] = [
     'P19 the key appears in no spelling when a failure inside a stream has it',
     async (subject) => {
       const script = spellings.map((words) =>
-        plays(spoken, { steps: until(spoken, 0, 'delta'), fault: { type: 'overloaded', message: `For ${words}.` } }),
+        plays(spoken, {
+          steps: until(spoken, 0, 'delta'),
+          fault: { type: 'overloaded', message: `For ${words}.` },
+        }),
       );
       await onStage(
         subject,
@@ -142,7 +162,10 @@ export const echoCases: readonly CaseDefinition[] = [
     await expectClean(failed(outcome));
   }),
   the('P19 the key does not appear in what a good answer says of itself', async (subject) => {
-    const headers = Object.keys(subject.testing.head?.headers ?? {}).map((name) => [name, `id ${contractKey}`]);
+    const headers = Object.keys(subject.testing.head?.headers ?? {}).map((name) => [
+      name,
+      `id ${contractKey}`,
+    ]);
     const { outcome } = await askOnce(subject, plays(spoken, { headers: Object.fromEntries(headers) }));
     const { requestId, rateLimits, model } = answered(outcome);
     expectEqual(leaks({ requestId, rateLimits, model }, [contractKey]), undefined, 'where the key stands');
@@ -153,8 +176,10 @@ export const echoCases: readonly CaseDefinition[] = [
     await expectClean(failed(outcome));
   }),
   the('P19 the key does not appear in an error about bytes that are no HTTP', (subject) =>
-    onSocket(subject, [{ bytes: [`HTTP/1.1 ${contractKey}\r\n${contractKey}\r\n\r\n`], ending: 'end' }], async ({ ask }) =>
-      expectClean(failed(await ask())),
+    onSocket(
+      subject,
+      [{ bytes: [`HTTP/1.1 ${contractKey}\r\n${contractKey}\r\n\r\n`], ending: 'end' }],
+      async ({ ask }) => expectClean(failed(await ask())),
     ),
   ),
   the('P19 a key that HTTP cannot carry is refused without being shown', async (subject) => {
@@ -173,7 +198,12 @@ export const echoCases: readonly CaseDefinition[] = [
     }
   }),
   the('P19 a password in the address does not appear when nobody listens there', async (subject) => {
-    const { outcome } = await askOnce(subject, [], {}, { baseURL: 'http://someone:pa55-w0rd-xyz@127.0.0.1:1/v1' });
+    const { outcome } = await askOnce(
+      subject,
+      [],
+      {},
+      { baseURL: 'http://someone:pa55-w0rd-xyz@127.0.0.1:1/v1' },
+    );
     expectEqual(leaks(failed(outcome), ['pa55-w0rd-xyz']), undefined, 'where the password stands');
   }),
   the('P19 the key is sent again with a retry and nowhere else', async (subject) => {
@@ -182,18 +212,30 @@ export const echoCases: readonly CaseDefinition[] = [
     for (const { headers, url, text: sent } of exchanges) {
       const holders = [...headers].filter(([, value]) => value.includes(contractKey));
       expectEqual(holders.length, 1, 'the number of headers with the key');
-      expectEqual(leaks([url, sent], [contractKey, encodeURIComponent(contractKey)]), undefined, 'where else it stands');
+      expectEqual(
+        leaks([url, sent], [contractKey, encodeURIComponent(contractKey)]),
+        undefined,
+        'where else it stands',
+      );
     }
   }),
   redirected('a redirect with 303', 303, (other) => `${other}/login`),
   redirected('a redirect with 300', 300, (other) => other),
   redirected('a redirect that names another host only', 307, (other) => other.replace('http:', '')),
   redirected('a redirect with a password in it', 308, (other) => other.replace('//', '//user:password@')),
-  redirected('a redirect to where the key is part of the address', 302, (other) => `${other}/${encodeURIComponent(contractKey)}`),
+  redirected(
+    'a redirect to where the key is part of the address',
+    302,
+    (other) => `${other}/${encodeURIComponent(contractKey)}`,
+  ),
   redirected('a redirect to a script', 301, () => 'javascript:alert(1)'),
   redirected('a redirect to a file', 307, () => 'file:///etc/passwd'),
   redirected('a redirect that leads nowhere', 308, () => 'http://[broken'),
-  redirected('a redirect to an address of eight thousand characters', 302, (other) => `${other}/${'x'.repeat(8000)}`),
+  redirected(
+    'a redirect to an address of eight thousand characters',
+    302,
+    (other) => `${other}/${'x'.repeat(8000)}`,
+  ),
   redirects('P6 a redirect without an address is final', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, [{ type: 'raw', status: 302 }, fine]);
     expectEqual([failed(outcome).kind, exchanges.length], ['invalid', 1], 'kind and requests');
@@ -202,16 +244,30 @@ export const echoCases: readonly CaseDefinition[] = [
     const busy = failsWith({ type: 'server', message: 'Broken.' });
     const away: Play = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
     const { outcome, exchanges } = await askOnce(subject, [busy, away, fine]);
-    expectEqual([failed(outcome).kind, failed(outcome).attempts, exchanges.length], ['invalid', 2, 2], 'kind, attempts, requests');
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).attempts, exchanges.length],
+      ['invalid', 2, 2],
+      'kind, attempts, requests',
+    );
   }),
   redirects('P6 a redirect whose body never ends is reported all the same', async (subject) => {
-    const away: Play = { type: 'raw', status: 302, headers: { location: '/x' }, body: 'Moved', ending: 'stall' };
+    const away: Play = {
+      type: 'raw',
+      status: 302,
+      headers: { location: '/x' },
+      body: 'Moved',
+      ending: 'stall',
+    };
     await onStage(subject, [away], async (stage) => {
       const asked = stage.ask();
       const exchange = await stage.server.arrival(0);
       await stage.settled();
       await stage.runtime.advance(20_000);
-      expectEqual(failed(await promptly(asked, 1000, 'the request')).kind, 'invalid', 'the kind of the error');
+      expectEqual(
+        failed(await promptly(asked, 1000, 'the request')).kind,
+        'invalid',
+        'the kind of the error',
+      );
       await promptly(exchange.left, 1000, 'the connection');
     });
   }),

@@ -68,7 +68,8 @@ function lengthsToTry(frames: readonly string[]): number[] {
   let end = 0;
   for (const frame of frames) {
     const { length } = encoder.encode(frame);
-    for (const part of [0, 1, Math.ceil(length / 3), Math.ceil(length / 2), length - 1]) lengths.add(end + part);
+    for (const part of [0, 1, Math.ceil(length / 3), Math.ceil(length / 2), length - 1])
+      lengths.add(end + part);
     end += length;
   }
   return [...lengths];
@@ -82,7 +83,12 @@ async function cutAnywhere(subject: ContractSubject): Promise<void> {
   const tail = testing.line({ type: 'end' }, answer).length - needed;
   const encoder = new TextEncoder();
   const bytes = encoder.encode(frames.join(''));
-  const whole = encoder.encode(frames.slice(0, frames.length - tail).join('').trimEnd()).length;
+  const whole = encoder.encode(
+    frames
+      .slice(0, frames.length - tail)
+      .join('')
+      .trimEnd(),
+  ).length;
   const lengths = lengthsToTry(frames).filter((length) => length < whole);
   expect(lengths.length > 40, 'many places to cut at');
   const outcomes = await outcomesOf(
@@ -121,7 +127,11 @@ export const endCases: readonly CaseDefinition[] = [
   ),
   ends('P1 an answer whose end is told in part is whole or none, when the stream breaks', async (subject) => {
     const clean = await neededOfEnd(subject, spoken, 'end');
-    expectEqual(await neededOfEnd(subject, spoken, 'reset'), clean, 'the payloads of the end that are needed');
+    expectEqual(
+      await neededOfEnd(subject, spoken, 'reset'),
+      clean,
+      'the payloads of the end that are needed',
+    );
   }),
   ends('P4 an answer cut in its end never has another stop reason', (subject) =>
     neededOfEnd(subject, scriptAnswer(['As far as it goes.'], { stop: 'max_tokens' }), 'end').then(() => {}),
@@ -134,7 +144,9 @@ export const endCases: readonly CaseDefinition[] = [
     expectEqual(exchanges.length, 4, 'the number of requests');
   }),
   ends('P8 cut once at every place, and the last attempt alone is what is answered', async (subject) => {
-    const fitting = places.filter(({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined);
+    const fitting = places.filter(
+      ({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined,
+    );
     const script = [...fitting.map((place) => toldTo(place)), plays(spoken)];
     const { outcome } = await askOnce(subject, script, {}, { retry: { retries: fitting.length } });
     expectEqual(answered(outcome).attempts, fitting.length + 1, 'the attempts');
@@ -171,7 +183,8 @@ export const endCases: readonly CaseDefinition[] = [
     'P5 a failure whose frame was cut is tried again like any cut',
     async (subject) => {
       const last = framesOf(plays(spoken, { steps: [] }), subject.testing).length;
-      const rewrite = (frame: string, index: number) => (index === last ? frame.slice(0, frame.length / 2) : frame);
+      const rewrite = (frame: string, index: number) =>
+        index === last ? frame.slice(0, frame.length / 2) : frame;
       const fault = { type: 'overloaded', message: 'Cut short.' } as const;
       const cut = plays(spoken, { steps: [], fault, rewrite });
       const { outcome } = await askOnce(subject, [cut, plays(spoken)]);

@@ -14,7 +14,7 @@ const answer = scriptAnswer(['Fine after all.']);
 
 /** A status from somewhere that knows nothing of the service: its number alone decides. */
 function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`status ${status} is ${kind} and is tried again`, async (subject) => {
+  return the(`P5 status ${status} is ${kind} and is tried again`, async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(status), plays(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
@@ -98,7 +98,7 @@ export const errorCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('a connection that breaks before an answer is network and is tried again', async (subject) => {
+  the('P5 a connection that breaks before an answer is network and is tried again', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, plays(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
@@ -108,7 +108,7 @@ export const errorCases: readonly CaseDefinition[] = [
       'kind and retryable',
     );
   }),
-  the('a port where nobody listens is network, tried four times, and names the host', async (subject) => {
+  the('P5 a port where nobody listens is network, tried four times, and names the host', async (subject) => {
     let closed = '';
     await onStage(subject, [], async (stage) => {
       closed = stage.baseURL;

@@ -91,7 +91,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'the turns',
     );
   }),
-  the('results are sent in the order of their calls, before what the user says next', async (subject) => {
+  the('P12 results are sent in the order of their calls, before what the user says next', async (subject) => {
     const turns = await turnsOf(subject, [
       user('Go.'),
       assistant(call('a', 'put'), call('b', 'put'), call('c', 'put')),
@@ -132,7 +132,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'the texts',
     );
   }),
-  the('empty texts and empty messages leave nothing empty behind', async (subject) => {
+  the('P12 empty texts and empty messages leave nothing empty behind', async (subject) => {
     const turns = await turnsOf(subject, [
       userMessage([
         { type: 'text', text: '' },
@@ -178,7 +178,7 @@ export const historyCases: readonly CaseDefinition[] = [
     const [part] = turns.at(-1)?.parts ?? [];
     expect(part?.type === 'result' && part.text.includes('It broke.'), 'the result with its text');
   }),
-  the('a result without content is still a result', async (subject) => {
+  the('P12 a result without content is still a result', async (subject) => {
     const turns = await turnsOf(subject, [user('Go.'), assistant(call('a', 'put')), result('a', '')]);
     expectEqual(
       turns.at(-1)?.parts.map(({ type }) => type),

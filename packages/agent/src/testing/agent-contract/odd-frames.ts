@@ -59,7 +59,13 @@ function spoiledInText(testing: ProviderTesting, bytes: readonly number[]): Uint
 }
 
 /** Bytes that are no UTF-8: a lone continuation, an overlong slash, half of a surrogate, a byte that never occurs. */
-const brokenText: readonly (readonly number[])[] = [[0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xff], [0xe6, 0xbc]];
+const brokenText: readonly (readonly number[])[] = [
+  [0x80],
+  [0xc0, 0xaf],
+  [0xed, 0xa0, 0x80],
+  [0xff],
+  [0xe6, 0xbc],
+];
 
 export const oddFrameCases: readonly CaseDefinition[] = [
   the('a million signs of life in front of an answer cost little time', (subject) => {
@@ -73,7 +79,9 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     return told(subject, [...Array<string>(20).fill(some), ...framesOf(plays(answer), testing)]);
   }),
   the('a sign of life of eight mebibytes is passed over', (subject) => {
-    const long = isEventStream(subject.testing) ? `:${'x'.repeat(8 * mebibyte)}\n\n` : ' '.repeat(8 * mebibyte);
+    const long = isEventStream(subject.testing)
+      ? `:${'x'.repeat(8 * mebibyte)}\n\n`
+      : ' '.repeat(8 * mebibyte);
     return told(subject, [long, ...framesOf(plays(answer), subject.testing)]);
   }),
   the('a frame of fifteen mebibytes is read', async (subject) => {
@@ -92,7 +100,11 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       [body(testing, chunks)],
       async (stage) => {
         const { content } = answered(await stage.ask());
-        expectEqual(content.length, long.blocks[0]?.type === 'text' ? long.blocks[0].text.length : 0, 'the length');
+        expectEqual(
+          content.length,
+          long.blocks[0]?.type === 'text' ? long.blocks[0].text.length : 0,
+          'the length',
+        );
       },
       {},
       limitMs,
@@ -116,7 +128,12 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   the('NUL bytes between frames spoil nothing or everything, never half', async (subject) => {
     const frames = framesOf(plays(answer), subject.testing);
     const chunks = frames.flatMap((frame) => [frame, '\u0000\n']);
-    const { outcome } = await askOnce(subject, [body(subject.testing, chunks)], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(
+      subject,
+      [body(subject.testing, chunks)],
+      {},
+      { retry: { retries: 0 } },
+    );
     if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, answer, subject.testing);
   }),
@@ -125,7 +142,10 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       const play = body(subject.testing, spoiledInText(subject.testing, bytes));
       const { outcome } = await askOnce(subject, [play]);
       const { content } = answered(outcome);
-      expect(/^before \ufffd+ after$/.test(content), `the bytes to be replaced, found ${JSON.stringify(content)}`);
+      expect(
+        /^before \ufffd+ after$/.test(content),
+        `the bytes to be replaced, found ${JSON.stringify(content)}`,
+      );
     }
   }),
   the('a character cut by the end of the stream is a cut', async (subject) => {
@@ -153,7 +173,16 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   the('fields and words that only begin like data are not data', (subject) => {
     const { testing } = subject;
     if (!isEventStream(testing)) return told(subject, framesOf(plays(answer), testing));
-    const odd = ['dat: {}', ' data: {"broken', 'database: {"x', 'DATA: {"x', 'data\u0000: {"x', 'event', 'id', ':data: {"x'];
+    const odd = [
+      'dat: {}',
+      ' data: {"broken',
+      'database: {"x',
+      'DATA: {"x',
+      'data\u0000: {"x',
+      'event',
+      'id',
+      ':data: {"x',
+    ];
     const [first = '', ...rest] = framesOf(plays(answer), testing);
     return told(subject, [first, `${odd.join('\n')}\n\n`, ...odd.map((line) => `${line}\n\n`), ...rest]);
   }),

@@ -27,7 +27,12 @@ const hurried = { timeouts: limits, retry: { retries: 0 } } as const;
 const fine = plays(scriptAnswer(['Fine.']));
 
 /** Moves the clock until the request is over, saying something before each step; gives how long it lived. */
-async function livedUnder(stage: Stage, asked: Promise<Outcome>, stepMs: number, say: () => void): Promise<number> {
+async function livedUnder(
+  stage: Stage,
+  asked: Promise<Outcome>,
+  stepMs: number,
+  say: () => void,
+): Promise<number> {
   const begin = stage.runtime.monotonic();
   let isOver = false;
   void asked.then(() => {
@@ -69,9 +74,14 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
           stream.send(framesOf(plays(answer, { steps }), subject.testing).join(''));
           await stage.settled();
           let count = 0;
-          const lived = await livedUnder(stage, asked, stepMs, () => stream.send(dripping.drip(subject, count++)));
+          const lived = await livedUnder(stage, asked, stepMs, () =>
+            stream.send(dripping.drip(subject, count++)),
+          );
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-          expect(lived > limit - stepMs && lived <= limit + stepMs, `to live about ${limit} ms, found ${lived}`);
+          expect(
+            lived > limit - stepMs && lived <= limit + stepMs,
+            `to live about ${limit} ms, found ${lived}`,
+          );
           await promptly(exchange.left, 1000, 'the connection');
         },
         hurried,
@@ -87,17 +97,27 @@ function pings({ testing }: ContractSubject): string {
 }
 
 /** Silence after this play begins; the request must end between these two moments, in milliseconds. */
-function silent(what: string, play: (subject: ContractSubject) => Play, [least, most]: readonly [number, number]): CaseDefinition {
+function silent(
+  what: string,
+  play: (subject: ContractSubject) => Play,
+  [least, most]: readonly [number, number],
+): CaseDefinition {
   return the(`P2 ${what}`, async (subject) => {
-    await onStage(subject, [play(subject)], async (stage) => {
-      const asked = stage.ask();
-      await stage.server.arrival(0);
-      await stage.settled();
-      const lived = await livedUnder(stage, asked, 30_000, () => {});
-      expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-      expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
-      expect(lived > least && lived <= most, `to live ${least} to ${most} ms, found ${lived}`);
-    }, {}, 15_000);
+    await onStage(
+      subject,
+      [play(subject)],
+      async (stage) => {
+        const asked = stage.ask();
+        await stage.server.arrival(0);
+        await stage.settled();
+        const lived = await livedUnder(stage, asked, 30_000, () => {});
+        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+        expect(lived > least && lived <= most, `to live ${least} to ${most} ms, found ${lived}`);
+      },
+      {},
+      15_000,
+    );
   });
 }
 
@@ -181,8 +201,11 @@ export const patienceCases: readonly CaseDefinition[] = [
     'reasoning',
   ),
   silent('a service that never answers is given up by itself', () => ({ type: 'silent' }), [30_000, 630_000]),
-  silent('a stream that stalls is given up by itself after two minutes', () =>
-    plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }), [90_000, 150_000]),
+  silent(
+    'a stream that stalls is given up by itself after two minutes',
+    () => plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }),
+    [90_000, 150_000],
+  ),
   stuck('a head that stops in its middle', ({ testing }) => ({ bytes: [rawParts(spoken, testing).head] })),
   stuck('an interim head and nothing more', () => ({ bytes: ['HTTP/1.1 100 Continue\r\n\r\n'] })),
   stuck('a service that reads nothing', () => ({ bytes: [], deaf: true })),
@@ -197,7 +220,8 @@ export const patienceCases: readonly CaseDefinition[] = [
           await stage.settled();
           await livedUnder(stage, asked, 5000, () => {});
           const { response, error } = await asked;
-          if (response !== undefined) expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
+          if (response !== undefined)
+            expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
           else expectEqual(error?.kind, 'timeout', 'the kind of the error');
         },
         hurried,
@@ -206,38 +230,61 @@ export const patienceCases: readonly CaseDefinition[] = [
   }),
   the('P2 an error whose body drips is reported without it', async (subject) => {
     const stream = new LiveStream();
-    await onStage(subject, [{ type: 'live', stream, status: 503 }], async (stage) => {
-      const asked = stage.ask();
-      const exchange = await stage.server.arrival(0);
-      stream.send('Out of ');
-      await stage.settled();
-      const lived = await livedUnder(stage, asked, 2000, () => stream.send('order '));
-      expectEqual([failed(await asked).kind, failed(await asked).status], ['agent', 503], 'kind and status');
-      expect(lived <= limits.totalMs, `to be over at the limit of the call, found ${lived}`);
-      await promptly(exchange.left, 1000, 'the connection');
-    }, hurried, 15_000);
+    await onStage(
+      subject,
+      [{ type: 'live', stream, status: 503 }],
+      async (stage) => {
+        const asked = stage.ask();
+        const exchange = await stage.server.arrival(0);
+        stream.send('Out of ');
+        await stage.settled();
+        const lived = await livedUnder(stage, asked, 2000, () => stream.send('order '));
+        expectEqual(
+          [failed(await asked).kind, failed(await asked).status],
+          ['agent', 503],
+          'kind and status',
+        );
+        expect(lived <= limits.totalMs, `to be over at the limit of the call, found ${lived}`);
+        await promptly(exchange.left, 1000, 'the connection');
+      },
+      hurried,
+      15_000,
+    );
   }),
   the('P5 a request that ran out of time is not made again', async (subject) => {
-    await onStage(subject, [{ type: 'silent' }, fine], async (stage) => {
-      const asked = stage.ask();
-      await stage.server.arrival(0);
-      await stage.settled();
-      await livedUnder(stage, asked, 2000, () => {});
-      expectEqual([failed(await asked).kind, stage.server.exchanges.length], ['timeout', 1], 'kind and requests');
-    }, { timeouts: limits });
+    await onStage(
+      subject,
+      [{ type: 'silent' }, fine],
+      async (stage) => {
+        const asked = stage.ask();
+        await stage.server.arrival(0);
+        await stage.settled();
+        await livedUnder(stage, asked, 2000, () => {});
+        expectEqual(
+          [failed(await asked).kind, stage.server.exchanges.length],
+          ['timeout', 1],
+          'kind and requests',
+        );
+      },
+      { timeouts: limits },
+    );
   }),
   clocks('a wall clock that is set changes no limit', async (subject) => {
     for (const jump of [-day, day]) {
-      await onStage(subject, [plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })], async (stage) => {
-        const { runtime, set } = clockSet(stage);
-        const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
-        await stage.server.arrival(0);
-        await stage.settled();
-        set(jump);
-        const lived = await livedUnder(stage, asked, 1000, () => {});
-        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-        expect(Math.abs(lived - limits.stallMs) <= 2000, `to live ${limits.stallMs} ms, found ${lived}`);
-      });
+      await onStage(
+        subject,
+        [plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })],
+        async (stage) => {
+          const { runtime, set } = clockSet(stage);
+          const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
+          await stage.server.arrival(0);
+          await stage.settled();
+          set(jump);
+          const lived = await livedUnder(stage, asked, 1000, () => {});
+          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expect(Math.abs(lived - limits.stallMs) <= 2000, `to live ${limits.stallMs} ms, found ${lived}`);
+        },
+      );
     }
   }),
   clocks('a wall clock that is set during a pause changes no pause', async (subject) => {
@@ -246,7 +293,10 @@ export const patienceCases: readonly CaseDefinition[] = [
       await onStage(subject, [busy, fine], async (stage) => {
         const { runtime, set } = clockSet(stage);
         const began = stage.runtime.monotonic();
-        const outcome = await stage.ask({}, { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) });
+        const outcome = await stage.ask(
+          {},
+          { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
+        );
         answered(outcome);
         expectEqual(stage.runtime.monotonic() - began, 5000, 'the pause');
       });
@@ -254,14 +304,21 @@ export const patienceCases: readonly CaseDefinition[] = [
   }),
   clocks('P7 a date is measured by the wall clock as it is when the answer comes', async (subject) => {
     let at = 0;
-    await onStage(subject, (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine), async (stage) => {
-      const { runtime, set } = clockSet(stage);
-      set(3 * day);
-      at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
-      const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
-      const retry = outcome.events.find((event) => event.type === 'retry');
-      expect(retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000, `7 s, found ${retry?.delayMs} ms`);
-    });
+    await onStage(
+      subject,
+      (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine),
+      async (stage) => {
+        const { runtime, set } = clockSet(stage);
+        set(3 * day);
+        at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
+        const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
+        const retry = outcome.events.find((event) => event.type === 'retry');
+        expect(
+          retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000,
+          `7 s, found ${retry?.delayMs} ms`,
+        );
+      },
+    );
   }),
   clocks('P2 a machine that slept through every limit ends the request when it wakes', async (subject) => {
     const stream = new LiveStream();
@@ -272,7 +329,11 @@ export const patienceCases: readonly CaseDefinition[] = [
       await stage.settled();
       await stage.runtime.advance(3 * day);
       stream.send(stepFrames(tell(spoken).slice(2), plays(spoken), subject.testing));
-      expectEqual(failed(await promptly(asked, 1000, 'the request')).kind, 'timeout', 'the kind of the error');
+      expectEqual(
+        failed(await promptly(asked, 1000, 'the request')).kind,
+        'timeout',
+        'the kind of the error',
+      );
     });
   }),
 ];

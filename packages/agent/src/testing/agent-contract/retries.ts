@@ -36,7 +36,7 @@ function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
 
 /** A hint that has to be followed. `ms` is the pause that it asks for. */
 function followed(what: string, play: (stage: Stage) => Play, ms: number): CaseDefinition {
-  return hints(`${what} is waited for`, async (subject) => {
+  return hints(`P7 ${what} is waited for`, async (subject) => {
     let hint: Play = busy;
     await onStage(
       subject,
@@ -57,7 +57,7 @@ function followed(what: string, play: (stage: Stage) => Play, ms: number): CaseD
 
 /** A hint that makes no sense: the ordinary back-off counts. */
 function ignored(what: string, headers: (stage: Stage) => Record<string, string>): CaseDefinition {
-  return hints(`${what} falls back to the ordinary pause`, async (subject) => {
+  return hints(`P7 ${what} falls back to the ordinary pause`, async (subject) => {
     let hint: Play = busy;
     await onStage(
       subject,

@@ -161,9 +161,7 @@ function checkOutcome({ response, error, events }: Outcome): void {
   expect(secret === undefined, `the key to appear nowhere, found it in ${secret}`);
   if (response === undefined) return;
   const last = events.slice(events.findLastIndex(({ type }) => type === 'retry') + 1);
-  const told = last
-    .filter((event) => 'index' in event)
-    .toSorted((left, right) => left.index - right.index);
+  const told = last.filter((event) => 'index' in event).toSorted((left, right) => left.index - right.index);
   const text = told.map((event) => (event.type === 'text' ? event.text : '')).join('');
   expectEqual(text, response.content, 'the text blocks emitted, beside the answer');
   const shown = told.map((event) => (event.type === 'text_delta' ? event.text : '')).join('');

@@ -28,7 +28,11 @@ function seconds(value: string, ms?: number): Hint {
 }
 
 function milliseconds(value: string, ms?: number): Hint {
-  return { what: `retry-after-ms: ${value}`, headers: () => ({ 'retry-after-ms': value }), ...(ms && { ms }) };
+  return {
+    what: `retry-after-ms: ${value}`,
+    headers: () => ({ 'retry-after-ms': value }),
+    ...(ms && { ms }),
+  };
 }
 
 /** A date so many milliseconds from the next whole second, written in one of the three forms of HTTP. */
@@ -130,7 +134,11 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
         const { response, error, events } = await stage.ask();
         expect(response?.attempts === 2, `an answer after ${hint.what}, found ${error?.message}`);
         const retry = events.find((event) => event.type === 'retry');
-        expectEqual([retry?.error.kind, retry?.error.status], [kind, status], `kind and status with ${hint.what}`);
+        expectEqual(
+          [retry?.error.kind, retry?.error.status],
+          [kind, status],
+          `kind and status with ${hint.what}`,
+        );
         const [least, most] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
         const pause = retry?.delayMs ?? -1;
         expect(pause >= least && pause <= most, `${least} to ${most} ms for ${hint.what}, found ${pause}`);
@@ -148,7 +156,11 @@ function final(status: number, kind: ErrorKind): CaseDefinition {
       for (const headers of told) {
         const { error, events } = await stage.ask();
         const found = [error?.kind, error?.status, error?.retryable, error?.attempts, events.length];
-        expectEqual(found, [kind, status, false, 1, 0], `kind, status, retryable, attempts, events: ${Object.keys(headers)}`);
+        expectEqual(
+          found,
+          [kind, status, false, 1, 0],
+          `kind, status, retryable, attempts, events: ${Object.keys(headers)}`,
+        );
       }
       expectEqual(stage.server.exchanges.length, told.length, 'the number of requests');
     });
@@ -169,23 +181,39 @@ export const statusCases: readonly CaseDefinition[] = [
     let asked: Stage | undefined;
     const script = (_: unknown, index: number): Play => {
       const hint = longHints[index % longHints.length];
-      return answersStatus(statuses[Math.floor(index / longHints.length)] ?? 429, asked && hint?.headers(asked));
+      return answersStatus(
+        statuses[Math.floor(index / longHints.length)] ?? 429,
+        asked && hint?.headers(asked),
+      );
     };
     await onStage(subject, script, async (stage) => {
       asked = stage;
       for (let index = 0; index < statuses.length * longHints.length; index += 1) {
         const { error, events } = await stage.ask();
         const what = `${statuses[Math.floor(index / longHints.length)]} with ${longHints[index % longHints.length]?.what}`;
-        expectEqual([error?.kind, error?.attempts, events.length], ['rate_limit', 1, 0], `kind, attempts, events: ${what}`);
+        expectEqual(
+          [error?.kind, error?.attempts, events.length],
+          ['rate_limit', 1, 0],
+          `kind, attempts, events: ${what}`,
+        );
         const ms = longHints[index % longHints.length]?.ms ?? 0;
         const found = error?.retryAfterMs ?? 0;
         expect(found >= ms && found <= ms * 1.25, `a hint of ${ms} ms, found ${found}: ${what}`);
       }
-      expectEqual(stage.server.exchanges.length, statuses.length * longHints.length, 'the number of requests');
+      expectEqual(
+        stage.server.exchanges.length,
+        statuses.length * longHints.length,
+        'the number of requests',
+      );
     });
   }),
   hints('P7 the error after the last attempt says how long the service wants us to wait', async (subject) => {
-    const { outcome } = await askOnce(subject, [answersStatus(503, { 'retry-after': '5' })], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(
+      subject,
+      [answersStatus(503, { 'retry-after': '5' })],
+      {},
+      { retry: { retries: 0 } },
+    );
     const { kind, retryable, retryAfterMs } = failed(outcome);
     expectEqual([kind, retryable, retryAfterMs], ['agent', true, 5000], 'kind, retryable and hint');
   }),
@@ -193,26 +221,52 @@ export const statusCases: readonly CaseDefinition[] = [
     const script = [answersStatus(429, { 'retry-after': '8' }), answersStatus(429), fine];
     const { outcome } = await askOnce(subject, script);
     answered(outcome);
-    const [first, second] = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.delayMs] : []));
+    const [first, second] = outcome.events.flatMap((event) =>
+      event.type === 'retry' ? [event.delayMs] : [],
+    );
     expectEqual(first, 8000, 'the first pause');
-    expect(second !== undefined && second >= 500 && second <= 1000, `500 to 1000 ms for the second, found ${second}`);
+    expect(
+      second !== undefined && second >= 500 && second <= 1000,
+      `500 to 1000 ms for the second, found ${second}`,
+    );
   }),
   hints('P2 hints that are followed add up to no more than the limit of the whole call', async (subject) => {
     const busy = answersStatus(429, { 'retry-after': '40' });
-    const { outcome, exchanges } = await askOnce(subject, [busy, busy, busy, fine], {}, { timeouts: { totalMs: 100_000 } });
-    expectEqual([failed(outcome).kind, failed(outcome).retryAfterMs], ['rate_limit', 40_000], 'kind and hint');
+    const { outcome, exchanges } = await askOnce(
+      subject,
+      [busy, busy, busy, fine],
+      {},
+      { timeouts: { totalMs: 100_000 } },
+    );
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      ['rate_limit', 40_000],
+      'kind and hint',
+    );
     expectEqual(exchanges.length, 3, 'the number of requests');
   }),
   the('P5 every other status of a failed service is tried four times', async (subject) => {
-    const { outcome, exchanges } = await askOnce(subject, [500, 502, 503, 529, 504].map((status) => answersStatus(status)));
-    expectEqual([failed(outcome).status, failed(outcome).attempts], [529, 4], 'the last status, and the attempts');
+    const { outcome, exchanges } = await askOnce(
+      subject,
+      [500, 502, 503, 529, 504].map((status) => answersStatus(status)),
+    );
+    expectEqual(
+      [failed(outcome).status, failed(outcome).attempts],
+      [529, 4],
+      'the last status, and the attempts',
+    );
     expectEqual(exchanges.length, 4, 'the number of requests');
   }),
   the('P1 a status that is neither success nor failure is no answer', async (subject) => {
     const { testing } = subject;
     for (const status of [204, 205, 300, 303, 304, 305, 306]) {
       const headers = { 'content-type': testing.contentType };
-      const { outcome } = await askOnce(subject, [{ type: 'raw', status, headers }], {}, { retry: { retries: 0 } });
+      const { outcome } = await askOnce(
+        subject,
+        [{ type: 'raw', status, headers }],
+        {},
+        { retry: { retries: 0 } },
+      );
       expectEqual(outcome.response, undefined, `the answer with ${status}`);
       expect(failed(outcome).message.length > 10, `an error that says something about ${status}`);
     }

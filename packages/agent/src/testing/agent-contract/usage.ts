@@ -60,7 +60,7 @@ export const usageCases: readonly CaseDefinition[] = [
     },
     'reasoning-usage',
   ),
-  the('counts that are told again replace those before', async (subject) => {
+  the('P14 counts that are told again replace those before', async (subject) => {
     const ends = subject.testing.line({ type: 'end' }, counted).length;
     // Everything of the end but its last payload, which closes the answer, is told three times.
     const edit = (payloads: readonly unknown[]) => {
@@ -71,7 +71,7 @@ export const usageCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, plays(counted, { edit }));
     expectUsage(answered(outcome).usage, counted.usage, subject.testing);
   }),
-  the('what a failed attempt used is kept apart from the answer', async (subject) => {
+  the('P14 what a failed attempt used is kept apart from the answer', async (subject) => {
     const cut = plays(counted, { steps: unfinished(counted) });
     const answer = scriptAnswer(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
     const { outcome } = await askOnce(subject, [cut, plays(answer)]);
@@ -80,7 +80,7 @@ export const usageCases: readonly CaseDefinition[] = [
     expectWastedInput(subject, response.wasted, 1);
     expectEqual(response.attempts, 2, 'the attempts');
   }),
-  the('what several failed attempts used adds up', async (subject) => {
+  the('P14 what several failed attempts used adds up', async (subject) => {
     const cut = plays(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut, cut, plays(scriptAnswer(['Whole.']))]);
     expectWastedInput(subject, answered(outcome).wasted, 3);
@@ -103,7 +103,7 @@ export const usageCases: readonly CaseDefinition[] = [
     expectEqual(error.attempts, 2, 'the attempts');
     expectWastedInput(subject, error.wasted, 2);
   }),
-  the('a request that the service turned away used nothing', async (subject) => {
+  the('P14 a request that the service turned away used nothing', async (subject) => {
     const answer = scriptAnswer(['Hello.']);
     const { outcome } = await askOnce(subject, [
       failsWith({ type: 'overloaded', message: 'Too busy.' }),

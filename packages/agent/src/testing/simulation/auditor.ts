@@ -11,8 +11,11 @@ import type { World } from './world.ts';
 /** Slack of every promised time, in milliseconds. */
 export const slackMs = 250;
 
+/** A run whose model calls are looked at. */
+export type Audited = Pick<RunRecord, 'program' | 'calls' | 'stops'>;
+
 /** Puts somebody between the run and its agent who knows what the service has really counted. */
-export function audited(agent: Agent, current: () => RunRecord, service: Service, world: World): Agent {
+export function audited(agent: Agent, current: () => Audited, service: Service, world: World): Agent {
   const auditor = new Auditor(world);
   const { provider, model, capabilities } = agent;
   return {

@@ -39,8 +39,8 @@ export function gatekeeper(world: World, program: Program, permits: Permits): Ga
       return manner === 'changes' ? { type: 'allow', arguments: args } : { type: 'allow' };
     };
     if (manner === 'hangs') return never();
-    return world.choices.whether('gate takes time', 0.3)
-      ? world.later(30, program, `the gate has thought about call ${n}`, decide)
-      : decide();
+    if (!world.choices.whether('gate takes time', 0.3)) return decide();
+    const ms = world.choices.pick('gate takes', [30, 900, 60_000]);
+    return world.later(ms, program, `the gate has thought about call ${n}`, decide);
   };
 }

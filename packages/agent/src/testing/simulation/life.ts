@@ -204,7 +204,8 @@ export class Life {
           [5, 'hangs'],
         ]);
         if (manner === 'hangs') return never();
-        return world.later(100, program, `the summary ${manner}`, () => {
+        const ms = world.choices.pick('summary takes', [100, 900, 60_000]);
+        return world.later(ms, program, `the summary ${manner}`, () => {
           if (manner === 'throws') throw new Error('no summary today');
           return summaryOf(messages);
         });

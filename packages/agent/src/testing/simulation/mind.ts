@@ -35,12 +35,15 @@ export const answerTool = 'answer';
 export class Mind {
   readonly #choices: Choices;
   readonly #seed: number;
+  readonly #isEager: boolean;
   readonly #made = new Map<number, MadeCall>();
   #count = 0;
 
-  constructor(choices: Choices, seed: number) {
+  /** @param isEager begins its work with calls, as a rule. */
+  constructor(choices: Choices, seed: number, isEager = false) {
     this.#choices = choices;
     this.#seed = seed;
+    this.#isEager = isEager;
   }
 
   /** The call with this number. */
@@ -51,7 +54,7 @@ export class Mind {
   answer(thought: Thought): ScriptAnswer {
     const choices = this.#choices;
     if (isForNotes(thought.read)) return this.#notes(thought);
-    const kind = choices.among('answer', thought.read.toolChoice === 'none' ? closing : kinds);
+    const kind = choices.among('answer', this.#kinds(thought));
     if (kind === 'complete' && thought.read.tools.some(({ name }) => name === answerTool)) {
       if (!choices.whether('no answer given', 0.2)) return this.#givenByCall(thought);
     }
@@ -70,6 +73,11 @@ export class Mind {
       usage: this.#usage(thought, blocks),
       model: `model-${thought.request}`,
     };
+  }
+
+  #kinds({ read }: Thought): readonly (readonly [number, Kind])[] {
+    if (read.toolChoice === 'none') return closing;
+    return this.#isEager && read.turns.length === 1 ? eager : kinds;
   }
 
   #givenByCall(thought: Thought): ScriptAnswer {
@@ -131,10 +139,11 @@ export class Mind {
   }
 
   /** Counts that a service could give: input never above what the request can weigh. */
-  #usage({ bytes }: Thought, blocks: readonly ScriptBlock[]): Usage {
+  #usage({ bytes, read }: Thought, blocks: readonly ScriptBlock[]): Usage {
     const size = blocks.reduce((sum, block) => sum + ('text' in block ? block.text : block.input).length, 0);
     const inputTokens = Math.ceil(bytes / 4);
-    const outputTokens = Math.ceil(size / 4) + this.#choices.between('more tokens', 1, 40);
+    const most = read.maxTokens ?? Number.POSITIVE_INFINITY;
+    const outputTokens = Math.min(most, Math.ceil(size / 4) + this.#choices.between('more tokens', 1, 40));
     if (!this.#choices.whether('usage details', 0.3)) return { inputTokens, outputTokens };
     return {
       inputTokens,
@@ -161,8 +170,12 @@ const odd: readonly (readonly [number, Kind])[] = [
   [1, 'unknown'],
 ];
 const kinds: readonly (readonly [number, Kind])[] = [[40, 'complete'], [60, 'calls'], ...odd];
+const eager: readonly (readonly [number, Kind])[] = [
+  [10, 'complete'],
+  [90, 'calls'],
+];
 /** Told to make no calls, most models make none. */
-const closing: readonly (readonly [number, Kind])[] = [[80, 'complete'], [10, 'calls'], ...odd];
+const closing: readonly (readonly [number, Kind])[] = [[65, 'complete'], [25, 'calls'], ...odd];
 
 const flaws: readonly (readonly [number, Flaw | undefined])[] = [
   [90, undefined],

@@ -30,6 +30,7 @@ const places: readonly (readonly [number, readonly [site: Site, most: number]])[
   [4, ['store', 12]],
   [4, ['stored', 12]],
   [3, ['event', 25]],
+  [4, ['shown', 12]],
   [2, ['chunk', 12]],
   [2, ['tool', 4]],
   [2, ['tool done', 3]],
@@ -53,7 +54,7 @@ export function planImpulses(
     const what = choices.among('mishap', mishaps);
     const [site, most] = choices.among('place', places);
     const nth = choices.between('crossing', 1, most);
-    const inMidst = site === 'event' && choices.whether('in the midst', 0.5);
+    const inMidst = (site === 'event' || site === 'shown') && choices.whether('in the midst', 0.5);
     const ticks = inMidst ? 0 : choices.between('ticks', 1, choices.pick('how soon', [3, 12, 40]));
     record.program.expect({ site, nth, ticks, what: `${what} (${site} ${nth}, ${ticks})`, act: acts[what] });
   }

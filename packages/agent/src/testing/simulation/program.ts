@@ -15,6 +15,7 @@ export type Site =
   | 'tool done'
   | 'timer'
   | 'event'
+  | 'shown'
   | 'summary';
 
 /** Something from outside that comes at an exact moment. */

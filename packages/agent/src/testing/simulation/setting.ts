@@ -78,10 +78,7 @@ export function chooseSetting(choices: Choices): Setting {
       ...(usd !== undefined && { usd }),
       ...(toolCalls !== undefined && { toolCalls }),
     },
-    onLimit: choices.among('on limit', [
-      [2, 'return'],
-      [1, 'finalize'],
-    ]),
+    onLimit: choices.pick('on limit', ['return', 'finalize']),
     compactAbove: choices.among<number | undefined>('compact', [
       [7, undefined],
       [2, 500],

@@ -1,4 +1,6 @@
+import { Choices } from './choices.ts';
 import { Story } from './story.ts';
+import { Tree } from './tree.ts';
 import type { Violation } from './world.ts';
 
 export type { Violation } from './world.ts';
@@ -39,25 +41,21 @@ export interface Simulation {
  */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Simulation> {
   const dropped = options.dropped ?? new Set<string>();
-  const story = new Story(seed, dropped);
-  const { world } = story;
-  await story.play();
+  const choices = new Choices(seed, dropped);
+  const play = choices.whether('tree', 0.1) ? new Tree(seed, choices) : new Story(seed, choices);
+  const { world } = play;
+  await play.play();
   const unhandled = (await options.unhandled?.()) ?? [];
   if (unhandled.length > 0) world.violate('P18 rejections', `nobody handled ${String(unhandled[0])}`);
-  const simulation = result(seed, story, [...dropped]);
-  const violation = simulation.violation ?? options.check?.(simulation);
-  return violation === undefined ? simulation : { ...simulation, violation };
-}
-
-function result(seed: number, { world, disk }: Story, dropped: readonly string[]): Simulation {
-  const { violation } = world;
-  return {
+  const simulation: Simulation = {
     seed,
-    ...(violation !== undefined && { violation }),
+    ...(world.violation !== undefined && { violation: world.violation }),
     trace: world.trace,
-    log: disk.sessions.flatMap((sessionId) => disk.lines(sessionId)).join('\n'),
-    choices: world.choices.made,
-    dropped,
+    log: (await play.log()).join('\n'),
+    choices: choices.made,
+    dropped: [...dropped],
     steps: world.steps,
   };
+  const violation = simulation.violation ?? options.check?.(simulation);
+  return violation === undefined ? simulation : { ...simulation, violation };
 }

@@ -1,7 +1,7 @@
 import type { AgentError } from '../../errors.ts';
 import type { Message } from '../../message.ts';
 import type { ResumeOptions } from '../../plan.ts';
-import { Choices } from './choices.ts';
+import type { Choices } from './choices.ts';
 import { Disk } from './disk.ts';
 import type { Past, Surroundings } from './life.ts';
 import { goneOn, Life, promptText } from './life.ts';
@@ -33,7 +33,7 @@ const settledAfterMs = 2_200;
  */
 export class Story {
   readonly world: World;
-  readonly disk: Disk;
+  readonly #disk: Disk;
   readonly #seed: number;
   readonly #setting: Setting;
   readonly #service: Service;
@@ -46,29 +46,33 @@ export class Story {
   #prompts = 0;
   #life: Life;
 
-  constructor(seed: number, dropped: ReadonlySet<string>) {
-    const choices = new Choices(seed, dropped);
+  constructor(seed: number, choices: Choices) {
     this.#seed = seed;
     this.world = new World(choices);
     this.#setting = chooseSetting(choices);
-    this.disk = new Disk(this.world);
+    this.#disk = new Disk(this.world);
     const mind = new Mind(choices, seed);
     this.#service = new Service(this.world, mind, this.#setting.weather);
     this.#people = new People(this.world);
-    const workshop = new Workshop(this.world, mind, this.disk, {
+    const workshop = new Workshop(this.world, mind, this.#disk, {
       stop: (record) => this.#people.cancel(record),
       speak: (record) => this.#people.steer(record),
     });
     this.#around = {
       world: this.world,
-      disk: this.disk,
+      disk: this.#disk,
       service: this.#service,
       people: this.#people,
       workshop,
-      watcher: new Watcher(this.world, this.disk, this.#people, this.#setting),
+      watcher: new Watcher(this.world, this.#disk, this.#people, this.#setting),
       setting: this.#setting,
     };
     this.#life = this.#newLife();
+  }
+
+  /** The logs of all sessions. */
+  log(): Promise<readonly string[]> {
+    return Promise.resolve(this.#disk.sessions.flatMap((sessionId) => this.#disk.lines(sessionId)));
   }
 
   async play(): Promise<void> {
@@ -102,7 +106,7 @@ export class Story {
       if (this.#isOver) return undefined;
       record = this.#life.record;
       if (!this.#goesOn(record)) return record;
-      const isBegun = this.disk.events(past.sessionId).length > 0;
+      const isBegun = this.#disk.events(past.sessionId).length > 0;
       await this.#endLife();
       this.#life = this.#newLife();
       record = this.#start(isBegun ? this.#resume(record) : this.#life.run(text, past));
@@ -116,7 +120,7 @@ export class Story {
     if (!record.program.alive) return true;
     const status = record.result?.status;
     if (status === 'waiting') return !choices.whether('nobody decides', 0.2);
-    return status === 'failed' && choices.whether('tries again', 0.3);
+    return (status === 'failed' || status === 'limit') && choices.whether('tries again', 0.3);
   }
 
   #resume(record: RunRecord): RunRecord {
@@ -128,7 +132,7 @@ export class Story {
   #decisions({ sessionId }: RunRecord): NonNullable<ResumeOptions['answers']> {
     const { choices } = this.world;
     if (choices.whether('no decisions', 0.2)) return [];
-    const asked = this.disk.events(sessionId).filter((event) => event.type === 'approval_requested');
+    const asked = this.#disk.events(sessionId).filter((event) => event.type === 'approval_requested');
     return asked.flatMap(({ approvalId }) => {
       const decision = choices.pick('decision', ['allow', 'deny'] as const);
       const other = decision === 'allow' ? 'deny' : 'allow';
@@ -143,7 +147,7 @@ export class Story {
     if (this.#isOver) return;
     this.world.note('a calm day');
     this.world.choices.calm();
-    this.disk.calm();
+    this.#disk.calm();
     this.#service.calm();
     this.#life = this.#newLife();
     const text = promptText(0);
@@ -239,12 +243,12 @@ export class Story {
     await this.world.pass(settledAfterMs);
     this.#checkLeft(program);
     const shown = record.events.length;
-    const { failed } = this.disk.trouble(program);
-    const stored = this.disk.lines(record.sessionId).length;
+    const { failed } = this.#disk.trouble(program);
+    const stored = this.#disk.lines(record.sessionId).length;
     while (this.world.steps < mostSteps && (await this.world.step()));
     const { world } = this;
     world.expect(record.events.length === shown, 'events end', 'events were shown long after the end');
-    const isSame = failed || this.disk.lines(record.sessionId).length === stored;
+    const isSame = failed || this.#disk.lines(record.sessionId).length === stored;
     world.expect(isSame, 'log end', 'events were stored long after the end');
     this.#checkReaders(record);
     program.kill();

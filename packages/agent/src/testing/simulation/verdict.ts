@@ -1,6 +1,7 @@
 import { AgentError, isErrorKind } from '../../errors.ts';
 import type { Event, FinishedEvent, RunStatus } from '../../event.ts';
 import { isStored } from '../../event.ts';
+import { maxOutputBytes } from '../../excerpt.ts';
 import { fold } from '../../fold.ts';
 import type { Message } from '../../message.ts';
 import { callsOf } from '../../message.ts';
@@ -151,6 +152,12 @@ function checkResult(
   call: ReturnType<typeof callsOf>[number],
   expect: Expect,
 ): void {
+  const text = JSON.stringify(result?.content ?? '');
+  expect(
+    text.length < maxOutputBytes + 1_000,
+    'P10 size',
+    `call ${call.arguments['n']} gave ${text.length} bytes`,
+  );
   const marks = marksIn(result?.content ?? '');
   const own = `[[result ${call.arguments['n']}]]`;
   expect(
@@ -255,6 +262,9 @@ function checkLimits({ record, result, events, chain, around }: Over, expect: Ex
   const turns = own.filter(({ type }) => type === 'assistant').length;
   const most = limits.turns + (onLimit === 'finalize' ? 1 : 0);
   expect(turns <= most, 'limit on turns', `${turns} answers where ${limits.turns} were allowed`);
+  const wound = own.findIndex((event) => event.type === 'stop_requested' && event.reason === 'limit');
+  const closing = wound < 0 ? 0 : own.slice(wound).filter(({ type }) => type === 'assistant').length;
+  expect(closing <= 1, 'closing answer', `${closing} answers came after the limit was reached`);
   const started = own.flatMap((event) =>
     event.type === 'tool_started' ? [`${event.turn}.${event.index}`] : [],
   );

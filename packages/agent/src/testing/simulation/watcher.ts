@@ -33,6 +33,7 @@ export class Watcher {
     events.push(event);
     this.#waiting(record, event);
     program.cross('event');
+    if (isStored(event)) program.cross('shown');
   }
 
   /** Reads a run as an iterator, at once or slowly, to the end or not. */

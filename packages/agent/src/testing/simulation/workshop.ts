@@ -189,7 +189,7 @@ export class Workshop {
       case 'rejects far too late':
         return later(700_000, fail);
       case 'returns a lot':
-        return `${result}${'.'.repeat(3_000)}`;
+        return `${result}${'.'.repeat(this.#world.choices.pick('how much', [3_000, 3_000, 300_000]))}`;
       case 'returns nonsense':
         return nonsense(this.#world.choices.between('nonsense', 0, 4));
       case 'reports':

@@ -1,0 +1,71 @@
+import type { SubjectName } from './subjects.ts';
+
+/** Another policy for the same requests: what the figures would be without a part of ours. */
+export interface Contrast {
+  readonly name: string;
+  readonly subject: SubjectName;
+  /** The work that shows it. */
+  readonly work: string;
+  /** Changes a body before the service reads it. */
+  readonly edit: (body: Record<string, unknown>) => void;
+  /** The least that the work then costs: a simulation that does not show the difference proves nothing. */
+  readonly least: number;
+}
+
+type Block = Record<string, unknown>;
+
+/** What makes each part of the policy necessary. */
+export const contrasts: readonly Contrast[] = [
+  {
+    name: 'one mark that moves along',
+    subject: 'claude',
+    work: 'twelve calls in each of 20 turns',
+    edit: keepLastMark,
+    least: 1,
+  },
+  {
+    name: 'five minutes whatever the pauses',
+    subject: 'claude',
+    work: '50 turns, each 400 s after the one before',
+    edit: (body) => {
+      for (const block of marked(body)) block['cache_control'] = { type: 'ephemeral' };
+    },
+    least: 1,
+  },
+  {
+    name: 'no marks',
+    subject: 'claude',
+    work: 'a loop of 50 turns',
+    edit: (body) => {
+      for (const block of marked(body)) delete block['cache_control'];
+    },
+    least: 1,
+  },
+  {
+    name: 'no key',
+    subject: 'openai responses',
+    work: 'a loop of 50 turns',
+    edit: (body) => {
+      delete body['prompt_cache_key'];
+    },
+    least: 1,
+  },
+];
+
+function keepLastMark(body: Record<string, unknown>): void {
+  const inMessages = blocksOf(body['messages']).filter((block) => block['cache_control'] !== undefined);
+  for (const block of inMessages.slice(0, -1)) delete block['cache_control'];
+}
+
+function marked(body: Record<string, unknown>): Block[] {
+  const all = [...list(body['tools']), ...list(body['system']), ...blocksOf(body['messages'])];
+  return all.filter((block) => block['cache_control'] !== undefined);
+}
+
+function blocksOf(messages: unknown): Block[] {
+  return list(messages).flatMap(({ content }) => list(content));
+}
+
+function list(value: unknown): Block[] {
+  return Array.isArray(value) ? value : [];
+}

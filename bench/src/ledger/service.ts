@@ -1,0 +1,154 @@
+import type { RawResponse, Transport } from '@cobbler/agent/provider';
+import type { ProviderTesting, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
+import { framesOf, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import type { Bill } from './bill.ts';
+import { addBills, noBill, tokensOf } from './bill.ts';
+import type { PromptCache } from './caches.ts';
+import type { Prompt } from './prompt.ts';
+import { tokensFor } from './prompt.ts';
+
+/** What the model says to one request, or what goes wrong. */
+export interface Reply {
+  readonly blocks: readonly (string | ScriptBlock)[];
+  /** `overloaded` answers nothing and costs nothing; `cut` breaks the stream before its end. */
+  readonly trouble?: 'overloaded' | 'cut';
+}
+
+/** Plays the model. */
+export type Mind = (request: ReadRequest, index: number) => Reply;
+
+/** One request as the service books it. */
+export interface Entry {
+  readonly outcome: 'answered' | 'cut' | 'overloaded';
+  readonly bill: Bill;
+  readonly outputTokens: number;
+}
+
+/** A service in memory: how it reads a body, what it keeps, who answers. */
+export interface ServiceParts {
+  readonly testing: ProviderTesting;
+  readonly prompt: (body: Readonly<Record<string, unknown>>) => Prompt;
+  readonly cache: PromptCache;
+  readonly now: () => number;
+  readonly mind: Mind;
+  /** Changes a body before it is read: for showing what another policy would cost. */
+  readonly edit?: ((body: Record<string, unknown>) => void) | undefined;
+}
+
+/** Answers the real requests of a provider and keeps a ledger of what they cost. */
+export class LedgerService {
+  readonly entries: Entry[] = [];
+  readonly #parts: ServiceParts;
+  readonly #encoder = new TextEncoder();
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+  }
+
+  readonly transport: Transport = ({ body }) => {
+    const decoder = new TextDecoder();
+    const text = body.map((range) => decoder.decode(range, { stream: true })).join('') + decoder.decode();
+    const parsed = JSON.parse(text) as Record<string, unknown>;
+    this.#parts.edit?.(parsed);
+    return Promise.resolve(this.#answer(parsed));
+  };
+
+  /** The sum of all input that was answered, or of all that was cut. */
+  input(outcome: 'answered' | 'cut'): Bill {
+    return addBills(this.#of(outcome).map(({ bill }) => bill));
+  }
+
+  output(outcome: 'answered' | 'cut'): number {
+    return this.#of(outcome).reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  }
+
+  /** Everything the service would charge for: cut answers have cost their tokens too. */
+  get bill(): Bill {
+    return addBills(this.entries.map(({ bill }) => bill));
+  }
+
+  /** All tokens, input and output, answered and cut. */
+  get tokens(): number {
+    return tokensOf(this.bill) + this.output('answered') + this.output('cut');
+  }
+
+  #of(outcome: Entry['outcome']): Entry[] {
+    return this.entries.filter((entry) => entry.outcome === outcome);
+  }
+
+  #answer(body: Record<string, unknown>): RawResponse {
+    const { testing, prompt, cache, now, mind } = this.#parts;
+    const refusal = testing.refuse(body);
+    if (refusal !== undefined) throw new Error(`The service refuses the request: ${refusal.body}`);
+    const request = testing.read(body);
+    const reply = mind(request, this.entries.length);
+    if (reply.trouble === 'overloaded') {
+      this.entries.push({ outcome: 'overloaded', bill: noBill, outputTokens: 0 });
+      const {
+        status,
+        headers,
+        body: words,
+      } = testing.error({ type: 'overloaded', message: 'Too busy.' }, '');
+      return this.#response(status, headers, [words], 'end');
+    }
+    const bill = cache.bill(prompt(body), now());
+    const whole = scriptAnswer(reply.blocks, { model: request.model });
+    const answer = withUsage(shortened(whole, request.maxTokens), bill);
+    const isCut = reply.trouble === 'cut';
+    const { outputTokens } = answer.usage;
+    this.entries.push({ outcome: isCut ? 'cut' : 'answered', bill, outputTokens });
+    const steps = isCut ? { steps: tell(answer).filter(({ type }) => type !== 'end') } : {};
+    const frames = framesOf(plays(answer, steps), testing);
+    return this.#response(200, { 'content-type': testing.contentType }, frames, isCut ? 'reset' : 'end');
+  }
+
+  #response(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    chunks: readonly string[],
+    ending: 'end' | 'reset',
+  ): RawResponse {
+    return {
+      status,
+      header: (name) => headers[name],
+      headerNames: Object.keys(headers),
+      read: async (onChunk) => {
+        for (const chunk of chunks) onChunk(this.#encoder.encode(chunk));
+        if (ending === 'reset') throw new Error('The connection breaks here.');
+      },
+      close: () => undefined,
+    };
+  }
+}
+
+/** What was said, cut where the request allows no more. */
+function shortened(answer: ScriptAnswer, maxTokens: number | undefined): ScriptAnswer {
+  if (maxTokens === undefined || outputOf(answer) <= maxTokens) return answer;
+  const text = answer.blocks
+    .map(textOf)
+    .join('')
+    .slice(0, maxTokens * 4);
+  return { ...answer, blocks: [{ type: 'text', text }], stop: 'max_tokens' };
+}
+
+function outputOf(answer: ScriptAnswer): number {
+  return tokensFor(answer.blocks.reduce((sum, block) => sum + textOf(block).length, 0));
+}
+
+function textOf(block: ScriptBlock): string {
+  return block.type === 'call' ? block.input : block.text;
+}
+
+function withUsage(answer: ScriptAnswer, bill: Bill): ScriptAnswer {
+  const written = bill.write + bill.writeLong;
+  return {
+    ...answer,
+    usage: {
+      inputTokens: tokensOf(bill),
+      outputTokens: outputOf(answer),
+      cacheReadTokens: bill.read,
+      cacheWriteTokens: written,
+      cacheWriteLongTokens: bill.writeLong,
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Agent } from '@cobbler/agent';
+import type { Transport } from '@cobbler/agent/provider';
+import { createClaude } from '@cobbler/provider-claude';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+import { createOpenAI } from '@cobbler/provider-openai';
+import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
+import type { PromptCache } from './caches.ts';
+import { BreakpointCache, MarkedCache, StepCache } from './caches.ts';
+import type { VirtualClock } from './clock.ts';
+import { chatPrompt, messagesPrompt, responsesPrompt } from './prompt.ts';
+import type { ServiceParts } from './service.ts';
+
+/** Which wire is used, and by which rules its service keeps prompts. */
+export type SubjectName = 'claude' | 'openai responses' | 'openai chat' | 'openai steps';
+
+/** A provider with the service that stands for its real one. */
+export interface Subject extends Pick<ServiceParts, 'testing' | 'prompt'> {
+  readonly name: SubjectName;
+  readonly cache: () => PromptCache;
+  readonly agent: (transport: Transport, runtime: VirtualClock) => Agent;
+  /** Whether the service counts the input before it answers, so that a cut answer's input is known exactly. */
+  readonly countsEarly: boolean;
+}
+
+const apiKey = 'sk-ledger';
+
+/** All of them with the models that their aliases stand for, but for the last: an earlier one. */
+export const subjects: readonly Subject[] = [
+  {
+    name: 'claude',
+    testing: claudeTesting,
+    prompt: messagesPrompt,
+    cache: () => new MarkedCache(),
+    agent: (transport, runtime) => createClaude({ env: {}, apiKey, transport, runtime }),
+    countsEarly: true,
+  },
+  {
+    name: 'openai responses',
+    testing: responsesTesting,
+    prompt: responsesPrompt,
+    cache: () => new BreakpointCache(),
+    agent: (transport, runtime) => createOpenAI({ env: {}, apiKey, transport, runtime }),
+    countsEarly: false,
+  },
+  {
+    name: 'openai chat',
+    testing: chatTesting,
+    prompt: chatPrompt,
+    cache: () => new BreakpointCache(),
+    agent: (transport, runtime) => createOpenAI({ env: {}, apiKey, transport, runtime, api: 'chat' }),
+    countsEarly: false,
+  },
+  {
+    name: 'openai steps',
+    testing: responsesTesting,
+    prompt: responsesPrompt,
+    cache: () => new StepCache(),
+    agent: (transport, runtime) => createOpenAI({ env: {}, apiKey, transport, runtime, model: 'gpt-5.1' }),
+    countsEarly: false,
+  },
+];
+
+export function subject(name: SubjectName): Subject {
+  const found = subjects.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`There is no subject named ${name}.`);
+  return found;
+}

@@ -1,0 +1,13 @@
+import { describe, expect, test } from 'vitest';
+import { cancelRow, cancelTable, subjects } from '../src/cancels.ts';
+
+describe.each(subjects)('$name', (subject) => {
+  test('P3 ten cancels at random moments give control back in time and leave nothing behind', async () => {
+    const row = await cancelRow(subject, 10, 7);
+    expect(row).toMatchObject({ cancels: 10, timersLeft: 0, after: row.before });
+    // Twice the promise: this machine may be busy with other tests.
+    expect(row.backWorst).toBeLessThan(500);
+    expect(row.closedWorst).toBeLessThan(2000);
+    expect(cancelTable([row])).toContain(subject.name);
+  });
+});

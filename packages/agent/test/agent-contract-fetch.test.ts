@@ -1,0 +1,54 @@
+import { describe } from 'vitest';
+import { fetchTransport } from '../src/provider/fetch-transport.ts';
+import { createAgent } from '../src/provider/index.ts';
+import { systemRuntime } from '../src/runtime.ts';
+import type { ContractSubject } from '../src/testing/index.ts';
+import { agentContract, scriptCapabilities, scriptTesting, scriptWire } from '../src/testing/index.ts';
+import { contractSuite } from './contract-suite.ts';
+
+/** The scripted wire over the web's fetch: what browsers, workers and other runtimes use. */
+const subject: ContractSubject = {
+  name: 'fetch',
+  create: ({ baseURL, apiKey, ...options }) =>
+    createAgent(scriptWire({ baseURL, apiKey }), {
+      model: 'scripted-model',
+      capabilities: scriptCapabilities,
+      transport: fetchTransport(systemRuntime.fetch),
+      ...options,
+    }),
+  testing: scriptTesting,
+};
+
+/** What depends on the transport; the rest is proven over the other one. */
+const groups = new Set([
+  'cuts',
+  'ends',
+  'frames',
+  'connection',
+  'waits',
+  'cancel',
+  'secrets',
+  'redirects',
+  'bodies',
+]);
+
+/** What this platform's fetch does otherwise, and no transport over it can change. */
+const otherwise: Readonly<Record<string, string>> = {
+  'an answer behind interim heads is the same': 'It fails for an interim head that it did not ask for.',
+  'P2 an interim head and nothing more is given up after the limit for the head':
+    'It fails for an interim head that it did not ask for.',
+  'a kept connection that breaks under the next request costs one request more':
+    'It does not say whether anything of a request was answered, so none is sent again.',
+  'P19 the key does not appear when an encoding of that name is declared':
+    'It passes an encoding over that it does not know.',
+};
+
+describe('the contract over fetch', () => {
+  const cases = agentContract(subject).filter(({ group }) => groups.has(group));
+  contractSuite(
+    cases.map((one) => {
+      const reason = otherwise[one.name];
+      return reason === undefined ? one : { ...one, off: reason };
+    }),
+  );
+});

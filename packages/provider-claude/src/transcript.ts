@@ -1,0 +1,182 @@
+import type { AssistantPart, Json, Message, UserPart } from '@cobbler/agent';
+import type { Transcript, TranscriptFormat } from '@cobbler/agent/provider';
+import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
+import type { Fields } from './fields.ts';
+import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
+import { writeTurn } from './turn.ts';
+
+/** Conversations of the Messages API: a request's body, or its `messages` alone. */
+export const claudeTranscripts: TranscriptFormat = {
+  name: 'Claude Messages',
+  match(value) {
+    const messages = messagesOf(value);
+    if (messages === undefined) return undefined;
+    const blocks = messages.flatMap((message) => listOf(fieldsOf(message)['content']).map(fieldsOf));
+    const own = blocks.filter(({ type, source }) => ownBlocks.has(type) || isFields(source)).length;
+    return own + (fieldsOf(value)['system'] === undefined ? 0 : 1);
+  },
+  read(value) {
+    const read = new ClaudeTranscript();
+    for (const [at, message] of (messagesOf(value) ?? []).entries()) read.message(message, `messages[${at}]`);
+    return read.done();
+  },
+  write(value, messages) {
+    const written = writeTurns(messages, 'claude', writeTurn);
+    return Array.isArray(value) ? written : ({ ...fieldsOf(value), messages: written } as Json);
+  },
+};
+
+const ownBlocks: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking']);
+
+function messagesOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  const messages = fieldsOf(value)['messages'];
+  return Array.isArray(messages) ? messages : undefined;
+}
+
+/** Reads messages one by one, noting what the service would refuse (its rules stand in testing/rules.ts). */
+class ClaudeTranscript {
+  readonly #built = new TranscriptBuilder({ joins: true });
+  readonly #ids = new Set<string>();
+  #isFirst = true;
+
+  message(value: unknown, place: string): void {
+    if (!isFields(value)) return this.#built.problem(place, 'is no message');
+    const { role, content } = value;
+    if (this.#isFirst && role === 'assistant')
+      this.#built.problem(place, 'is the first message and not from the user');
+    this.#isFirst = false;
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
+    if (role === 'assistant') this.#assistant(blocks, place);
+    else if (role === 'user') this.#user(blocks, place);
+    else if (role === 'system') this.#system(blocks, place);
+    else this.#built.problem(place, `has the role ${JSON.stringify(role)}`);
+  }
+
+  done(): Transcript {
+    return this.#built.done();
+  }
+
+  #system(blocks: readonly Fields[], place: string): void {
+    this.#built.loss(place, 'is a message of the system; it would become one of the user');
+    this.#user(blocks, place);
+  }
+
+  /** Results first: the service looks for them before anything else. */
+  #user(blocks: readonly Fields[], place: string): void {
+    const results = blocks.filter(({ type }) => type === 'tool_result');
+    const others = blocks.filter(({ type }) => type !== 'tool_result');
+    const firstOther = blocks.findIndex(({ type }) => type !== 'tool_result');
+    if (results.length > 0 && firstOther !== -1 && firstOther < results.length)
+      this.#built.problem(place, 'has a tool result behind other content');
+    for (const block of results) this.#result(block, place);
+    if (others.length > 0 || blocks.length === 0) this.#built.user(place, this.#contents(others, place));
+  }
+
+  #assistant(blocks: readonly Fields[], place: string): void {
+    const said = blocks.filter(({ type }) => type !== 'tool_result');
+    this.#built.assistant(
+      place,
+      said.flatMap((block) => this.#answerPart(block, place)),
+    );
+    for (const block of blocks) {
+      if (block['type'] !== 'tool_result') continue;
+      this.#built.problem(place, 'has a tool result, but is from the assistant');
+      this.#result(block, place);
+    }
+  }
+
+  #result(block: Fields, place: string): void {
+    const { content } = block;
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
+    this.#built.result(place, {
+      toolCallId: textOf(block['tool_use_id']),
+      content: this.#contents(blocks, place),
+      ...(block['is_error'] === true && { isError: true }),
+    });
+  }
+
+  #contents(blocks: readonly Fields[], place: string): UserPart[] {
+    return blocks.flatMap((block) => this.#content(block, place) ?? []);
+  }
+
+  #content(block: Fields, place: string): UserPart | undefined {
+    switch (block['type']) {
+      case 'text':
+        return this.#text(block, place);
+      case 'image':
+      case 'document':
+        return this.#file(block, place);
+      case 'tool_use':
+        this.#built.problem(place, 'has a tool call, but is from the user');
+        return undefined;
+      default:
+        this.#built.loss(place, `has a block of type ${JSON.stringify(block['type'])}; it would be left out`);
+        return undefined;
+    }
+  }
+
+  #text(block: Fields, place: string): UserPart {
+    const text = textOf(block['text']);
+    if (text !== '' && text.trim() === '') this.#built.problem(place, 'has a text of blanks alone');
+    for (const name of ['cache_control', 'citations'])
+      if (block[name] != null) this.#built.loss(place, `has ${name}; it would be left out`);
+    return { type: 'text', text };
+  }
+
+  #file(block: Fields, place: string): UserPart {
+    const source = fieldsOf(block['source']);
+    const mediaType = textOf(source['media_type']);
+    const data = textOf(source['data']);
+    if (block['type'] === 'image' && source['type'] === 'base64') return { type: 'image', mediaType, data };
+    const name = typeof block['title'] === 'string' ? { name: block['title'] } : {};
+    if (source['type'] === 'base64') return { type: 'document', mediaType, data, ...name };
+    if (source['type'] === 'text') return { type: 'document', mediaType, data: base64(data), ...name };
+    const kind = String(block['type']);
+    this.#built.loss(place, `names ${kind === 'image' ? 'a picture' : 'a document'} that does not stand in it`);
+    return { type: 'text', text: `(${kind}: ${textOf(source['url']) || textOf(source['file_id'])})` };
+  }
+
+  #answerPart(block: Fields, place: string): AssistantPart[] {
+    switch (block['type']) {
+      case 'text':
+        return [this.#text(block, place) as AssistantPart];
+      case 'thinking':
+        return this.#thinking(block, place);
+      case 'tool_use':
+        return [this.#call(block, place)];
+      default:
+        // Whatever the service put into its own turn it takes back unchanged.
+        return [{ type: 'opaque', seal: { provider: 'claude', data: block as { [key: string]: Json } } }];
+    }
+  }
+
+  #thinking(block: Fields, place: string): AssistantPart[] {
+    const signature = textOf(block['signature']);
+    if (signature === '') {
+      this.#built.problem(place, 'has thinking without its signature');
+      return [];
+    }
+    return [
+      { type: 'reasoning', text: textOf(block['thinking']), seal: { provider: 'claude', data: { signature } } },
+    ];
+  }
+
+  #call(block: Fields, place: string): AssistantPart {
+    const id = textOf(block['id']);
+    if (!/^[a-zA-Z0-9_-]+$/.test(id))
+      this.#built.problem(place, `has a call with the id ${JSON.stringify(id)}, which no service takes`);
+    else if (this.#ids.has(id)) this.#built.problem(place, `uses the call id ${JSON.stringify(id)} again`);
+    this.#ids.add(id);
+    return {
+      type: 'tool_call',
+      id,
+      toolName: textOf(block['name']),
+      arguments: block['input'] as Record<string, unknown>,
+    };
+  }
+}
+
+function base64(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+}
