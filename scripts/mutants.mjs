@@ -86,7 +86,9 @@ async function main() {
     count += mutants.length;
     survivors.push(...(await survivorsOf(home, mutants)));
   }
-  console.log(`\n${count - survivors.length} of ${count} mutants killed in ${seconds(performance.now() - began)}.`);
+  console.log(
+    `\n${count - survivors.length} of ${count} mutants killed in ${seconds(performance.now() - began)}.`,
+  );
   for (const survivor of survivors) console.log(`SURVIVED ${survivor}`);
   process.exit(survivors.length === 0 ? 0 : 1);
 }
@@ -100,13 +102,19 @@ function packagesWithMutants() {
 async function survivorsOf(home, mutants) {
   const name = home.slice(root.length + 1);
   const units = await unitsOf(home);
-  const sound = await runCopy(home, units, undefined);
-  if (sound.failure !== undefined) {
-    console.error(`${name}: the checks fail without any mutant: ${sound.failure}`);
-    process.exit(1);
+  const snapshot = await takeSnapshot(home);
+  let outcomes;
+  try {
+    const sound = await runCopy(snapshot, units, undefined);
+    if (sound.failure !== undefined) {
+      console.error(`${name}: the checks fail without any mutant: ${sound.failure}`);
+      return [`${name}: all, since its checks fail without any`];
+    }
+    console.log(`${name}: the checks hold without mutants (${seconds(sound.ms)}).`);
+    outcomes = await inParallel(mutants, (mutant) => runCopy(snapshot, units, mutant).then(report(mutant)));
+  } finally {
+    await rm(snapshot, { recursive: true, force: true });
   }
-  console.log(`${name}: the checks hold without mutants (${seconds(sound.ms)}).`);
-  const outcomes = await inParallel(mutants, (mutant) => runCopy(home, units, mutant).then(report(mutant)));
   const slowest = Math.max(...outcomes.map(({ ms }) => ms));
   const alive = mutants.filter((_, index) => outcomes[index].failure === undefined);
   console.log(
@@ -134,11 +142,11 @@ function report(mutant) {
 }
 
 /** Applies a mutant to a copy of the package and runs the checks on it: what is likely to notice it first. */
-async function runCopy(home, units, mutant) {
+async function runCopy(snapshot, units, mutant) {
   const copy = await mkdtemp(join(tmpdir(), 'cobbler-mutant-'));
   const started = performance.now();
   try {
-    await fill(copy, home);
+    await cp(snapshot, copy, { recursive: true, verbatimSymlinks: true });
     if (mutant !== undefined) await apply(mutant, copy);
     const by = mutant?.by ?? '';
     const failure = by.endsWith('.test.ts')
@@ -150,9 +158,12 @@ async function runCopy(home, units, mutant) {
   }
 }
 
-async function fill(copy, home) {
-  for (const part of ['src', 'test', 'package.json']) await cp(join(home, part), join(copy, part), { recursive: true });
-  const modules = join(copy, 'node_modules');
+/** The package as it is now: somebody may change it while mutants run. */
+async function takeSnapshot(home) {
+  const snapshot = await mkdtemp(join(tmpdir(), 'cobbler-mutants-'));
+  for (const part of ['src', 'test', 'package.json'])
+    await cp(join(home, part), join(snapshot, part), { recursive: true });
+  const modules = join(snapshot, 'node_modules');
   await mkdir(modules);
   for (const from of [join(home, 'node_modules'), join(root, 'node_modules')]) {
     for (const entry of await readdir(from)) {
@@ -160,9 +171,11 @@ async function fill(copy, home) {
         await symlink(join(from, entry), join(modules, entry));
     }
   }
-  await writeFile(join(copy, 'cases.mjs'), runner);
-  await writeFile(join(copy, 'vitest.config.mjs'), vitestConfig);
-  if (!existsSync(join(copy, 'test/checks.ts'))) await writeFile(join(copy, 'test/checks.ts'), subjectChecks);
+  await writeFile(join(snapshot, 'cases.mjs'), runner);
+  await writeFile(join(snapshot, 'vitest.config.mjs'), vitestConfig);
+  if (!existsSync(join(snapshot, 'test/checks.ts')))
+    await writeFile(join(snapshot, 'test/checks.ts'), subjectChecks);
+  return snapshot;
 }
 
 async function apply({ file, find, replace, why }, copy) {
@@ -188,7 +201,9 @@ async function runUnits(copy, files) {
   const { code, out, err } = await run([vitest, 'run', '--reporter=tap-flat', ...files], copy);
   if (code === 0) return undefined;
   const line = out.split('\n').find((text) => text.startsWith('not ok'));
-  return (line ?? `a crash: ${lastOf(err) || 'it did not end in time'}`).replace(/ # time=.*/, '').slice(0, 240);
+  return (line ?? `a crash: ${lastOf(err) || 'it did not end in time'}`)
+    .replace(/ # time=.*/, '')
+    .slice(0, 240);
 }
 
 function run(args, cwd) {

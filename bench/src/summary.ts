@@ -64,7 +64,7 @@ export function startRows(samples: readonly Sample[]): Row[] {
       verdicts: [],
     };
   });
-  const reference = rows.find(({ entrant }) => entrant === 'floor-with-sdk')?.ms;
+  const reference = rows.find(({ entrant }) => entrant === 'floor-with-sdk')?.timesFloor;
   return rows.map((row) => ({ ...row, verdicts: startVerdicts(row, reference) }));
 }
 
@@ -103,17 +103,14 @@ function verdictsOf({ budget }: Work, timesFloor: number, megabytes: number): Ve
   return verdicts;
 }
 
-function startVerdicts(
-  { entrant, ms, timesFloor = Number.NaN }: Row,
-  reference: number | undefined,
-): Verdict[] {
+function startVerdicts({ entrant, timesFloor = Number.NaN }: Row, withSdk: number | undefined): Verdict[] {
+  const { cliTimesFloor, overFloorWithSdk } = coldBudget;
   if (entrant === 'cobbler-cli') {
-    const { cliTimesFloor } = coldBudget;
     return [{ bound: `<= ${cliTimesFloor} x floor`, kept: timesFloor <= cliTimesFloor }];
   }
-  if (entrant !== 'cobbler' || reference === undefined) return [];
-  const most = reference + coldBudget.overFloorWithSdk;
-  return [{ bound: `<= floor-with-sdk + ${coldBudget.overFloorWithSdk} ms`, kept: ms <= most }];
+  if (entrant !== 'cobbler' || withSdk === undefined) return [];
+  const bound = `<= floor-with-sdk + ${overFloorWithSdk} x floor`;
+  return [{ bound, kept: timesFloor <= withSdk + overFloorWithSdk }];
 }
 
 /** The best of all rounds against the floor's best, or the median of the ratios of each round. */

@@ -4,7 +4,10 @@ import { cancelRow, cancelTable, subjects } from '../src/cancels.ts';
 describe.each(subjects)('$name', (subject) => {
   test('P3 ten cancels at random moments give control back in time and leave nothing behind', async () => {
     const row = await cancelRow(subject, 10, 7);
-    expect(row).toMatchObject({ cancels: 10, timersLeft: 0, after: row.before });
+    expect(row).toMatchObject({ cancels: 10, timersLeft: 0 });
+    // The test runner has timers of its own, which come and go; ours are counted one by one above.
+    const withoutTimers = (held: string) => held.split(', ').filter((kind) => !kind.startsWith('Timeout'));
+    expect(withoutTimers(row.after)).toEqual(withoutTimers(row.before));
     // Twice the promise: this machine may be busy with other tests.
     expect(row.backWorst).toBeLessThan(500);
     expect(row.closedWorst).toBeLessThan(2000);

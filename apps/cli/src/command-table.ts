@@ -173,9 +173,13 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'doctor',
-    operands: '',
-    text: 'check the setup, and say what repairs it',
-    about: [],
+    operands: '[file]',
+    text: 'check the setup, or a transcript, and say what repairs it',
+    about: [
+      'With FILE (or - for standard input) it checks a transcript instead: the events of `cobbler run --json`,',
+      'or the body of a request, or its messages, for Claude, OpenAI Responses or Chat Completions. It names each',
+      'thing for which a service would refuse it; the exit code is 0 when there is none.',
+    ],
     groups: [
       {
         title: 'Options',
@@ -184,6 +188,14 @@ export const commands: readonly CommandRow[] = [
           { flags: '--json', text: 'the checks as JSON' },
           { flags: '-m, --model <name>', text: 'check this model instead of the configured one' },
           { flags: '--base-url <url>', text: 'check this address' },
+        ],
+      },
+      {
+        title: 'With FILE',
+        options: [
+          { flags: '--fix', text: 'write a repaired transcript, to standard output unless told otherwise' },
+          { flags: '-o, --output <file>', text: 'write it into this file', completes: 'file' },
+          { flags: '--in-place', text: 'write it into FILE itself' },
         ],
       },
     ],

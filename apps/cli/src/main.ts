@@ -27,8 +27,12 @@ async function main(io: Io): Promise<number> {
       return await (await import('./commands/models.ts')).models(io);
     case 'config':
       return await (await import('./commands/config.ts')).config(operands, io);
-    case 'doctor':
+    case 'doctor': {
+      const [file] = operands;
+      if (file !== undefined)
+        return await (await import('./commands/transcript.ts')).doctorTranscript(file, options, io);
       return await (await import('./commands/doctor.ts')).doctor(options, io);
+    }
     case 'completion':
       return (await import('./commands/completion.ts')).completion(operands[0], io);
     case 'help':

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { FactoryConfig, RunResult, UserPart } from '@cobbler/agent';
+import type { FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
 import { AgentError, cleanKey } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
@@ -16,13 +16,14 @@ import type { Settings } from './settings.ts';
 import { UsageError } from './usage-error.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
+type Prompt = readonly UserPart[];
 
 /** How a run is recorded or replayed; most are neither. */
 export interface Reel {
   /** The options of the run: those given, and on a replay those of the cassette. */
   readonly options: Raw;
   /** What the cassette was asked, unless other words are given. */
-  readonly prompt?: readonly UserPart[];
+  readonly prompt?: Prompt;
   /** Absent: nothing is recorded or replayed. */
   readonly tape?: Tape;
   readonly isReplay: boolean;
@@ -54,54 +55,46 @@ const noKey = 'a-replay-needs-no-key';
 export async function openReel(words: readonly string[], given: Raw, io: Io): Promise<Reel> {
   const flags = reelFlags(given);
   if (flags === undefined) return plainRun(given);
+  const { mode } = flags;
   const path = resolve(io.cwd(), flags.path);
-  if (flags.mode !== 'replay') checkWritable(path, flags.mode === 'record' ? '--record' : '--replay');
-  const testing = await import('@cobbler/agent/testing');
-  const turn = () => new Promise<void>((next) => void setImmediate(next));
-  if (flags.mode === 'record') {
+  const name = visible(flags.path);
+  if (mode !== 'replay') checkWritable(path, mode === 'record' ? '--record' : '--replay');
+  const { recorder, player } = await import('@cobbler/agent/testing');
+  const begin = (): Recording => {
     const lines: string[] = [];
-    const tape = testing.recorder({
-      turn,
-      secrets: secretsOf(io.env),
-      write: (line) => void lines.push(line),
-    });
-    return recording({ options: given, tape, note: [`records ${visible(flags.path)}`] }, path, lines, io);
+    const write = (line: string) => void lines.push(line);
+    return {
+      path,
+      lines,
+      anew: mode === 'refresh',
+      tape: recorder({ turn, secrets: secretsOf(io.env), write }),
+    };
+  };
+  if (mode === 'record') return recording({ options: given, note: [`records ${name}`] }, begin(), io);
+  // What was allowed when recording may be somebody else's permission.
+  const liveTools = (tool: Tool) =>
+    given['liveTools'] === true && (tool.effect === 'read' || given['yes'] === true);
+  const tape = openCassette(path, (text) => player(text, { turn, liveTools }));
+  const asked = words.length > 0 ? undefined : tape.fact<Prompt | undefined>('prompt', () => undefined);
+  const prompt = asked === undefined ? {} : { prompt: asked };
+  const recorded = tape.fact<Raw>('options', () => ({}));
+  if (mode === 'refresh') {
+    const options = { ...given, ...withoutTrust(recorded) };
+    return recording({ options, note: [`records ${name} anew`], ...prompt }, begin(), io);
   }
-  const liveTools = given['liveTools'] === true;
-  const player = openCassette(path, (text) =>
-    testing.player(text, {
-      turn,
-      // What was allowed when recording may be somebody else's permission.
-      liveTools: (tool) => liveTools && (tool.effect === 'read' || given['yes'] === true),
-    }),
-  );
-  const prompt =
-    words.length > 0 ? undefined : player.fact<readonly UserPart[] | undefined>('prompt', () => undefined);
-  const told = prompt === undefined ? {} : { prompt };
-  const recorded = player.fact<Raw>('options', () => ({}));
-  if (flags.mode === 'replay') {
-    // A --yes that was given is about live tools; what the run may do is what it might then.
-    const options = { ...given, yes: undefined, ...recorded };
-    return replaying(
-      { options, tape: player, note: [`replays ${visible(flags.path)}`], ...told },
-      player,
-      io,
-    );
-  }
-  // Neither permissions nor the address that a key is sent to are taken from a file.
-  const { baseUrl: _, ...rest } = Object.fromEntries(
-    Object.entries(recorded).filter(([name]) => !permissionOptions.includes(name)),
-  );
-  const lines: string[] = [];
-  const tape = testing.recorder({ turn, secrets: secretsOf(io.env), write: (line) => void lines.push(line) });
-  const options = { ...given, ...rest };
-  return recording(
-    { options, tape, note: [`records ${visible(flags.path)} anew`], ...told },
-    path,
-    lines,
-    io,
-    true,
-  );
+  // A --yes that was given is about live tools; what the run may do is what it might then.
+  const options = { ...given, yes: undefined, ...recorded };
+  return replaying({ options, note: [`replays ${name}`], ...prompt }, tape, io);
+}
+
+function turn(): Promise<void> {
+  return new Promise((next) => void setImmediate(next));
+}
+
+/** Neither permissions nor the address that a key is sent to are taken from a file. */
+function withoutTrust({ baseUrl: _, ...recorded }: Raw): Raw {
+  const task = Object.entries(recorded).filter(([name]) => !permissionOptions.includes(name));
+  return Object.fromEntries(task);
 }
 
 function plainRun(options: Raw): Reel {
@@ -115,17 +108,26 @@ function plainRun(options: Raw): Reel {
   };
 }
 
-type Taken = Pick<Reel, 'options' | 'prompt' | 'note'> & { readonly tape: Tape };
+type Taken = Pick<Reel, 'options' | 'prompt' | 'note'>;
 
-function recording(taken: Taken, path: string, lines: readonly string[], io: Io, anew = false): Reel {
-  const { options, tape } = taken;
+/** A cassette that is being made. */
+interface Recording {
+  readonly tape: Tape;
+  readonly path: string;
+  readonly lines: readonly string[];
+  /** In the place of one that is there already. */
+  readonly anew: boolean;
+}
+
+function recording(taken: Taken, { tape, path, lines, anew }: Recording, io: Io): Reel {
   return {
     ...taken,
+    tape,
     isReplay: false,
     fact: (name, make) => tape.fact(name, make),
     link: (values) => linkOf(tape, values),
     close({ result, exitCode, form, settings }) {
-      tape.fact('options', () => recordedOptions(options, settings));
+      tape.fact('options', () => recordedOptions(taken.options, settings));
       if (anew && result.status !== 'complete') {
         io.stderr.write(`cobbler: ${visible(path)} stays as it was: the new run did not complete.\n`);
         return exitCode || 1;
@@ -147,15 +149,16 @@ function recording(taken: Taken, path: string, lines: readonly string[], io: Io,
   };
 }
 
-function replaying(taken: Taken, player: Player, io: Io): Reel {
+function replaying(taken: Taken, tape: Player, io: Io): Reel {
   return {
     ...taken,
+    tape,
     isReplay: true,
-    fact: (name, make) => player.fact(name, make),
-    link: (values) => ({ ...linkOf(player, values), apiKey: noKey }),
+    fact: (name, make) => tape.fact(name, make),
+    link: (values) => ({ ...linkOf(tape, values), apiKey: noKey }),
     close({ result, exitCode }) {
       try {
-        player.check();
+        tape.check();
         return exitCode;
       } catch (error) {
         const { message } = AgentError.from(error);

@@ -17,14 +17,14 @@ type Block = Record<string, unknown>;
 /** What makes each part of the policy necessary. */
 export const contrasts: readonly Contrast[] = [
   {
-    name: 'one mark that moves along',
+    name: 'twelve calls a turn, one mark that moves along',
     subject: 'claude',
     work: 'twelve calls in each of 20 turns',
     edit: keepLastMark,
     least: 1,
   },
   {
-    name: 'five minutes whatever the pauses',
+    name: '400 s a turn, five minutes all the same',
     subject: 'claude',
     work: '50 turns, each 400 s after the one before',
     edit: (body) => {
@@ -33,7 +33,7 @@ export const contrasts: readonly Contrast[] = [
     least: 1,
   },
   {
-    name: 'no marks',
+    name: '50 turns, no marks',
     subject: 'claude',
     work: 'a loop of 50 turns',
     edit: (body) => {
@@ -42,7 +42,7 @@ export const contrasts: readonly Contrast[] = [
     least: 1,
   },
   {
-    name: 'no key',
+    name: '50 turns, no key',
     subject: 'openai responses',
     work: 'a loop of 50 turns',
     edit: (body) => {

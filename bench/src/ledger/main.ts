@@ -9,7 +9,7 @@ import { perform } from './work.ts';
 import { extremes, randomWork, works } from './works.ts';
 
 const seeds = Number(process.argv[2] ?? 100);
-const widths = { name: 48, column: 18 };
+const widths = { name: 54, column: 18 };
 let missed = 0;
 
 await warmUp(subjects);
@@ -24,13 +24,17 @@ print('', [], '');
 print('Where little of what is kept is ever asked for again', [], '');
 for (const { name, shape, most } of extremes) await row(name, shape, most);
 print('', [], '');
-print('Without a part of the policy', ['', '', '', ''], 'at least');
+print(
+  'Without a part of the policy',
+  subjects.map(() => ''),
+  'at least',
+);
 for (const { name, work, edit, least, ...contrast } of contrasts) {
   const shape = works.find((one) => one.name === work)?.shape;
   if (shape === undefined) throw new Error(`There is no work named ${work}.`);
   const { share } = await perform(subject(contrast.subject), shape, { edit });
   const columns = subjects.map((one) => (one.name === contrast.subject ? share.toFixed(3) : ''));
-  print(`${name}: ${work}`, columns, least.toFixed(2));
+  print(name, columns, least.toFixed(3));
   if (share < least) missed += 1;
 }
 process.exitCode = missed === 0 ? 0 : 1;

@@ -25,7 +25,9 @@ export async function ask(work: Work, closing: LimitName | undefined): Promise<v
   if (closing !== undefined && work.state.closing === undefined) {
     await work.step(`wind-up:${place}`, () => [{ type: 'stop_requested', reason: 'limit', limit: closing }]);
   }
-  await work.step(`ask:${place}`, () => outcome(work, closing !== undefined));
+  // The same answer is asked for twice when the conversation was too long the first time.
+  const name = work.state.compacted ? `ask:${place}.compacted` : `ask:${place}`;
+  await work.step(name, () => outcome(work, closing !== undefined));
 }
 
 async function outcome(work: Work, closing: boolean): Promise<EventBody[]> {

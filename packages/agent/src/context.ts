@@ -20,22 +20,27 @@ export interface ContextPolicy {
   readonly spill?: Spill;
 }
 
+/** What an answer's part may weigh more as input than it was counted as output: names, ids, brackets. */
+const framingTokens = 32;
+
 /**
  * The most tokens the next request can have as input: what the provider counted for the part it has seen,
  * and for the rest one token for every two bytes of JSON, which no tokenizer in use exceeds for ordinary text.
  */
 export function inputBound(
-  state: Pick<State, 'messages' | 'contextTokens' | 'contextMessages'>,
+  state: Pick<State, 'messages' | 'contextTokens' | 'contextMessages'> & Partial<Pick<State, 'turns'>>,
   request: Pick<ModelRequest, 'tools' | 'system'>,
 ): number {
   const seen = state.contextTokens > 0 ? state.contextMessages : 0;
   let bytes = 0;
   for (const message of state.messages.slice(seen)) bytes += byteLength(message);
-  if (seen === 0) {
+  // What was counted in an earlier run may have been with other tools and instructions.
+  if (seen === 0 || state.turns === 0) {
     bytes += byteLength(request.system ?? '');
     for (const tool of request.tools) bytes += byteLength(declaration(tool));
   }
-  return state.contextTokens + Math.ceil(bytes / 2);
+  const answered = state.messages[seen - 1]?.content.length ?? 0;
+  return state.contextTokens + answered * framingTokens + Math.ceil(bytes / 2);
 }
 
 function declaration(tool: { name: string; description: string; parameters: JsonObject }): unknown {

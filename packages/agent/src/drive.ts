@@ -119,9 +119,13 @@ class Driver<Output> {
     return true;
   }
 
-  /** Queues a message for the next turn. False when the run is over or stopping, or there is nothing in it. */
+  /**
+   * Queues a message for the next turn. False when no turn will follow, because the run is over, stopping or
+   * at its closing answer, or when there is nothing in it.
+   */
   steer(content: readonly UserPart[]): boolean {
-    if (this.#log.closed || this.#stopping.signal.aborted || !saysSomething(content)) return false;
+    const isEnding = this.#log.closed || this.#stopping.signal.aborted || this.#state.closing !== undefined;
+    if (isEnding || !saysSomething(content)) return false;
     void this.#log.append([{ type: 'user', content: wellFormedParts(content), steer: true }]);
     return true;
   }

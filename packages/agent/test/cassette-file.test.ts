@@ -76,11 +76,10 @@ describe('the file', () => {
     const contents = fc.dictionary(fc.constantFrom('a', 'b', 'same', 'first'), fc.jsonValue({ maxDepth: 3 }));
     fc.assert(
       fc.property(contents, contents, fc.boolean(), (earlier, now, grows) => {
-        const later = (grows ? { ...earlier, ...now } : now) as JsonObject;
-        const before = { name: 'request 1', content: earlier as JsonObject };
-        const line = outLine({ name: 'request 2', content: later }, before);
-        const read = askedOf(JSON.parse(JSON.stringify(line)), new Map([[before.name, before.content]]));
-        expect(read).toEqual(JSON.parse(JSON.stringify(later)));
+        const before = { name: 'request 1', content: asJson(earlier) };
+        const content = asJson(grows ? { ...earlier, ...now } : now);
+        const line = asJson(outLine({ name: 'request 2', content }, before));
+        expect(askedOf(line, new Map([[before.name, before.content]]))).toEqual(content);
       }),
     );
   });
@@ -97,6 +96,10 @@ describe('the file', () => {
     );
   });
 });
+
+function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value));
+}
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);

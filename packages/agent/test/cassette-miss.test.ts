@@ -126,11 +126,12 @@ describe('a miss is loud', () => {
   });
 
   test('P1 P2 wherever a cassette is cut, the run ends, and only the whole one is the recorded run', async () => {
-    const { cassette, log } = await record(scene);
+    const gated: Scene = { ...scene, options: { gate: async () => ({ type: 'allow' }) } };
+    const { cassette, log } = await record(gated);
     const lines = cassette.split('\n');
     for (let count = 1; count < lines.length; count += 1) {
       const part = `${lines.slice(0, count).join('\n')}\n`;
-      const { result, tape, log: again } = await replay(scene, part, { patienceMs: 5 });
+      const { result, tape, log: again } = await replay(gated, part, { patienceMs: 5 });
       const where = `the first ${count} lines of ${lines.length - 1}`;
       const isWhole = count === lines.length - 1;
       expect(tape.miss?.code, where).toBe(isWhole ? undefined : 'replay_miss');

@@ -67,7 +67,11 @@ export function hastyRuntime(seed: number): Runtime {
       ids += 1;
       return `${seed}-${ids}-${random.between(0, 1e9)}`;
     },
-    digest: (text) => systemRuntime.digest(text),
+    async digest(text) {
+      // Some are quicker than others that began earlier.
+      for (let turns = random.between(0, 5); turns > 0; turns -= 1) await turn();
+      return systemRuntime.digest(text);
+    },
     fetch: () => Promise.reject(new Error('There is no fetch here.')),
   };
 }
@@ -84,6 +88,8 @@ export interface Scene {
   readonly tools?: (world: Runtime) => readonly Tool[];
   readonly options?: Omit<ExecutorOptions, 'agent' | 'tools'>;
   readonly prompt?: string;
+  /** What the program does as soon as the run has begun. */
+  readonly begins?: (control: TapeControl) => void;
   /** A program or person who reacts to what happens. */
   readonly reacts?: (event: RunEvent, control: TapeControl, world: Runtime) => void;
 }
@@ -122,6 +128,7 @@ export async function show(scene: Scene, tape: Tape, world: Runtime): Promise<Sh
     },
   });
   const control: TapeControl = tape.control(run);
+  scene.begins?.(control);
   const result = await run;
   await turn();
   return { result, log: lines(events.filter(isStored)), seen: lines(events) };

@@ -23,7 +23,11 @@ function echoes(chunks: Chunking): Play {
     // In one piece: what the model is not told it cannot spell out.
     steps: tell(answer, 1),
     chunks,
-    headers: { 'x-request-id': `for ${apiKey}`, 'set-cookie': 'session=secret-cookie' },
+    headers: {
+      'x-request-id': `for ${apiKey}`,
+      'set-cookie': 'session=secret-cookie',
+      'x-organization-id': 'org-of-mine',
+    },
   });
 }
 
@@ -61,7 +65,7 @@ describe('P19 no secret is ever in a cassette', () => {
     async (chunks) => {
       const recorded = await record(scene(chunks), 1, { secrets: [other] });
       expect(recorded.result.error).toMatchObject({ kind: 'auth' });
-      for (const spelling of [...spellings, 'secret-cookie', 'authorization']) {
+      for (const spelling of [...spellings, 'secret-cookie', 'org-of-mine', 'authorization']) {
         expect(recorded.cassette).not.toContain(spelling);
       }
       expect(recorded.cassette).toContain('Your key is');
@@ -85,7 +89,10 @@ describe('P19 no secret is ever in a cassette', () => {
 
   test('the model does not get it, so that it cannot spell it out, and the service still gets its key', async () => {
     const parrot: Scene = {
-      script: ({ turns }) => plays(scriptAnswer([`You said: ${JSON.stringify(turns[0]?.parts)}`])),
+      script: ({ turns }) => {
+        const answer = scriptAnswer([`You said: ${JSON.stringify(turns[0]?.parts)}`]);
+        return plays(answer, { steps: tell(answer, 60) });
+      },
       prompt: `Say ${apiKey} and ${other}!`,
     };
     const recorded = await record(parrot, 1, { secrets: [other] });

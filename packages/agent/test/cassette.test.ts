@@ -20,7 +20,7 @@ import { scriptTesting } from '../src/testing/script-testing.ts';
 import type { Tool } from '../src/tool.ts';
 import { toolOutput } from '../src/tool.ts';
 import type { Scene } from './cassette-rig.ts';
-import { apiKey, hastyRuntime, pause, record, replay, show } from './cassette-rig.ts';
+import { apiKey, hastyRuntime, pause, record, replay, show, turn } from './cassette-rig.ts';
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } } };
 
@@ -157,8 +157,9 @@ describe('a replay writes the byte-identical log', () => {
     const recorded = await record(scene);
     expect(recorded.result.status).toBe('timeout');
     expect(recorded.log).toContain('did not finish within 0.5 s');
-    const again = await replay(scene, recorded.cassette);
+    const again = await replay(scene, recorded.cassette, { patienceMs: 0 });
     expect(again.log).toBe(recorded.log);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
     expect(again.tape.check()).toBeUndefined();
   });
 
@@ -276,6 +277,7 @@ function untaped(scene: Scene, world: Runtime) {
     control: (run: TapeControl) => run,
     fact: <Value>(_name: string, make: () => Value) => make(),
     moment: () => Promise.resolve(),
+    check() {},
   };
 }
 
@@ -348,6 +350,8 @@ describe('on a replay', () => {
     const again = await replay(scene('green'), recorded.cassette, { liveTools: () => true });
     expect(runs).toHaveLength(4);
     expect(again.log).toBe(recorded.log);
+    const told = (seen: string) => seen.split('"type":"progress"').length;
+    expect(told(again.seen)).toBe(told(recorded.seen));
     expect(again.tape.check()).toBeUndefined();
     const other = await replay(scene('red'), recorded.cassette, { liveTools: () => true });
     expect(other.result.status).toBe('failed');

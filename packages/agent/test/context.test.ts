@@ -32,9 +32,20 @@ describe('inputBound', () => {
   });
 
   it('goes by the count of the provider for what it has seen', () => {
-    const state = { ...emptyState(), messages: [...messages], contextTokens: 5000, contextMessages: 5 };
-    expect(inputBound(state, { tools: [tool], system: 'x'.repeat(9000) })).toBe(5000);
+    const counted = { messages: [...messages], contextTokens: 5000, contextMessages: 5, turns: 2 };
+    const state = { ...emptyState(), ...counted };
+    const bound = inputBound(state, { tools: [tool], system: 'x'.repeat(9000) });
+    // The answer may weigh a little more as input than it was counted as output.
+    expect(bound).toBeGreaterThanOrEqual(5000);
+    expect(bound).toBeLessThan(5050);
     const more = { ...state, messages: [...messages, userMessage('x'.repeat(2000))] };
     expect(inputBound(more, { tools: [tool] })).toBeGreaterThan(6000);
+  });
+
+  it('counts instructions and tools anew in a run that has counted nothing yet: they may be others', () => {
+    const counted = { messages: [...messages], contextTokens: 5000, contextMessages: 5 };
+    const bound = (turns: number) =>
+      inputBound({ ...counted, turns }, { tools: [], system: 'x'.repeat(9000) });
+    expect(bound(0)).toBeGreaterThanOrEqual(bound(1) + 4500);
   });
 });

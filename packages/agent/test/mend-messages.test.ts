@@ -33,7 +33,7 @@ describe('mending a conversation', () => {
         assertValidHistory(once.messages);
         expect(mendMessages(once.messages)).toEqual({ messages: once.messages, problems: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 20_261_121 },
     );
   });
 
@@ -46,7 +46,7 @@ describe('mending a conversation', () => {
         expect(after).toHaveLength(messages.length);
         for (const each of messages) expect(after).toContainEqual(each);
       }),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 20_261_121 },
     );
   });
 

@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { AgentEvent } from '../src/agent.ts';
+import type { Usage } from '../src/usage.ts';
 import { cutsAfter, refuses, streams } from './fake-server.ts';
 import { frame, textAnswer } from './plain-wire.ts';
-import { hurry, rig, settle } from './provider-rig.ts';
+import { hello, hurry, rig, settle } from './provider-rig.ts';
 
 const good = streams(textAnswer('Hello'));
 const busy = refuses(529, 'busy');
@@ -36,6 +38,33 @@ describe('P5 retries', () => {
     });
     expect(server.exchanges).toHaveLength(4);
     expect(runtime.timers).toBe(0);
+  });
+
+  test('whoever pays is asked before each retry, with what was used so far, and may say no', async () => {
+    const cut = cutsAfter(started);
+    const { agent, runtime, server, events } = rig([cut, busy, cut, good]);
+    const asked: unknown[] = [];
+    const mayRetry = (wasted: Usage) => {
+      asked.push(wasted.inputTokens);
+      return asked.length < 3;
+    };
+    const emit = (event: AgentEvent) => events.push(event);
+    const given = agent.run(hello, { mayRetry, emit }).catch((error: unknown) => error);
+    expect(await hurry(runtime, given)).toMatchObject({
+      kind: 'network',
+      attempts: 3,
+      wasted: { inputTokens: 200, outputTokens: 20, estimated: true },
+    });
+    expect(asked).toEqual([100, 100, 200]);
+    expect(server.exchanges).toHaveLength(3);
+    expect(events.filter(({ type }) => type === 'retry')).toHaveLength(2);
+  });
+
+  test('nobody is asked about a failure that is final', async () => {
+    const { agent } = rig([refuses(400), good]);
+    const mayRetry = vi.fn(() => true);
+    await agent.run(hello, { mayRetry }).catch(() => undefined);
+    expect(mayRetry).not.toHaveBeenCalled();
   });
 
   test('nothing is sent before the pause is over', async () => {

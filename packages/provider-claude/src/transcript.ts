@@ -1,4 +1,4 @@
-import type { AssistantPart, Json, Message, UserPart } from '@cobbler/agent';
+import type { AssistantPart, Json, UserPart } from '@cobbler/agent';
 import type { Transcript, TranscriptFormat } from '@cobbler/agent/provider';
 import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
@@ -46,7 +46,8 @@ class ClaudeTranscript {
     if (this.#isFirst && role === 'assistant')
       this.#built.problem(place, 'is the first message and not from the user');
     this.#isFirst = false;
-    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
+    const blocks =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
     if (role === 'assistant') this.#assistant(blocks, place);
     else if (role === 'user') this.#user(blocks, place);
     else if (role === 'system') this.#system(blocks, place);
@@ -88,7 +89,8 @@ class ClaudeTranscript {
 
   #result(block: Fields, place: string): void {
     const { content } = block;
-    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
+    const blocks =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
     this.#built.result(place, {
       toolCallId: textOf(block['tool_use_id']),
       content: this.#contents(blocks, place),
@@ -133,7 +135,10 @@ class ClaudeTranscript {
     if (source['type'] === 'base64') return { type: 'document', mediaType, data, ...name };
     if (source['type'] === 'text') return { type: 'document', mediaType, data: base64(data), ...name };
     const kind = String(block['type']);
-    this.#built.loss(place, `names ${kind === 'image' ? 'a picture' : 'a document'} that does not stand in it`);
+    this.#built.loss(
+      place,
+      `names ${kind === 'image' ? 'a picture' : 'a document'} that does not stand in it`,
+    );
     return { type: 'text', text: `(${kind}: ${textOf(source['url']) || textOf(source['file_id'])})` };
   }
 
@@ -158,7 +163,11 @@ class ClaudeTranscript {
       return [];
     }
     return [
-      { type: 'reasoning', text: textOf(block['thinking']), seal: { provider: 'claude', data: { signature } } },
+      {
+        type: 'reasoning',
+        text: textOf(block['thinking']),
+        seal: { provider: 'claude', data: { signature } },
+      },
     ];
   }
 

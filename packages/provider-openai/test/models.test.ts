@@ -47,7 +47,12 @@ test('a request of more than 272,000 input tokens costs twice as much for input 
 
 test('each alias has a price of every kind, and it is known where and when it was read', () => {
   for (const alias of ['fast', 'balanced', 'best']) {
-    expect(Object.keys(openAIPrice(alias, 1000) ?? {})).toEqual(['input', 'cacheRead', 'cacheWrite', 'output']);
+    expect(Object.keys(openAIPrice(alias, 1000) ?? {})).toEqual([
+      'input',
+      'cacheRead',
+      'cacheWrite',
+      'output',
+    ]);
   }
   expect(priceSource.from).toMatch(/^https:\/\/developers\.openai\.com\//);
   expect(priceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);

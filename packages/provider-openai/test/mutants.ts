@@ -194,7 +194,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: chatEvent,
-    find: "answer.calls.size > 0 ? 'tool_use' : 'complete'",
+    find: "answer.calls.size > 0 || reason === 'tool_calls' ? 'tool_use' : 'complete'",
     replace: "'complete'",
     why: 'Chat: an answer of calls counts as complete',
   },

@@ -196,7 +196,7 @@ describe('failures', () => {
       'invalid',
       'invalid',
       'invalid',
-      'invalid',
+      'too_long',
       'invalid',
       'agent',
     ]);

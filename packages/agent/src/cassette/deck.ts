@@ -54,6 +54,8 @@ export interface Deck {
   learn(secrets: readonly string[]): void;
   /** Whether this tool runs on a replay too. */
   isLive(tool: Tool): boolean;
+  /** @throws AgentError `agent`, code `replay_miss`, unless all went as recorded. */
+  check(): void;
   /** Nothing comes in before the promise has settled: for work whose length is no part of the run. */
   during<Value>(work: Promise<Value>): Promise<Value>;
 }

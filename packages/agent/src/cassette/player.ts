@@ -43,11 +43,6 @@ export interface Player extends Tape {
    * model request fails with it, so that the run ends as failed and reaches no network.
    */
   readonly miss: AgentError | undefined;
-  /**
-   * To be called when all is over.
-   * @throws AgentError with code `replay_miss` when the replay differed, or ended before the recording did.
-   */
-  check(): void;
 }
 
 /**
@@ -64,7 +59,6 @@ export function player(cassette: string, options: PlayerOptions = {}): Player {
     get miss() {
       return deck.miss;
     },
-    check: () => deck.check(),
   };
 }
 

@@ -131,6 +131,9 @@ class RecordingDeck implements Deck {
     return true;
   }
 
+  /** What is being recorded cannot differ from the recording. */
+  check(): void {}
+
   during<Value>(work: Promise<Value>): Promise<Value> {
     return this.#stillness.during(work);
   }

@@ -45,6 +45,11 @@ export interface Tape {
   fact<Value>(name: string, make: () => Value): Value;
   /** Lets the clock catch up, for what a program does between two runs. */
   moment(name: string): Promise<void>;
+  /**
+   * To be called when all is over.
+   * @throws AgentError `agent`, code `replay_miss`, when a replay differed or ended before its recording did.
+   */
+  check(): void;
 }
 
 /** What flows back from those who watch a taped run. */
@@ -80,6 +85,7 @@ export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Tape
       const effect = { run: () => undefined, write: () => ({ done: true }), read: () => undefined };
       await taped(deck, deck.ask('moment', { name }), effect);
     },
+    check: () => deck.check(),
   };
 }
 

@@ -55,11 +55,12 @@ export class HistoryBytes {
     const tracks = this.#tracks.get(first) ?? [];
     const goesOn = (track: Track) => track.isContinuedBy(messages);
     const known = tracks.findLast(goesOn) ?? this.#recent.findLast(goesOn);
-    const departure = known?.departureOf(messages);
     const track = this.#trackFor(first, messages, tracks);
     track.extend(messages, this.#wire, this.#view);
     const before =
-      known === undefined && tracks.length === 0 ? this.#copied(track) : { sent: known?.sent, departure };
+      known === undefined && tracks.length === 0
+        ? this.#copied(track)
+        : { sent: known?.sent, departure: known?.departureOf(track) };
     this.#use(track);
     return {
       ...track.asked(),

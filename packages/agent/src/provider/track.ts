@@ -69,10 +69,14 @@ export class Track {
     return messages[this.#messages.length - 1] === last || messages.includes(last);
   }
 
-  /** Where messages that go on with this conversation are not what was sent; nothing when they only add to it. */
-  departureOf(messages: readonly Message[]): Departure | undefined {
-    const common = commonLength(this.#messages, messages);
-    return common === this.#messages.length ? undefined : this.#departureAt(common);
+  /** Where a track that goes on with this one is not what was sent; nothing when it only adds to it. */
+  departureOf(next: Track): Departure | undefined {
+    const messages = commonLength(this.#messages, next.#messages);
+    if (messages === this.#messages.length) return undefined;
+    // Other objects may still be the same words.
+    const turns = this.#commonTurns(next);
+    if (turns === this.#turns.length) return undefined;
+    return this.#departureAt(Math.max(messages, this.#turns[turns - 1]?.upTo ?? 0));
   }
 
   /**
@@ -83,12 +87,11 @@ export class Track {
   departureOfCopy(copy: Track): Departure | undefined | false {
     const count = this.#turns.length;
     if (this.#sent === undefined || count === 0 || count >= copy.#turns.length) return false;
-    const same = (index: number, place = index) => isEqual(this.#turnBytes(index), copy.#turnBytes(place));
-    let common = 0;
-    while (common < count && same(common)) common += 1;
+    const common = this.#commonTurns(copy);
     if (common === count) return undefined;
-    const goesOn = common > 0 && copy.#turns.some((_, place) => place >= common && same(count - 1, place));
-    return goesOn && this.#departureAt(this.#turns[common - 1]?.upTo ?? 0);
+    const last = this.#turnBytes(count - 1);
+    const goesOn = copy.#turns.some((_, place) => place >= common && isEqual(last, copy.#turnBytes(place)));
+    return common > 0 && goesOn && this.#departureAt(this.#turns[common - 1]?.upTo ?? 0);
   }
 
   /** A track of its own that begins with the first `count` turns of this one. */
@@ -150,6 +153,14 @@ export class Track {
   /** Where the first `count` turns end. */
   #endOf(count: number): number {
     return this.#turns[count - 1]?.end ?? 0;
+  }
+
+  /** How many turns have the same bytes in both tracks, counted from the beginning. */
+  #commonTurns(other: Track): number {
+    const most = Math.min(this.#turns.length, other.#turns.length);
+    let count = 0;
+    while (count < most && isEqual(this.#turnBytes(count), other.#turnBytes(count))) count += 1;
+    return count;
   }
 
   #turnBytes(index: number): Uint8Array {

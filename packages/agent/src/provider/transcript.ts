@@ -1,8 +1,8 @@
 import type { Json } from '../json.ts';
 import { mendMessages } from '../mend-messages.ts';
 import type { AssistantPart, Message, ToolResultMessage, UserPart } from '../message.ts';
-import type { Turn } from './wire.ts';
 import { viewOf } from './view.ts';
+import type { Turn } from './wire.ts';
 
 /** Something about one place of a transcript, in words that follow the name of the place. */
 export interface Remark {
@@ -53,6 +53,8 @@ export interface MendedTranscript {
 export function mendTranscript({ messages, places, problems, losses }: Transcript): MendedTranscript {
   const mended = mendMessages(messages);
   const found = mended.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
+  if (mended.messages.length === 0)
+    found.push({ place: 'the conversation', what: 'has no message that could be sent' });
   return { problems: [...problems, ...found], losses, messages: mended.messages };
 }
 

@@ -3,10 +3,10 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionSystemMessageParam,
 } from 'openai/resources/chat/completions/completions';
+import { cacheFields, cacheOf } from '../cache-fields.ts';
 import type { Address } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
-import { cacheFields, cacheOf } from '../cache-fields.ts';
 import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';

@@ -38,7 +38,10 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
     'an error that sets a prototype',
     '{"__proto__": {"polluted": true}, "error": {"__proto__": {"message": "x"}}}',
   ],
-  ['words of another width', '{"error": {"message": "\\ud800 \\u0000 漢字 🧵"}}'],
+  [
+    'words of another width',
+    '{"error": {"message": "\\ud800 \\u0000 漢字 🧵"}, "message": "\\ud800 \\u0000 漢字 🧵"}',
+  ],
   ['a stream of events', 'event: error\ndata: {"type":"error"}\n\n'],
   ['a web page', '<!doctype html><html><head><title>502</title></head></html>'],
   ['XML', '<?xml version="1.0"?><Error><Code>Slow</Code></Error>'],

@@ -5,7 +5,7 @@ import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, LiveStream, plays } from '../play.ts';
 import { framesOf } from '../player.ts';
-import { scriptAnswer } from '../script.ts';
+import { callBlock, scriptAnswer, tell } from '../script.ts';
 import { expectAnswer } from './compare.ts';
 import type { Place } from './places.ts';
 import { endsInPart, needsOf, places, spoken, toldTo } from './places.ts';
@@ -140,6 +140,25 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       expectEqual([failed(outcome).kind, failed(outcome).attempts], ['aborted', 1], 'kind and attempts');
       expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
     });
+  }),
+  the('P3 nothing is emitted behind the event that cancelled the run', async (subject) => {
+    // Nothing closes these blocks but the end, which then tells of all of them at once.
+    const answer = scriptAnswer(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
+    const steps = tell(answer).filter(({ type }) => type !== 'close');
+    for (const type of ['text', 'tool_call'] as const) {
+      await onStage(subject, [plays(answer, { steps, chunks: 'whole' })], async (stage) => {
+        const controller = new AbortController();
+        const emit = (event: AgentEvent) => event.type === type && controller.abort();
+        const outcome = await promptly(
+          stage.ask({}, { signal: controller.signal, emit }),
+          backMs * 4,
+          'the run',
+        );
+        expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+        expectEqual(outcome.events.at(-1)?.type, type, 'the last event');
+        expectEqual(outcome.events.filter((event) => event.type === type).length, 1, 'events of that kind');
+      });
+    }
   }),
   the('P3 a run is cancelled while a large request is stuck on its way', async (subject) => {
     await onSocket(subject, [{ bytes: [], deaf: true }], async ({ stage, socket }) => {

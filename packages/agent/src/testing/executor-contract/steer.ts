@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../event.ts';
 import type { Run } from '../../run.ts';
+import { summarize } from '../../summary.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';
@@ -8,6 +9,8 @@ import { calls, fails, puppet, says } from './puppet.ts';
 import { outline } from './results.ts';
 
 const the = group('steer');
+
+const big = { inputTokens: 5000, outputTokens: 100 };
 
 /** Says something the first time an event of a type is shown. */
 function sayAt(
@@ -122,6 +125,65 @@ export const steerCases: readonly ExecutorCase[] = [
       ],
       'the messages',
     );
+  }),
+  the('what is said while the conversation is summarised is heard behind the next answer', async (stage) => {
+    const held = Promise.withResolvers<string>();
+    const compact = summarize(() => held.promise, { keep: 1 });
+    const agent = puppet([calls(['one'], { usage: big }), says('Done.'), says('Voilà.')]);
+    const tools = [probes().tool('one')];
+    const run = stage.run({ agent, tools, context: { maxTokens: 1000, compact } });
+    await stage.advance(500);
+    expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
+    held.resolve('So far.');
+    const result = await stage.until(run);
+    expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Voilà.', 3], 'the end');
+  }),
+  the('what is said while a person is asked follows the result', async (stage) => {
+    const asked = Promise.withResolvers<string>();
+    const agent = puppet([calls(['one']), says('Voilà.')]);
+    const gate = () => ({ type: 'ask' }) as const;
+    const onEvent = (event: RunEvent) => {
+      if (event.type === 'approval_requested') asked.resolve(event.approvalId);
+    };
+    const tools = [probes().tool('one')];
+    const run = stage.run({ agent, tools, gate, attended: true }, 'Go.', { onEvent });
+    await stage.advance(500);
+    expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
+    run.answer(await stage.until(asked.promise), { decision: 'allow' });
+    await stage.until(run);
+    expectEqual(
+      outline(agent.requests[1]?.messages ?? []).slice(2),
+      ['tool_result: one done', 'user: In French, please.'],
+      'the end of the second request',
+    );
+  }),
+  the('a run at its closing answer hears nothing more, and makes no further request', async (stage) => {
+    const held = Promise.withResolvers<ReturnType<typeof says>>();
+    const agent = puppet([calls(['one']), () => held.promise, says('Never asked.')]);
+    const tools = [probes().tool('one')];
+    const run = stage.run({ agent, tools, limits: { turns: 1 }, onLimit: 'finalize' });
+    await stage.advance(500);
+    expectEqual(run.steer('One more thing.'), false, 'whether it was heard');
+    held.resolve(says('Closing words.'));
+    const result = await stage.until(run);
+    expectEqual(
+      [result.limit, result.text, agent.requests.length],
+      ['turns', 'Closing words.', 2],
+      'the end',
+    );
+  }),
+  the('what comes as the limit is reached stands in the history for the next run', async (stage) => {
+    for (let moment = 0; moment < 60; moment += 1) {
+      const agent = puppet([calls(['one']), says('Closing words.'), says('Never asked.')]);
+      const tools = [probes().tool('one')];
+      const run = stage.run({ agent, tools, limits: { turns: 1 }, onLimit: 'finalize' });
+      for (let round = 0; round < moment; round += 1) await undefined;
+      const heard = run.steer('One more thing.');
+      const result = await stage.until(run);
+      expectEqual([result.limit, agent.requests.length], ['turns', 2], `the end at moment ${moment}`);
+      const stands = outline(result.messages).includes('user: One more thing.');
+      expectEqual(stands, heard, `whether it stands in the history, at moment ${moment}`);
+    }
   }),
   the('what was said and not yet answered when the run failed stands in the history', async (stage) => {
     const held = Promise.withResolvers<never>();

@@ -19,7 +19,7 @@ export interface Account {
 export function accountOf(record: RunRecord, disk: Disk): Account {
   const events = disk.events(record.sessionId);
   // A run that could not even read its session knows nothing of it.
-  const before = record.result?.messages.length === 0 ? [] : chainOf(events, record);
+  const before = record.blind ? [] : chainOf(events, record);
   let { used, wasted, answers } = committed(events, before);
   for (const { spent, model } of record.calls) {
     if (spent === undefined) continue;

@@ -54,6 +54,8 @@ export class Disk {
   readonly #accidents = new WeakMap<Program, Accident>();
   /** Answers come at once, as from a store in memory. */
   readonly #isDirect: boolean;
+  /** What is on its way to the disk, whoever sent it. */
+  readonly #elsewhere = { name: 'disk' };
   #calm = false;
 
   constructor(world: World) {
@@ -180,8 +182,6 @@ export class Disk {
         return this.#world.later(5, program, `fails: ${what}`, broken);
     }
   }
-
-  readonly #elsewhere = { name: 'disk' };
 
   #claim(sessionId: string): number {
     const session = this.#sessions.get(sessionId) ?? { epoch: 0, lines: [] };

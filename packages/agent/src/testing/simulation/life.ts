@@ -1,7 +1,6 @@
 import type { Agent, Capabilities } from '../../agent.ts';
 import type { ContextPolicy } from '../../context.ts';
 import type { RunEvent } from '../../event.ts';
-import { isStored } from '../../event.ts';
 import { Executor } from '../../executor.ts';
 import type { Message } from '../../message.ts';
 import { userMessage } from '../../message.ts';
@@ -93,6 +92,7 @@ export class Life {
     this.program.watch(this.#abort.signal);
     this.#runs += 1;
     const name = `${this.program.name}.${this.#runs}`;
+    const isCrowded = this.#current?.hasty === true;
     const early: RunEvent[] = [];
     let record: RunRecord | undefined;
     const onEvent = (event: RunEvent) => {
@@ -122,11 +122,12 @@ export class Life {
     this.#current = record;
     for (const event of early) watcher.see(record, event);
     void watcher.read(record, `${name}'s reader`);
-    this.#noteEnd(record);
+    this.#noteEnd(record, isCrowded);
     return record;
   }
 
-  #noteEnd(record: RunRecord): void {
+  /** @param isCrowded the run before it may still be using the store. */
+  #noteEnd(record: RunRecord, isCrowded: boolean): void {
     const { world } = this.#around;
     record.run.result.then(
       (result) => {
@@ -134,7 +135,7 @@ export class Life {
         world.note(`${record.name}: is over: ${result.status}`);
         record.result = result;
         record.endedAt = world.elapsed;
-        record.blind = !record.events.some((event) => isStored(event) && event.type !== 'finished');
+        record.blind = isCrowded || record.read !== true;
         world.touch();
       },
       (error) => world.violate('P1 result', `the result of a run rejects with ${String(error)}`),
@@ -177,13 +178,20 @@ export class Life {
     });
   }
 
-  /** Notes when the end of a run is given to the store. */
+  /** Notes how far a run has come with its session. */
   #watchedStore(store: Store): Store {
     return {
       ...store,
+      claim: (sessionId) =>
+        noted(store.claim(sessionId), () => Object.assign(this.record, { claimed: true })),
+      read: (sessionId, afterSeq) =>
+        noted(store.read(sessionId, afterSeq), () => {
+          if (this.record.claimed === true) this.record.read = true;
+        }),
       append: (sessionId, events, writer) => {
         const { record } = this;
-        if (this.program.alive && events.some(({ type }) => type === 'finished')) record.closing = true;
+        const isEnd = events.some(({ type, runId }) => type === 'finished' && runId === record.run.id);
+        if (this.program.alive && isEnd) record.closing = true;
         return store.append(sessionId, events, writer);
       },
     };
@@ -214,6 +222,19 @@ export class Life {
     );
     return { maxTokens, compact };
   }
+}
+
+/** Has something happen when the answer is there. */
+function noted<Value>(answer: Value | Promise<Value>, act: () => void): Value | Promise<Value> {
+  if (!(answer instanceof Promise)) {
+    // A direct store answers while the run is still being made: its record comes a moment later.
+    void Promise.resolve().then(act);
+    return answer;
+  }
+  return answer.then((value) => {
+    act();
+    return value;
+  });
 }
 
 /** A prompt that can be found again. */

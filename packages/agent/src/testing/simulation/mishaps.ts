@@ -56,7 +56,7 @@ export function planImpulses(
     const nth = choices.between('crossing', 1, most);
     const inMidst = (site === 'event' || site === 'shown') && choices.whether('in the midst', 0.5);
     const ticks = inMidst ? 0 : choices.between('ticks', 1, choices.pick('how soon', [3, 12, 40]));
-    record.program.expect({ site, nth, ticks, what: `${what} (${site} ${nth}, ${ticks})`, act: acts[what] });
+    record.program.arrange({ site, nth, ticks, what: `${what} (${site} ${nth}, ${ticks})`, act: acts[what] });
   }
 }
 

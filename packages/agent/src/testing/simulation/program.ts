@@ -83,7 +83,7 @@ export class Program implements Owner {
   }
 
   /** Has something come at its moment. */
-  expect(impulse: Impulse): void {
+  arrange(impulse: Impulse): void {
     this.#impulses.push(impulse);
   }
 

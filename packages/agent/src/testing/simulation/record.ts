@@ -79,6 +79,9 @@ export interface RunRecord {
   closing: boolean;
   result?: RunResult;
   endedAt?: number;
+  /** It has taken its session over, and then read it. */
+  claimed?: boolean;
+  read?: boolean;
   /** It ended before it had read its session. */
   blind?: boolean;
   /** Its user went on before its end was written down, so that it never may be. */

@@ -12,7 +12,7 @@ import type { Program } from './program.ts';
 import type { RunRecord } from './record.ts';
 import { Service } from './service.ts';
 import type { Setting } from './setting.ts';
-import { chooseSetting } from './setting.ts';
+import { chooseSetting, storeTimeoutMs } from './setting.ts';
 import { judge } from './verdict.ts';
 import { Watcher } from './watcher.ts';
 import { Workshop } from './workshop.ts';
@@ -41,6 +41,8 @@ export class Story {
   readonly #around: Surroundings;
   readonly #underWay = new Set<RunRecord>();
   readonly #runs: string[] = [];
+  /** Programs whose user did not wait for the end of a run to be written. */
+  readonly #hurried = new Set<Program>();
   #lives = 0;
   #sessions = 0;
   #prompts = 0;
@@ -218,6 +220,7 @@ export class Story {
     if (program.alive && !isWritten) {
       record.hasty ??= this.world.choices.whether('goes on at once', 0.2);
       if (!record.hasty) return;
+      this.#hurried.add(program);
     }
     this.#underWay.delete(record);
     if (program.alive) judge(record, this.#around);
@@ -256,7 +259,10 @@ export class Story {
 
   #checkLeft(program: Program): void {
     const { world } = this;
-    const { timers, connections, listeners } = program;
+    const { connections, listeners } = program;
+    // The store may still be waited for, by a run that nobody waits for any more.
+    const mayWait = (ms: number) => ms === storeTimeoutMs && this.#hurried.has(program);
+    const timers = program.timers.filter((ms) => !mayWait(ms));
     world.expect(timers.length === 0, 'timers', () => `timers of ${timers.join(', ')} ms were left behind`);
     world.expect(connections === 0, 'connections', `${connections} connections were left open`);
     world.expect(listeners === 0, 'listeners', `${listeners} listeners were left behind`);

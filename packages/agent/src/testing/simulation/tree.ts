@@ -73,7 +73,7 @@ export class Tree {
     const { choices } = this.world;
     const nth = choices.between('cancelled at', 1, 10);
     const ticks = choices.between('ticks', 1, 20);
-    program.expect({ site: 'chunk', nth, ticks, what: 'cancel', act: () => this.#abort.abort() });
+    program.arrange({ site: 'chunk', nth, ticks, what: 'cancel', act: () => this.#abort.abort() });
   }
 
   #grow(level: number, budget: Budget, signal: AbortSignal): Branch {

@@ -98,7 +98,7 @@ function checkEnd({ result }: Over, expect: Expect): void {
 /** A store is to blame for what it has done, or for being slow when nobody waits any longer. */
 function checkBlame({ record, result, trouble, around }: Over, expect: Expect): void {
   if (result.error?.code !== 'store') return;
-  const isLate = (record.endedAt ?? 0) - record.startedAt - record.waitedMs >= around.setting.limits.ms;
+  const isLate = ownTime(record) >= around.setting.limits.ms;
   const isToBlame = trouble.failed || isLate || record.pressedAt !== undefined;
   expect(isToBlame, 'P4 store', 'the store is blamed and did nothing');
 }
@@ -117,7 +117,7 @@ function checkStop({ record, result, events, chain, trouble, around }: Over, exp
   const mayStop = wasStopped || earlier.length > 0;
   if (status === 'cancelled') expect(mayStop, 'P4 cancelled', 'nobody cancelled the run');
   if (status !== 'timeout') return;
-  const ran = (record.endedAt ?? 0) - record.startedAt - record.waitedMs;
+  const ran = ownTime(record);
   const isLate = ran >= around.setting.limits.ms;
   expect(mayStop || isLate, 'P4 timeout', `the run timed out after ${ran} ms of its own`);
 }
@@ -125,7 +125,7 @@ function checkStop({ record, result, events, chain, trouble, around }: Over, exp
 /** Promises 2 and 3: a run ends within its time, and soon after it was told to. */
 function checkTime({ record, around }: Over, expect: Expect): void {
   const endedAt = record.endedAt ?? 0;
-  const ran = endedAt - record.startedAt - record.waitedMs;
+  const ran = ownTime(record);
   expect(ran <= around.setting.limits.ms + slackMs, 'P2 time', `the run took ${ran} ms of its own`);
   if (record.pressedAt === undefined) return;
   const took = endedAt - record.pressedAt;
@@ -274,6 +274,12 @@ function checkLimits({ record, result, events, chain, around }: Over, expect: Ex
   const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
   expect(tokens <= (limits.tokens ?? tokens), 'limit on tokens', `${tokens} tokens were used`);
   expect(usd <= (limits.usd ?? usd), 'limit on money', `$${usd} were spent`);
+}
+
+/** Milliseconds that a run took, those not counted that people took. */
+function ownTime({ startedAt, endedAt = startedAt, waitedMs, waitsSince }: RunRecord): number {
+  const stillWaited = waitsSince === undefined ? 0 : endedAt - waitsSince;
+  return endedAt - startedAt - waitedMs - stillWaited;
 }
 
 function sameEvents(left: readonly Event[], right: readonly Event[]): boolean {

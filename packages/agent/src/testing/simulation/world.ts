@@ -35,6 +35,7 @@ const startOfWallClock = 1_767_225_600_000;
 export class World {
   readonly choices: Choices;
   readonly #pending: Pending[] = [];
+  readonly #gone = new WeakSet<Owner>();
   readonly #trace: string[] = [];
   #elapsed = 0;
   #jumped = 0;
@@ -94,6 +95,7 @@ export class World {
   /** Has something happen later. Returns a function that takes it back. */
   after(ms: number, owner: Owner, what: string, act: () => void): () => void {
     this.touch();
+    if (this.#gone.has(owner)) return () => {};
     const pending: Pending = { at: this.#elapsed + Math.max(0, ms), owner, what, act };
     this.#pending.push(pending);
     return () => {
@@ -116,8 +118,9 @@ export class World {
     });
   }
 
-  /** Whatever its owner still had before it never happens. */
+  /** Its owner is gone: whatever it still had before it, or means to have, never happens. */
   forget(owner: Owner): void {
+    this.#gone.add(owner);
     for (let at = this.#pending.length - 1; at >= 0; at -= 1) {
       if (this.#pending[at]?.owner === owner) this.#pending.splice(at, 1);
     }

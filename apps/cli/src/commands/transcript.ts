@@ -1,0 +1,157 @@
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Remark } from '@cobbler/agent/provider';
+import { whyUnreadable } from '../attachment.ts';
+import { oneLine, visibleJson } from '../escape.ts';
+import { plural } from '../figures.ts';
+import type { Io } from '../io.ts';
+import { screenFor } from '../screen.ts';
+import type { Style } from '../style.ts';
+import { styleFor } from '../style.ts';
+import type { TranscriptCheck } from '../transcript-check.ts';
+import { checkTranscript } from '../transcript-check.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Problems beyond this many are only counted, save with `--json`. */
+const mostShown = 50;
+
+/**
+ * `cobbler doctor FILE`: checks a transcript and, when asked, writes a repaired one. Returns 0 when it is fine,
+ * or its repair is, else 1.
+ * @throws UsageError for a file that is no transcript or cannot be read, and options that make no sense together.
+ */
+export async function doctorTranscript(
+  path: string,
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<number> {
+  const target = targetOf(path, options, io);
+  const text = await readText(path, io);
+  const check = await checkTranscript(text);
+  if (check === undefined) throw unknownKind(path);
+  const report = target === 'stdout' ? io.stderr : io.stdout;
+  const style = styleFor(screenFor(report, io.env));
+  if (target === undefined) {
+    tell(check, path, options, io);
+    return check.problems.length === 0 ? 0 : 1;
+  }
+  const repaired = check.repaired();
+  const left = (await checkTranscript(repaired))?.problems ?? nothingLeft;
+  const lines = [...problemLines(check.problems, style), ...lossLines(check), ...outcome(check, left, style)];
+  if (left.length === 0) {
+    if (target === 'stdout') io.stdout.write(repaired);
+    else if (repaired !== text || target !== resolve(io.cwd(), path)) writeWhole(target, repaired);
+  }
+  const where = left.length > 0 || target === 'stdout' ? [] : [`It stands in ${oneLine(target)}`];
+  if (options['json'] === true) report.write(jsonOf(check, path));
+  else report.write(`${[...lines, ...where].join('\n')}\n`);
+  return left.length === 0 ? 0 : 1;
+}
+
+const nothingLeft: readonly Remark[] = [{ place: 'the transcript', what: 'has nothing that could be kept' }];
+
+/** Where a repaired transcript goes; nothing when none is asked for. */
+function targetOf(path: string, options: Readonly<Record<string, unknown>>, io: Io): string | undefined {
+  const { fix, inPlace, output, json } = options;
+  if (fix !== true) {
+    if (output === undefined && inPlace !== true) return undefined;
+    throw new UsageError('-o and --in-place are for a repaired transcript.', 'Add --fix.');
+  }
+  if (inPlace === true && (typeof output === 'string' || path === '-'))
+    throw new UsageError('--in-place writes to the file itself.', 'Leave out -o, or leave out --in-place.');
+  if (inPlace === true) return resolve(io.cwd(), path);
+  if (typeof output === 'string') return resolve(io.cwd(), output);
+  if (json === true) throw new UsageError('Both would go to standard output.', 'Say where to write: -o FILE');
+  return 'stdout';
+}
+
+async function readText(path: string, io: Io): Promise<string> {
+  const bytes = path === '-' ? await io.stdin.read() : readBytes(resolve(io.cwd(), path), path);
+  // A byte order mark is no part of the text.
+  return new TextDecoder().decode(bytes);
+}
+
+function readBytes(path: string, given: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new UsageError(`${given} ${whyUnreadable(error)}.`, 'Name a file with a transcript.');
+  }
+}
+
+function unknownKind(path: string): UsageError {
+  return new UsageError(
+    `${path} is no transcript that is known.`,
+    'Known: events as JSON lines (cobbler run --json), and JSON of Claude Messages, OpenAI Responses or',
+    'Chat Completions: the body of a request, or its list of messages.',
+  );
+}
+
+function tell(
+  check: TranscriptCheck,
+  path: string,
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): void {
+  if (options['json'] === true) {
+    io.stdout.write(jsonOf(check, path));
+    return;
+  }
+  const style = styleFor(screenFor(io.stdout, io.env));
+  const { problems, kind, size } = check;
+  const lines =
+    problems.length === 0
+      ? [`${style.green(style.marks.ok || 'ok')} ${kind}, ${size}: nothing wrong`]
+      : [
+          ...problemLines(problems, style),
+          '',
+          `${style.bold(plural(problems.length, 'problem'))} in ${kind}.`,
+          `  repair: cobbler doctor ${oneLine(path)} --fix -o FILE`,
+        ];
+  io.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function jsonOf({ kind, size, problems }: TranscriptCheck, path: string): string {
+  return `${visibleJson(JSON.stringify({ ok: problems.length === 0, file: path, kind, size, problems }))}\n`;
+}
+
+function problemLines(problems: readonly Remark[], style: Style): string[] {
+  const mark = style.red(style.marks.failed || 'FAIL');
+  const shown = problems
+    .slice(0, mostShown)
+    .map(({ place, what }) => `${mark} ${oneLine(`${place} ${what}`)}`);
+  const more = problems.length - shown.length;
+  return more > 0 ? [...shown, `  and ${more} more (all of them: --json)`] : shown;
+}
+
+/** What a rewritten conversation lacks, each kind of it once. */
+function lossLines({ problems, losses }: TranscriptCheck): string[] {
+  if (problems.length === 0) return [];
+  const places = Map.groupBy(losses, ({ what }) => what);
+  return [...places].map(([what, [first, ...more]]) => {
+    const also = more.length === 0 ? '' : ` (and ${more.length} more)`;
+    return `note: ${oneLine(`${first?.place ?? ''}${also} ${what}`)}`;
+  });
+}
+
+function outcome(check: TranscriptCheck, left: readonly Remark[], style: Style): string[] {
+  if (left.length > 0)
+    return ['', style.red(`It cannot be repaired: ${oneLine(`${left[0]?.place} ${left[0]?.what}`)}.`)];
+  if (check.problems.length === 0) return [`${check.kind}, ${check.size}: nothing to repair`];
+  return ['', style.bold(`${plural(check.problems.length, 'problem')} repaired.`)];
+}
+
+/** Replaces the file as a whole, so that it is never half written. */
+function writeWhole(path: string, text: string): void {
+  const fresh = `${path}.${process.pid}.new`;
+  try {
+    // A file of before keeps its mode, and a link to it stays a link.
+    const before = statSync(path, { throwIfNoEntry: false });
+    writeFileSync(fresh, text, { flag: 'wx', ...(before !== undefined && { mode: before.mode }) });
+    renameSync(fresh, before === undefined ? path : realpathSync(path));
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    throw new UsageError(`${path} cannot be written (${code}).`, 'Name another file: -o FILE');
+  }
+}

@@ -1,0 +1,333 @@
+import type { Price, RunResult, Tool } from '@cobbler/agent';
+import { AgentError, addUsage, Budget, costOf, Executor, memoryStore, noUsage } from '@cobbler/agent';
+import { callBlock, seededRandom } from '@cobbler/agent/testing';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { costOf as costOfBill, shareOf, tokensOf } from '../src/ledger/bill.ts';
+import { contrasts } from '../src/ledger/contrasts.ts';
+import type { Mind, Reply } from '../src/ledger/service.ts';
+import { reader, Stage, warmUp, words } from '../src/ledger/stage.ts';
+import type { Subject } from '../src/ledger/subjects.ts';
+import { subject, subjects } from '../src/ledger/subjects.ts';
+import { perform } from '../src/ledger/work.ts';
+import { extremes, randomWork, works } from '../src/ledger/works.ts';
+
+beforeAll(() => warmUp(subjects));
+
+const names = subjects.map(({ name }) => name);
+
+describe.each(names)('%s', (name) => {
+  test.each(works)('$name: at most $most of the price without a cache', async ({ shape, most }) => {
+    const { share, requests, breaks } = await perform(subject(name), shape);
+    expect(share).toBeLessThanOrEqual(most);
+    expect(requests).toBeGreaterThanOrEqual(20);
+    expect(breaks).toEqual([]);
+  });
+
+  test.each(extremes)('$name: at most $most, although little is read', async ({ shape, most }) => {
+    expect((await perform(subject(name), shape)).share).toBeLessThanOrEqual(most);
+  });
+
+  test('random works never cost more than without a cache', async () => {
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const { share, breaks, requests } = await perform(subject(name), randomWork(seed));
+      expect(requests).toBeGreaterThanOrEqual(5);
+      expect([seed, share <= 1, breaks]).toEqual([seed, true, []]);
+    }
+  });
+});
+
+test.each(contrasts)(
+  '$name: costs at least what it costs without a cache',
+  async ({ work, edit, least, ...contrast }) => {
+    const shape = works.find((one) => one.name === work)?.shape ?? { system: 0, tools: 0, prompts: [] };
+    expect((await perform(subject(contrast.subject), shape, { edit })).share).toBeGreaterThanOrEqual(least);
+  },
+);
+
+/** Answers in order, then with nothing left to say. */
+const script =
+  (...replies: Reply[]): Mind =>
+  (_, index) =>
+    replies[index] ?? { blocks: ['That is all.'] };
+
+const calling = (id: number, more: Partial<Reply> = {}): Reply => ({
+  blocks: [words(`Thinking about part ${id}. `, 120), callBlock(`call_${id}`, 'read', { path: `p${id}` })],
+  ...more,
+});
+
+const read = (characters = 2_000): Tool => reader('read', characters);
+const system = words('Mind the details of the project. ', 6_000);
+
+describe.each(names)('%s: our totals are those of the ledger', (name) => {
+  const troubled = script(
+    calling(1),
+    { blocks: [], trouble: 'overloaded' },
+    calling(2, { trouble: 'cut' }),
+    calling(2),
+    calling(3),
+  );
+
+  test('P14 through a 529 and a cut stream', async () => {
+    const one = subject(name);
+    const stage = new Stage(one, troubled);
+    const { metrics, status } = await stage.play('Read.', { tools: [read()], system });
+    expect(status).toBe('complete');
+    expectTotals(stage, metrics, one);
+    expect(stage.service.entries.map(({ outcome }) => outcome)).toEqual([
+      'answered',
+      'overloaded',
+      'cut',
+      'answered',
+      'answered',
+      'answered',
+    ]);
+  });
+
+  test('P14 and of a run that failed in the end', async () => {
+    const one = subject(name);
+    const cut = calling(2, { trouble: 'cut' });
+    const stage = new Stage(one, script(calling(1), cut, cut, cut, cut));
+    const { metrics, error } = await stage.play('Read.', { tools: [read()], system });
+    expect([error?.kind, metrics.attempts]).toEqual(['network', 5]);
+    expectTotals(stage, metrics, one);
+  });
+});
+
+/** What was answered exactly, and of what was cut all that can be known. */
+function expectTotals({ service }: Stage, metrics: RunResult['metrics'], { countsEarly }: Subject): void {
+  const answered = service.input('answered');
+  expect({
+    input: metrics.totalInputTokens,
+    output: metrics.totalOutputTokens,
+    read: metrics.cacheReadTokens,
+    written: metrics.cacheWriteTokens,
+  }).toEqual({
+    input: tokensOf(answered),
+    output: service.output('answered'),
+    read: answered.read,
+    written: answered.write + answered.writeLong,
+  });
+  const { wasted } = metrics;
+  expect(wasted.estimated).toBe(true);
+  const cut = tokensOf(service.input('cut'));
+  if (countsEarly) expect(wasted.inputTokens).toBe(cut);
+  else expect(Math.abs(wasted.inputTokens - cut) / cut).toBeLessThan(0.1);
+  // Nobody counts the output of an answer that broke off; what arrived is counted as the ledger does it.
+  expect(wasted.outputTokens).toBe(service.output('cut'));
+}
+
+test('P14 the cost is that of the ledger, to the cent of a token, both lifetimes of the cache included', async () => {
+  const price: Price = { input: 100, output: 0, cacheRead: 10, cacheWrite: 125, cacheWriteLong: 200 };
+  const stage = new Stage(subject('claude'), script(...Array.from({ length: 12 }, (_, id) => calling(id))));
+  const slow = reader('read', 2_000, { execute: () => stage.clock.sleep(400_000).then(() => 'read') });
+  const { metrics } = await stage.play('Read.', { tools: [slow], system, pricing: () => price });
+  const { bill } = stage.service;
+  expect(bill.writeLong).toBeGreaterThan(0);
+  expect(bill.write).toBeGreaterThan(0);
+  expect(metrics.usd).toBeCloseTo(costOfBill(bill) / 1_000_000, 9);
+});
+
+describe('a limit', () => {
+  test.each(names)('of one token sends nothing: %s', async (name) => {
+    const stage = new Stage(subject(name), script());
+    const result = await stage.play('Hello.', { limits: { tokens: 1 } });
+    expect([result.status, result.limit, stage.service.entries.length]).toEqual(['limit', 'tokens', 0]);
+  });
+
+  const kinds: readonly { readonly name: string; readonly limits: { tokens: number } | { usd: number } }[] = [
+    { name: 'tokens', limits: { tokens: 250_000 } },
+    { name: 'usd', limits: { usd: 0.3 } },
+  ];
+  const price: Price = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, cacheWriteLong: 4 };
+
+  test.each(kinds)(
+    'on $name shared by eight runs is never passed, and three quarters are used',
+    async ({ limits }) => {
+      for (const name of names) {
+        const stage = new Stage(subject(name), troublesome(1));
+        const budget = new Budget(limits);
+        const options = {
+          tools: [read(1_000)],
+          system,
+          pricing: () => price,
+          request: { maxTokens: 4_000 },
+          limits: { turns: 12 },
+        };
+        const work = async (index: number) => {
+          for (;;) {
+            const { limit } = await stage.play(`Read as run ${index}.`, options, { budget });
+            if (limit === 'tokens' || limit === 'usd') return;
+          }
+        };
+        await Promise.all(Array.from({ length: 8 }, (_, index) => work(index)));
+        const spent = 'tokens' in limits ? stage.service.tokens : usdOf(stage, price);
+        const most = 'tokens' in limits ? limits.tokens : limits.usd;
+        expect(spent).toBeLessThanOrEqual(most);
+        expect(spent).toBeGreaterThanOrEqual(0.75 * most);
+      }
+    },
+  );
+
+  test('holds for three levels of runs with parallel calls, whatever breaks meanwhile', async () => {
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const limits = { tokens: 60_000 + seed * 9_000 };
+      const stage = new Stage(subject('claude'), delegating(seed));
+      const budget = new Budget(limits);
+      const options = { tools: [delegate(stage, 2)], system: 'Delegate.', request: { maxTokens: 3_000 } };
+      const result = await stage.play('Go.', options, { budget });
+      expect(['limit', 'failed', 'complete']).toContain(result.status);
+      expect([seed, stage.service.tokens <= limits.tokens]).toEqual([seed, true]);
+      expect(stage.service.tokens).toBeGreaterThanOrEqual(0.5 * limits.tokens);
+      // What was booked is what was spent, and nothing is held back any more.
+      expect(budget.tokens).toBe(stage.service.tokens);
+      expect(budget.tokensLeft).toBe(limits.tokens - budget.tokens);
+    }
+  });
+});
+
+/** A model that calls a tool for ever, at a service that is cut or overloaded now and then. */
+function troublesome(seed: number): Mind {
+  const random = seededRandom(seed);
+  return (_, index) => {
+    const trouble = random.chance(0.1) ? random.pick(['cut', 'overloaded'] as const) : undefined;
+    return { ...calling(index), ...(trouble !== undefined && { trouble }) };
+  };
+}
+
+/** A model that hands its work on in several calls at once until it is told to stop. */
+function delegating(seed: number): Mind {
+  const random = seededRandom(seed);
+  return (request, index) => {
+    const trouble = random.chance(0.1) ? random.pick(['cut', 'overloaded'] as const) : undefined;
+    const calls = Array.from({ length: random.between(1, 4) }, (_, place) =>
+      callBlock(`call_${index}_${place}`, request.tools[0]?.name ?? 'none', { path: `part ${place}` }),
+    );
+    const text = words(`Part ${index} of the work. `, random.between(1, 4_000));
+    const isDone = request.tools[0]?.name !== 'delegate_2' && random.chance(0.1);
+    return { blocks: isDone ? [text] : [text, ...calls], ...(trouble !== undefined && { trouble }) };
+  };
+}
+
+/** A tool that runs an executor on the budget of the work it is part of. */
+function delegate(stage: Stage, levels: number): Tool {
+  return reader(`delegate_${levels}`, 0, {
+    async execute(_args, { budget, signal }) {
+      const executor = new Executor({
+        agent: stage.agent,
+        runtime: stage.clock,
+        tools: levels > 1 ? [delegate(stage, levels - 1)] : [read(500)],
+        request: { maxTokens: 3_000 },
+        limits: { turns: 6, ms: 1e9 },
+      });
+      return (await executor.run('Do a part.', { budget, signal }).result).status;
+    },
+  });
+}
+
+function usdOf({ service }: Stage, price: Price): number {
+  const { plain, read: found, write, writeLong } = service.bill;
+  const usage = {
+    inputTokens: plain + found + write + writeLong,
+    outputTokens: service.output('answered') + service.output('cut'),
+    cacheReadTokens: found,
+    cacheWriteTokens: write + writeLong,
+    cacheWriteLongTokens: writeLong,
+  };
+  return costOf(addUsage(noUsage, usage), price);
+}
+
+describe.each(names)('%s: a history that is taken up again', (name) => {
+  const replies = script(...Array.from({ length: 8 }, (_, id) => calling(id)));
+  const text = { type: 'string', description: 'The path.' };
+  const tool = (properties: Record<string, object>): Tool => ({
+    ...read(),
+    parameters: { type: 'object', properties: properties as never, required: ['path'] },
+  });
+
+  const from = { type: 'integer', minimum: 1 };
+  const other = { ...read(), name: 'other' };
+
+  /** Reads eight parts, then goes on with what was written to JSON, at the same service. */
+  async function goesOn(options: { tools: Tool[]; system?: string; isNew: boolean }) {
+    const stage = new Stage(subject(name), replies);
+    const first = await stage.play('Read.', { tools: [tool({ path: text, from }), other], system });
+    const messages = JSON.parse(
+      JSON.stringify([...first.messages, { role: 'user', content: [{ type: 'text', text: 'And?' }] }]),
+    ) as RunResult['messages'];
+    const { entries } = stage.service;
+    const before = entries.at(-1)?.bill;
+    const agent = options.isNew ? stage.anotherAgent() : stage.agent;
+    await stage.play(messages, {
+      system,
+      agent,
+      tools: options.tools,
+      ...('system' in options && { system: options.system ?? '' }),
+    });
+    const after = entries.at(-1)?.bill;
+    if (before === undefined || after === undefined) throw new Error('There was no request.');
+    return { breaks: stage.breaks, share: shareOf(after), read: after.read, before: tokensOf(before) };
+  }
+
+  test.each([true, false])(
+    'reads what was kept, tools in another order of keys (new process: %s)',
+    async (isNew) => {
+      const tools = [tool({ from: { minimum: 1, type: 'integer' }, path: { ...text } }), { ...other }];
+      const { breaks, share, read: found, before } = await goesOn({ tools, isNew });
+      expect(breaks).toEqual([]);
+      expect(share).toBeLessThan(0.2);
+      expect(found).toBeGreaterThan(0.9 * before);
+    },
+  );
+
+  test('or tells that a tool was taken away, and about how many tokens that costs', async () => {
+    const { breaks, share, before } = await goesOn({
+      tools: [tool({ path: text, from })],
+      isNew: false,
+    });
+    expect(breaks).toEqual([{ type: 'cache_break', layer: 'tools', block: 1, tokens: expect.any(Number) }]);
+    expect(Math.abs((breaks[0]?.tokens ?? 0) - before) / before).toBeLessThan(0.15);
+    expect(share).toBeGreaterThan(0.9);
+  });
+
+  test('or tells that the instructions are others', async () => {
+    const tools = [tool({ path: text, from }), other];
+    const { breaks, share } = await goesOn({ tools, system: `Today is Monday. ${system}`, isNew: false });
+    expect(breaks.map(({ layer, block }) => [layer, block])).toEqual([['system', 0]]);
+    expect(share).toBeGreaterThan(0.8);
+  });
+});
+
+test('a session that is taken up by run after run keeps its prefix', async () => {
+  const stage = new Stage(subject('claude'), () => ({ blocks: [words('Said at length. ', 800)] }));
+  const store = memoryStore();
+  for (let turn = 0; turn < 10; turn += 1) {
+    await stage.play(`Question ${turn}?`, { store, system, tools: [read()] }, { sessionId: 'one' });
+  }
+  expect(stage.breaks).toEqual([]);
+  const [, ...later] = stage.service.entries;
+  for (const { bill } of later) expect(bill.read).toBeGreaterThan(0.8 * tokensOf(bill));
+});
+
+test('the service refuses what it would refuse: five marks, and a longer lifetime after a shorter one', async () => {
+  const edits = [
+    (body: Record<string, unknown>) => {
+      const message = {
+        role: 'user',
+        content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }],
+      };
+      body['messages'] = Array.from({ length: 5 }, (_, at) =>
+        at % 2 === 0 ? message : { ...message, role: 'assistant' },
+      );
+    },
+    (body: Record<string, unknown>) => {
+      const block = { type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } };
+      body['messages'] = [{ role: 'user', content: [block] }];
+    },
+  ];
+  for (const edit of edits) {
+    const stage = new Stage(subject('claude'), script(), { edit });
+    const result = await stage.play('Hello.', { system });
+    expect(result.status).toBe('failed');
+    expect(AgentError.is(result.error) && result.error.message).toMatch(/refuses/);
+  }
+});

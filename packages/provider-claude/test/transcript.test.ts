@@ -1,0 +1,206 @@
+import { mendTranscript } from '@cobbler/agent/provider';
+import { randomHistory, seededRandom } from '@cobbler/agent/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { claudeTranscripts as format } from '../src/index.ts';
+import { claudeTesting } from '../src/testing/index.ts';
+
+type Message = { readonly role: string; readonly content: readonly { readonly type: string }[] };
+
+/** A conversation as the provider writes it. */
+function written(seed: number): Message[] {
+  const { messages } = randomHistory(seededRandom(seed), {});
+  const { messages: whole } = mendTranscript({ messages, places: [], problems: [], losses: [] });
+  return format.write([], whole) as unknown as Message[];
+}
+
+const checked = (value: unknown) => mendTranscript(format.read(value));
+const told = (...messages: unknown[]) =>
+  checked(messages).problems.map(({ place, what }) => `${place} ${what}`);
+const mended = (value: unknown) => format.write(value, checked(value).messages);
+
+/** What the service would say. A model must have something to answer. */
+function refused(messages: unknown): string | undefined {
+  const list = messages as Message[];
+  const asked = list.at(-1)?.role === 'assistant' ? [...list, { role: 'user', content: 'Go on.' }] : list;
+  const tools = [{ name: 'look', input_schema: { type: 'object' } }];
+  return claudeTesting.refuse({ model: 'claude-sonnet-5-5', max_tokens: 99, tools, messages: asked })?.body;
+}
+
+const user = (text: string) => ({ role: 'user', content: text });
+const says = (text: string) => ({ role: 'assistant', content: text });
+const calls = (...ids: string[]) => ({
+  role: 'assistant',
+  content: ids.map((id) => ({ type: 'tool_use', id, name: 'look', input: { at: id } })),
+});
+const result = (id: string, content: unknown = `saw ${id}`) => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+});
+const results = (...ids: string[]) => ({ role: 'user', content: ids.map((id) => result(id)) });
+
+describe('a conversation of the Messages API in a file', () => {
+  test('as the provider writes it is fine, and is written as it was read', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const messages = written(seed);
+      expect(checked(messages).problems).toEqual([]);
+      expect(mended(messages)).toEqual(messages);
+    }
+  });
+
+  test('P12 with messages and blocks lost, doubled and out of order is mended so that the service takes it', () => {
+    const torn = fc.nat(400).chain((seed) => {
+      const messages = written(seed);
+      const blocks = fc.infiniteStream(fc.boolean());
+      return fc.tuple(fc.shuffledSubarray([...messages, ...messages], { minLength: 1 }), blocks);
+    });
+    fc.assert(
+      fc.property(torn, ([messages, keeps]) => {
+        const damaged = messages.map(({ role, content }) => ({
+          role,
+          content: content.filter(() => keeps.next().value),
+        }));
+        const whole = mended(damaged);
+        fc.pre((whole as unknown[]).length > 0);
+        expect(refused(whole)).toBeUndefined();
+        expect(checked(whole).problems).toEqual([]);
+      }),
+      { numRuns: 300, seed: 20_261_121 },
+    );
+  });
+
+  test('stands in a request whose other fields stay as they are', () => {
+    const body = { model: 'm', system: 'Be brief.', messages: [user('Go.'), calls('a')] };
+    const whole = mended(body) as typeof body;
+    expect(whole).toMatchObject({ model: 'm', system: 'Be brief.' });
+    expect(whole.messages).toHaveLength(3);
+    expect(Array.isArray(mended(body.messages))).toBe(true);
+  });
+
+  test('is told from those of other services', () => {
+    expect(format.match({ model: 'm' })).toBeUndefined();
+    expect(format.match([user('Go.')])).toBe(0);
+    expect(format.match([calls('a'), results('a')])).toBe(2);
+    expect(format.match({ system: 'x', messages: [user('Go.')] })).toBe(1);
+  });
+});
+
+describe('what is told of one', () => {
+  test.each([
+    [
+      'a call without a result',
+      [user('Go.'), calls('a', 'b'), results('a')],
+      'messages[1] has a call of look ("b") without a result',
+    ],
+    [
+      'a result without a call',
+      [user('Go.'), results('x')],
+      'messages[1] is a result for the call "x", which waits for none',
+    ],
+    [
+      'an answer first',
+      [says('Hello.'), user('Go.')],
+      'messages[0] is the first message and not from the user',
+    ],
+    ['an empty text', [user(''), user('Go.')], 'messages[0] is empty'],
+    ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text of blanks alone'],
+    ['half a character', [user('x \ud83d')], 'messages[0] holds half of a surrogate pair'],
+    ['a role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
+    [
+      'an id that comes again',
+      [user('Go.'), calls('a'), results('a'), calls('a'), results('a')],
+      'messages[3] uses the call id "a" again',
+    ],
+    [
+      'an id of odd characters',
+      [user('Go.'), calls('a|b'), results('a|b')],
+      'messages[1] has a call with the id "a|b", which no service takes',
+    ],
+    [
+      'arguments',
+      [
+        user('Go.'),
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: [] }] },
+        results('a'),
+      ],
+      'messages[1] has a call whose arguments cannot be used',
+    ],
+    [
+      'text before results',
+      [user('Go.'), calls('a'), { role: 'user', content: [{ type: 'text', text: 'So?' }, result('a')] }],
+      'messages[2] has a tool result behind other content',
+    ],
+    [
+      'a result in an answer',
+      [user('Go.'), { role: 'assistant', content: [...calls('a').content, result('a')] }],
+      'messages[1] has a tool result, but is from the assistant',
+    ],
+    [
+      'a call of the user',
+      [{ role: 'user', content: [...calls('a').content, { type: 'text', text: 'Go.' }] }],
+      'messages[0] has a tool call, but is from the user',
+    ],
+    [
+      'unsigned thinking',
+      [
+        user('Go.'),
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm' },
+            { type: 'text', text: 'Hi.' },
+          ],
+        },
+      ],
+      'messages[1] has thinking without its signature',
+    ],
+    ['no message', [user('Go.'), 'Hi.'], 'messages[1] is no message'],
+  ])('%s', (_what, messages, expected) => {
+    expect(told(...messages)).toEqual([expected]);
+    const whole = mended(messages);
+    expect(refused(whole)).toBeUndefined();
+    expect(checked(whole).problems).toEqual([]);
+  });
+
+  test('nothing of what is only unusual', () => {
+    const odd = [
+      { role: 'user', content: [{ type: 'text', text: 'Go.' }] },
+      { role: 'assistant', content: [{ type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }] },
+      calls('a'),
+      { role: 'user', content: [result('a', [])] },
+      says('Done.'),
+    ];
+    expect(told(...odd)).toEqual([]);
+    expect(JSON.stringify(mended(odd))).toContain('server_tool_use');
+  });
+
+  test('results in front of text are kept though they stood behind it', () => {
+    const behind = { role: 'user', content: [{ type: 'text', text: 'So?' }, result('a')] };
+    const [, , answer] = mended([user('Go.'), calls('a'), behind]) as unknown as Message[];
+    expect(answer?.content).toMatchObject([
+      { type: 'tool_result', content: [{ text: 'saw a' }] },
+      { text: 'So?' },
+    ]);
+  });
+
+  test('what would be lost', () => {
+    const { losses } = checked([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Go.', cache_control: { type: 'ephemeral' } },
+          { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } },
+          { type: 'search_result' },
+        ],
+      },
+      { role: 'system', content: 'Be brief.' },
+    ]);
+    expect(losses.map(({ what }) => what)).toEqual([
+      'has cache_control; it would be left out',
+      'names a picture that does not stand in it',
+      'has a block of type "search_result"; it would be left out',
+      'is a message of the system; it would become one of the user',
+    ]);
+  });
+});

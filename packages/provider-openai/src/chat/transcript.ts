@@ -1,0 +1,98 @@
+import type { AssistantPart } from '@cobbler/agent';
+import type { Json, Transcript, TranscriptFormat } from '@cobbler/agent/provider';
+import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
+import type { Fields } from '../fields.ts';
+import { isFields, objectsIn, textIn } from '../fields.ts';
+import { providerName } from '../models.ts';
+import { contentParts, readArguments, readContent } from '../transcript-part.ts';
+import { chatTurn } from './turn.ts';
+
+/** Conversations of Chat Completions: a request's body, or its `messages` alone. */
+export const chatTranscripts: TranscriptFormat = {
+  name: 'Chat Completions',
+  match(value) {
+    const messages = messagesOf(value);
+    return messages?.filter((message) => isFields(message) && isOwn(message)).length;
+  },
+  read(value) {
+    const read = new ChatTranscript();
+    const messages = messagesOf(value) ?? [];
+    const lead = leadOf(messages).length;
+    for (const [at, message] of messages.entries()) {
+      if (at >= lead) read.message(message, `messages[${at}]`);
+    }
+    return read.done();
+  },
+  write(value, messages) {
+    const lead = leadOf(messagesOf(value) ?? []) as readonly Json[];
+    const written = [...lead, ...writeTurns(messages, providerName, chatTurn)];
+    return Array.isArray(value) || !isFields(value) ? written : ({ ...value, messages: written } as Json);
+  },
+};
+
+const ownRoles: ReadonlySet<unknown> = new Set(['system', 'developer', 'tool']);
+const ownParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio', 'file', 'refusal']);
+
+function isOwn(message: Fields): boolean {
+  if (ownRoles.has(message['role']) || message['tool_calls'] !== undefined) return true;
+  return objectsIn(message, 'content').some(({ type }) => ownParts.has(type));
+}
+
+function messagesOf(value: unknown): readonly unknown[] | undefined {
+  const messages = isFields(value) ? value['messages'] : value;
+  return Array.isArray(messages) ? messages : undefined;
+}
+
+/** Instructions stand before the conversation and stay as they are. */
+function leadOf(messages: readonly unknown[]): readonly unknown[] {
+  const first = messages.findIndex((message) => !isFields(message) || !isInstruction(message));
+  return first === -1 ? messages : messages.slice(0, first);
+}
+
+function isInstruction({ role }: Fields): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+class ChatTranscript {
+  // The service wants results right behind the one message that made the calls.
+  readonly #built = new TranscriptBuilder({ joins: false });
+
+  message(value: unknown, place: string): void {
+    const built = this.#built;
+    if (!isFields(value)) return built.problem(place, 'is no message');
+    const { role, content } = value;
+    if (role === 'assistant') return built.assistant(place, this.#answer(value, place));
+    if (role === 'tool') {
+      const toolCallId = textIn(value, 'tool_call_id');
+      return built.result(place, { toolCallId, content: readContent(built, content, place) });
+    }
+    if (role !== 'user' && !isInstruction(value))
+      return built.problem(place, `has the role ${JSON.stringify(role)}`);
+    if (role !== 'user') built.loss(place, 'is a message of the system; it would become one of the user');
+    built.user(place, readContent(built, content, place));
+  }
+
+  done(): Transcript {
+    return this.#built.done();
+  }
+
+  #answer(message: Fields, place: string): AssistantPart[] {
+    const said = contentParts(message['content'] === '' ? null : message['content']);
+    return [
+      ...said.map((part): AssistantPart => {
+        const name = part['type'] === 'refusal' ? 'refusal' : 'text';
+        return { type: 'text', text: textIn(part, name) };
+      }),
+      ...objectsIn(message, 'tool_calls').map((call) => this.#call(call, place)),
+    ];
+  }
+
+  #call(call: Fields, place: string): AssistantPart {
+    const given = isFields(call['function']) ? call['function'] : {};
+    if (call['function'] === undefined)
+      this.#built.loss(place, `has a call of type ${JSON.stringify(call['type'])}; only its name would stay`);
+    const toolName = textIn(given, 'name') || textIn(call, 'type');
+    const args = readArguments(this.#built, given['arguments'], place);
+    return { type: 'tool_call', id: textIn(call, 'id'), toolName, ...args };
+  }
+}

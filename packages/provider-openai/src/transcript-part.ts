@@ -1,0 +1,74 @@
+import type { UserPart } from '@cobbler/agent';
+import type { TranscriptBuilder } from '@cobbler/agent/provider';
+import type { Fields } from './fields.ts';
+import { isFields, textIn } from './fields.ts';
+
+/** Content in either API: a text, or a list of parts. */
+export function contentParts(content: unknown): readonly Fields[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return Array.isArray(content) ? content.filter(isFields) : [];
+}
+
+/** What a user's message or a tool's output holds, in the words of either API. */
+export function readContent(built: TranscriptBuilder, content: unknown, place: string): UserPart[] {
+  return contentParts(content).map((part) => readPart(built, part, place));
+}
+
+function readPart(built: TranscriptBuilder, part: Fields, place: string): UserPart {
+  const inner = isFields(part['image_url']) ? part['image_url'] : part;
+  switch (part['type']) {
+    case 'text':
+    case 'input_text':
+    case 'output_text':
+      return { type: 'text', text: textIn(part, 'text') };
+    case 'image_url':
+      return readFile(built, 'image', textIn(inner, 'url'), place);
+    case 'input_image':
+      return readFile(built, 'image', textIn(part, 'image_url') || textIn(part, 'file_id'), place);
+    case 'file':
+    case 'input_file': {
+      const file = isFields(part['file']) ? part['file'] : part;
+      const found = ['file_data', 'file_url', 'file_id'].map((name) => textIn(file, name)).find(Boolean);
+      return readFile(built, 'document', found ?? '', place, textIn(file, 'filename'));
+    }
+    default: {
+      built.loss(place, `has a part of type ${JSON.stringify(part['type'])}; only its name would stay`);
+      return { type: 'text', text: `(${String(part['type'])})` };
+    }
+  }
+}
+
+/** A file as a data URL; of any other only the address can be kept. */
+function readFile(
+  built: TranscriptBuilder,
+  type: 'image' | 'document',
+  address: string,
+  place: string,
+  name = '',
+): UserPart {
+  const found = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/=]*)$/.exec(address);
+  if (found === null) {
+    built.loss(place, `names ${type === 'image' ? 'a picture' : 'a document'} that does not stand in it`);
+    return { type: 'text', text: `(${type}: ${name === '' ? address : name})` };
+  }
+  const [, mediaType = '', data = ''] = found;
+  return type === 'image'
+    ? { type, mediaType, data }
+    : { type, mediaType, data, ...(name !== '' && { name }) };
+}
+
+/** Arguments as both APIs hold them, as JSON text; a problem when they are none. */
+export function readArguments(
+  built: TranscriptBuilder,
+  text: unknown,
+  place: string,
+): { arguments: Record<string, unknown>; problem?: string } {
+  try {
+    const value: unknown = JSON.parse(typeof text === 'string' && text.trim() !== '' ? text : '{}');
+    if (isFields(value)) return { arguments: value };
+  } catch {
+    // Told below, like JSON that is no object.
+  }
+  built.problem(place, 'has a call whose arguments are no JSON object');
+  return { arguments: {}, problem: 'The arguments were not a JSON object.' };
+}

@@ -1,0 +1,211 @@
+import type { TranscriptFormat } from '@cobbler/agent/provider';
+import { mendTranscript } from '@cobbler/agent/provider';
+import { randomHistory, seededRandom } from '@cobbler/agent/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { chatTranscripts, responsesTranscripts } from '../src/index.ts';
+import { chatTesting, responsesTesting } from '../src/testing/index.ts';
+
+function written(format: TranscriptFormat, seed: number): unknown[] {
+  const { messages } = randomHistory(seededRandom(seed), {});
+  const { messages: whole } = mendTranscript({ messages, places: [], problems: [], losses: [] });
+  return format.write([], whole) as unknown[];
+}
+
+const checked = (format: TranscriptFormat, value: unknown) => mendTranscript(format.read(value));
+const mended = (format: TranscriptFormat, value: unknown) =>
+  format.write(value, checked(format, value).messages);
+const told = (format: TranscriptFormat, value: unknown) =>
+  checked(format, value).problems.map(({ place, what }) => `${place} ${what}`);
+
+const refusedChat = (messages: unknown) =>
+  chatTesting.refuse({ model: 'gpt-6-terra', stream: true, messages })?.body;
+const refusedResponses = (input: unknown) =>
+  responsesTesting.refuse({ model: 'gpt-6-terra', stream: true, input })?.body;
+
+describe.each([
+  ['Chat Completions', chatTranscripts, refusedChat],
+  ['Responses', responsesTranscripts, refusedResponses],
+] as const)('a conversation of %s in a file', (_name, format, refused) => {
+  test('as the provider writes it is fine, and is written as it was read', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const items = written(format, seed);
+      expect(told(format, items)).toEqual([]);
+      expect(mended(format, items)).toEqual(items);
+    }
+  });
+
+  test('P12 with items lost, doubled and out of order is mended so that the service takes it', () => {
+    const torn = fc.nat(400).chain((seed) => {
+      const items = written(format, seed);
+      return fc.shuffledSubarray([...items, ...items], { minLength: 1 });
+    });
+    fc.assert(
+      fc.property(torn, (items) => {
+        const whole = mended(format, items);
+        fc.pre((whole as unknown[]).length > 0);
+        expect(refused(whole)).toBeUndefined();
+        expect(told(format, whole)).toEqual([]);
+      }),
+      { numRuns: 300, seed: 20_261_121 },
+    );
+  });
+});
+
+const user = { role: 'user', content: 'Go.' };
+
+describe('Chat Completions', () => {
+  const call = (id: string, args = '{}') => ({
+    id,
+    type: 'function',
+    function: { name: 'look', arguments: args },
+  });
+  const calls = (...ids: string[]) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: ids.map((id) => call(id)),
+  });
+  const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: `saw ${id}` });
+
+  test.each([
+    [
+      'a call without a result',
+      [user, calls('a', 'b'), result('b')],
+      'messages[1] has a call of look ("a") without a result',
+    ],
+    [
+      'a result behind the user',
+      [user, calls('a'), user, result('a')],
+      'messages[3] is the result of the call "a", but stands apart from it',
+    ],
+    [
+      'a result behind another answer',
+      [user, calls('a'), { role: 'assistant', content: 'Hm.' }, result('a')],
+      'messages[3] is the result of the call "a", but stands apart from it',
+    ],
+    [
+      'a result without a call',
+      [user, result('a')],
+      'messages[1] is a result for the call "a", which waits for none',
+    ],
+    [
+      'arguments',
+      [user, { role: 'assistant', tool_calls: [call('a', '{"x":')] }, result('a')],
+      'messages[1] has a call whose arguments are no JSON object',
+    ],
+    [
+      'a role',
+      [user, { role: 'function', name: 'look', content: 'x' }],
+      'messages[1] has the role "function"',
+    ],
+    ['no message', [user, 7], 'messages[1] is no message'],
+    ['an empty answer', [user, { role: 'assistant', content: '' }], 'messages[1] is empty'],
+  ])('%s is told and mended', (_what, messages, expected) => {
+    expect(told(chatTranscripts, messages)).toEqual([expected]);
+    const whole = mended(chatTranscripts, messages);
+    expect(refusedChat(whole)).toBeUndefined();
+    expect(told(chatTranscripts, whole)).toEqual([]);
+  });
+
+  test('instructions in front and the fields of the request stay as they are', () => {
+    const lead = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'developer', content: 'In French.' },
+    ];
+    const body = { model: 'm', messages: [...lead, user, calls('a')] };
+    const whole = mended(chatTranscripts, body) as unknown as typeof body;
+    expect([whole.model, whole.messages.slice(0, 3)]).toEqual(['m', [...lead, user]]);
+    expect(whole.messages).toHaveLength(5);
+  });
+
+  test('what has no place in our words is named', () => {
+    const { losses } = checked(chatTranscripts, [
+      user,
+      { role: 'system', content: 'Now.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
+          { type: 'input_audio' },
+        ],
+      },
+    ]);
+    expect(losses.map(({ place, what }) => `${place} ${what}`)).toEqual([
+      'messages[1] is a message of the system; it would become one of the user',
+      'messages[2] names a picture that does not stand in it',
+      'messages[2] has a part of type "input_audio"; only its name would stay',
+    ]);
+  });
+
+  test('is told from those of other services', () => {
+    expect(chatTranscripts.match([user])).toBe(0);
+    expect(chatTranscripts.match({ messages: [user, calls('a'), result('a')] })).toBe(2);
+    expect(chatTranscripts.match({ input: 'Go.' })).toBeUndefined();
+  });
+});
+
+describe('Responses', () => {
+  const call = (id: string) => ({
+    type: 'function_call',
+    id: `fc_${id}`,
+    call_id: id,
+    name: 'look',
+    arguments: '{}',
+  });
+  const result = (id: string) => ({ type: 'function_call_output', call_id: id, output: `saw ${id}` });
+  const thought = {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'hm' }],
+    encrypted_content: 'x',
+  };
+  const answer = {
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 'Hi.', annotations: [] }],
+  };
+
+  test.each([
+    [
+      'a call without an output',
+      [user, call('a'), call('b'), result('b')],
+      'input[1] has a call of look ("a") without a result',
+    ],
+    [
+      'an output without a call',
+      [user, result('a')],
+      'input[1] is a result for the call "a", which waits for none',
+    ],
+    ['a thought that leads nowhere', [user, thought], 'input[1] is reasoning that leads to nothing'],
+    [
+      'a thought before the user',
+      [user, thought, user, answer],
+      'input[1] is reasoning that leads to nothing',
+    ],
+    ['no item', [user, null], 'input[1] is no item'],
+    ['a role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],
+  ])('%s is told and mended', (_what, items, expected) => {
+    expect(told(responsesTranscripts, items)).toEqual([expected]);
+    expect(told(responsesTranscripts, mended(responsesTranscripts, items))).toEqual([]);
+  });
+
+  test('thoughts, ids and items of the service’s own come back as they were', () => {
+    const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'x' } };
+    const items = [user, thought, call('a'), result('a'), search, { ...thought, id: 'rs_2' }, answer];
+    expect(told(responsesTranscripts, items)).toEqual([]);
+    const whole = mended(responsesTranscripts, items) as unknown[];
+    expect(whole.slice(1, 3)).toEqual([thought, call('a')]);
+    expect(whole).toContainEqual(search);
+  });
+
+  test('a text alone is a conversation as well', () => {
+    expect(told(responsesTranscripts, { model: 'm', input: 'Go.' })).toEqual([]);
+    expect(mended(responsesTranscripts, { model: 'm', input: '' })).toMatchObject({ model: 'm' });
+  });
+
+  test('is told from those of other services', () => {
+    expect(responsesTranscripts.match([user])).toBe(0);
+    expect(responsesTranscripts.match({ input: [user, call('a'), result('a')] })).toBe(2);
+    expect(responsesTranscripts.match({ messages: [] })).toBeUndefined();
+  });
+});
