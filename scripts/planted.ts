@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { simulate } from '@cobbler/agent/testing';
 import type { PlantedBug } from '../packages/agent/test/planted-bugs.ts';
 import { plantedBugs } from '../packages/agent/test/planted-bugs.ts';
 
@@ -45,17 +46,23 @@ export async function findPlanted(only: string): Promise<boolean> {
   const work = async () => {
     for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) {
       const found = await find(bug);
-      if (found === undefined) missed += 1;
-      const told =
-        found === undefined ? `NOT FOUND in ${mostSeeds}` : `seed ${String(found.seed).padStart(4)}`;
-      process.stdout.write(
-        `${told}  ${bug.name}\n${found === undefined ? '' : `           ${short(found)}\n`}`,
-      );
+      const isSound = found === undefined || (await simulate(found.seed)).violation === undefined;
+      if (found === undefined || !isSound) missed += 1;
+      print(bug, found, isSound);
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
   process.stdout.write(`${bugs.length - missed} of ${bugs.length} planted bugs found.\n`);
   return missed === 0 && bugs.length > 0;
+}
+
+/** @param isSound the seed breaks no promise without the bug. */
+function print({ name }: PlantedBug, found: Found | undefined, isSound: boolean): void {
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  if (found === undefined) return void write(`NOT FOUND in ${mostSeeds}  ${name}`);
+  write(`seed ${String(found.seed).padStart(4)}  ${name}`);
+  write(`           ${short(found)}`);
+  if (!isSound) write('           This seed fails without the bug as well: mend that first.');
 }
 
 function short({ rule, message }: Found): string {

@@ -7,11 +7,12 @@ import { costOf } from './limits.ts';
 import type { AnswerCount } from './metrics.ts';
 import type { Usage } from './usage.ts';
 import { addUsage, isNoUsage, noUsage } from './usage.ts';
+import { wellFormedText } from './well-formed.ts';
 import type { Work } from './work.ts';
 
 /**
- * Makes the conversation smaller. Where nothing can be left out the run goes on, unless the provider has
- * refused the conversation already; a compaction that fails ends it.
+ * Makes the conversation smaller. That nothing could be left out is recorded too: the run then goes on as it
+ * is, or fails with what the provider said. A compaction that fails ends it.
  */
 export async function compact(work: Work): Promise<void> {
   const { state } = work;
@@ -26,22 +27,12 @@ export async function compact(work: Work): Promise<void> {
         ask: (request, agent = work.agent) => account.ask(agent, request),
       });
       const upTo = safeCut(state.messages, made?.upTo ?? 0);
-      if (upTo === 0 && (state.failure !== undefined || state.stopReason === 'context_full'))
-        throw tooLarge();
-      const summary = upTo === 0 ? '' : (made?.summary ?? '');
+      const summary = upTo === 0 ? '' : wellFormedText(made?.summary ?? '');
       return [{ type: 'compacted', upTo, summary, ...account.spent() }];
     } catch (thrown) {
       const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };
       return [{ type: 'ask_failed', error, durationMs: work.runtime.monotonic() - began, compacting: true }];
     }
-  });
-}
-
-function tooLarge(): AgentError {
-  return new AgentError({
-    kind: 'invalid',
-    code: 'context_full',
-    message: 'The conversation is too large and nothing in it can be left out.',
   });
 }
 

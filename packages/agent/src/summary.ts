@@ -72,7 +72,8 @@ function summaryRequest(messages: readonly Message[], agent: Agent, maxTokens: n
     ],
     tools: [],
     system: instructions,
-    config: { maxTokens, effort: 'low' },
+    // Nobody asks about this text again.
+    config: { maxTokens, effort: 'low', cache: false },
   };
 }
 

@@ -1,5 +1,6 @@
 import { askingMutants } from './mutants/asking.ts';
 import { historyMutants } from './mutants/history.ts';
+import { longWorkMutants } from './mutants/long-work.ts';
 import { loopMutants } from './mutants/loop.ts';
 import { moneyMutants } from './mutants/money.ts';
 import type { Mutant } from './mutants/mutant.ts';
@@ -16,4 +17,5 @@ export const mutants: readonly Mutant[] = [
   ...toolMutants,
   ...moneyMutants,
   ...recordMutants,
+  ...longWorkMutants,
 ];

@@ -122,6 +122,7 @@ test('S0.21 nothing of the inside is exported: a factory and what is known of mo
     'claudeModels',
     'claudePrice',
     'claudePricing',
+    'claudeTranscripts',
     'createClaude',
   ]);
 });

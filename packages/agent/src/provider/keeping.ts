@@ -1,5 +1,5 @@
 import type { Rhythm } from './rhythm.ts';
-import { after, beat, isAffordable, lifetimeFor } from './rhythm.ts';
+import { after, beat, lifetimeFor } from './rhythm.ts';
 import type { CacheLifetime, PrefixCache } from './wire.ts';
 
 /** What decides how long a request is worth keeping. */
@@ -44,7 +44,7 @@ export class Keeping {
   of(keepable: Keepable): Kept {
     const cache = this.#cache;
     if (cache === undefined) return {};
-    const { key, now, bytes, wanted } = keepable;
+    const { key, now, bytes, wanted, closing } = keepable;
     const rhythm = beat(keepable.rhythm, now, cache);
     // A cache without marks keeps a request as a whole or not at all.
     if (!this.#isMarked) {
@@ -53,20 +53,16 @@ export class Keeping {
       return { rhythm: after(rhythm, whole, lifetime, cache), turns: lifetime, envelope: lifetime };
     }
     const shared = beat(this.#shared.get(key), now, cache);
-    const { turns, envelope } = this.#choose(keepable, { rhythm, shared, cache });
+    const turns = wanted && !closing ? lifetimeFor(rhythm, bytes.turns, cache) : undefined;
+    const envelope = wanted ? longer(turns, lifetimeFor(shared, bytes.envelope, cache)) : undefined;
     this.#shared.set(key, after(shared, bytes.envelope, envelope, cache));
     return { rhythm: after(rhythm, bytes.turns, turns, cache), turns, envelope };
   }
+}
 
-  #choose(
-    { bytes, wanted, closing }: Keepable,
-    { rhythm, shared, cache }: { rhythm: Rhythm; shared: Rhythm; cache: PrefixCache },
-  ): { turns: CacheLifetime | undefined; envelope: CacheLifetime | undefined } {
-    if (!wanted) return { turns: undefined, envelope: undefined };
-    const envelope = lifetimeFor(shared, bytes.envelope, cache);
-    const turns = closing ? undefined : lifetimeFor(rhythm, bytes.turns, cache);
-    if (turns === undefined || turns.ms <= (envelope?.ms ?? 0)) return { turns, envelope };
-    if (isAffordable(shared, bytes.envelope, turns, cache)) return { turns, envelope: turns };
-    return { turns: envelope, envelope };
-  }
+function longer(
+  left: CacheLifetime | undefined,
+  right: CacheLifetime | undefined,
+): CacheLifetime | undefined {
+  return (left?.ms ?? 0) >= (right?.ms ?? 0) ? left : right;
 }

@@ -63,12 +63,7 @@ export function lifetimeFor(rhythm: Rhythm, bytes: number, cache: PrefixCache): 
 }
 
 /** Whether all requests together, this one kept so long, cost no more than {@link mostPaid}. */
-export function isAffordable(
-  rhythm: Rhythm,
-  bytes: number,
-  lifetime: CacheLifetime,
-  cache: PrefixCache,
-): boolean {
+function isAffordable(rhythm: Rhythm, bytes: number, lifetime: CacheLifetime, cache: PrefixCache): boolean {
   return rhythm.paid + costOf(rhythm, bytes, lifetime, cache) <= (rhythm.sent + bytes) * mostPaid;
 }
 
