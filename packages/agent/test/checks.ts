@@ -52,10 +52,12 @@ export const units: readonly string[] = [
   'test/fold',
   'test/gate',
   'test/limits',
+  'test/left-behind',
   'test/log',
   'test/message',
   'test/output',
   'test/run.test',
+  'test/stopwatch',
   'test/tool',
   'test/usage',
 ];

@@ -113,6 +113,20 @@ describe('decide', () => {
     }
   });
 
+  it('P9 runs no call of an answer that ended for another reason than to have it run', () => {
+    for (const stopReason of [
+      'complete',
+      'max_tokens',
+      'refusal',
+      'context_full',
+      'unknown',
+      'pause',
+    ] as const) {
+      expect(next({ stopReason, calls: [openCall(0)] }).type).not.toBe('call');
+    }
+    expect(next({ calls: [openCall(0)] }).type).not.toBe('call');
+  });
+
   it('cuts a batch where the tool calls are used up', () => {
     const calls = [openCall(0), openCall(1), openCall(2)];
     const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;

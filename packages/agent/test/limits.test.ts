@@ -39,6 +39,16 @@ describe('a budget', () => {
     expect([budget.tokensLeft, budget.usdLeft]).toEqual([100, 1]);
   });
 
+  it('P1 holds money back from others just like tokens', () => {
+    const budget = new Budget({ usd: 1 });
+    const held = budget.reserve(0, 0.75);
+    expect(() => budget.reserve(0, 0.5)).toThrow(/no room for the next call/);
+    held.settle(0, 0.5);
+    budget.reserve(0, 0.5).settle(0, 0.5);
+    expect(() => budget.reserve(0, 0.125)).toThrow(/no room/);
+    expect(budget.usd).toBe(1);
+  });
+
   it('holds the whole amount once more for another attempt, and books what the failed ones used', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(40, 0.25);

@@ -184,7 +184,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: '',
     why: 'watchers are not told that the text so far is void',
     promises: [8],
-    by: 'contract: retries',
+    by: 'test/provider-retries.test.ts',
   },
   {
     file: scrub,
@@ -208,7 +208,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: 'address.scrubber.text(body.text)',
     why: 'half a key at the end of a cut body is shown',
     promises: [19],
-    by: 'contract: secrets',
+    by: 'test/provider-errors.test.ts',
   },
   {
     file: 'src/provider/address.ts',

@@ -11,7 +11,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a turn without words is sent empty',
     promises: [12],
-    by: 'contract: history',
+    by: 'test/provider-view.test.ts',
   },
   {
     file: view,
@@ -51,7 +51,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a result without content is sent without content',
     promises: [12],
-    by: 'contract: history',
+    by: 'test/provider-view.test.ts',
   },
   {
     file: 'src/provider/call-names.ts',
@@ -139,7 +139,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: 'return;',
     why: 'calls of an answer that was cut stay open',
     promises: [9, 12],
-    by: 'executor: history',
+    by: 'test/fold.test.ts',
   },
   {
     file: fold,

@@ -76,7 +76,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: 'wanted',
     why: 'a late success beats a cancel',
     promises: [4],
-    by: 'executor: cancel',
+    by: 'executor: limits',
   },
   {
     file: drive,
@@ -116,7 +116,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'every run leaves a listener on its signal',
     promises: [18],
-    by: 'test/run.test.ts',
+    by: 'test/left-behind.test.ts',
   },
   {
     file: drive,
@@ -140,7 +140,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: 'live(event);',
     why: 'events of a request that was given up are shown',
     promises: [3],
-    by: 'executor: cancel',
+    by: 'executor: events',
   },
   {
     file: ask,
@@ -156,7 +156,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'an agent that ignores its signal holds up the run',
     promises: [3],
-    by: 'executor: cancel',
+    by: 'test/left-behind.test.ts',
   },
   {
     file: ask,
@@ -164,7 +164,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'every request leaves a listener on the signal of its run',
     promises: [18],
-    by: 'test/run.test.ts',
+    by: 'test/left-behind.test.ts',
   },
   {
     file: 'src/run.ts',
@@ -180,6 +180,6 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'time limits begin anew whenever a person is asked',
     promises: [2],
-    by: 'executor: waiting',
+    by: 'test/stopwatch.test.ts',
   },
 ];

@@ -59,7 +59,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'const used = [response.usage];',
     why: 'failed attempts of an answer cost nothing',
     promises: [14],
-    by: 'executor: limits',
+    by: 'test/left-behind.test.ts',
   },
   {
     file: ask,
@@ -91,6 +91,6 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'costOf(usage, price)',
     why: 'an answer does not say what its failed attempts cost',
     promises: [14],
-    by: 'executor: limits',
+    by: 'executor: metrics',
   },
 ];

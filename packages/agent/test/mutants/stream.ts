@@ -47,7 +47,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'Number.POSITIVE_INFINITY',
     why: 'a stalled stream is waited for until the limit of the call',
     promises: [2],
-    by: 'contract: waits',
+    by: 'test/provider-deadlines.test.ts',
   },
   {
     file: exchange,
@@ -55,7 +55,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'this.#lastProgress = this.#lastByte;',
     why: 'pings count as progress',
     promises: [2],
-    by: 'contract: waits',
+    by: 'test/provider-deadlines.test.ts',
   },
   {
     file: exchange,
@@ -63,7 +63,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'this.#startedAt + timeouts.totalMs',
     why: 'a head that never comes is waited for until the limit of the call',
     promises: [2],
-    by: 'contract: waits',
+    by: 'test/provider-deadlines.test.ts',
   },
   {
     file: exchange,
@@ -143,7 +143,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'const afterEndMs = 1_000_000;',
     why: 'an answer that is over is waited for as long as its connection lives',
     promises: [2],
-    by: 'contract: stream',
+    by: 'test/provider-deadlines.test.ts',
   },
   {
     file: 'src/provider/error-body.ts',
@@ -279,7 +279,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: '',
     why: 'a byte order mark hides the first event',
     promises: [1],
-    by: 'contract: framing',
+    by: 'test/provider-framing.test.ts',
   },
   {
     file: lines,
@@ -287,7 +287,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: '',
     why: 'a frame without end fills the memory',
     promises: [18],
-    by: 'contract: hostile',
+    by: 'test/provider-framing.test.ts',
   },
   {
     file: sse,

@@ -12,7 +12,7 @@ export const toolMutants: readonly Mutant[] = [
     replace: '',
     why: 'a call with broken arguments is run',
     promises: [9],
-    by: 'executor: tools',
+    by: 'executor: loop',
   },
   {
     file: call,
@@ -65,22 +65,6 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: 'return recorded && !work.signal.aborted;',
-    replace: 'return !work.signal.aborted;',
-    why: 'a tool runs though its start could not be recorded',
-    promises: [9],
-    by: 'executor: store',
-  },
-  {
-    file: call,
-    find: 'return recorded && !work.signal.aborted;',
-    replace: 'return recorded;',
-    why: 'a tool starts after the cancel',
-    promises: [3],
-    by: 'executor: cancel',
-  },
-  {
-    file: call,
     find: "if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;",
     replace: '',
     why: 'tools that change something run side by side',
@@ -130,8 +114,8 @@ export const toolMutants: readonly Mutant[] = [
   {
     file: toolRun,
     find: '(thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),',
-    replace: '() => finish(undefined),',
-    why: 'a tool that throws gives no result',
+    replace: '() => finish({ content: [], isError: false }),',
+    why: 'a tool that throws gives an empty good result',
     promises: [10, 12],
     by: 'executor: tools',
   },
@@ -157,7 +141,7 @@ export const toolMutants: readonly Mutant[] = [
     replace: "const whole = value.trim() === '' ? '(no output)' : value;",
     why: 'half characters of a tool are kept',
     promises: [10, 12],
-    by: 'executor: tools',
+    by: 'executor: compaction',
   },
   {
     file: gate,

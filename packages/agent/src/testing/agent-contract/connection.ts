@@ -1,5 +1,6 @@
 import { userMessage } from '../../message.ts';
 import { expect, expectEqual, expectOneOf } from '../assertion.ts';
+import { plays } from '../play.ts';
 import type { ScriptAnswer } from '../provider-testing.ts';
 import { callBlock, scriptAnswer } from '../script.ts';
 import type { SocketAnswer } from '../socket-server.ts';
@@ -246,6 +247,14 @@ export const connectionCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask({ messages: large }, { agent })), answer, subject.testing);
     });
   }),
+  the('a name of several addresses is asked at the one that answers', (subject) =>
+    onStage(subject, [plays(answer)], async (stage) => {
+      const agent = stage.agent({ baseURL: stage.baseURL.replace('127.0.0.1', 'localhost') });
+      const outcome = await stage.ask({}, { agent });
+      expectAnswer(answered(outcome), answer, subject.testing);
+      expectEqual(outcome.response?.attempts, 1, 'the attempts');
+    }),
+  ),
   the('a plain service asked over TLS is a network error', (subject) =>
     onStage(subject, [], async (stage) => {
       const agent = stage.agent({ baseURL: stage.baseURL.replace('http:', 'https:'), retry: { retries: 0 } });

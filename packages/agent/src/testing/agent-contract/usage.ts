@@ -1,5 +1,6 @@
 import type { Usage } from '../../usage.ts';
 import { expect, expectEqual } from '../assertion.ts';
+import type { Play } from '../play.ts';
 import { failsWith, plays } from '../play.ts';
 import type { ScriptAnswer, Step } from '../provider-testing.ts';
 import { scriptAnswer, tell } from '../script.ts';
@@ -31,6 +32,13 @@ function expectWastedInput(subject: ContractSubject, wasted: Usage | undefined, 
 /** The telling of an answer without its end. */
 function unfinished(answer: ScriptAnswer): Step[] {
   return tell(answer).filter(({ type }) => type !== 'end');
+}
+
+/** What these attempts waste before a good one. */
+async function wastedBy(subject: ContractSubject, attempts: readonly Play[]): Promise<Usage> {
+  const { outcome } = await askOnce(subject, [...attempts, plays(scriptAnswer(['Whole.']))]);
+  expectEqual(answered(outcome).attempts, attempts.length + 1, 'the attempts');
+  return answered(outcome).wasted;
 }
 
 export const usageCases: readonly CaseDefinition[] = [
@@ -103,6 +111,25 @@ export const usageCases: readonly CaseDefinition[] = [
     expectEqual(error.attempts, 2, 'the attempts');
     expectWastedInput(subject, error.wasted, 2);
   }),
+  the(
+    'P14 a busy answer, a cut one and one that fails in its stream are each counted once',
+    async (subject) => {
+      const steps = unfinished(counted);
+      const busy = failsWith({ type: 'overloaded', message: 'Too busy.' });
+      const cut = plays(counted, { steps, ending: 'reset' });
+      const fault = plays(counted, { steps, fault: { type: 'server', message: 'Broken.' } });
+      const alone = [await wastedBy(subject, [cut]), await wastedBy(subject, [fault])];
+      const together = await wastedBy(subject, [busy, cut, fault]);
+      const sum = (of: 'inputTokens' | 'outputTokens') =>
+        alone.reduce((total, usage) => total + usage[of], 0);
+      expectEqual(
+        [together.inputTokens, together.outputTokens],
+        [sum('inputTokens'), sum('outputTokens')],
+        'the wasted input and output tokens',
+      );
+    },
+    'in-stream-fault',
+  ),
   the('P14 a request that the service turned away used nothing', async (subject) => {
     const answer = scriptAnswer(['Hello.']);
     const { outcome } = await askOnce(subject, [
