@@ -30,23 +30,24 @@ export async function ask(work: Work, closing: LimitName | undefined): Promise<v
   await work.step(name, () => outcome(work, closing !== undefined));
 }
 
-async function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
-  const began = work.runtime.monotonic();
-  const elapsed = () => work.runtime.monotonic() - began;
-  const { agent, state, live } = work;
+function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
+  const { agent, state, live, runtime } = work;
+  const began = runtime.monotonic();
   const request = requestOf(work, closing);
-  try {
-    const asked = { agent, request, inputTokens: () => inputBound(state, request), live };
-    const { response, price, shortenedBy } = await askWithin(work, asked);
-    work.answered(response);
-    const event = answerEvent(work, response, { durationMs: elapsed(), price });
-    // The model was cut short by our limit, not by its own.
-    if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
-    return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
-  } catch (thrown) {
-    const error = AgentError.from(thrown).toJSON();
-    return [{ type: 'ask_failed', error, durationMs: elapsed() }];
-  }
+  const asked = { agent, request, inputTokens: () => inputBound(state, request), live };
+  return askWithin(work, asked).then(
+    ({ response, price, shortenedBy }) => {
+      work.answered(response);
+      const event = answerEvent(work, response, { durationMs: runtime.monotonic() - began, price });
+      // The model was cut short by our limit, not by its own.
+      if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
+      return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
+    },
+    (thrown) => {
+      const error = AgentError.from(thrown).toJSON();
+      return [{ type: 'ask_failed', error, durationMs: runtime.monotonic() - began }];
+    },
+  );
 }
 
 /** A request, whom it goes to and who watches. */
@@ -131,14 +132,22 @@ function answer(
     const emit = (event: AgentEvent) => {
       if (!over) live(event);
     };
+    const end = () => {
+      over = true;
+      cancelGrace();
+      signal.removeEventListener('abort', stop);
+    };
     // It begins now or never: a moment later somebody may have stopped the run.
-    new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry })))
-      .then(resolve, reject)
-      .finally(() => {
-        over = true;
-        cancelGrace();
-        signal.removeEventListener('abort', stop);
-      });
+    new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry }))).then(
+      (response) => {
+        end();
+        resolve(response);
+      },
+      (error) => {
+        end();
+        reject(error);
+      },
+    );
   });
 }
 

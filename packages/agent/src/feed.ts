@@ -16,6 +16,7 @@ export class Feed {
   readonly #readers = new Set<Reader>();
   /** Replaced and never changed: an event is shown to those who listened when it came. */
   #listeners: readonly Listener[] = [];
+  #quiet = false;
   #ended = false;
 
   /** Shows the first event, which every later reader gets too, though it is not stored. */
@@ -30,9 +31,14 @@ export class Feed {
     this.#show(event);
   }
 
-  /** Shows an event to those who watch now; nothing is shown after the end. */
-  live(event: LiveEvent): void {
-    if (this.#listeners.length > 0 || this.#readers.size > 0) this.#show(event);
+  /** Shows an event to those who watch now. A function of its own, because it is called for every delta. */
+  readonly live = (event: LiveEvent): void => {
+    if (!this.#quiet && (this.#listeners.length > 0 || this.#readers.size > 0)) this.#show(event);
+  };
+
+  /** The end is being written: from here on only what is stored is shown. */
+  hush(): void {
+    this.#quiet = true;
   }
 
   /** No event follows. Readers end once they have taken what waits for them. */
@@ -66,7 +72,12 @@ export class Feed {
   #show(event: RunEvent): void {
     // First those who read: a reader that a listener makes begins with this event already.
     if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);
-    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);
+    // Walked without an iterator, of which there would be one for each delta. A listener may add or stop others.
+    const listeners = this.#listeners;
+    for (let index = 0; index < listeners.length; index += 1) {
+      const listener = listeners[index];
+      if (listener !== undefined && !listener.hasStopped) tell(listener, event);
+    }
   }
 }
 
@@ -79,7 +90,7 @@ interface Listener {
 function tell(listener: Listener, event: RunEvent): void {
   try {
     const returned: unknown = listener.hear(event);
-    if (returned instanceof Promise) returned.catch(() => undefined);
+    if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);
   } catch {}
 }
 

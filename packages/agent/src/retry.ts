@@ -1,3 +1,5 @@
+import { filledIn } from './filled-in.ts';
+
 /** How often and after which pauses a failed model request is made again. */
 export interface RetryPolicy {
   /** Requests made after the first one. */
@@ -16,6 +18,14 @@ export const defaultRetry: RetryPolicy = Object.freeze({
   maxMs: 8_000,
   maxWaitMs: 60_000,
 });
+
+/**
+ * The policy with what is given of it in its place.
+ * @throws AgentError `invalid` for what is no number: retries that are none would never be used up.
+ */
+export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
+  return filledIn('retry', defaultRetry, given);
+}
 
 /**
  * The pause before retry number `retry` (the first is 0): half of it is fixed, so it is never 0, and half is

@@ -11,6 +11,12 @@ const defaultTimeoutMs = 120_000;
 /** How long a tool that was told to stop may take to say how far it came, in milliseconds. */
 const graceMs = 100;
 
+/** Bytes below which texts are joined instead of being cut one by one. */
+const leastShare = 1024;
+
+/** Most bytes of the phrase that watchers are shown. */
+const mostSummary = 1000;
+
 /** What running a tool gave, in a form that is safe to store and send. */
 export interface ToolOutcome {
   readonly content: readonly ToolResultPart[];
@@ -34,15 +40,63 @@ export interface ToolJob {
  * nothing when the run stopped and the tool did not say in time how it ended.
  */
 export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | undefined> {
-  const stop = new AbortController();
+  if (work.signal.aborted) return undefined;
+  const stop = new Stop();
+  let returned: unknown;
+  try {
+    // It begins now or never: a moment later a tool beside it may have stopped the run.
+    returned = job.tool.execute(job.arguments, contextOf(work, job, stop));
+    if (isThenable(returned)) return await inTime(work, job, { stop, pending: returned });
+  } catch (thrown) {
+    return failure(summarize(thrown).message, job.mostBytes);
+  } finally {
+    stop.isOver = true;
+  }
+  return outcomeOf(returned, job.mostBytes);
+}
+
+/** Anything else is the tool's answer already: there is nothing to wait for. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
+  return 'then' in value && typeof value.then === 'function';
+}
+
+/** Tells one tool to stop. Its signal is made when the tool looks at it, which few quick ones do. */
+class Stop {
+  /** Nobody waits for the tool any more, so that it has nothing to tell. */
+  isOver = false;
+  #reason: AgentError | undefined;
+  #controller: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  get isAsked(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  ask(reason: AgentError): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/** A tool that has begun, and how to stop it. */
+interface Begun {
+  readonly stop: Stop;
+  readonly pending: PromiseLike<unknown>;
+}
+
+function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
   const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
   const limit = job.mostBytes;
-  return await new Promise((resolve) => {
-    let over = false;
+  return new Promise((resolve) => {
     let lateMessage: string | undefined;
     let cancelGrace = () => {};
     const finish = (outcome: ToolOutcome | undefined) => {
-      over = true;
       cancelTimeout();
       cancelGrace();
       work.signal.removeEventListener('abort', onAbort);
@@ -52,7 +106,7 @@ export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | u
       cancelTimeout();
       cancelGrace();
       cancelGrace = work.runtime.timer(graceMs, () => finish(outcome));
-      stop.abort(reason);
+      stop.ask(reason);
     };
     const onAbort = () =>
       end(new AgentError({ kind: 'aborted', message: 'The run was stopped.' }), undefined);
@@ -60,11 +114,9 @@ export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | u
       lateMessage = `${job.tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
       end(new AgentError({ kind: 'timeout', message: lateMessage }), failure(lateMessage, limit));
     });
-    if (work.signal.aborted) return finish(undefined);
-    work.signal.addEventListener('abort', onAbort, { once: true });
-    const context = contextOf(work, job, { signal: stop.signal, isOver: () => over });
-    // It begins now or never: a moment later a tool beside it may have stopped the run.
-    new Promise((settle) => settle(job.tool.execute(job.arguments, context))).then(
+    if (work.signal.aborted) onAbort();
+    else work.signal.addEventListener('abort', onAbort, { once: true });
+    new Promise((settle) => settle(pending)).then(
       (value) => finish(outcomeOf(value, limit)),
       // What a tool throws because it was stopped says less than why it was stopped.
       (thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),
@@ -72,19 +124,17 @@ export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | u
   });
 }
 
-function contextOf(
-  work: Work,
-  job: ToolJob,
-  { signal, isOver }: { readonly signal: AbortSignal; readonly isOver: () => boolean },
-): ToolContext {
+function contextOf(work: Work, job: ToolJob, stop: Stop): ToolContext {
   const { callId, tool } = job;
   return {
-    signal,
+    get signal() {
+      return stop.signal;
+    },
     callId,
     idempotencyKey: job.idempotencyKey,
     budget: work.budget,
     progress: (text) => {
-      if (!isOver() && !signal.aborted)
+      if (!stop.isOver && !stop.isAsked)
         work.live({ type: 'progress', callId, toolName: tool.name, text: String(text) });
     },
   };
@@ -92,6 +142,8 @@ function contextOf(
 
 function outcomeOf(value: unknown, limit: number): ToolOutcome {
   try {
+    // As JSON nothing would be left of its words.
+    if (value instanceof Error) return failure(summarize(value).message, limit);
     return isToolOutput(value)
       ? fromOutput(value, limit)
       : { content: text(plainText(value), limit), isError: false };
@@ -109,21 +161,36 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
   return {
     content: content.length === 0 ? text('', limit) : content,
     isError: output.isError === true,
-    ...(typeof output.summary === 'string' && { summary: output.summary.toWellFormed() }),
+    ...(typeof output.summary === 'string' && { summary: cap(output.summary.toWellFormed(), mostSummary) }),
     ...(typeof output.diff === 'string' && { diff: cap(output.diff.toWellFormed(), limit) }),
   };
 }
 
 /** The parts that say something; their texts share the limit. */
-function parts(given: readonly ToolResultPart[], limit: number): ToolResultPart[] {
+function parts(given: readonly ToolResultPart[], limit: number): readonly ToolResultPart[] {
   const said = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
-  const texts = said.filter((part) => part.type === 'text').length;
-  return said.flatMap((part) => {
-    if (part.type === 'text') return text(part.text, Math.floor(limit / texts));
-    if ((part.type === 'image' || part.type === 'document') && typeof part.data === 'string')
-      return [{ ...part }];
+  const texts = said.filter((part) => part.type === 'text');
+  const share = Math.floor(limit / texts.length);
+  // Marks of so many cuts would take more room than the texts.
+  if (texts.length > 1 && share < leastShare) {
+    const media = said.filter((part) => part.type !== 'text').map(mediaPart);
+    return [...text(texts.map((part) => part.text).join('\n'), limit), ...media];
+  }
+  return said.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [mediaPart(part)]));
+}
+
+/** Only what is known of a part is kept: the rest may be anything. */
+function mediaPart(part: ToolResultPart): ToolResultPart {
+  if (part.type !== 'image' && part.type !== 'document')
     throw new TypeError('it has a part that is neither text, image nor document');
-  });
+  const { type, mediaType, data } = part;
+  if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
+    throw new TypeError(`it has a part of type ${type} without a media type such as image/png`);
+  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    throw new TypeError(`it has a part of type ${type} whose data are not base64`);
+  if (type === 'image') return { type, mediaType, data };
+  const name = typeof part.name === 'string' ? { name: wellFormedText(part.name) } : {};
+  return { type, mediaType, data, ...name };
 }
 
 function plainText(value: unknown): string {

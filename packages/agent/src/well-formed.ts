@@ -11,20 +11,32 @@ const maxDepth = 200;
 
 /** A JSON value whose strings and keys are well formed; the same value when they already are. */
 export function wellFormedJson(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return wellFormedText(value);
-  if (depth > maxDepth) return value;
+  // Nearly every value is: looking costs a fraction of copying.
+  if (isWellFormed(value, depth)) return value;
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map((item) => wellFormedJson(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value as object).map(([key, item]) => [
+      wellFormedText(key),
+      wellFormedJson(item, depth + 1),
+    ]),
+  );
+}
+
+function isWellFormed(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return true;
   if (Array.isArray(value)) {
-    const items = value.map((item) => wellFormedJson(item, depth + 1));
-    return items.some((item, index) => item !== value[index]) ? items : value;
+    for (let index = 0; index < value.length; index += 1) {
+      if (!isWellFormed(value[index], depth + 1)) return false;
+    }
+    return true;
   }
-  if (!isObject(value)) return value;
-  let changed = false;
-  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
-    const entry: [string, unknown] = [wellFormedText(key), wellFormedJson(item, depth + 1)];
-    if (entry[0] !== key || entry[1] !== item) changed = true;
-    return entry;
-  });
-  return changed ? Object.fromEntries(entries) : value;
+  const fields = value as Record<string, unknown>;
+  for (const key of Object.keys(fields)) {
+    if (!key.isWellFormed() || !isWellFormed(fields[key], depth + 1)) return false;
+  }
+  return true;
 }
 
 /** What a person said or a tool gave, without empty text; the same array when nothing had to be mended. */
@@ -59,8 +71,9 @@ function callPart(part: ToolCallPart): ToolCallPart {
   }
   const { seal, ...plain } = part;
   const whole = wellFormedJson(plain) as typeof plain;
-  if (isObject(whole.arguments))
+  if (isObject(whole.arguments)) {
     return whole === plain ? part : { ...whole, ...(seal !== undefined && { seal }) };
+  }
   return {
     ...part,
     ...whole,
@@ -69,22 +82,13 @@ function callPart(part: ToolCallPart): ToolCallPart {
   };
 }
 
-/** Goes level by level instead of recursing, so that no nesting is too deep for it. */
-function isDeeper(root: unknown, most: number): boolean {
-  let level: object[] = isContainer(root) ? [root] : [];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > most) return true;
-    const below: object[] = [];
-    for (const value of level) {
-      for (const item of Object.values(value)) if (isContainer(item)) below.push(item);
-    }
-    level = below;
-  }
+/** Whether containers nest deeper than `most`. Recurses no deeper than that. */
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (most === 0) return true;
+  const fields = value as Record<string, unknown>;
+  for (const key of Object.keys(fields)) if (isDeeper(fields[key], most - 1)) return true;
   return false;
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function textPart<Part extends { readonly text: string }>(part: Part): Part | undefined {
@@ -94,6 +98,12 @@ function textPart<Part extends { readonly text: string }>(part: Part): Part | un
 }
 
 function mended<Part>(parts: readonly Part[], mend: (part: Part) => Part | undefined): readonly Part[] {
-  const whole = parts.map(mend).filter((part) => part !== undefined);
-  return whole.length === parts.length && whole.every((part, index) => part === parts[index]) ? parts : whole;
+  let whole: Part[] | undefined;
+  for (const [index, part] of parts.entries()) {
+    const next = mend(part);
+    if (next === part && whole === undefined) continue;
+    whole ??= parts.slice(0, index);
+    if (next !== undefined) whole.push(next);
+  }
+  return whole ?? parts;
 }

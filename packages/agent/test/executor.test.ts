@@ -74,9 +74,15 @@ describe('what a run costs', () => {
     return counts;
   }
 
-  it('is three appends and one timer for each turn with a tool, and two timers for the whole', async () => {
+  it('is three appends for each turn with a tool and two timers for the whole, when tools answer at once', async () => {
     const [few, many] = [await measured(10), await measured(20)];
     expect(many.appends - few.appends).toBe(30);
+    expect(many.timers).toBe(2);
+  });
+
+  it('is one timer more for each tool that takes its time', async () => {
+    const patient = { tools: [tool('a', { mayRepeat: true, execute: async () => 'done' })] };
+    const [few, many] = [await measured(10, patient), await measured(20, patient)];
     expect(many.timers - few.timers).toBe(10);
     expect(few.timers).toBe(12);
   });

@@ -283,7 +283,7 @@ describe('ids of calls', () => {
 describe('the stop reason', () => {
   const stopOf = (say: (out: Out) => void) => told(say).answer.stopReason;
 
-  test('is the one given at the end, else the one noted, else unknown', () => {
+  test('P4 is the one given at the end, else the one noted, else unknown', () => {
     expect(stopOf((out) => out.end('refusal'))).toBe('refusal');
     expect(
       stopOf((out) => {

@@ -17,12 +17,12 @@ describe('P2 deadlines', () => {
     await runtime.advance(59_999);
     expect(server.at(0).isDestroyed).toBe(false);
     await runtime.advance(1);
+    expect(server.at(0).isDestroyed).toBe(true);
     expect(await error).toMatchObject({
       kind: 'timeout',
       code: 'head',
       message: expect.stringContaining('60 s'),
     });
-    expect(server.at(0).isDestroyed).toBe(true);
     expect(runtime.timers).toBe(0);
   });
 
@@ -35,8 +35,8 @@ describe('P2 deadlines', () => {
     await runtime.advance(119_999);
     expect(server.at(0).isDestroyed).toBe(false);
     await runtime.advance(1);
-    expect(await error).toMatchObject({ kind: 'timeout', code: 'stall', attempts: 1 });
     expect(server.at(0).isDestroyed).toBe(true);
+    expect(await error).toMatchObject({ kind: 'timeout', code: 'stall', attempts: 1 });
   });
 
   async function pinged(

@@ -77,17 +77,15 @@ describe('a whole answer', () => {
     expect((await answer).content).toBe('Hello');
   });
 
-  test('is over with the whole call, however much is counted after its end', async () => {
-    const { ask, runtime, server } = rig([(exchange) => exchange.head().write(textAnswer('Hello'))], {
-      timeouts: { totalMs: 5000 },
-    });
+  test('is over a second after its end, however much is counted behind it', async () => {
+    const { ask, runtime, server } = rig([(exchange) => exchange.head().write(textAnswer('Hello'))]);
     const answer = ask();
     await settle();
     for (let second = 0; second < 10; second += 1) {
       server.at(0).write(frame('usage', { outputTokens: second }));
       await runtime.advance(500);
     }
-    expect((await answer).usage.outputTokens).toBe(9);
+    expect((await answer).usage.outputTokens).toBe(1);
   });
 
   test('is told as it comes', async () => {

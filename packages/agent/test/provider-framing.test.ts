@@ -31,7 +31,7 @@ describe('server-sent events', () => {
     ]);
   });
 
-  test('several data lines are one payload joined by line feeds', () => {
+  test('P1 several data lines are one payload joined by line feeds', () => {
     expect(sse('data: {"a":\ndata: 1}\n\n')).toEqual([{ a: 1 }]);
     expect(sse('data: two\ndata\ndata: lines\n\n')).toEqual(['two\n\nlines']);
   });
@@ -46,7 +46,7 @@ describe('server-sent events', () => {
     expect(found.every((payload) => payload instanceof Garbled)).toBe(true);
   });
 
-  test('an event without its last blank line is completed by the end of the body', () => {
+  test('P1 an event without its last blank line is completed by the end of the body', () => {
     expect(sse('data: {"a":1}')).toEqual([{ a: 1 }]);
     expect(sse('data: {"a":1}\n')).toEqual([{ a: 1 }]);
   });
@@ -55,7 +55,7 @@ describe('server-sent events', () => {
     ['LF', '\n'],
     ['CR LF', '\r\n'],
     ['CR', '\r'],
-  ])('lines may end with %s, wherever the chunks are cut', (_name, end) => {
+  ])('P1 lines may end with %s, wherever the chunks are cut', (_name, end) => {
     const text = `\ufeffdata: {"a":${end}data: "ä€😀"}${end}${end}: c${end}data: 2${end}${end}`;
     for (let size = 1; size < 20; size += 1) expect(sse(text, size)).toEqual([{ a: 'ä€😀' }, 2]);
   });
@@ -64,7 +64,7 @@ describe('server-sent events', () => {
     expect(new SseFramer().push(encoder.encode(`data: 1${end}`))).toEqual([1]);
   });
 
-  test('a seeded random cut of a mixed stream changes nothing', () => {
+  test('P1 a seeded random cut of a mixed stream changes nothing', () => {
     const random = seededRandom(7);
     const text = Array.from({ length: 60 }, (_, index) => {
       const data = JSON.stringify({ index, text: '€ "\u2028\\ 𝄞'.repeat(index % 7) });
@@ -75,7 +75,7 @@ describe('server-sent events', () => {
     for (let round = 0; round < 50; round += 1) expect(sse(text, random.between(1, 90))).toEqual(whole);
   });
 
-  test('a byte order mark is dropped only at the very beginning', () => {
+  test('P1 a byte order mark is dropped only at the very beginning', () => {
     expect(sse('\ufeffdata: "\ufeffa"\n\n', 3)).toEqual(['\ufeffa']);
   });
 

@@ -154,7 +154,7 @@ describe('the transport of Node', () => {
     await expect(textOf(await send(nodeTransport(), url))).rejects.toThrow();
   });
 
-  test('a body that broke before it was read is rejected and crashes nothing', async () => {
+  test('P18 a body that broke before it was read is rejected and crashes nothing', async () => {
     const broken = Promise.withResolvers<void>();
     const { url } = await serve((_, response) => {
       response.write('half', () => {
@@ -177,7 +177,7 @@ describe('the transport of Node', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  test('a compressed answer is refused, since none was asked for', async () => {
+  test('P1 a compressed answer is refused, since none was asked for', async () => {
     const { url } = await serve((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
     );

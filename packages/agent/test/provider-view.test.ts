@@ -204,10 +204,24 @@ describe('pictures and documents', () => {
     expect(view([userMessage([image, pdf])])[0]?.parts).toEqual([image, pdf]);
   });
 
-  test('are refused by who does not, in results too', () => {
+  test('are refused by who does not', () => {
     expect(() => view([userMessage([image])], { ...plain, images: false })).toThrow(/no pictures/);
     expect(() => view([userMessage([pdf])], { ...plain, documents: false })).toThrow(/no documents/);
+    const refuses = () => 'pictures of squares';
+    expect(() => view([userMessage([image])], { ...plain, refuses })).toThrow(/no pictures of squares/);
+    expect(() => view([userMessage([{ ...image, mediaType: 'png' }])])).toThrow(/media type/);
+    expect(() => view([userMessage([{ ...image, data: 'a b' }])])).toThrow(/base64/);
+  });
+
+  test('P12 leave a note in results and in what was said before', () => {
+    const note = {
+      type: 'text',
+      text: '(A picture of type image/png was left out: this model does not take it.)',
+    };
+    const blind = { ...plain, images: false };
     const messages = [userMessage('x'), said(call('a')), { ...result('a'), content: [image] }];
-    expect(() => view(messages, { ...plain, images: false })).toThrow(/no pictures/);
+    expect(view(messages, blind)[2]?.parts).toEqual([expect.objectContaining({ content: [note] })]);
+    const past = [userMessage([image]), userMessage('Never mind.')];
+    expect(view(past, blind)[0]?.parts).toEqual([note, { type: 'text', text: 'Never mind.' }]);
   });
 });

@@ -6,8 +6,11 @@ export interface Account {
   readonly baseURL: string;
 }
 
-/** Headers of the client that count its own retries and time-outs, which are not in use. */
-const untrue: ReadonlySet<string> = new Set(['x-stainless-retry-count', 'x-stainless-timeout']);
+/**
+ * Headers by which the client tells its maker about itself: its own retries, time-outs, runtime. It does not send
+ * the request, so they would be untrue, and nobody's machine has to be described.
+ */
+const aboutTheClient = 'x-stainless-';
 
 /**
  * Asks the vendor's client where a request goes and with which headers: how a key is sent and which API
@@ -16,8 +19,8 @@ const untrue: ReadonlySet<string> = new Set(['x-stainless-retry-count', 'x-stain
  * in the environment, and never sends anything itself.
  */
 export async function askClient(account: Account): Promise<Endpoint> {
-  const { Anthropic } = await import('@anthropic-ai/sdk');
-  const client = new Anthropic({
+  const { BaseAnthropic } = await import('./client.ts');
+  const client = new BaseAnthropic({
     apiKey: account.apiKey,
     baseURL: account.baseURL,
     webhookKey: null,
@@ -27,7 +30,8 @@ export async function askClient(account: Account): Promise<Endpoint> {
   });
   const { req, url } = await client.buildRequest({ method: 'post', path: '/v1/messages' });
   const headers: Record<string, string> = {};
-  for (const [name, value] of new Headers(req.headers)) if (!untrue.has(name)) headers[name] = value;
+  for (const [name, value] of new Headers(req.headers))
+    if (!name.startsWith(aboutTheClient)) headers[name] = value;
   headers['accept'] = 'text/event-stream';
   headers['content-type'] = 'application/json';
   return { url, headers, secrets: [account.apiKey] };

@@ -2,7 +2,7 @@ import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { Out } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
-import { fieldsOf, isFields, textOf } from './fields.ts';
+import { fieldsOf, textOf } from './fields.ts';
 
 /** The service's stop reasons in ours. `stop_sequence` is a normal end: the model said what it was to stop at. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
@@ -15,7 +15,7 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
   ['model_context_window_exceeded', 'context_full'],
 ]);
 
-/** Reads what stands under one type of event, block or delta. */
+/** Reads what stands under one type of event or block. */
 type Reader = (at: number, from: Fields, out: Out) => void;
 
 /**
@@ -24,15 +24,27 @@ type Reader = (at: number, from: Fields, out: Out) => void;
  */
 export function readEvent(payload: unknown, out: Out): void {
   if (typeof payload === 'string') out.fail('broken', 'Claude sent an event that is not JSON.');
-  if (!isFields(payload)) return;
-  const at = payload['index'];
-  events.get(payload['type'])?.(typeof at === 'number' ? at : 0, payload, out);
+  if (typeof payload !== 'object' || payload === null) return;
+  const event = payload as Fields;
+  const { type, index } = event;
+  const at = typeof index === 'number' ? index : 0;
+  // Nearly all events are deltas, so they are asked for first.
+  if (type === 'content_block_delta') readDelta(at, fieldsOf(event['delta']), out);
+  else events.get(type)?.(at, event, out);
+}
+
+/** The order is that of frequency. */
+function readDelta(at: number, delta: Fields, out: Out): void {
+  const { type } = delta;
+  if (type === 'text_delta') out.text(at, textOf(delta['text']));
+  else if (type === 'input_json_delta') out.input(at, textOf(delta['partial_json']));
+  else if (type === 'thinking_delta') out.reasoning(at, textOf(delta['thinking']));
+  else if (type === 'signature_delta') readSignature(at, delta, out);
 }
 
 const events: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['message_start', (_at, from, out) => readStart(fieldsOf(from['message']), out)],
-  ['content_block_start', (at, from, out) => readInner(blocks, at, from['content_block'], out)],
-  ['content_block_delta', (at, from, out) => readInner(deltas, at, from['delta'], out)],
+  ['content_block_start', (at, from, out) => readBlock(at, fieldsOf(from['content_block']), out)],
   ['content_block_stop', (at, _from, out) => out.close(at)],
   ['message_delta', (_at, from, out) => readEnding(from, out)],
   ['message_stop', (_at, _from, out) => out.end()],
@@ -48,16 +60,8 @@ const blocks: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['tool_use', (at, block, out) => readCall(at, block, out)],
 ]);
 
-const deltas: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
-  ['text_delta', (at, delta, out) => out.text(at, textOf(delta['text']))],
-  ['thinking_delta', (at, delta, out) => out.reasoning(at, textOf(delta['thinking']))],
-  ['signature_delta', (at, delta, out) => readSignature(at, delta, out)],
-  ['input_json_delta', (at, delta, out) => out.input(at, textOf(delta['partial_json']))],
-]);
-
-function readInner(readers: ReadonlyMap<unknown, Reader>, at: number, value: unknown, out: Out): void {
-  const from = fieldsOf(value);
-  readers.get(from['type'])?.(at, from, out);
+function readBlock(at: number, block: Fields, out: Out): void {
+  blocks.get(block['type'])?.(at, block, out);
 }
 
 function readStart(message: Fields, out: Out): void {

@@ -11,6 +11,7 @@ import type { AssistantPart, DocumentPart, Json, ToolResultPart } from '@cobbler
 import { AgentError } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { isFields } from './fields.ts';
+import { isText } from './media.ts';
 
 /**
  * One turn as one message. `content` is its last field and never empty, so that a cache mark can be
@@ -55,7 +56,7 @@ function writeDocument(part: DocumentPart): DocumentBlockParam {
 function documentSource(part: DocumentPart): DocumentBlockParam['source'] {
   const { mediaType, data } = part;
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data };
-  if (mediaType.startsWith('text/') || mediaType === 'application/json') {
+  if (isText(mediaType)) {
     return { type: 'text', media_type: 'text/plain', data: decodeText(data) };
   }
   throw new AgentError({

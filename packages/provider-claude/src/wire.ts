@@ -2,6 +2,7 @@ import type { Endpoint, Wire } from '@cobbler/agent/provider';
 import type { Thinking } from './envelope.ts';
 import { claudeCache, writeEnvelope } from './envelope.ts';
 import { readFault } from './fault.ts';
+import { refusedMedia } from './media.ts';
 import { readEvent } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
 
@@ -21,6 +22,7 @@ export function claudeWire(settings: WireSettings): Wire {
     turn: writeTurn,
     event: readEvent,
     fault: readFault,
+    refuses: refusedMedia,
     cache: claudeCache,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'retry-after'],
     requestIdHeader: 'request-id',

@@ -117,8 +117,9 @@ describe('settings', () => {
   });
 });
 
-test('S0.21 nothing of the inside is exported: a factory and what is known of models', () => {
+test('S0.21 nothing of the inside is exported: the factories and what is known of models', () => {
   expect(Object.keys(exported).sort()).toEqual([
+    'claudeHarness',
     'claudeModels',
     'claudePrice',
     'claudePricing',

@@ -9,3 +9,17 @@ export function dataURL(part: ImagePart | DocumentPart): string {
 export function fileName(part: DocumentPart): string {
   return part.name ?? `document.${part.mediaType === 'application/pdf' ? 'pdf' : 'txt'}`;
 }
+
+/** "Please make sure your image has one of the following formats: ['png', 'jpeg', 'gif', 'webp']." */
+const pictures: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+/** A request may have 50 MB, of which something must be left for the rest. */
+const most = 45_000_000;
+
+/** What OpenAI itself does not take of a kind of picture or document, if it does not take this one. */
+export function refusedMedia({ type, mediaType, data }: ImagePart | DocumentPart): string | undefined {
+  if (type === 'image' && !pictures.has(mediaType))
+    return `pictures of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
+  if (data.length <= most) return undefined;
+  return `${type === 'image' ? 'pictures' : 'documents'} over 45 MB of base64`;
+}

@@ -18,7 +18,7 @@ function ended(chunks: readonly unknown[], finish: string = 'tool_calls') {
 }
 
 describe('an answer of OpenAI', () => {
-  test('the call is named in its first piece and told apart by index', () => {
+  test('S0.7 the call is named in its first piece and told apart by index', () => {
     const recording = ended([
       callChunk({ index: 0, id: 'call_a', type: 'function', function: { name: 'one', arguments: '' } }),
       callChunk({ index: 1, id: 'call_b', type: 'function', function: { name: 'two', arguments: '' } }),

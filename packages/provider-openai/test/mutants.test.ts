@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { chatMutants, mutants, responsesMutants } from './mutants.ts';
+import { chatMutants } from './mutants/chat.ts';
+import { responsesMutants } from './mutants/responses.ts';
+import { mutants } from './mutants.ts';
 
 test('there are at least fifteen mutants of each wire', () => {
   expect(responsesMutants.length).toBeGreaterThanOrEqual(15);

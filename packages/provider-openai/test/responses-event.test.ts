@@ -100,6 +100,11 @@ describe('items', () => {
     ]);
   });
 
+  test('P12 an item without a kind is not kept: no service would take it back', () => {
+    const kindless = [undefined, null, 0, {}].map((type, index) => done(index, { id: 'x_1', type }));
+    expect(record(responsesEvent, [...kindless, completed()]).blocks).toEqual([]);
+  });
+
   test('a server that sends no deltas is understood by its whole items', () => {
     const recording = record(responsesEvent, [
       done(0, { id: 'msg_1', type: 'message', content: [{ type: 'output_text', text: 'Hello.' }] }),

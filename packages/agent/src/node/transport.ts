@@ -11,17 +11,16 @@ import type { Runtime } from '../runtime.ts';
  */
 export function nodeTransport(): Transport {
   const clients = new Clients();
-  return async (request) => {
-    const target = clients.target(request.url);
-    const client = clients.of(target);
-    try {
-      return await send({ target, client, agent: client.kept, request });
-    } catch (error) {
-      // The server closed an idle connection while the request was on its way: nothing of it was taken.
-      if (error !== closedWhileIdle) throw error;
-      return await send({ target, client, agent: client.fresh, request });
-    }
-  };
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const target = clients.target(request.url);
+      const client = clients.of(target);
+      send({ target, client, agent: client.kept, request }, resolve, (error) => {
+        // The server closed an idle connection while the request was on its way: nothing of it was taken.
+        if (error !== closedWhileIdle) reject(error);
+        else send({ target, client, agent: client.fresh, request }, resolve, reject);
+      });
+    });
 }
 
 let shared: Transport | undefined;
@@ -32,7 +31,11 @@ export function defaultTransport(_runtime: Runtime): Transport {
   return shared;
 }
 
-type Target = Pick<http.ClientRequestArgs, 'protocol' | 'hostname' | 'port' | 'path' | 'auth' | 'method'>;
+interface Target
+  extends Pick<http.ClientRequestArgs, 'protocol' | 'hostname' | 'port' | 'path' | 'auth' | 'method'> {
+  /** As the `host` header names it, in RFC 9110, 7.2. */
+  readonly host: string;
+}
 
 /** What speaks one protocol. */
 interface Client {
@@ -40,6 +43,8 @@ interface Client {
   readonly kept: http.Agent;
   /** Gives a new connection each time. */
   readonly fresh: http.Agent;
+  /** Requests to a proxy by plain HTTP get headers of its own. */
+  readonly addsHeaders: boolean;
 }
 
 class Clients {
@@ -50,8 +55,9 @@ class Clients {
   /** An agent has one address, so only the last one is kept. */
   target(url: string): Target {
     if (this.#target === undefined || url !== this.#url) {
-      const { protocol, hostname, port, path, auth } = urlToHttpOptions(new URL(url));
-      this.#target = { protocol, hostname, port, path, auth, method: 'POST' };
+      const parsed = new URL(url);
+      const { protocol, hostname, port, path, auth } = urlToHttpOptions(parsed);
+      this.#target = { protocol, hostname, host: parsed.host, port, path, auth, method: 'POST' };
       this.#url = url;
     }
     return this.#target;
@@ -68,6 +74,8 @@ class Clients {
       request,
       kept: new Agent({ ...options, keepAlive: true, scheduling: 'lifo' }),
       fresh: new Agent({ ...options, keepAlive: false }),
+      addsHeaders:
+        protocol === 'http:' && (process.env['http_proxy'] ?? process.env['HTTP_PROXY']) !== undefined,
     };
     this.#clients.set(name, client);
     return client;
@@ -83,45 +91,66 @@ interface Sending {
 
 const closedWhileIdle: unique symbol = Symbol('closed while idle');
 
-function send(sending: Sending): Promise<RawResponse> {
-  return new Promise((resolve, reject) => {
-    const { signal, body } = sending.request;
-    if (signal.aborted) return reject(signal.reason);
-    const outgoing = begin(sending);
-    const abort = () => outgoing.destroy();
-    signal.addEventListener('abort', abort, { once: true });
-    outgoing.on('close', () => signal.removeEventListener('abort', abort));
-    let received = 0;
-    outgoing.on('socket', (socket) => {
-      received = socket.bytesRead;
-    });
-    // Stays for good: a request may also fail after its response has begun.
-    outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      if (signal.aborted) return reject(signal.reason);
-      const isReset = error.code === 'ECONNRESET' || error.code === 'EPIPE';
-      const isSilent = outgoing.reusedSocket && outgoing.socket?.bytesRead === received;
-      reject(isReset && isSilent ? closedWhileIdle : error);
-    });
-    outgoing.on('response', (incoming) => resolve(rawResponse(outgoing, incoming)));
-    for (const chunk of body) outgoing.write(chunk);
-    outgoing.end();
+/** @throws AgentError `invalid` for headers that HTTP cannot carry. */
+function send(
+  sending: Sending,
+  resolve: (response: RawResponse) => void,
+  reject: (error: unknown) => void,
+): void {
+  const { signal, body } = sending.request;
+  if (signal.aborted) return reject(signal.reason);
+  const outgoing = begin(sending);
+  const abort = () => outgoing.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  let isSettled = false;
+  outgoing.on('close', () => {
+    signal.removeEventListener('abort', abort);
+    // All that Node tells of an answer that switches to another protocol.
+    if (!isSettled) reject(new Error('the connection was closed before there was an answer'));
   });
+  let received = 0;
+  outgoing.on('socket', (socket) => {
+    received = socket.bytesRead;
+  });
+  // Stays for good: a request may also fail after its response has begun.
+  outgoing.on('error', (error: NodeJS.ErrnoException) => {
+    isSettled = true;
+    if (signal.aborted) return reject(signal.reason);
+    const isReset = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+    const isSilent = outgoing.reusedSocket && outgoing.socket?.bytesRead === received;
+    reject(isReset && isSilent ? closedWhileIdle : error);
+  });
+  outgoing.on('response', (incoming) => {
+    isSettled = true;
+    resolve(rawResponse(outgoing, incoming));
+  });
+  for (const chunk of body) outgoing.write(chunk);
+  outgoing.end();
 }
 
 /** Throws for headers that HTTP cannot carry; Node names the header and keeps its value to itself. */
-function begin({ target, client, agent, request }: Sending): http.ClientRequest {
-  const { headers, body } = request;
-  const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
+function begin(sending: Sending): http.ClientRequest {
+  const { target, client, agent } = sending;
   try {
-    return client.request({
-      ...target,
-      headers: { 'accept-encoding': 'identity', ...headers, 'content-length': length },
-      agent,
-    });
+    return client.request({ ...target, headers: headersOf(sending), agent });
   } catch (error) {
     const { code, message } = summarize(error);
     throw code === 'ERR_INVALID_CHAR' ? unsendable(message) : error;
   }
+}
+
+/**
+ * A list of names and values is written as it is; an object is copied into a table first, which each waiting
+ * request would then hold. Only what Node adds itself, for a proxy or for a user in the URL, needs that table.
+ */
+function headersOf({ target, client, request }: Sending): http.OutgoingHttpHeaders | string[] {
+  const { headers, body } = request;
+  const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
+  const named = { 'accept-encoding': 'identity', ...headers, 'content-length': String(length) };
+  if (client.addsHeaders || target.auth !== undefined) return named;
+  const list = 'host' in named ? [] : ['host', target.host];
+  for (const [name, value] of Object.entries(named)) list.push(name, value);
+  return list;
 }
 
 function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessage): RawResponse {

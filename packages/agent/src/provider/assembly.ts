@@ -64,6 +64,8 @@ export class Assembly implements Out {
   #noted: StopReason | undefined;
   #ended: StopReason | undefined;
   #fault: StreamFault | undefined;
+  /** It has ended or failed: only usage is taken. */
+  #over = false;
 
   constructor(provider: string, emit?: (event: AgentEvent) => void) {
     this.#provider = provider;
@@ -177,11 +179,12 @@ export class Assembly implements Out {
     const stopReason = given === 'tool_use' && !hasCalls ? this.#withoutCalls() : given;
     for (const block of this.#blocks) this.#close(block, notReleased[stopReason]);
     this.#ended = stopReason;
+    this.#over = true;
   }
 
   fail(kind: FaultKind, message: string, retryAfterMs?: number): void {
     this.#steps += 1;
-    if (!this.#over) this.#fault = { kind, message, retryAfterMs };
+    if (!this.#over) this.#break({ kind, message, retryAfterMs });
   }
 
   /** What the service counted, and where it counted nothing, what arrived and what was sent for it. */
@@ -206,8 +209,9 @@ export class Assembly implements Out {
     return { parts, text, calls, stopReason, usage: this.#usage.total(), model: this.#model };
   }
 
-  get #over(): boolean {
-    return this.#ended !== undefined || this.#fault !== undefined;
+  #break(fault: StreamFault): void {
+    this.#fault = fault;
+    this.#over = true;
   }
 
   /** A stop for calls that are not there is believed only if the model at least said something. */
@@ -221,7 +225,7 @@ export class Assembly implements Out {
     if (this.#over) return false;
     this.#size += delta.length;
     if (this.#size <= maxAnswerSize) return true;
-    this.#fault = { kind: 'limit', message: 'The answer is larger than 64 MiB; it was given up.' };
+    this.#break({ kind: 'limit', message: 'The answer is larger than 64 MiB; it was given up.' });
     return false;
   }
 
@@ -230,8 +234,11 @@ export class Assembly implements Out {
    * begins a new block, so that nothing is lost and nothing told changes.
    */
   #open(at: BlockKey, kind: BlockKind): Block {
-    const known = at === this.#lastKey ? this.#last : this.#byKey.get(at);
-    if (known !== undefined && known.kind === kind && !known.closed) return this.#remember(at, known);
+    const isLast = at === this.#lastKey;
+    const known = isLast ? this.#last : this.#byKey.get(at);
+    if (known !== undefined && known.kind === kind && !known.closed) {
+      return isLast ? known : this.#remember(at, known);
+    }
     if (known?.kind === 'opaque' && kind !== 'text') {
       // The seal came before the block that it belongs to.
       known.kind = kind;
@@ -277,8 +284,10 @@ export class Assembly implements Out {
 
   /** A watcher's failure is the watcher's own. */
   #tell(event: AgentEvent): void {
+    const emit = this.#emit;
+    if (emit === undefined) return;
     try {
-      this.#emit?.(event);
+      emit(event);
     } catch {}
   }
 }

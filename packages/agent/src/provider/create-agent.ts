@@ -2,11 +2,12 @@ import { defaultTransport } from '#transport';
 import type { Agent, CacheBreak, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
 import { AgentError } from '../errors.ts';
 import type { RetryPolicy } from '../retry.ts';
-import { defaultRetry } from '../retry.ts';
+import { retryPolicyOf } from '../retry.ts';
 import type { Runtime } from '../runtime.ts';
 import { systemRuntime } from '../runtime.ts';
 import { abortError } from './abort.ts';
 import { addressOf } from './address.ts';
+import type { Service } from './attempt.ts';
 import { cacheBreak } from './cache-break.ts';
 import { demandOf } from './demand.ts';
 import type { EnvelopeBytes, EnvelopeRequest } from './envelope-bytes.ts';
@@ -14,10 +15,11 @@ import { EnvelopeCache, keyOf } from './envelope-bytes.ts';
 import { framingOf } from './framing.ts';
 import { HistoryBytes } from './history-bytes.ts';
 import { Keeping } from './keeping.ts';
+import type { ModelCall } from './model-call.ts';
 import { callModel } from './model-call.ts';
 import { bodyOf, markOf } from './request-body.ts';
 import type { Timeouts } from './timeouts.ts';
-import { defaultTimeouts } from './timeouts.ts';
+import { timeoutsOf } from './timeouts.ts';
 import type { Transport } from './transport.ts';
 import type { Wire } from './wire.ts';
 
@@ -48,7 +50,7 @@ interface Written {
  * Makes an agent of a wire: everything a provider needs besides its own words. The agent keeps the bytes of
  * the conversations and tools it has sent, found again by identity, and nothing else.
  *
- * @throws AgentError `invalid` when there is no model.
+ * @throws AgentError `invalid` when there is no model, or a deadline or retry setting that is no number.
  */
 export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const { model, capabilities, runtime = systemRuntime } = options;
@@ -58,19 +60,19 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   }
   const { images, documents } = capabilities;
   const framing = framingOf(wire.framing);
-  const histories = new HistoryBytes(wire, { provider, images, documents });
+  const refuses = wire.refuses?.bind(wire);
+  const histories = new HistoryBytes(wire, { provider, images, documents, refuses });
   const envelopes = new EnvelopeCache(wire);
   const keeping = new Keeping(wire.cache);
   const { maxTokens, temperature } = options;
   const defaults = { provider, model, capabilities, maxTokens, temperature };
-  const shared = {
+  const retry = retryPolicyOf(options.retry);
+  const service: Service = {
     wire,
     framing,
     runtime,
-    model,
     transport: options.transport ?? defaultTransport(runtime),
-    timeouts: { ...defaultTimeouts, ...options.timeouts },
-    retry: { ...defaultRetry, ...options.retry },
+    timeouts: timeoutsOf(options.timeouts),
     address: addressOf(wire),
     headers: { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') },
   };
@@ -95,19 +97,31 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     return { envelope, body: bodyOf(envelope, turns, mark), broken };
   }
 
-  async function run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
-    const { signal, emit, mayRetry } = context;
-    if (signal?.aborted) throw abortError(signal, provider);
+  function run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
     try {
-      const demand = demandOf(request, defaults);
-      const { envelope, body, broken } = written(request, demand);
-      if (broken !== undefined) tell(emit, broken);
-      const mayThink = demand.effort !== undefined;
-      const call = { ...shared, envelopeHeaders: envelope.headers, body, signal, emit, mayRetry, mayThink };
-      return await callModel(call);
+      return callModel(callOf(request, context));
     } catch (error) {
-      throw AgentError.from(error, 'invalid');
+      return Promise.reject(AgentError.from(error, 'invalid'));
     }
+  }
+
+  function callOf(request: ModelRequest, { signal, emit, mayRetry }: RunContext): ModelCall {
+    if (signal?.aborted) throw abortError(signal, provider);
+    const demand = demandOf(request, defaults);
+    const { envelope, body, broken } = written(request, demand);
+    if (broken !== undefined) tell(emit, broken);
+    return {
+      service,
+      model,
+      retry,
+      mayRetry,
+      signal,
+      emit,
+      body,
+      envelopeHeaders: envelope.headers,
+      mayThink: demand.effort !== undefined,
+      deadline: runtime.monotonic() + service.timeouts.totalMs,
+    };
   }
 
   return { provider, model, capabilities, run };

@@ -1,26 +1,21 @@
-import type { AgentEvent } from '../agent.ts';
 import { AgentError } from '../errors.ts';
-import type { Runtime } from '../runtime.ts';
-import type { Usage } from '../usage.ts';
 import { noUsage } from '../usage.ts';
 import { abortError } from './abort.ts';
 import type { Address } from './address.ts';
-import type { Answer } from './assembly.ts';
 import { Assembly } from './assembly.ts';
+import type { Attempt, Outcome } from './attempt.ts';
 import { joinBytes } from './bytes.ts';
 import { ErrorBodyReader } from './error-body.ts';
 import { connectionError, faultError } from './fault.ts';
-import type { OpenFraming } from './framing.ts';
 import { accepts } from './framing.ts';
-import type { Headers } from './headers.ts';
 import { pickHeaders } from './headers.ts';
 import { Garbled } from './payload.ts';
 import { refusal } from './refusal.ts';
-import type { Timeouts } from './timeouts.ts';
 import { lateError } from './timeouts.ts';
-import type { RawResponse, Transport } from './transport.ts';
+import type { RawResponse } from './transport.ts';
+import type { Due } from './watch.ts';
 import { Watch } from './watch.ts';
-import type { Framer, Wire } from './wire.ts';
+import type { Framer } from './wire.ts';
 
 /** After its end an answer may still bring usage; nobody waits longer than this for it, in milliseconds. */
 const afterEndMs = 1_000;
@@ -28,53 +23,20 @@ const afterEndMs = 1_000;
 /** A service that reports an error and then hangs is not waited for longer, in milliseconds. */
 const errorBodyMs = 5_000;
 
-/** Everything one attempt needs. */
-export interface Attempt {
-  readonly wire: Wire;
-  readonly framing: OpenFraming;
-  readonly runtime: Runtime;
-  readonly transport: Transport;
-  readonly timeouts: Timeouts;
-  readonly address: () => Address | Promise<Address>;
-  /** Headers of the kit, of which the endpoint may know better. */
-  readonly headers: Headers;
-  /** Headers of the envelope, which win over all others. */
-  readonly envelopeHeaders: Headers;
-  readonly body: readonly Uint8Array[];
-  readonly signal: AbortSignal | undefined;
-  readonly emit: ((event: AgentEvent) => void) | undefined;
-  /** When the whole call is over, on the monotonic clock. */
-  readonly deadline: number;
-  /** The model was asked to think, so that silence means nothing. */
-  readonly mayThink: boolean;
-}
-
-/** How an attempt ended. */
-export type Outcome =
-  | {
-      readonly type: 'answered';
-      readonly answer: Answer;
-      readonly requestId: string | undefined;
-      readonly rateLimits: Headers | undefined;
-    }
-  | {
-      readonly type: 'failed';
-      readonly error: AgentError;
-      /** Whether another attempt is worth while: a passed deadline may be retryable, but not by us. */
-      readonly retry: boolean;
-      /** Tokens that the service counted or must have used. */
-      readonly wasted: Usage;
-      /** Whether a request was made at all. */
-      readonly sent: boolean;
-    };
-
 /** What has passed its deadline: the whole call, the head, a byte, progress, or the rest of a body. */
 type Late = 'total' | 'head' | 'stall' | 'progress' | 'rest';
 
 type Phase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
 
+/** An answer as it comes in. */
+interface Reading {
+  readonly framer: Framer;
+  readonly assembly: Assembly;
+}
+
 /**
- * One request and its answer.
+ * One request and its answer. Whatever reads the answer is made when it begins: most of the time a request only
+ * waits, and many may wait together.
  *
  * E1. Nothing but the wire's `end` is success; the end of the body alone never is.
  * E2. It settles once, at once when the signal aborts, and whatever the transport does afterwards is ignored.
@@ -90,11 +52,10 @@ export function exchange(attempt: Attempt): Promise<Outcome> {
 class Exchange {
   readonly #attempt: Attempt;
   readonly #settle: (outcome: Outcome) => void;
-  readonly #assembly: Assembly;
   readonly #watch: Watch<Late>;
   readonly #link = new AbortController();
   readonly #onAbort = () => this.#aborted();
-  readonly #framer: Framer;
+  #reading: Reading | undefined;
   #errorBody: ErrorBodyReader | undefined;
   readonly #startedAt: number;
   #phase: Phase = 'head';
@@ -107,14 +68,14 @@ class Exchange {
   #lastProgress = 0;
 
   constructor(attempt: Attempt, settle: (outcome: Outcome) => void) {
-    const { wire, runtime } = attempt;
+    const { runtime, timeouts } = attempt.service;
     this.#attempt = attempt;
     this.#settle = settle;
-    this.#assembly = new Assembly(wire.provider, attempt.emit);
-    this.#framer = attempt.framing.open();
     this.#startedAt = runtime.monotonic();
+    const { headersMs, stallMs, progressMs } = timeouts;
     this.#watch = new Watch(
       runtime,
+      Math.min(headersMs, stallMs, progressMs),
       () => this.#due(),
       (name) => this.#late(name),
     );
@@ -125,30 +86,45 @@ class Exchange {
     if (signal?.aborted) return this.#aborted();
     signal?.addEventListener('abort', this.#onAbort);
     this.#watch.look();
-    this.#run().catch((error: unknown) => this.#fail(AgentError.from(error)));
+    const unknown = (error: unknown) => this.#fail(AgentError.from(error, 'invalid'));
+    try {
+      const address = this.#attempt.service.address();
+      if (address instanceof Promise) address.then((found) => this.#connect(found), unknown);
+      else this.#connect(address);
+    } catch (error) {
+      unknown(error);
+    }
   }
 
-  async #run(): Promise<void> {
-    try {
-      const address = this.#attempt.address();
-      this.#address = address instanceof Promise ? await address : address;
-    } catch (error) {
-      return this.#fail(AgentError.from(error, 'invalid'));
-    }
+  #connect(address: Address): void {
     if (this.#isOver) return;
-    let response: RawResponse;
+    this.#address = address;
+    let sending: Promise<RawResponse>;
     try {
-      response = await this.#send(this.#address);
+      sending = this.#send(address);
     } catch (error) {
       return this.#broken('Connecting to', error);
     }
-    if (this.#isOver) return response.close();
+    sending
+      .then(
+        (response) => this.#opened(response),
+        (error) => this.#broken('Connecting to', error),
+      )
+      .catch((error: unknown) => this.#fail(AgentError.from(error)));
+  }
+
+  #opened(response: RawResponse): Promise<void> | undefined {
+    if (this.#isOver) {
+      response.close();
+      return undefined;
+    }
     this.#response = response;
-    await (this.#isAnswer(response) ? this.#readAnswer(response) : this.#readRefusal(response));
+    return this.#isAnswer(response) ? this.#readAnswer(response) : this.#readRefusal(response);
   }
 
   #send(address: Address): Promise<RawResponse> {
-    const { wire, transport, headers, envelopeHeaders, body } = this.#attempt;
+    const { service, envelopeHeaders, body } = this.#attempt;
+    const { wire, transport, headers } = service;
     const { signal } = this.#link;
     this.#sent = true;
     if (wire.send !== undefined) {
@@ -164,22 +140,27 @@ class Exchange {
 
   #isAnswer(response: RawResponse): boolean {
     const { status } = response;
-    return status >= 200 && status < 300 && accepts(this.#attempt.framing, response.header('content-type'));
+    const { framing } = this.#attempt.service;
+    return status >= 200 && status < 300 && accepts(framing, response.header('content-type'));
   }
 
   async #readAnswer(response: RawResponse): Promise<void> {
+    const { service, emit } = this.#attempt;
+    const assembly = new Assembly(service.wire.provider, emit);
+    const reading = { framer: service.framing.open(), assembly };
+    this.#reading = reading;
     this.#enter('stream');
     try {
       await response.read((bytes) => this.#take(bytes));
     } catch (error) {
-      if (this.#assembly.hasEnded) return this.#succeed();
+      if (assembly.hasEnded) return this.#succeed();
       return this.#broken('The answer from', error);
     }
     this.#bodyEnded = true;
     if (this.#isOver) return;
-    this.#feed(this.#lastPayloads());
+    this.#feed(lastPayloads(reading.framer), reading);
     if (this.#isOver) return;
-    if (this.#assembly.hasEnded) this.#succeed();
+    if (assembly.hasEnded) this.#succeed();
     else
       this.#fail(
         this.#networkError(
@@ -203,89 +184,82 @@ class Exchange {
     const address = this.#address;
     const body = this.#errorBody?.taken();
     if (this.#isOver || response === undefined || address === undefined || body === undefined) return;
-    const { wire, runtime, framing } = this.#attempt;
+    const { wire, runtime, framing } = this.#attempt.service;
     this.#fail(refusal({ wire, runtime, framing, address, response, body }));
   }
 
   /** One chunk of the body. Must not throw: transports call it from their own events. */
   #take(bytes: Uint8Array): void {
-    if (this.#isOver) return;
-    this.#lastByte = this.#attempt.runtime.monotonic();
+    const reading = this.#reading;
+    if (reading === undefined) return;
+    this.#lastByte = this.#attempt.service.runtime.monotonic();
     let payloads: Iterable<unknown>;
     try {
-      payloads = this.#framer.push(bytes);
+      payloads = reading.framer.push(bytes);
     } catch (error) {
       return this.#garbled(AgentError.from(error).message);
     }
-    this.#feed(payloads);
+    this.#feed(payloads, reading);
   }
 
-  #feed(payloads: Iterable<unknown>): void {
-    const assembly = this.#assembly;
+  #feed(payloads: Iterable<unknown>, { assembly }: Reading): void {
     const before = assembly.steps;
+    const { wire } = this.#attempt.service;
     try {
       // An array is walked without an iterator, of which there would be one for each delta.
       const list = Array.isArray(payloads) ? payloads : [...payloads];
       for (let index = 0; index < list.length; index += 1) {
         const payload: unknown = list[index];
         if (payload instanceof Garbled) return this.#garbled('a message of the stream is not valid JSON');
-        this.#attempt.wire.event(payload, assembly);
-        if (assembly.fault !== undefined) return this.#reported();
-        if (this.#isOver) return;
+        wire.event(payload, assembly);
       }
     } catch (error) {
       return this.#garbled(AgentError.from(error).message);
     }
+    if (assembly.fault !== undefined) return this.#reported();
+    if (this.#phase !== 'stream') return;
     if (assembly.steps !== before) this.#lastProgress = this.#lastByte;
-    if (assembly.hasEnded && this.#phase === 'stream') this.#enter('trailing');
-  }
-
-  /** What the clean end of the body completes. Half a payload there is a cut and not garbage. */
-  #lastPayloads(): unknown[] {
-    try {
-      return [...this.#framer.end()].filter((payload) => !(payload instanceof Garbled));
-    } catch {
-      return [];
-    }
+    if (assembly.hasEnded) this.#enter('trailing');
   }
 
   #reported(): void {
-    const { fault } = this.#assembly;
+    const fault = this.#reading?.assembly.fault;
     if (fault === undefined) return;
-    this.#fail(faultError(this.#attempt.wire.provider, { ...fault, ...this.#requestId() }));
+    this.#fail(faultError(this.#provider, { ...fault, ...this.#requestId() }));
   }
 
   #garbled(why: string): void {
-    // After the end nothing can spoil the answer any more.
-    if (this.#assembly.hasEnded) return this.#succeed();
+    // After the end nothing can spoil the answer any more, nor change what the service has reported.
+    if (this.#reading?.assembly.hasEnded) return this.#succeed();
+    if (this.#reading?.assembly.fault !== undefined) return this.#reported();
     this.#fail(this.#networkError('garbled', `The answer is garbled: ${why}.`));
   }
 
   #broken(doing: string, error: unknown): void {
     const host = this.#address?.host ?? 'the service';
-    this.#fail(connectionError(this.#attempt.wire.provider, host, doing, error));
+    this.#fail(connectionError(this.#provider, host, doing, error));
   }
 
   #networkError(code: string, message: string): AgentError {
-    const { provider } = this.#attempt.wire;
     return new AgentError({
       kind: 'network',
       code,
       message,
-      provider,
+      provider: this.#provider,
       retryable: true,
       ...this.#requestId(),
     });
   }
 
   #requestId(): { requestId?: string } {
-    const { requestIdHeader } = this.#attempt.wire;
+    const { requestIdHeader } = this.#attempt.service.wire;
     const requestId = requestIdHeader === undefined ? undefined : this.#response?.header(requestIdHeader);
     return requestId === undefined ? {} : { requestId };
   }
 
-  #due(): { at: number; name: Late } {
-    const { timeouts, deadline } = this.#attempt;
+  #due(): Due<Late> {
+    const { deadline, mayThink } = this.#attempt;
+    const { timeouts } = this.#attempt.service;
     const total = { at: deadline, name: 'total' as const };
     switch (this.#phase) {
       case 'head':
@@ -296,29 +270,35 @@ class Exchange {
         return nearer(total, { at: this.#lastProgress + afterEndMs, name: 'rest' });
       case 'stream': {
         const stall = nearer(total, { at: this.#lastByte + timeouts.stallMs, name: 'stall' });
-        const thinks = this.#attempt.mayThink || this.#assembly.isReasoning;
-        return thinks
+        return mayThink || this.#reading?.assembly.isReasoning
           ? stall
           : nearer(stall, { at: this.#lastProgress + timeouts.progressMs, name: 'progress' });
       }
       case 'over':
-        return { at: Number.POSITIVE_INFINITY, name: 'total' };
+        return never;
     }
   }
 
   #late(name: Late): void {
     if (this.#phase === 'trailing') return this.#succeed();
     if (name === 'rest') return this.#refuse();
-    this.#fail(lateError(name, this.#attempt.timeouts, this.#attempt.wire.provider), false);
+    this.#fail(lateError(name, this.#attempt.service.timeouts, this.#provider), false);
   }
 
   #enter(phase: Phase): void {
     this.#phase = phase;
-    if (phase !== 'trailing') {
-      this.#lastByte = this.#attempt.runtime.monotonic();
-      this.#lastProgress = this.#lastByte;
+    if (phase === 'trailing') {
+      // Mostly the body ends together with the answer, and then no timer is needed.
+      void Promise.resolve().then(() => this.#watch.look());
+      return;
     }
+    this.#lastByte = this.#attempt.service.runtime.monotonic();
+    this.#lastProgress = this.#lastByte;
     this.#watch.look();
+  }
+
+  get #provider(): string {
+    return this.#attempt.service.wire.provider;
   }
 
   get #isOver(): boolean {
@@ -330,23 +310,23 @@ class Exchange {
   }
 
   #succeed(): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#reading === undefined) return;
     const response = this.#response;
-    const rateLimits = response && pickHeaders(this.#attempt.wire.rateLimitHeaders, response);
+    const rateLimits = response && pickHeaders(this.#attempt.service.wire.rateLimitHeaders, response);
     const { requestId } = this.#requestId();
     // What a service says of an answer is logged; a gateway may repeat the key in it.
     const scrubber = this.#address?.scrubber;
     this.#finish({
       type: 'answered',
-      answer: this.#assembly.answer(),
+      answer: this.#reading.assembly.answer(),
       requestId: requestId && scrubber?.text(requestId),
       rateLimits: rateLimits && scrubber?.values(rateLimits),
     });
   }
 
   #aborted(): void {
-    const { signal, wire } = this.#attempt;
-    if (signal !== undefined) this.#fail(abortError(signal, wire.provider), false);
+    const { signal } = this.#attempt;
+    if (signal !== undefined) this.#fail(abortError(signal, this.#provider), false);
   }
 
   #fail(error: AgentError, retry: boolean = error.retryable): void {
@@ -355,14 +335,16 @@ class Exchange {
       this.#address === undefined || error === this.#attempt.signal?.reason
         ? error
         : this.#address.scrubber.error(error);
-    const wasted = this.#response === undefined ? noUsage : this.#assembly.usedSoFar(this.#sentBytes);
+    const wasted = this.#reading?.assembly.usedSoFar(this.#sentBytes) ?? noUsage;
     this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent });
   }
 
   #finish(outcome: Outcome): void {
     if (this.#isOver) return;
     this.#phase = 'over';
-    this.#assembly.mute();
+    this.#reading?.assembly.mute();
+    // The connection may hold on to this exchange; what came over it must not be kept with it.
+    this.#reading = undefined;
     this.#watch.stop();
     this.#attempt.signal?.removeEventListener('abort', this.#onAbort);
     if (!this.#bodyEnded) {
@@ -373,9 +355,17 @@ class Exchange {
   }
 }
 
-function nearer(
-  left: { at: number; name: Late },
-  right: { at: number; name: Late },
-): { at: number; name: Late } {
+/** What the clean end of the body completes. Half a payload there is a cut and not garbage. */
+function lastPayloads(framer: Framer): unknown[] {
+  try {
+    return [...framer.end()].filter((payload) => !(payload instanceof Garbled));
+  } catch {
+    return [];
+  }
+}
+
+const never: Due<Late> = { at: Number.POSITIVE_INFINITY, name: 'total' };
+
+function nearer(left: Due<Late>, right: Due<Late>): Due<Late> {
   return right.at < left.at ? right : left;
 }

@@ -88,11 +88,15 @@ export function connectionError(provider: string, host: string, doing: string, t
     });
   }
   const reason = (cause.code === undefined ? undefined : causes[cause.code]) ?? cause.message;
+  const isDistrust = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(cause.code ?? '');
+  const advice = isDistrust
+    ? ' If your network looks into TLS, name the certificate of whoever does in NODE_EXTRA_CA_CERTS.'
+    : '';
   return new AgentError({
     kind: 'network',
-    message: `${doing} ${host} failed: ${reason}.`,
+    message: `${doing} ${host} failed: ${reason}.${advice}`,
     // A certificate does not become valid by asking again.
-    retryable: !/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(cause.code ?? ''),
+    retryable: !isDistrust,
     provider,
     cause,
   });

@@ -38,7 +38,7 @@ export function pickHeaders(
   if (wanted === undefined) return undefined;
   let found: Record<string, string> | undefined;
   for (const name of response.headerNames) {
-    if (!wanted.some((pattern) => matches(pattern, name))) continue;
+    if (!isWanted(wanted, name)) continue;
     const value = response.header(name);
     if (value === undefined) continue;
     found ??= {};
@@ -47,6 +47,9 @@ export function pickHeaders(
   return found;
 }
 
-function matches(pattern: string, name: string): boolean {
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+function isWanted(patterns: readonly string[], name: string): boolean {
+  for (const pattern of patterns) {
+    if (pattern === name || (pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1)))) return true;
+  }
+  return false;
 }

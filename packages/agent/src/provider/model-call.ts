@@ -5,11 +5,11 @@ import { planRetry } from '../retry.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Usage } from '../usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../usage.ts';
-import type { Attempt, Outcome } from './exchange.ts';
+import type { Attempt, Outcome } from './attempt.ts';
 import { exchange } from './exchange.ts';
 
 /** One model call: as many attempts as its retry policy and its time allow. */
-export interface ModelCall extends Omit<Attempt, 'deadline'> {
+export interface ModelCall extends Attempt {
   readonly model: string;
   readonly retry: RetryPolicy;
   /** Whether whoever pays can pay for another attempt. */
@@ -17,6 +17,7 @@ export interface ModelCall extends Omit<Attempt, 'deadline'> {
 }
 
 type Answered = Extract<Outcome, { type: 'answered' }>;
+type Failed = Extract<Outcome, { type: 'failed' }>;
 
 /** What failed attempts have cost so far. */
 interface Account {
@@ -27,42 +28,45 @@ interface Account {
   readonly wasted: Usage;
 }
 
+const noFailure: Account = { failures: 0, attempts: 0, wasted: noUsage };
+
 /**
  * Asks until an attempt succeeds or no other is worth while. This is the only place that retries.
  * @throws AgentError with the attempts made and the tokens they wasted.
  */
-export async function callModel(call: ModelCall): Promise<ModelResponse> {
-  const { runtime, signal } = call;
-  const deadline = runtime.monotonic() + call.timeouts.totalMs;
-  const attempt: Attempt = { ...call, deadline };
-  let account: Account = { failures: 0, attempts: 0, wasted: noUsage };
+export function callModel(call: ModelCall): Promise<ModelResponse> {
+  // Mostly the first attempt succeeds: what keeps account of failures is made after one.
+  return exchange(call).then((outcome) =>
+    outcome.type === 'answered' ? responseOf(call, outcome, noFailure) : askAgain(call, outcome),
+  );
+}
+
+async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> {
+  let failed = first;
+  let account = noFailure;
   for (;;) {
-    const outcome = await exchange(attempt);
-    if (outcome.type === 'answered') return responseOf(call, outcome, account);
     account = {
       failures: account.failures + 1,
-      attempts: account.attempts + (outcome.sent ? 1 : 0),
-      wasted: addUsage(account.wasted, outcome.wasted),
+      attempts: account.attempts + (failed.sent ? 1 : 0),
+      wasted: addUsage(account.wasted, failed.wasted),
     };
-    const delayMs = pauseBefore(call, outcome, account, deadline);
-    tellRetry(call, outcome.error, account.failures, delayMs);
-    await pause(runtime, delayMs, signal);
+    const delayMs = pauseBefore(call, failed, account);
+    tellRetry(call, failed.error, account.failures, delayMs);
+    await pause(call.service.runtime, delayMs, call.signal);
+    const outcome = await exchange(call);
+    if (outcome.type === 'answered') return responseOf(call, outcome, account);
+    failed = outcome;
   }
 }
 
 /** How long to wait before the next attempt; throws when there is none. */
-function pauseBefore(
-  call: ModelCall,
-  { error, retry }: Extract<Outcome, { type: 'failed' }>,
-  account: Account,
-  deadline: number,
-): number {
-  const { runtime } = call;
+function pauseBefore(call: ModelCall, { error, retry }: Failed, account: Account): number {
+  const { runtime } = call.service;
   const plan = planRetry(call.retry, {
     failures: account.failures,
     retryable: retry,
     retryAfterMs: error.retryAfterMs,
-    remainingMs: deadline - runtime.monotonic(),
+    remainingMs: call.deadline - runtime.monotonic(),
     random: retry ? runtime.random() : 0,
   });
   if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan.delayMs;

@@ -20,7 +20,15 @@ export function parseJson(text: string): unknown {
 
 /** JSON; text that does not even begin like JSON, such as an end mark in plain words, is given as it is. */
 export function parsePayload(text: string): unknown {
-  if (text.charCodeAt(0) === brace) return parseJson(text);
+  if (text.charCodeAt(0) !== brace) return parseOther(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return new Garbled(text);
+  }
+}
+
+function parseOther(text: string): unknown {
   const first = text.trimStart()[0];
   if (first === '{') return parseJson(text);
   if (first === '[') return beginsLikeArray(text) ? parseJson(text) : text;

@@ -40,21 +40,22 @@ export class SseFramer implements Framer {
         }
         this.#data = undefined;
       } else if (text.startsWith('data:', at)) {
-        this.#append(text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end));
+        const line = text.slice(text.charCodeAt(at + 5) === blank ? at + 6 : at + 5, end);
+        if (this.#data === undefined) this.#data = line;
+        else this.#append(line);
       } else if (end - at === 4 && text.startsWith('data', at)) {
-        this.#append('');
+        if (this.#data === undefined) this.#data = '';
+        else this.#append('');
       }
       at = end + 1;
     }
     return payloads ?? none;
   }
 
+  /** Adds a further data line to those of the event. */
   #append(line: string): void {
-    if (this.#data === undefined) {
-      this.#data = line;
-      return;
-    }
-    if (this.#data.length + line.length > maxFrameBytes) throw frameTooLarge();
-    this.#data += `\n${line}`;
+    const data = `${this.#data}\n${line}`;
+    if (data.length > maxFrameBytes) throw frameTooLarge();
+    this.#data = data;
   }
 }

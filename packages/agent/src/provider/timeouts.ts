@@ -1,4 +1,5 @@
 import { AgentError } from '../errors.ts';
+import { filledIn } from '../filled-in.ts';
 
 /** Deadlines of one model call, in milliseconds. */
 export interface Timeouts {
@@ -18,6 +19,14 @@ export const defaultTimeouts: Timeouts = Object.freeze({
   progressMs: 300_000,
   totalMs: 600_000,
 });
+
+/**
+ * The deadlines with those that are given in their places.
+ * @throws AgentError `invalid` for one that is no number, which would never pass. `Infinity` is one.
+ */
+export function timeoutsOf(given: Partial<Timeouts> = {}): Timeouts {
+  return filledIn('timeouts', defaultTimeouts, given);
+}
 
 const lateMessages = {
   head: 'No answer began within',

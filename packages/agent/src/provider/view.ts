@@ -1,7 +1,10 @@
 import { AgentError } from '../errors.ts';
 import type {
   AssistantPart,
+  DocumentPart,
+  ImagePart,
   Message,
+  TextPart,
   ToolCallPart,
   ToolResultMessage,
   ToolResultPart,
@@ -9,7 +12,7 @@ import type {
 } from '../message.ts';
 import { CallNames, plainName } from './call-names.ts';
 import { wellFormedJson, wellFormedText } from './well-formed.ts';
-import type { ResultPart, Turn } from './wire.ts';
+import type { ResultPart, Turn, Wire } from './wire.ts';
 
 /** A call that waits for its result. */
 export interface OpenCall {
@@ -26,6 +29,8 @@ export interface ViewFor {
   readonly provider: string;
   readonly images: boolean;
   readonly documents: boolean;
+  /** What else its service would refuse. */
+  readonly refuses?: Wire['refuses'];
 }
 
 /** One turn and where the next one begins. */
@@ -80,7 +85,7 @@ export function turnAt(
   const said = messages.slice(from, upTo);
   return messages[from]?.role === 'assistant'
     ? assistantTurn(said, upTo, names, view)
-    : { turn: { side: 'user', parts: userParts(said, open, view) }, upTo, open: [] };
+    : { turn: { side: 'user', parts: userParts(said, open, messages.at(-1), view) }, upTo, open: [] };
 }
 
 /** @throws AgentError `invalid` when the history ends with a call that nobody answered. */
@@ -111,12 +116,16 @@ function endOfSide(messages: readonly Message[], from: number): number {
 function userParts(
   said: readonly Message[],
   open: readonly OpenCall[],
+  last: Message | undefined,
   view: ViewFor,
 ): (ResultPart | UserPart)[] {
   const results = said.filter((message) => message.role === 'tool_result');
   const parts: (ResultPart | UserPart)[] = answers(results, open, view);
   for (const message of said) {
-    if (message.role === 'user') for (const part of message.content) addPart(parts, part, view);
+    if (message.role !== 'user') continue;
+    // Who says something now is told what cannot be sent; once the conversation has gone on, it must go on.
+    if (message === last) refuseMedia(message.content, view);
+    for (const part of message.content) addPart(parts, part, view);
   }
   if (parts.length === 0) parts.push(emptySay);
   return parts;
@@ -160,11 +169,34 @@ function resultPart(result: ToolResultMessage, call: OpenCall, view: ViewFor): R
   };
 }
 
-function addPart(parts: unknown[], part: UserPart, view: ViewFor): void {
-  if (part.type === 'image' && !view.images) throw unsupported('pictures', view);
-  if (part.type === 'document' && !view.documents) throw unsupported('documents', view);
-  if (part.type !== 'text') parts.push(part);
+function addPart(parts: (ResultPart | UserPart)[] | ToolResultPart[], part: UserPart, view: ViewFor): void {
+  if (part.type !== 'text') parts.push(mediaRefusal(part, view) === undefined ? part : leftOut(part));
   else if (hasWords(part.text)) parts.push(wellFormed(part));
+}
+
+/** @throws AgentError `invalid` for a picture or document that the service would refuse. */
+function refuseMedia(parts: readonly UserPart[], view: ViewFor): void {
+  for (const part of parts) {
+    const refused = part.type === 'text' ? undefined : mediaRefusal(part, view);
+    if (refused !== undefined) throw unsupported(refused, view);
+  }
+}
+
+/** What it is that this service does not take, if it does not take this. */
+function mediaRefusal(part: ImagePart | DocumentPart, view: ViewFor): string | undefined {
+  const isImage = part.type === 'image';
+  const kind = isImage ? 'pictures' : 'documents';
+  if (isImage ? !view.images : !view.documents) return kind;
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(part.mediaType)) return `${kind} without a media type such as image/png`;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(part.data)) return `${kind} whose data are not base64`;
+  return view.refuses?.(part);
+}
+
+/** Stands where something was that no request can hold: it would be refused again with each one to come. */
+function leftOut({ type, mediaType }: ImagePart | DocumentPart): TextPart {
+  const kind = /^[\w.+-]{1,50}\/[\w.+-]{1,80}$/.test(mediaType) ? ` of type ${mediaType}` : '';
+  const what = type === 'image' ? 'A picture' : 'A document';
+  return { type: 'text', text: `(${what}${kind} was left out: this model does not take it.)` };
 }
 
 function assistantTurn(said: readonly Message[], upTo: number, names: CallNames, view: ViewFor): ViewedTurn {

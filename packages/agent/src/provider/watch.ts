@@ -6,8 +6,6 @@ export interface Due<Name extends string> {
   readonly name: Name;
 }
 
-const longestTimer = 2 ** 31 - 1;
-
 /**
  * Guards moving deadlines with one timer. Progress only moves a timestamp; the timer looks at it when it
  * fires and is set again for what is then left, because setting a timer for every delta costs more than
@@ -17,12 +15,17 @@ export class Watch<Name extends string> {
   readonly #runtime: Runtime;
   readonly #due: () => Due<Name>;
   readonly #late: (name: Name) => void;
+  readonly #longest: number;
   #setFor = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
-  /** `due` gives the nearest deadline; `late` is called once when it has passed. */
-  constructor(runtime: Runtime, due: () => Due<Name>, late: (name: Name) => void) {
+  /**
+   * `due` gives the nearest deadline; `late` is called once when it has passed. No timer is set for longer than
+   * `longestMs`: with the shortest of the patiences that will matter later, none has to be set anew for them.
+   */
+  constructor(runtime: Runtime, longestMs: number, due: () => Due<Name>, late: (name: Name) => void) {
     this.#runtime = runtime;
+    this.#longest = Math.min(longestMs, 2 ** 31 - 1);
     this.#due = due;
     this.#late = late;
   }
@@ -41,8 +44,9 @@ export class Watch<Name extends string> {
 
   #set(at: number): void {
     this.#cancel?.();
-    this.#setFor = at;
-    const wait = Math.min(Math.max(at - this.#runtime.monotonic(), 0), longestTimer);
+    const now = this.#runtime.monotonic();
+    const wait = Math.min(Math.max(at - now, 0), this.#longest);
+    this.#setFor = now + wait;
     this.#cancel = this.#runtime.timer(wait, () => this.#fire());
   }
 

@@ -1,7 +1,7 @@
 import type { OutputShape, RequestConfig, StopReason } from '../agent.ts';
 import type { ErrorKind } from '../errors.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { AssistantPart, Seal, ToolResultPart, UserPart } from '../message.ts';
+import type { AssistantPart, DocumentPart, ImagePart, Seal, ToolResultPart, UserPart } from '../message.ts';
 import type { Usage } from '../usage.ts';
 import type { RawResponse } from './transport.ts';
 
@@ -167,6 +167,11 @@ export interface Wire {
   event(payload: unknown, out: Out): void;
   /** Describes an HTTP failure. `body` is at most 16 KiB of text. */
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
+  /**
+   * What the service does not take, if it does not take this: words such as `pictures over 5 MB`. Who says it
+   * now is told so; in the history and in results of tools a note stands in its place. Absent: it takes all.
+   */
+  refuses?(part: ImagePart | DocumentPart): string | undefined;
   /** Absent: the service keeps nothing, or asks no price for it and needs no mark. */
   readonly cache?: PrefixCache;
   /** Names (or prefixes ending in `*`) of response headers shown as `rateLimits`. */

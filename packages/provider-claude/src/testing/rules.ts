@@ -219,15 +219,20 @@ function blockFields(block: Fields, path: string, role: unknown): string | undef
       return toolUseFields(block, path, role);
     case 'tool_result':
       // quoted
-      return role === 'user'
-        ? undefined
-        : `${messagePath(path)}: \`tool_result\` blocks can only be in \`user\` messages`;
-    case 'image':
-      return imageFields(block, path);
-    case 'document':
-      return documentFields(block, path, role);
+      if (role !== 'user')
+        return `${messagePath(path)}: \`tool_result\` blocks can only be in \`user\` messages`;
+      return firstOf(listOf(block['content']).map(fieldsOf), (inner, at) =>
+        mediaFields(inner, `${path}.tool_result.content.${at}`, role),
+      );
+    default:
+      return mediaFields(block, path, role);
   }
-  return undefined;
+}
+
+/** Results hold pictures and documents as messages do; path: gh earendil-works/pi#824 */
+function mediaFields(block: Fields, path: string, role: unknown): string | undefined {
+  if (block['type'] === 'image') return imageFields(block, path);
+  return block['type'] === 'document' ? documentFields(block, path, role) : undefined;
 }
 
 /** gh maximhq/bifrost#5097, anthropics/claude-code#6696; of the user: form, like that of results */
@@ -240,12 +245,18 @@ function toolUseFields(block: Fields, path: string, role: unknown): string | und
   return isFields(block['input']) ? undefined : `${path}.tool_use.input: Input should be a valid dictionary`;
 }
 
+const mostPicture = 5 * 1024 * 1024;
+
 const pictures: ReadonlySet<unknown> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
-/** quoted; sdk Base64ImageSource */
+/** quoted; sdk Base64ImageSource; size: gh anthropics/claude-code#2146, #2939, earendil-works/pi#824 */
 function imageFields(block: Fields, path: string): string | undefined {
   const source = fieldsOf(block['source']);
-  if (source['type'] !== 'base64' || pictures.has(source['media_type'])) return undefined;
+  if (source['type'] !== 'base64') return undefined;
+  const { length } = textOf(source['data']);
+  if (length > mostPicture)
+    return `${path}.image.source.base64: image exceeds 5 MB maximum: ${length} bytes > ${mostPicture} bytes`;
+  if (pictures.has(source['media_type'])) return undefined;
   return `${path}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`;
 }
 

@@ -7,6 +7,7 @@ import { cacheFields, cacheOf } from '../cache-fields.ts';
 import type { Address } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
+import { refusedMedia } from '../media.ts';
 import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
@@ -28,6 +29,8 @@ export function chatWire(address: Address, model: string): Wire {
     turn: chatTurn,
     event: chatEvent,
     fault: faultOf,
+    // What other servers take nobody knows.
+    ...(address.official && { refuses: refusedMedia }),
     ...cacheOf(address, model),
     rateLimitHeaders,
     requestIdHeader,

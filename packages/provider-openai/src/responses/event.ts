@@ -161,7 +161,7 @@ function finish(payload: Payload, out: Out): void {
       return out.close(at);
     default:
       // The guide asks for every item of the output to be sent back, those we do not know included.
-      return out.seal(at, returned(item));
+      if (typeof item['type'] === 'string') out.seal(at, returned(item));
   }
 }
 

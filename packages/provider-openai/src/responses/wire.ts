@@ -5,6 +5,7 @@ import { cacheFields, cacheOf } from '../cache-fields.ts';
 import type { Address } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
+import { refusedMedia } from '../media.ts';
 import { providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
@@ -36,6 +37,8 @@ export function responsesWire(address: Address, model: string, options: Response
     turn: (turn) => responsesTurn(turn, thinks),
     event: responsesEvent,
     fault: faultOf,
+    // What other servers take nobody knows.
+    ...(address.official && { refuses: refusedMedia }),
     ...cacheOf(address, model),
     rateLimitHeaders,
     requestIdHeader,

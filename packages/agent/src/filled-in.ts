@@ -1,0 +1,24 @@
+import { AgentError } from './errors.ts';
+
+/**
+ * Settings that are numbers, those that are left out taken from the defaults. `name` is the option that holds
+ * them, for the error.
+ * @throws AgentError `invalid` for a setting that is not a number of at least 0.
+ */
+export function filledIn<Name extends string>(
+  name: string,
+  defaults: Readonly<Record<Name, number>>,
+  given: Partial<Readonly<Record<Name, number>>>,
+): Record<Name, number> {
+  const settings: Record<Name, number> = { ...defaults };
+  for (const key of Object.keys(defaults) as Name[]) {
+    const value: unknown = given[key];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !(value >= 0)) {
+      const message = `${name}.${key} must be a number of at least 0; it is ${String(value)}.`;
+      throw new AgentError({ kind: 'invalid', code: 'settings', message });
+    }
+    settings[key] = value;
+  }
+  return settings;
+}

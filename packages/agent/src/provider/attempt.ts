@@ -1,0 +1,56 @@
+import type { AgentEvent } from '../agent.ts';
+import type { AgentError } from '../errors.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Usage } from '../usage.ts';
+import type { Address } from './address.ts';
+import type { Answer } from './assembly.ts';
+import type { OpenFraming } from './framing.ts';
+import type { Headers } from './headers.ts';
+import type { Timeouts } from './timeouts.ts';
+import type { Transport } from './transport.ts';
+import type { Wire } from './wire.ts';
+
+/** What is the same for all requests of an agent. */
+export interface Service {
+  readonly wire: Wire;
+  readonly framing: OpenFraming;
+  readonly runtime: Runtime;
+  readonly transport: Transport;
+  readonly timeouts: Timeouts;
+  readonly address: () => Address | Promise<Address>;
+  /** Headers of the kit, of which the endpoint may know better. */
+  readonly headers: Headers;
+}
+
+/** Everything one attempt needs. */
+export interface Attempt {
+  readonly service: Service;
+  /** Headers of the envelope, which win over all others. */
+  readonly envelopeHeaders: Headers;
+  readonly body: readonly Uint8Array[];
+  readonly signal: AbortSignal | undefined;
+  readonly emit: ((event: AgentEvent) => void) | undefined;
+  /** When the whole call is over, on the monotonic clock. */
+  readonly deadline: number;
+  /** The model was asked to think, so that silence means nothing. */
+  readonly mayThink: boolean;
+}
+
+/** How an attempt ended. */
+export type Outcome =
+  | {
+      readonly type: 'answered';
+      readonly answer: Answer;
+      readonly requestId: string | undefined;
+      readonly rateLimits: Headers | undefined;
+    }
+  | {
+      readonly type: 'failed';
+      readonly error: AgentError;
+      /** Whether another attempt is worth while: a passed deadline may be retryable, but not by us. */
+      readonly retry: boolean;
+      /** Tokens that the service counted or must have used. */
+      readonly wasted: Usage;
+      /** Whether a request was made at all. */
+      readonly sent: boolean;
+    };

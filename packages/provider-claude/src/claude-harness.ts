@@ -1,0 +1,45 @@
+import type { FactoryConfig, Harness, HarnessHandler, HarnessOptions, SeedTool, Tool } from '@cobbler/agent';
+import { createHarness, fromSeedTool } from '@cobbler/agent';
+import type { ClaudeOptions } from './create-claude.ts';
+import { createClaude } from './create-claude.ts';
+import { claudePricing } from './models.ts';
+
+/** What the model of a conversation is and how far it may go. */
+export interface ClaudeHarnessConfig extends FactoryConfig, ClaudeOptions {
+  /** Default `fast`. */
+  readonly model?: string;
+  /** Most tokens of one answer. Default 4096. */
+  readonly maxTokens?: number;
+  /** Default: none. */
+  readonly systemPrompt?: string;
+  /** Most requests for one prompt. Default 10. */
+  readonly maxTurns?: number;
+}
+
+/** What a conversation may be given besides: store, gate, limits and whatever else a harness takes. */
+export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'handler' | 'system'>;
+
+/**
+ * A conversation with Claude, with the defaults of seed S4. Tools run one after another, and the first one
+ * that fails stops its batch.
+ * @throws AgentError `invalid` for a missing key (code `no_key`) or a configuration that cannot work.
+ */
+export function claudeHarness(
+  config: ClaudeHarnessConfig = {},
+  tools: readonly (Tool | SeedTool)[] = [],
+  handler: HarnessHandler | null = null,
+  options: ClaudeHarnessOptions = {},
+): Harness {
+  const { systemPrompt, maxTurns, ...rest } = config;
+  const agent = createClaude({ ...rest, model: rest.model ?? 'fast', maxTokens: rest.maxTokens || 4096 });
+  return createHarness({
+    pricing: claudePricing,
+    ...(rest.runtime !== undefined && { runtime: rest.runtime }),
+    ...options,
+    agent,
+    tools: tools.map((tool) => ('inputSchema' in tool ? fromSeedTool(tool) : tool)),
+    handler,
+    limits: { ...options.limits, turns: maxTurns || options.limits?.turns || 10 },
+    ...(systemPrompt !== undefined && systemPrompt !== '' && { system: systemPrompt }),
+  });
+}

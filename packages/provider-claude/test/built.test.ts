@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const source = fileURLToPath(new URL('..', import.meta.url));
+const tsup = join(source, '../../node_modules/tsup/dist/cli-default.js');
+const folder = mkdtempSync(join(tmpdir(), 'cobbler-claude-'));
+
+interface Output {
+  readonly bytes: number;
+  readonly imports: readonly { readonly path: string; readonly kind: string; readonly external?: boolean }[];
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+const outputs = new Map<string, Output>();
+
+beforeAll(() => {
+  const built = spawnSync(process.execPath, [tsup, '--out-dir', folder, '--metafile'], {
+    cwd: source,
+    encoding: 'utf8',
+  });
+  if (built.status !== 0) throw new Error(`It does not build:\n${built.stdout}${built.stderr}`);
+  const metafile: { outputs: Record<string, Output> } = JSON.parse(
+    readFileSync(join(folder, 'metafile-esm.json'), 'utf8'),
+  );
+  for (const [path, output] of Object.entries(metafile.outputs)) outputs.set(nameOf(path), output);
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('what is published', () => {
+  test('needs the kit and nothing else, neither a package nor Node', async () => {
+    const { metafile } = await build({
+      entryPoints: ['index.js', 'testing/index.js'].map((name) => join(folder, name)),
+      outdir: folder,
+      bundle: true,
+      format: 'esm',
+      packages: 'external',
+      external: ['node:*'],
+      metafile: true,
+      write: false,
+    });
+    const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+    const names = imports.flatMap(({ path, external }) => (external ? path : []));
+    expect([...new Set(names)].sort()).toEqual(['@cobbler/agent', '@cobbler/agent/provider']);
+  });
+
+  test('loads the vendor’s client at the first request, and only the part of it that is used', () => {
+    const hasClient = ({ inputs }: Output) =>
+      Object.keys(inputs).some((path) => path.includes('@anthropic-ai/sdk'));
+    const eager = reached('index.js');
+    expect(eager.size).toBeGreaterThan(0);
+    expect([...eager].filter((name) => hasClient(outputOf(name)))).toEqual([]);
+    const client = [...outputs.keys()].filter((name) => hasClient(outputOf(name)));
+    expect(client.length).toBeGreaterThan(0);
+    expect(client.reduce((sum, name) => sum + outputOf(name).bytes, 0)).toBeLessThan(300_000);
+  });
+
+  test('says whose work it holds and on what terms', () => {
+    const text = readFileSync(join(folder, 'NOTICES.txt'), 'utf8');
+    expect(text).toMatch(/^@anthropic-ai\/sdk [\d.]+ \(Apache-2\.0\)$/m);
+    expect(text).toContain('Apache License');
+  });
+});
+
+/** The path inside of the folder: paths are told from where the build ran. */
+function nameOf(path: string): string {
+  return path.split(`${basename(folder)}/`).at(-1) ?? path;
+}
+
+function outputOf(name: string): Output {
+  const output = outputs.get(name);
+  if (output === undefined) throw new Error(`There is no ${name}.`);
+  return output;
+}
+
+/** The files that come with one without being asked for later. */
+function reached(name: string, seen: Set<string> = new Set()): Set<string> {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const { path, kind, external } of outputOf(name).imports) {
+    if (kind === 'import-statement' && !external) reached(nameOf(path), seen);
+  }
+  return seen;
+}

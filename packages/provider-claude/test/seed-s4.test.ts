@@ -1,0 +1,219 @@
+import type { HarnessHandler, SeedTool, Tool } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Loopback, Play } from '@cobbler/agent/testing';
+import { callBlock, failsWith, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ClaudeHarnessConfig } from '../src/index.ts';
+import { claudeHarness } from '../src/index.ts';
+import { claudeTesting } from '../src/testing/index.ts';
+
+const open: Loopback[] = [];
+afterEach(async () => {
+  for (const service of open.splice(0)) await service.close();
+});
+
+const look: SeedTool = {
+  name: 'look',
+  description: 'Looks at a file.',
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  execute: async (input) => `contents of ${String(input['path'])}`,
+};
+
+/** A conversation before a service that plays this. */
+async function stage(
+  script: readonly Play[],
+  config: ClaudeHarnessConfig = {},
+  tools: readonly (Tool | SeedTool)[] = [look],
+  handler: HarnessHandler | null = null,
+) {
+  const server = wireServer(claudeTesting, script);
+  const service = await serveLoopback(server.handler);
+  open.push(service);
+  const link = { apiKey: 'sk-ant-test-0123456789', env: {}, baseURL: service.url };
+  const harness = claudeHarness({ ...link, retry: { baseMs: 1, maxMs: 1 }, ...config }, tools, handler);
+  const body = (index: number): Record<string, unknown> => JSON.parse(server.exchanges[index]?.text ?? '{}');
+  return { harness, server, body };
+}
+
+const says = (text: string): Play => plays(scriptAnswer([text]));
+const looks = (...paths: readonly string[]): Play =>
+  plays(
+    scriptAnswer([
+      'I will read it.',
+      ...paths.map((path, index) => callBlock(`toolu_${path}_${index}`, 'look', { path })),
+    ]),
+  );
+
+describe('S4.1 the configuration', () => {
+  test('its defaults are the fast model, 4096 tokens and no system prompt', async () => {
+    const { harness, body } = await stage([says('Hi.')]);
+    await harness.prompt('Hello.').result;
+    expect(body(0)).toMatchObject({ model: 'claude-haiku-5-5', max_tokens: 4096 });
+    expect(body(0)).not.toHaveProperty('system');
+  });
+
+  test('model, tokens and system prompt are sent as given', async () => {
+    const { harness, body } = await stage([says('Hi.')], {
+      model: 'best',
+      maxTokens: 100,
+      systemPrompt: 'Be brief.',
+    });
+    await harness.prompt('Hello.').result;
+    expect(body(0)).toMatchObject({ model: 'claude-opus-5-5', max_tokens: 100 });
+    expect(JSON.stringify(body(0)['system'])).toContain('Be brief.');
+  });
+
+  test('ten requests for one prompt unless told otherwise', async () => {
+    const endless = Array.from({ length: 12 }, (_, index) => looks(`file ${index}`));
+    const { harness, server } = await stage(endless);
+    expect(await harness.prompt('Look.').result).toMatchObject({ status: 'limit', limit: 'turns' });
+    expect(server.exchanges).toHaveLength(10);
+    const few = await stage(endless, { maxTurns: 2 });
+    await few.harness.prompt('Look.').result;
+    expect(few.server.exchanges).toHaveLength(2);
+  });
+
+  test('a missing key is an invalid configuration, told at once', () => {
+    expect(() => claudeHarness({ env: {} })).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        code: 'no_key',
+        message: expect.stringContaining('ANTHROPIC_API_KEY'),
+      }),
+    );
+  });
+});
+
+test('S4.2 the tool choice is auto, which is what none given means', async () => {
+  const { harness, body } = await stage([looks('a'), says('Done.')]);
+  await harness.prompt('Look.').result;
+  for (const index of [0, 1]) {
+    expect([undefined, 'auto']).toContain(
+      (body(index)['tool_choice'] as { type?: string } | undefined)?.type,
+    );
+  }
+});
+
+test('S4.3 a tool of the seed takes its input and gives text', async () => {
+  const { harness } = await stage([looks('a'), says('Done.')]);
+  const { messages } = await harness.prompt('Look.').result;
+  expect(messages[2]).toMatchObject({ role: 'tool_result', content: [{ text: 'contents of a' }] });
+});
+
+describe('S4.4 the handler', () => {
+  test('may be null', async () => {
+    const { harness } = await stage([says('Hi.')], {}, [look], null);
+    expect((await harness.prompt('Hello.').result).text).toBe('Hi.');
+  });
+});
+
+test('S4.5 a prompt appends what was said, tells it, loops and ends when no tool is called', async () => {
+  const heard: string[] = [];
+  const handler: HarnessHandler = {
+    onUser: (content) => heard.push(`user: ${content}`),
+    onText: (text) => heard.push(`text: ${text}`),
+  };
+  const { harness, server } = await stage([looks('a'), says('Done.')], {}, [look], handler);
+  const result = await harness.prompt('Look.').result;
+  expect(result).toMatchObject({ status: 'complete', text: 'Done.' });
+  expect(heard).toEqual(['user: Look.', 'text: I will read it.', 'text: Done.']);
+  expect(server.exchanges).toHaveLength(2);
+});
+
+test('S4.5 a failing API is the outcome, and unwrap throws it', async () => {
+  const { harness } = await stage([failsWith({ type: 'invalid', message: 'no' })]);
+  const result = await harness.prompt('Hello.').result;
+  expect(result.status).toBe('failed');
+  expect(() => result.unwrap()).toThrow(AgentError);
+});
+
+test('S4.8 the history only grows: each request begins with the messages of the one before', async () => {
+  const { harness, server } = await stage([looks('a'), says('Done.'), says('And again.')]);
+  await harness.prompt('Look.').result;
+  await harness.prompt('Again.').result;
+  const sent = server.exchanges.map(({ text }) => {
+    const { messages } = JSON.parse(text) as { messages: unknown[] };
+    // Marks for the cache move along; they are no part of the conversation.
+    return messages.map((message) => JSON.stringify(message).replace(/,"cache_control":\{[^}]*\}/g, ''));
+  });
+  for (const [index, messages] of sent.entries()) {
+    const before = sent[index - 1] ?? [];
+    expect(messages.slice(0, before.length)).toEqual(before);
+  }
+  expect(sent.at(-1)).toHaveLength(5);
+});
+
+test('S4.9 S4.10 each block is told once, whole, in the order of the stream', async () => {
+  const heard: string[] = [];
+  const handler: HarnessHandler = {
+    onText: (text) => heard.push(`text: ${text}`),
+    onReasoning: (text) => heard.push(`reasoning: ${text}`),
+    onToolCall: (id, name, input) => heard.push(`call: ${id} ${name} ${JSON.stringify(input)}`),
+    onToolResult: (id, result, isError) => heard.push(`result: ${id} ${result} ${isError}`),
+  };
+  const first = plays(
+    scriptAnswer([
+      { type: 'reasoning', text: 'Which file?', seal: 'seal' },
+      'I will read it.',
+      callBlock('toolu_1', 'look', { path: 'a' }),
+    ]),
+  );
+  const { harness } = await stage([first, says('Done.')], {}, [look], handler);
+  await harness.prompt('Look.').result;
+  expect(heard).toEqual([
+    'reasoning: Which file?',
+    'text: I will read it.',
+    'call: toolu_1 look {"path":"a"}',
+    'result: toolu_1 contents of a false',
+    'text: Done.',
+  ]);
+});
+
+test('S4.11 tools are declared by name, description and input_schema, the same in every request', async () => {
+  const { harness, body } = await stage([looks('a'), says('Done.'), says('Yes.')]);
+  await harness.prompt('Look.').result;
+  await harness.prompt('Sure?').result;
+  expect(body(0)['tools']).toMatchObject([
+    { name: 'look', description: 'Looks at a file.', input_schema: look.inputSchema },
+  ]);
+  const declared = [0, 1, 2].map((index) => JSON.stringify(body(index)['tools']));
+  expect(new Set(declared).size).toBe(1);
+});
+
+describe('S4.13 S4.14 a tool that fails', () => {
+  const broken: SeedTool = {
+    ...look,
+    execute: async ({ path }) => {
+      if (path === 'b') throw new Error('there is no b');
+      return `contents of ${String(path)}`;
+    },
+  };
+
+  test('stops its batch, is told to the model and does not end the run', async () => {
+    const ran: string[] = [];
+    const watched: SeedTool = {
+      ...broken,
+      execute: (input, context) => {
+        ran.push(String(input['path']));
+        return broken.execute(input, context);
+      },
+    };
+    const results: (readonly [string, boolean])[] = [];
+    const handler: HarnessHandler = {
+      onToolResult: (_id, result, isError) => results.push([result, isError]),
+    };
+    const { harness, body } = await stage([looks('a', 'b', 'c'), says('Sorry.')], {}, [watched], handler);
+    expect((await harness.prompt('Look.').result).status).toBe('complete');
+    expect(ran).toEqual(['a', 'b']);
+    expect(results).toEqual([
+      ['contents of a', false],
+      [expect.stringContaining('there is no b'), true],
+    ]);
+    const { messages } = body(1) as { messages: { content: { type: string; is_error?: boolean }[] }[] };
+    expect(messages.at(-1)?.content.map(({ type, is_error }) => [type, is_error === true])).toEqual([
+      ['tool_result', false],
+      ['tool_result', true],
+      ['tool_result', true],
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Mutant } from './mutant.ts';
+
+/** Mistakes of what both wires share. */
+export const sharedMutants: readonly Mutant[] = [
+  {
+    file: 'src/usage.ts',
+    find: "...count('cacheReadTokens', inputDetails['cached_tokens']),\n    ...count('cacheWriteTokens', inputDetails['cache_write_tokens']),",
+    replace:
+      "...count('cacheWriteTokens', inputDetails['cached_tokens']),\n    ...count('cacheReadTokens', inputDetails['cache_write_tokens']),",
+    why: 'cache reads and cache writes are swapped',
+    breaks: ['S0.8'],
+    by: 'openai responses: usage',
+  },
+  {
+    file: 'src/usage.ts',
+    find: "...count('reasoningTokens', outputDetails['reasoning_tokens']),",
+    replace: '',
+    why: 'reasoning tokens are not told',
+    breaks: ['S0.8'],
+    by: 'openai responses: usage',
+  },
+  {
+    file: 'src/media.ts',
+    find: '`data:${part.mediaType};base64,${part.data}`',
+    replace: '`data:image/png;base64,${part.data}`',
+    why: 'every file is declared as a picture',
+    breaks: [],
+    by: 'openai responses: capabilities',
+  },
+  {
+    file: 'src/fault.ts',
+    find: "server_is_overloaded: 'busy',",
+    replace: "server_is_overloaded: 'invalid',",
+    why: 'an overload inside a stream is not tried again',
+    breaks: ['P5'],
+    by: 'openai responses: faults',
+  },
+  {
+    file: 'src/endpoint.ts',
+    find: "if (address.apiKey === undefined) delete headers['authorization'];",
+    replace: "delete headers['authorization'];",
+    why: 'requests go without the key',
+    breaks: [],
+    by: 'openai responses: request',
+  },
+  {
+    file: 'src/response-headers.ts',
+    find: "requestIdHeader = 'x-request-id'",
+    replace: "requestIdHeader = 'request-id'",
+    why: 'the request id is looked for under another name',
+    breaks: [],
+    by: 'openai responses: answers',
+  },
+];
