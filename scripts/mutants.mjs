@@ -1,103 +1,56 @@
-// Proves that the tests notice mistakes: `npm run mutants` for every package that names mutants, or
-// `npm run mutants packages/provider-claude` for some.
+// Proves that the tests notice mistakes, and which promise each of them stands for:
 //
-// A package names its mutants in test/mutants.ts and what has to notice them in test/checks.ts (contracts as
-// lists of cases, and files of unit tests) or test/subjects.ts (what the agent contract runs on). Each mutant
-// is applied to a copy of the package in the temporary folder; the checks run on the copy until something
-// fails, which has killed the mutant. A mutant may say in `by` what is likely to notice it, which then runs
-// first. A case that fails is run again, alone, before it counts: a busy machine kills nothing. Ends with 1
-// when a mutant survives. `--only WORDS` takes only those whose reason holds the words.
+//   npm run mutants                               every package that names mutants
+//   npm run mutants -- packages/provider-claude   some packages
+//   npm run mutants -- --only 'retry'             those whose file or reason holds the words
+//
+// A package names its mutants in test/mutants.ts, and its contract cases in test/checks.ts or, for the agent
+// contract, test/subjects.ts. A mutant says in `by` what has to notice it, a file of unit tests or the
+// beginning of a case's name, and in `breaks` what it breaks, a promise (P9) or a requirement (S0.16). It is
+// planted in a copy of the package, where the tests in `by` run until one fails: first those that cite what it
+// breaks. A mutant is killed by a test that cites it, by its failing or by not ending in time. Ends with 1 when
+// one survives, is noticed only by tests that cite something else, does not load or no longer applies, and when
+// a promise is proven by none. How to add one: docs/testing.md.
 
-import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Bench, placesIn } from './mutants/bench.mjs';
+import { endProbes, longPatience, probeCases, probeUnits } from './mutants/probe.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** A run that takes longer hangs, which is a failure too. Milliseconds. */
-const patience = 240_000;
+/** How many mutants are tried at a time. More would make the tests of the clock fail on two cores. */
+const atATime = 2;
 
-/** What a provider's package is checked by unless it says otherwise. */
-const subjectChecks = `
-import { agentContract } from '@cobbler/agent/testing';
-import { subjects } from './subjects.ts';
-export const checks = subjects.map((subject) => ({
-  name: subject.name,
-  cases: () => agentContract({ ...subject, slack: 8 }, { seeds: { count: 40 } }),
-}));
-`;
-
-/** Runs cases in the copy, two at a time because some only wait. Says the first failing case as JSON, or nothing. */
-const runner = `
-import { checks } from './test/checks.ts';
-const by = process.argv[2] ?? '';
-const all = checks.flatMap(({ name, cases }) =>
-  cases().map((one) => ({ ...one, name: name + ': ' + one.group + ': ' + one.name })),
-);
-const queue = all.filter(({ off }) => off === undefined);
-const isLikely = ({ name }) => by !== '' && name.startsWith(by);
-queue.sort((left, right) => isLikely(right) - isLikely(left));
-const suspects = [];
-async function problemOf(one) {
-  try {
-    await one.run();
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-async function work() {
-  while (queue.length > 0 && suspects.length === 0) {
-    const one = queue.shift();
-    if ((await problemOf(one)) !== undefined) suspects.push(one);
-  }
-}
-while (queue.length > 0) {
-  await Promise.all([work(), work()]);
-  for (const { name, run } of suspects.splice(0)) {
-    const message = await problemOf({ run });
-    if (message === undefined) continue;
-    console.log(JSON.stringify({ name, message }));
-    process.exit(1);
-  }
-}
-process.exit(0);
-`;
-
-const vitestConfig = `
-const conditions = ['@cobbler/source', 'node', 'import', 'module', 'default'];
-export default {
-  resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
-  test: { isolate: false, fileParallelism: false, testTimeout: 20_000, watch: false },
+/** The order in which verdicts are listed at the end, and what they mean. */
+const faults = {
+  survived: 'SURVIVED: no test in `by` notices',
+  uncited: 'UNCITED: noticed, but by no test that cites what it breaks',
+  broken: 'BROKEN: the mutant cannot be loaded, so nothing was tested',
+  misplaced: 'MISPLACED: what it changes does not stand exactly once in its file any more',
 };
-`;
 
 async function main() {
-  const { positionals: folders, values } = parseArgs({
+  const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: { only: { type: 'string', multiple: true, default: [''] } },
   });
-  const isWanted = ({ why }) => values.only.some((words) => why.includes(words));
-  const homes = (folders.length > 0 ? folders : packagesWithMutants()).map((folder) => resolve(root, folder));
-  const began = performance.now();
-  const survivors = [];
-  let count = 0;
-  for (const home of homes) {
-    const all = (await import(pathToFileURL(join(home, 'test/mutants.ts')).href)).mutants;
-    const mutants = all.filter(isWanted);
-    if (mutants.length === 0) continue;
-    count += mutants.length;
-    survivors.push(...(await survivorsOf(home, mutants)));
-  }
-  console.log(
-    `\n${count - survivors.length} of ${count} mutants killed in ${seconds(performance.now() - began)}.`,
-  );
-  for (const survivor of survivors) console.log(`SURVIVED ${survivor}`);
-  process.exit(survivors.length === 0 ? 0 : 1);
+  const folders = positionals.length > 0 ? positionals : packagesWithMutants();
+  const { mutants: all, promises } = await mutantsOf(folders);
+  const wanted = all.filter((mutant) => values.only.some((words) => nameOf(mutant).includes(words)));
+  const [mutants, misplaced] = [wanted.filter(isInPlace), wanted.filter((mutant) => !isInPlace(mutant))];
+  for (const mutant of misplaced) console.log(`MISPLACED ${nameOf(mutant)}`);
+  if (wanted.length === 0) console.log('No mutant has such words in its file or reason.');
+  if (wanted.length === 0) return 1;
+  const isAll = wanted.length === all.length && positionals.length === 0;
+  const outcomes = await onBenches((benches) => tryAll(benches, mutants));
+  if (outcomes === undefined) return 1;
+  outcomes.push(...misplaced.map((mutant) => ({ mutant, ms: 0, verdict: 'misplaced', tests: [] })));
+  printAreas(outcomes);
+  const unproven = printPromises(outcomes, isAll ? promises : []);
+  return printVerdict(outcomes, unproven);
 }
 
 function packagesWithMutants() {
@@ -106,158 +59,169 @@ function packagesWithMutants() {
     .filter((folder) => existsSync(join(root, folder, 'test/mutants.ts')));
 }
 
-async function survivorsOf(home, mutants) {
-  const name = home.slice(root.length + 1);
-  const units = await unitsOf(home);
-  const snapshot = await takeSnapshot(home);
-  let outcomes;
-  try {
-    const sound = await runCopy(snapshot, units, undefined);
-    if (sound.failure !== undefined) {
-      console.error(`${name}: the checks fail without any mutant: ${sound.failure}`);
-      return [`${name}: all, since its checks fail without any`];
-    }
-    console.log(`${name}: the checks hold without mutants (${seconds(sound.ms)}).`);
-    outcomes = await inParallel(mutants, (mutant) => runCopy(snapshot, units, mutant).then(report(mutant)));
-  } finally {
-    await rm(snapshot, { recursive: true, force: true });
+/** Every mutant with the package it belongs to, and every promise that has to be proven. */
+async function mutantsOf(folders) {
+  const mutants = [];
+  const promises = [];
+  for (const folder of folders) {
+    const path = join(resolve(root, folder), 'test/mutants.ts');
+    const table = await import(pathToFileURL(path).href);
+    const home = relative(join(root, 'packages'), resolve(root, folder));
+    mutants.push(...table.mutants.map((mutant) => ({ ...mutant, home })));
+    promises.push(...(table.promises ?? []));
   }
-  const slowest = Math.max(...outcomes.map(({ ms }) => ms));
-  const alive = mutants.filter((_, index) => outcomes[index].failure === undefined);
-  console.log(
-    `${name}: ${mutants.length - alive.length} of ${mutants.length} killed, the slowest in ${seconds(slowest)}.`,
-  );
-  return alive.map(({ file, why }) => `${name}/${file}: ${why}`);
+  return { mutants, promises };
 }
 
-/** The unit tests that a package's mutants may be noticed by, as paths below its folder. */
-async function unitsOf(home) {
-  const path = join(home, 'test/checks.ts');
-  if (!existsSync(path)) return [];
-  const { units = [] } = await import(pathToFileURL(path).href);
-  return units;
+function isInPlace(mutant) {
+  const path = join(root, 'packages', mutant.home, mutant.file);
+  return existsSync(path) && placesIn(readFileSync(path, 'utf8'), mutant) === 1;
 }
 
-function report(mutant) {
-  return (outcome) => {
-    const { failure, ms } = outcome;
-    const verdict = failure === undefined ? 'SURVIVED' : 'killed  ';
-    const by = failure === undefined ? '' : `\n         by ${failure}`;
-    console.log(`${verdict} ${seconds(ms).padStart(7)}  ${mutant.why}${by}`);
-    return outcome;
+/** Opens a bench for each mutant at a time, and leaves nothing behind however it ends. */
+async function onBenches(work) {
+  const benches = [];
+  const end = () => {
+    endProbes();
+    for (const bench of benches) bench.close();
+    process.exit(130);
   };
-}
-
-/** Applies a mutant to a copy of the package and runs the checks on it: what is likely to notice it first. */
-async function runCopy(snapshot, units, mutant) {
-  const copy = await mkdtemp(join(tmpdir(), 'cobbler-mutant-'));
-  const started = performance.now();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end);
   try {
-    await cp(snapshot, copy, { recursive: true, verbatimSymlinks: true });
-    if (mutant !== undefined) await apply(mutant, copy);
-    const by = mutant?.by ?? '';
-    const failure = by.endsWith('.test.ts')
-      ? ((await runUnits(copy, [by])) ?? (await runCases(copy, '')) ?? (await runUnits(copy, units)))
-      : ((await runCases(copy, by)) ?? (await runUnits(copy, units)));
-    return { ms: performance.now() - started, failure };
+    for (let count = 0; count < atATime; count++) benches.push(await Bench.open(root));
+    return await work(benches);
   } finally {
-    await rm(copy, { recursive: true, force: true });
+    for (const bench of benches) bench.close();
   }
 }
 
-/** The package as it is now: somebody may change it while mutants run. */
-async function takeSnapshot(home) {
-  const snapshot = await mkdtemp(join(tmpdir(), 'cobbler-mutants-'));
-  for (const part of ['src', 'test', 'package.json'])
-    await cp(join(home, part), join(snapshot, part), { recursive: true });
-  const modules = join(snapshot, 'node_modules');
-  await mkdir(modules);
-  for (const from of [join(home, 'node_modules'), join(root, 'node_modules')]) {
-    for (const entry of await readdir(from)) {
-      if (!entry.startsWith('.') && !existsSync(join(modules, entry)))
-        await symlink(join(from, entry), join(modules, entry));
-    }
+/** The outcome of each mutant, or nothing when the tests fail without any. */
+async function tryAll(benches, mutants) {
+  const began = performance.now();
+  const problems = await inParallel(benches, soundnessChecks(mutants), (bench, check) => check(bench));
+  const found = problems.filter((problem) => problem !== undefined);
+  for (const problem of found) console.log(`UNSOUND: ${problem}`);
+  if (found.length > 0) return undefined;
+  console.log(`The tests hold without mutants (${seconds(performance.now() - began)}).`);
+  return inParallel(benches, mutants, async (bench, mutant) => {
+    const started = performance.now();
+    const outcome = await bench.with(mutant, () => outcomeOf(bench, mutant));
+    return report({ mutant, ms: performance.now() - started, ...outcome });
+  });
+}
+
+/** What has to hold before a mutant can be judged: whatever its `by` names exists and passes. */
+function soundnessChecks(mutants) {
+  const checks = [];
+  for (const [home, members] of Map.groupBy(mutants, (mutant) => mutant.home)) {
+    const names = [...new Set(members.map(({ by }) => by))];
+    const files = names.filter(isFile);
+    const beginnings = names.filter((name) => !isFile(name));
+    if (files.length > 0)
+      checks.push((bench) => unsoundness(home, files, probeUnits(bench, home, files, '', longPatience)));
+    if (beginnings.length > 0)
+      checks.push((bench) =>
+        unsoundness(home, beginnings, probeCases(bench, home, beginnings, '', longPatience)),
+      );
   }
-  await writeFile(join(snapshot, 'cases.mjs'), runner);
-  await writeFile(join(snapshot, 'vitest.config.mjs'), vitestConfig);
-  if (!existsSync(join(snapshot, 'test/checks.ts')))
-    await writeFile(join(snapshot, 'test/checks.ts'), subjectChecks);
-  return snapshot;
+  return checks;
 }
 
-async function apply({ file, find, replace, why }, copy) {
-  const path = join(copy, file);
-  const parts = (await readFile(path, 'utf8')).split(find);
-  if (parts.length !== 2)
-    throw new Error(`The place of the mutant "${why}" stands ${parts.length - 1} times in ${file}.`);
-  await writeFile(path, parts.join(replace));
+async function unsoundness(home, names, probe) {
+  const { taken, failure, error } = await probe;
+  if (failure !== undefined)
+    return `${home}: without any mutant, this fails: ${failure.tests.join(', ')}: ${brief(failure.message)}`;
+  const missing = names.filter((name) => !taken.some((test) => test.startsWith(name)));
+  if (missing.length === 0) return undefined;
+  return `${home}: no test begins with ${missing.join(' or ')}. ${error ?? ''}`;
 }
 
-async function runCases(copy, by) {
-  const { code, out, err } = await run(['--conditions=@cobbler/source', 'cases.mjs', by], copy);
-  if (code === 0) return undefined;
-  const line = out.split('\n').find((text) => text.startsWith('{"name"'));
-  if (line === undefined) return `a crash: ${lastOf(err) || 'it did not end in time'}`;
-  const { name, message } = JSON.parse(line);
-  return `${name}: ${message.slice(0, 160)}`;
+async function outcomeOf(bench, { home, by, breaks }) {
+  const citing = breaks.length > 0 ? patternOf(breaks) : '';
+  const probes = isFile(by)
+    ? [() => probeUnits(bench, home, [by], citing), () => probeUnits(bench, home, [by], '')]
+    : [() => probeCases(bench, home, [by], citing)];
+  for (const probe of probes) {
+    const { failure, error } = await probe();
+    if (error !== undefined) return { verdict: 'broken', message: error, tests: [], hung: false };
+    if (failure === undefined) continue;
+    const tests = failure.tests.filter((name) => new RegExp(citing).test(name));
+    const isCited = tests.length > 0 || (isFile(by) && failure.tests.length === 0 && probe === probes[0]);
+    return { verdict: isCited ? 'killed' : 'uncited', ...failure, tests: isCited ? tests : failure.tests };
+  }
+  return { verdict: 'survived', tests: [], message: '', hung: false };
 }
 
-async function runUnits(copy, files) {
-  if (files.length === 0) return undefined;
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const { code, out, err } = await run([vitest, 'run', '--reporter=tap-flat', ...files], copy);
-  if (code === 0) return undefined;
-  const line = out.split('\n').find((text) => text.startsWith('not ok'));
-  return (line ?? `a crash: ${lastOf(err) || 'it did not end in time'}`)
-    .replace(/ # time=.*/, '')
-    .slice(0, 240);
+function report(outcome) {
+  const { mutant, verdict, tests, message, hung, ms } = outcome;
+  const word = verdict === 'killed' ? 'killed' : verdict.toUpperCase();
+  console.log(`${word.padEnd(8)} ${seconds(ms).padStart(6)}  ${nameOf(mutant)}`);
+  if (verdict !== 'survived') {
+    const how = hung ? 'by time-out' : 'by';
+    console.log(`                 ${how} ${tests.join(', ') || mutant.by}: ${brief(message)}`);
+  }
+  return outcome;
 }
 
-function run(args, cwd) {
-  const child = spawn(process.execPath, args, {
-    cwd,
-    env: { ...process.env, CI: '1', NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk) => {
-    out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    err += chunk;
-  });
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience);
-  return new Promise((settle) => {
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      settle({ code, out, err });
-    });
-  });
+/** One line for each source file. */
+function printAreas(outcomes) {
+  console.log('\nBy area: killed of all, seconds\n');
+  const areas = Map.groupBy(outcomes, ({ mutant }) => areaOf(mutant));
+  for (const [area, members] of [...areas].sort(([left], [right]) => left.localeCompare(right))) {
+    const ms = members.reduce((sum, outcome) => sum + outcome.ms, 0);
+    const killed = `${members.filter(isKilled).length} of ${members.length}`;
+    console.log(`  ${area.padEnd(40)} ${killed.padStart(8)} ${seconds(ms).padStart(8)}`);
+  }
 }
 
-function lastOf(text) {
-  return text
-    .split('\n')
-    .filter((line) => /\w/.test(line) && !/^\s+at /.test(line))
-    .slice(-4)
-    .join(' ')
-    .slice(0, 240);
+/** Which killed mutants prove each promise. Returns the promises that none proves. */
+function printPromises(outcomes, promises) {
+  console.log('\nBy promise: mutants that a test which cites it has killed\n');
+  const proofs = new Map(promises.map((promise) => [promise, []]));
+  for (const { mutant, tests } of outcomes.filter(isKilled))
+    for (const promise of mutant.breaks)
+      if (tests.some((name) => new RegExp(patternOf([promise])).test(name)))
+        proofs.set(promise, [...(proofs.get(promise) ?? []), mutant]);
+  for (const [promise, mutants] of [...proofs].sort(([left], [right]) => byNumber(left, right))) {
+    console.log(`  ${promise}: ${mutants.length === 0 ? 'NOTHING PROVES IT' : mutants.length}`);
+    for (const mutant of mutants) console.log(`      ${nameOf(mutant)}`);
+  }
+  return promises.filter((promise) => proofs.get(promise)?.length === 0);
 }
 
-async function inParallel(items, work) {
+function printVerdict(outcomes, unproven) {
+  const ms = performance.now();
+  const killed = outcomes.filter(isKilled);
+  const hung = killed.filter((outcome) => outcome.hung).length;
+  const aside = hung > 0 ? ` (${hung} by time-out)` : '';
+  console.log(`\n${killed.length} of ${outcomes.length} mutants killed${aside} in ${seconds(ms)}.`);
+  for (const [verdict, words] of Object.entries(faults)) {
+    const members = outcomes.filter((outcome) => outcome.verdict === verdict);
+    if (members.length > 0) console.log(`\n${words}:`);
+    for (const { mutant } of members) console.log(`  ${nameOf(mutant)} (by ${mutant.by})`);
+  }
+  if (unproven.length > 0) console.log(`\nNo mutant proves ${unproven.join(', ')}.`);
+  return killed.length === outcomes.length && unproven.length === 0 ? 0 : 1;
+}
+
+const patternOf = (words) => `\\b(${words.join('|').replaceAll('.', '\\.')})\\b`;
+const isKilled = ({ verdict }) => verdict === 'killed';
+const isFile = (by) => by.endsWith('.test.ts');
+const nameOf = (mutant) => `${areaOf(mutant)}: ${mutant.why}`;
+const areaOf = ({ home, file }) => `${home}/${file.replace(/^src\//, '').replace(/\.ts$/, '')}`;
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+const brief = (message) => message.split('\n')[0].slice(0, 160);
+const byNumber = (left, right) => left.localeCompare(right, 'en', { numeric: true });
+
+async function inParallel(benches, items, work) {
   const results = [];
   const queue = [...items.entries()];
-  const worker = async () => {
+  const worker = async (bench) => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      results[next[0]] = await work(next[1]);
+      results[next[0]] = await work(bench, next[1]);
   };
-  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker));
+  await Promise.all(benches.map(worker));
   return results;
 }
 
-function seconds(ms) {
-  return `${(ms / 1000).toFixed(1)} s`;
-}
-
-await main();
+process.exitCode = await main();

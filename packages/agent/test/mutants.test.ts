@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { mutants } from './mutants.ts';
-
-/** The promises that the library makes: each must have a mistake that its tests notice. */
-const promises = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 18, 19, 21];
+import { mutants, promises } from './mutants.ts';
 
 test('there are at least sixty mutants, each with a reason of its own', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(60);
@@ -11,8 +8,8 @@ test('there are at least sixty mutants, each with a reason of its own', () => {
 });
 
 test('every promise of the library is broken by at least one', () => {
-  const broken = new Set(mutants.flatMap((mutant) => mutant.promises));
-  expect([...broken].sort((left, right) => left - right)).toEqual(promises);
+  const broken = new Set(mutants.flatMap(({ breaks }) => breaks));
+  expect(promises.filter((promise) => !broken.has(promise))).toEqual([]);
 });
 
 test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {

@@ -35,8 +35,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'leaked timer',
     file: toolRun,
-    find: 'over = true;\n      cancelTimeout();',
-    replace: 'over = true;',
+    find: '      cancelTimeout();\n      cancelGrace();\n      work.signal',
+    replace: '      cancelGrace();\n      work.signal',
     why: 'the time limit of a tool runs on after the tool has ended',
   },
   {
@@ -114,16 +114,16 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'truncated answer taken',
     file: 'src/provider/exchange.ts',
-    find: 'if (this.#assembly.hasEnded) this.#succeed();\n    else',
-    replace: 'if (this.#assembly.steps > 0) this.#succeed();\n    else',
+    find: 'if (assembly.hasEnded) this.#succeed();\n    else',
+    replace: 'if (assembly.steps > 0) this.#succeed();\n    else',
     why: 'an answer that ends in the middle counts as whole',
   },
   {
     name: 'event shown twice',
     file: 'src/feed.ts',
-    find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);',
+    find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
     replace:
-      '    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);\n    for (const reader of this.#readers) reader.push(event);',
+      '    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
     why: 'a reader that a listener makes gets the event of that moment twice',
   },
   {
@@ -143,8 +143,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'tool begun after a stop',
     file: toolRun,
-    find: 'new Promise((settle) => settle(job.tool.execute(job.arguments, context))).then(',
-    replace: 'Promise.resolve().then(() => job.tool.execute(job.arguments, context)).then(',
+    find: 'returned = job.tool.execute(',
+    replace: 'await undefined;\n    returned = job.tool.execute(',
     why: 'a tool that stops its run is followed by the tools beside it',
   },
   {
@@ -153,5 +153,54 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'if (state.closing === undefined) state.stopReason = undefined;',
     replace: 'state.stopReason = undefined;',
     why: 'a run that has reached its limit is given another answer for every word that is said to it',
+  },
+  {
+    name: 'closing request allows calls',
+    file: 'src/ask.ts',
+    find: "config: closing ? { ...work.config, toolChoice: 'none' } : work.config,",
+    replace: 'config: work.config,',
+    why: 'a run that has reached its limit is asked for more calls in closing',
+  },
+  {
+    name: 'circles never noticed',
+    file: 'src/decide.ts',
+    find: 'if (batch === undefined || repeats < most) return false;',
+    replace: 'if (batch === undefined || repeats <= most + 1) return false;',
+    why: 'the same turn is taken again and again until another limit ends it',
+  },
+  {
+    name: 'a word is no progress',
+    file: fold,
+    find: '  forgetRepeats(state);\n  state.messages.push(...state.steering);',
+    replace: '  state.messages.push(...state.steering);',
+    why: 'a run to which somebody has said something is ended for what it did before',
+  },
+  {
+    name: 'output put away in vain',
+    file: 'src/tool-output.ts',
+    find: 'spilled?.excerpt ?? cap(part.text, most)',
+    replace: 'spilled?.excerpt ?? part.text',
+    why: 'where the blobs fail the whole output goes to the model, however long',
+  },
+  {
+    name: 'read on from the beginning',
+    file: 'src/spill.ts',
+    find: 'return passage(part.bytes, offset, part.size);',
+    replace: 'return passage(part.bytes, 0, part.size);',
+    why: 'what is read of an output is said to stand elsewhere',
+  },
+  {
+    name: 'an excerpt of the wrong place',
+    file: 'src/spill.ts',
+    find: 'words(between, sizeOf(head))',
+    replace: 'words(between, sizeOf(head) + 1)',
+    why: 'whoever reads on misses what follows the head of an output',
+  },
+  {
+    name: 'made smaller for ever',
+    file: 'src/decide.ts',
+    find: 'if (!compacted && isHeavier(',
+    replace: 'if (isHeavier(',
+    why: 'a conversation that does not get small enough is never asked about again',
   },
 ];

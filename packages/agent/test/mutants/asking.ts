@@ -15,7 +15,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'return half + random * half;',
     replace: 'return random * 2 * half;',
     why: 'a pause may be zero',
-    promises: [5],
+    breaks: ['P5'],
     by: 'test/provider-retry.test.ts',
   },
   {
@@ -23,7 +23,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'policy.baseMs * 2 ** retry',
     replace: 'policy.baseMs * (1 + retry)',
     why: 'pauses do not double',
-    promises: [5],
+    breaks: ['P5'],
     by: 'test/provider-retry.test.ts',
   },
   {
@@ -31,7 +31,7 @@ export const askingMutants: readonly Mutant[] = [
     find: "if (!failed.retryable) return { type: 'stop' };",
     replace: '',
     why: 'what cannot be mended is tried again',
-    promises: [6],
+    breaks: ['P6'],
     by: 'contract: errors',
   },
   {
@@ -39,7 +39,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'asked > Math.min(policy.maxWaitMs, failed.remainingMs)',
     replace: 'asked > failed.remainingMs',
     why: 'a service that asks for an hour is waited for',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -47,7 +47,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'asked > Math.min(policy.maxWaitMs, failed.remainingMs)',
     replace: 'asked > policy.maxWaitMs',
     why: 'a pause longer than the time left is no rate limit',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -55,7 +55,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'failed.failures > policy.retries',
     replace: 'failed.failures >= policy.retries',
     why: 'the last retry is left out',
-    promises: [5],
+    breaks: ['P5'],
     by: 'contract: retries',
   },
   {
@@ -63,7 +63,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'const delayMs = asked ?? backoffMs(',
     replace: 'const delayMs = backoffMs(',
     why: 'what the service asks for is not waited for',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -71,7 +71,7 @@ export const askingMutants: readonly Mutant[] = [
     find: "usableWait(numberIn(header('retry-after-ms'))) ??",
     replace: '',
     why: 'a hint in milliseconds is not read',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -79,7 +79,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'return seconds * 1000;',
     replace: 'return seconds;',
     why: 'seconds are taken for milliseconds',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -87,7 +87,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'date - now()',
     replace: 'date',
     why: 'a date is not measured from now',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -95,7 +95,7 @@ export const askingMutants: readonly Mutant[] = [
     find: '!(ms > 0)',
     replace: 'ms < 0',
     why: 'a hint of zero is followed',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -103,7 +103,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'exec(usualForm(given))',
     replace: 'exec(given)',
     why: 'the oldest form of a date is not read',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: status',
   },
   {
@@ -111,7 +111,7 @@ export const askingMutants: readonly Mutant[] = [
     find: "if (status === 408) return 'timeout';",
     replace: '',
     why: '408 is final',
-    promises: [5],
+    breaks: ['P5'],
     by: 'contract: errors',
   },
   {
@@ -119,7 +119,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'status === 409 || status >= 500',
     replace: 'status >= 500',
     why: '409 is final',
-    promises: [5],
+    breaks: ['P5'],
     by: 'contract: errors',
   },
   {
@@ -127,7 +127,7 @@ export const askingMutants: readonly Mutant[] = [
     find: ' && (status === undefined || !neverRetried.has(status))',
     replace: '',
     why: 'a refused request is tried again when its words sound like a busy service',
-    promises: [6],
+    breaks: ['P6'],
     by: 'test/provider-errors.test.ts',
   },
   {
@@ -135,7 +135,7 @@ export const askingMutants: readonly Mutant[] = [
     find: "if (fault.kind === 'busy') return 'rate_limit';",
     replace: "if (fault.kind === 'busy') return 'agent';",
     why: 'an overload inside a stream is no rate limit',
-    promises: [5],
+    breaks: ['P5'],
     by: 'contract: faults',
   },
   {
@@ -143,15 +143,15 @@ export const askingMutants: readonly Mutant[] = [
     find: 'return wellFormedText(text.length > longestMessage',
     replace: 'return (text.length > longestMessage',
     why: 'half characters of a service stand in our errors',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: bodies',
   },
   {
     file: modelCall,
-    find: 'wasted: addUsage(account.wasted, outcome.wasted)',
-    replace: 'wasted: outcome.wasted',
+    find: 'wasted: addUsage(account.wasted, failed.wasted)',
+    replace: 'wasted: failed.wasted',
     why: 'only the last failed attempt counts as wasted',
-    promises: [14],
+    breaks: ['P14'],
     by: 'contract: usage',
   },
   {
@@ -159,15 +159,15 @@ export const askingMutants: readonly Mutant[] = [
     find: 'attempts: account.attempts + 1,',
     replace: 'attempts: 1,',
     why: 'failed attempts are not told',
-    promises: [14],
-    by: 'contract: retries',
+    breaks: ['P14'],
+    by: 'contract: usage',
   },
   {
     file: modelCall,
     find: "plan.type === 'too_long' ? 'rate_limit' : error.kind",
     replace: 'error.kind',
     why: 'a pause too long to wait for is no rate limit',
-    promises: [7],
+    breaks: ['P7'],
     by: 'contract: retry-after',
   },
   {
@@ -175,23 +175,31 @@ export const askingMutants: readonly Mutant[] = [
     find: "signal?.addEventListener('abort', over);",
     replace: '',
     why: 'a pause is slept through although the run was cancelled',
-    promises: [3],
+    breaks: ['P3'],
     by: 'contract: cancel',
   },
   {
     file: modelCall,
-    find: 'tellRetry(call, outcome.error, account.failures, delayMs);',
+    find: 'tellRetry(call, failed.error, account.failures, delayMs);',
     replace: '',
     why: 'watchers are not told that the text so far is void',
-    promises: [8],
+    breaks: ['P8'],
     by: 'test/provider-retries.test.ts',
+  },
+  {
+    file: 'src/provider/exchange.ts',
+    find: 'const assembly = new Assembly(service.wire.provider, emit);',
+    replace: 'const assembly = (service.kept ??= new Assembly(service.wire.provider, emit));',
+    why: 'another attempt goes on with what the failed one has said',
+    breaks: ['P8'],
+    by: 'contract: retries',
   },
   {
     file: scrub,
     find: 'return [secret, json, percentEncoded(secret), ...base64Of(secret)];',
     replace: 'return [secret];',
     why: 'a key in another spelling is shown',
-    promises: [19],
+    breaks: ['P19'],
     by: 'contract: secrets',
   },
   {
@@ -199,7 +207,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'requestId: requestId === undefined ? undefined : text(requestId),',
     replace: 'requestId,',
     why: 'a key in the request id of an error is shown',
-    promises: [19],
+    breaks: ['P19'],
     by: 'contract: secrets',
   },
   {
@@ -207,7 +215,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text)',
     replace: 'address.scrubber.text(body.text)',
     why: 'half a key at the end of a cut body is shown',
-    promises: [19],
+    breaks: ['P19'],
     by: 'test/provider-errors.test.ts',
   },
   {
@@ -215,7 +223,7 @@ export const askingMutants: readonly Mutant[] = [
     find: '...secretsInUrl(endpoint.url),',
     replace: '',
     why: 'a password in the address is shown',
-    promises: [19],
+    breaks: ['P19'],
     by: 'fetch: secrets',
   },
   {
@@ -223,15 +231,15 @@ export const askingMutants: readonly Mutant[] = [
     find: "redirect: 'manual',",
     replace: "redirect: 'follow',",
     why: 'a redirect is followed, key and all',
-    promises: [6, 19],
+    breaks: ['P6', 'P19'],
     by: 'fetch: redirects',
   },
   {
     file: transport,
-    find: 'if (error !== closedWhileIdle) throw error;',
-    replace: 'throw error;',
+    find: 'if (error !== closedWhileIdle) reject(error);',
+    replace: 'if (error !== undefined) reject(error);',
     why: 'a kept connection that was closed meanwhile fails the request',
-    promises: [5],
+    breaks: ['P5'],
     by: 'contract: connection',
   },
   {
@@ -239,7 +247,7 @@ export const askingMutants: readonly Mutant[] = [
     find: 'const abort = () => outgoing.destroy();',
     replace: 'const abort = () => {};',
     why: 'a cancelled request keeps its connection',
-    promises: [3],
+    breaks: ['P3'],
     by: 'contract: cancel',
   },
   {
@@ -247,7 +255,7 @@ export const askingMutants: readonly Mutant[] = [
     find: "incoming.on('error', (error) => {\n    failure = error;\n  });",
     replace: '',
     why: 'a connection that breaks at the wrong moment ends the process',
-    promises: [18],
+    breaks: ['P18'],
     by: 'test/provider-transport.test.ts',
   },
   {
@@ -255,7 +263,7 @@ export const askingMutants: readonly Mutant[] = [
     find: "if (isEncoded(headers['content-encoding'])) {",
     replace: "if (headers['content-encoding'] === 'none') {",
     why: 'compressed bytes are read as text',
-    promises: [1],
+    breaks: ['P1'],
     by: 'contract: connection',
   },
 ];

@@ -10,7 +10,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'if (parts.length === 0) parts.push(emptySay);',
     replace: '',
     why: 'a turn without words is sent empty',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/provider-view.test.ts',
   },
   {
@@ -18,7 +18,7 @@ export const historyMutants: readonly Mutant[] = [
     find: '} else if (part.seal?.provider === view.provider) parts.push(part);',
     replace: '} else parts.push(part);',
     why: 'what another provider sealed is sent',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: seals',
   },
   {
@@ -26,7 +26,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'else if (hasWords(part.text)) parts.push(wellFormed(part));',
     replace: 'else parts.push(wellFormed(part));',
     why: 'empty texts are sent',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: history',
   },
   {
@@ -34,7 +34,7 @@ export const historyMutants: readonly Mutant[] = [
     find: "if (last === undefined || last.type === 'reasoning') parts.push(noAnswer);",
     replace: '',
     why: 'an answer of nothing is sent as an empty turn',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: answers',
   },
   {
@@ -42,7 +42,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'const place = left.findIndex((result) => result.toolCallId === call.id);',
     replace: 'const place = left.length - 1;',
     why: 'results go to the wrong calls',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: history',
   },
   {
@@ -50,7 +50,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'if (content.length === 0) content.push(noOutput);',
     replace: '',
     why: 'a result without content is sent without content',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/provider-view.test.ts',
   },
   {
@@ -58,7 +58,7 @@ export const historyMutants: readonly Mutant[] = [
     find: '/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id :',
     replace: 'id.length < 1000 ? id :',
     why: 'ids are sent in characters that services refuse',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: ids',
   },
   {
@@ -66,7 +66,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'kept === best.length ? best : best.fork(kept)',
     replace: 'best',
     why: 'runs forked from one history write into each other',
-    promises: [12],
+    breaks: ['P12'],
     by: 'contract: cache-bytes',
   },
   {
@@ -74,7 +74,7 @@ export const historyMutants: readonly Mutant[] = [
     find: "if (event.status !== 'waiting') closeCalls(state);",
     replace: '',
     why: 'calls stay open when a run ends',
-    promises: [12],
+    breaks: ['P12'],
     by: 'executor: cancel',
   },
   {
@@ -82,7 +82,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'for (const answered of state.calls) if (answered.result !== undefined)',
     replace: 'for (const answered of [...state.calls].reverse()) if (answered.result !== undefined)',
     why: 'results do not stand in the order of their calls',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -90,7 +90,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'if (event.steer !== true) closeCalls(state);',
     replace: '',
     why: 'a prompt comes between calls and their results',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -98,7 +98,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'if (state.steering.length === 0 || state.calls.length > 0) return;',
     replace: 'if (state.steering.length === 0) return;',
     why: 'what is said meanwhile comes between calls and their results',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -106,7 +106,7 @@ export const historyMutants: readonly Mutant[] = [
     find: "while (cut > 0 && messages[cut]?.role === 'tool_result') cut -= 1;",
     replace: '',
     why: 'a summary parts results from their calls',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -114,7 +114,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'const content = wellFormedAnswer(given);',
     replace: 'const content = given;',
     why: 'an answer is placed with empty texts and half characters',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -122,7 +122,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'if (content.length === 0) change(state, call, { result: { ...result, content: [noOutput] } });\n  else',
     replace: '',
     why: 'a result without words is placed empty',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -130,7 +130,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'orphaned: call.started && call.result === undefined',
     replace: 'orphaned: false',
     why: 'nobody knows after a crash which calls were under way',
-    promises: [9],
+    breaks: ['P9'],
     by: 'executor: resume',
   },
   {
@@ -138,7 +138,7 @@ export const historyMutants: readonly Mutant[] = [
     find: "if (stopReason === 'tool_use') return;",
     replace: 'return;',
     why: 'calls of an answer that was cut stay open',
-    promises: [9, 12],
+    breaks: ['P9', 'P12'],
     by: 'test/fold.test.ts',
   },
   {
@@ -146,7 +146,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'call.started ? outcomeUnknown : why',
     replace: 'why',
     why: 'the model is told that a call which had begun was not run',
-    promises: [9],
+    breaks: ['P9'],
     by: 'test/fold.test.ts',
   },
   {
@@ -154,7 +154,7 @@ export const historyMutants: readonly Mutant[] = [
     find: 'event.error.wasted === undefined ? metrics.wasted :',
     replace: 'event.error.wasted !== undefined ? metrics.wasted :',
     why: 'what a failed request used is not counted',
-    promises: [14],
+    breaks: ['P14'],
     by: 'test/fold.test.ts',
   },
   {
@@ -162,7 +162,7 @@ export const historyMutants: readonly Mutant[] = [
     find: '(!other.started && other.index !== call.index)',
     replace: '(other.index !== call.index)',
     why: 'a failed call throws away the result of one that runs beside it',
-    promises: [12],
+    breaks: ['P12'],
     by: 'executor: stop-batch',
   },
   {
@@ -170,7 +170,7 @@ export const historyMutants: readonly Mutant[] = [
     find: "if (text === '') return undefined;",
     replace: '',
     why: 'empty texts are kept',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/fold.test.ts',
   },
 ];

@@ -7,7 +7,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'isFull(state) && policy.compacts && !compacted',
     replace: 'isFull(state) && policy.compacts',
     why: 'a conversation that stays too long is made smaller for ever',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/decide.test.ts',
   },
   {
@@ -15,7 +15,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'if (batch === undefined || repeats < most) return false;',
     replace: 'if (batch === undefined || repeats <= most) return false;',
     why: 'a run may turn in circles once more than is allowed',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/decide.test.ts',
   },
   {
@@ -23,7 +23,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'if (event.compacting === true) state.compacted = true;',
     replace: '',
     why: 'a compaction that failed is tried again',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/fold.test.ts',
   },
   {
@@ -31,7 +31,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'if (event.spent !== undefined) state.metrics = countAnswer(state.metrics, event.spent);',
     replace: '',
     why: 'what a summary used is not counted',
-    promises: [14],
+    breaks: ['P14'],
     by: 'test/fold.test.ts',
   },
   {
@@ -39,7 +39,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: '...account.wasted() }',
     replace: '}',
     why: 'what a failed summary used is lost',
-    promises: [14],
+    breaks: ['P14'],
     by: 'test/summary.test.ts',
   },
   {
@@ -47,7 +47,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'if (message !== undefined) tokens += roughTokens(message);',
     replace: '',
     why: 'tool output that nobody has counted weighs nothing',
-    promises: [12],
+    breaks: [],
     by: 'test/weight.test.ts',
   },
   {
@@ -55,7 +55,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'one.isError === other?.isError &&',
     replace: '',
     why: 'a failure counts as the same result',
-    promises: [1],
+    breaks: [],
     by: 'test/same-batch.test.ts',
   },
   {
@@ -63,7 +63,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'context?.spill?.tool === tool ? undefined : context?.spill',
     replace: 'context?.spill',
     why: 'what the model reads of a long output is put away again',
-    promises: [10],
+    breaks: ['P10'],
     by: 'test/spill.test.ts',
   },
   {
@@ -71,7 +71,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'open.find((call) => call.at === latest) ?? open.at(-1)',
     replace: 'open[0]',
     why: 'a result is given to the first call of its id',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/mend-messages.test.ts',
   },
   {
@@ -79,7 +79,7 @@ export const longWorkMutants: readonly Mutant[] = [
     find: 'if (last !== undefined && state.finished === undefined) {',
     replace: 'if (last !== undefined && state.seq < 0) {',
     why: 'a mended log leaves its calls open',
-    promises: [12],
+    breaks: ['P12'],
     by: 'test/mend-log.test.ts',
   },
 ];

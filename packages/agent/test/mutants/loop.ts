@@ -11,7 +11,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "if (state.stop !== undefined) return { type: 'finish', status: state.stop };",
     replace: '',
     why: 'a run that was told to stop goes on',
-    promises: [3, 4],
+    breaks: ['P3', 'P4'],
     by: 'test/decide.test.ts',
   },
   {
@@ -19,7 +19,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'if (state.failure !== undefined) return failed(state.failure);',
     replace: '',
     why: 'a failed request is asked again for ever',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/decide.test.ts',
   },
   {
@@ -27,7 +27,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'open.slice(0, left)',
     replace: 'open',
     why: 'more calls are made than are allowed',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/decide.test.ts',
   },
   {
@@ -35,7 +35,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'state.turns >= policy.turns',
     replace: 'state.turns > policy.turns',
     why: 'one more request is made than is allowed',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/decide.test.ts',
   },
   {
@@ -43,7 +43,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "status === 'max_tokens' || status === 'refusal')",
     replace: "status === 'max_tokens' || status === 'refusal' || status === 'unknown')",
     why: 'an end for an unknown reason is a good end',
-    promises: [4],
+    breaks: ['P4'],
     by: 'test/decide.test.ts',
   },
   {
@@ -51,7 +51,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "stopReason === 'tool_use' && closing === undefined ?",
     replace: 'closing === undefined ?',
     why: 'calls of an answer that was cut are run',
-    promises: [9],
+    breaks: ['P9'],
     by: 'test/decide.test.ts',
   },
   {
@@ -59,7 +59,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'if (closing !== undefined && stopReason !== undefined) return reached(closing);',
     replace: '',
     why: 'a run that reached its limit ends as complete',
-    promises: [1, 4],
+    breaks: ['P1', 'P4'],
     by: 'test/decide.test.ts',
   },
   {
@@ -67,7 +67,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };",
     replace: '',
     why: 'a run does not wait for a person',
-    promises: [21],
+    breaks: ['P21'],
     by: 'test/decide.test.ts',
   },
   {
@@ -75,7 +75,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "stop === undefined ? wanted : { type: 'finish', status: stop }",
     replace: 'wanted',
     why: 'a late success beats a cancel',
-    promises: [4],
+    breaks: ['P4'],
     by: 'executor: limits',
   },
   {
@@ -83,7 +83,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'await Promise.race([this.#loop(), this.#overdue.promise]);',
     replace: 'await this.#loop();',
     why: 'a tool that hangs holds up a cancelled run',
-    promises: [2, 3],
+    breaks: ['P2', 'P3'],
     by: 'executor: cancel',
   },
   {
@@ -91,7 +91,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'await Promise.race([this.#written, this.#overdue.promise]);',
     replace: 'await this.#written;',
     why: 'a store that hangs holds up a cancelled run',
-    promises: [3],
+    breaks: ['P3'],
     by: 'executor: store',
   },
   {
@@ -99,7 +99,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "void this.#log.append([{ type: 'stop_requested', reason }]);\n    this.#abort(errorOf(reason, undefined));",
     replace: "void this.#log.append([{ type: 'stop_requested', reason }]);",
     why: 'a cancel is noted and nobody is told',
-    promises: [3],
+    breaks: ['P3'],
     by: 'executor: cancel',
   },
   {
@@ -107,7 +107,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "isDeadline(signal?.reason) ? 'timeout' : 'cancelled'",
     replace: "'cancelled'",
     why: 'a deadline from outside ends a run as cancelled',
-    promises: [4],
+    breaks: ['P4'],
     by: 'executor: cancel',
   },
   {
@@ -115,7 +115,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "signal?.removeEventListener('abort', onAbort);",
     replace: '',
     why: 'every run leaves a listener on its signal',
-    promises: [18],
+    breaks: ['P18'],
     by: 'test/left-behind.test.ts',
   },
   {
@@ -123,7 +123,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "() => this.stop('timeout')",
     replace: '() => {}',
     why: 'a run goes on beyond its time limit',
-    promises: [2],
+    breaks: ['P2'],
     by: 'executor: limits',
   },
   {
@@ -131,7 +131,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'if (this.#log.busy || this.#state.seq !== seq) return this.#settled();',
     replace: '',
     why: 'what is said in the last moment is not heard',
-    promises: [12],
+    breaks: [],
     by: 'executor: steer',
   },
   {
@@ -139,7 +139,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'if (!over) live(event);',
     replace: 'live(event);',
     why: 'events of a request that was given up are shown',
-    promises: [3],
+    breaks: [],
     by: 'executor: events',
   },
   {
@@ -147,7 +147,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "stopReasons.has(response.stopReason) ? response.stopReason : 'unknown'",
     replace: "stopReasons.has(response.stopReason) ? response.stopReason : 'complete'",
     why: 'a stop reason nobody knows is a good end',
-    promises: [4],
+    breaks: ['P4'],
     by: 'executor: loop',
   },
   {
@@ -155,7 +155,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'cancelGrace = runtime.timer(graceMs, giveUp);',
     replace: '',
     why: 'an agent that ignores its signal holds up the run',
-    promises: [3],
+    breaks: ['P3'],
     by: 'test/left-behind.test.ts',
   },
   {
@@ -163,7 +163,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "signal.removeEventListener('abort', stop);",
     replace: '',
     why: 'every request leaves a listener on the signal of its run',
-    promises: [18],
+    breaks: ['P18'],
     by: 'test/left-behind.test.ts',
   },
   {
@@ -171,7 +171,7 @@ export const loopMutants: readonly Mutant[] = [
     find: "if (fields.status === 'complete') return result;",
     replace: "if (fields.status !== 'failed') return result;",
     why: 'a run that did not complete is unwrapped as if it had',
-    promises: [1],
+    breaks: ['P1'],
     by: 'test/run.test.ts',
   },
   {
@@ -179,7 +179,7 @@ export const loopMutants: readonly Mutant[] = [
     find: 'this.#left -= this.#runtime.monotonic() - this.#since;',
     replace: '',
     why: 'time limits begin anew whenever a person is asked',
-    promises: [2],
+    breaks: ['P2'],
     by: 'test/stopwatch.test.ts',
   },
 ];

@@ -10,7 +10,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'this.#heldTokens += tokens;',
     replace: '',
     why: 'work side by side spends the same tokens twice',
-    promises: [14],
+    breaks: ['B1'],
     by: 'test/limits.test.ts',
   },
   {
@@ -18,7 +18,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'this.#heldUsd += usd;',
     replace: '',
     why: 'work side by side spends the same money twice',
-    promises: [14],
+    breaks: ['B1'],
     by: 'test/limits.test.ts',
   },
   {
@@ -26,7 +26,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'if (!open) return;\n        open = false;',
     replace: 'open = false;',
     why: 'a call settled twice gives back more than it held',
-    promises: [14],
+    breaks: ['B2'],
     by: 'test/limits.test.ts',
   },
   {
@@ -34,7 +34,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'this.#tokens += usedTokens - bookedTokens;',
     replace: 'this.#tokens += usedTokens;',
     why: 'what failed attempts used is booked twice',
-    promises: [14],
+    breaks: ['B2', 'P14'],
     by: 'test/limits.test.ts',
   },
   {
@@ -42,7 +42,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'if (!open || !fits) return false;',
     replace: 'if (!open) return false;',
     why: 'another attempt is made that the limit has no room for',
-    promises: [14],
+    breaks: ['B1'],
     by: 'test/limits.test.ts',
   },
   {
@@ -50,7 +50,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'if (usd > this.usdLeft)',
     replace: 'if (usd > this.#limits.usd)',
     why: 'every call may spend the whole limit',
-    promises: [14],
+    breaks: ['B1', 'P1'],
     by: 'test/limits.test.ts',
   },
   {
@@ -58,7 +58,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'const used = [response.usage, response.wasted];',
     replace: 'const used = [response.usage];',
     why: 'failed attempts of an answer cost nothing',
-    promises: [14],
+    breaks: ['B2', 'P14'],
     by: 'test/left-behind.test.ts',
   },
   {
@@ -66,7 +66,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'const used = [error.wasted ?? noUsage];',
     replace: 'const used = [noUsage];',
     why: 'a failed request costs nothing',
-    promises: [14],
+    breaks: ['B2', 'P14'],
     by: 'executor: limits',
   },
   {
@@ -74,7 +74,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);',
     replace: '',
     why: 'an unknown price is taken for free',
-    promises: [14],
+    breaks: ['B3'],
     by: 'executor: limits',
   },
   {
@@ -82,7 +82,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);',
     replace: 'const inputUsd = price === undefined ? 0 : 0 * dearestInput(inputTokens, price);',
     why: 'the price of the input is not held back',
-    promises: [14],
+    breaks: ['B1'],
     by: 'executor: limits',
   },
   {
@@ -90,7 +90,7 @@ export const moneyMutants: readonly Mutant[] = [
     find: 'costOf(usage, price) + costOf(wasted, price)',
     replace: 'costOf(usage, price)',
     why: 'an answer does not say what its failed attempts cost',
-    promises: [14],
+    breaks: ['P14'],
     by: 'executor: metrics',
   },
 ];

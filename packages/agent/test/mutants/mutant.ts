@@ -7,8 +7,11 @@ export interface Mutant {
   readonly replace: string;
   /** What is wrong with it. */
   readonly why: string;
-  /** Which promises it breaks. */
-  readonly promises: readonly number[];
-  /** What is likely to notice it: the beginning of a case's name, or a file of unit tests. It runs first. */
+  /**
+   * Which promises ('P9'), requirements ('S0.16') or invariants ('F2') it breaks; none when nothing that has a
+   * number. What notices it cites one of them.
+   */
+  readonly breaks: readonly string[];
+  /** What has to notice it: the beginning of the names of contract cases, or a file of unit tests. */
   readonly by: string;
 }

@@ -11,7 +11,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'if (part.problem !== undefined) return refusal(open, `The call was not run: ${part.problem}`);',
     replace: '',
     why: 'a call with broken arguments is run',
-    promises: [9],
+    breaks: ['P9'],
     by: 'executor: loop',
   },
   {
@@ -19,7 +19,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "if (open.orphaned && (tool?.effect ?? 'once') === 'once')",
     replace: "if (open.orphaned && tool?.effect === 'read')",
     why: 'a call that was under way in a crash runs again',
-    promises: [9],
+    breaks: ['P9'],
     by: 'executor: resume',
   },
   {
@@ -28,7 +28,7 @@ export const toolMutants: readonly Mutant[] = [
     replace:
       "if (!valid.ok) return { type: 'run', call: open, tool, given: part.arguments, valid: part.arguments };",
     why: 'a call whose arguments do not fit is run',
-    promises: [9],
+    breaks: ['P9'],
     by: 'executor: tools',
   },
   {
@@ -36,15 +36,15 @@ export const toolMutants: readonly Mutant[] = [
     find: "return { type: 'deny', message: `The permission check failed: ${AgentError.from(thrown).message}` };",
     replace: "return { type: AgentError.is(thrown) ? 'ask' : 'allow' };",
     why: 'a gate that throws lets the call through',
-    promises: [21],
+    breaks: ['P21'],
     by: 'executor: gate',
   },
   {
     file: call,
-    find: 'if (isVerdict(verdict)) return verdict;',
-    replace: "return isVerdict(verdict) ? verdict : { type: 'allow' };",
+    find: 'if (isVerdict(verdict)) return plainVerdict(verdict);',
+    replace: "return isVerdict(verdict) ? plainVerdict(verdict) : { type: 'allow' };",
     why: 'a gate that answers nonsense lets the call through',
-    promises: [21],
+    breaks: ['P21'],
     by: 'executor: gate',
   },
   {
@@ -52,7 +52,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });",
     replace: '',
     why: 'a denied call is run',
-    promises: [21],
+    breaks: ['P21'],
     by: 'executor: gate',
   },
   {
@@ -60,7 +60,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'if (hash === approval.request.hash) return',
     replace: "if (hash !== '') return",
     why: 'what is run is not what was approved',
-    promises: [21],
+    breaks: ['P21'],
     by: 'executor: waiting',
   },
   {
@@ -68,7 +68,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;",
     replace: '',
     why: 'tools that change something run side by side',
-    promises: [9],
+    breaks: [],
     by: 'executor: scheduling',
   },
   {
@@ -76,7 +76,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'locks.includes(lock)',
     replace: 'locks.includes(`${lock}!`)',
     why: 'tools that want the same thing for themselves run side by side',
-    promises: [9],
+    breaks: [],
     by: 'executor: scheduling',
   },
   {
@@ -84,7 +84,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'if (work.signal.aborted || work.state.calls.length === 0) return;',
     replace: '',
     why: 'the rest of a batch runs after a cancel',
-    promises: [3],
+    breaks: ['P12'],
     by: 'executor: cancel',
   },
   {
@@ -92,7 +92,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;',
     replace: 'const timeoutMs = job.tool.timeoutMs ?? 2 ** 40;',
     why: 'a tool that hangs has no time limit',
-    promises: [2, 10],
+    breaks: ['P2', 'P10'],
     by: 'executor: tools',
   },
   {
@@ -100,7 +100,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "return [{ type: 'text', text: cap(whole, limit) }];",
     replace: "return [{ type: 'text', text: limit > 0 ? whole : whole }];",
     why: 'output of any size goes to the model',
-    promises: [10],
+    breaks: ['P10'],
     by: 'executor: tools',
   },
   {
@@ -108,7 +108,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'content: text(withoutStack(message), limit)',
     replace: 'content: text(message, limit)',
     why: 'a stack trace goes to the model',
-    promises: [10],
+    breaks: ['P10'],
     by: 'executor: tools',
   },
   {
@@ -116,15 +116,15 @@ export const toolMutants: readonly Mutant[] = [
     find: '(thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),',
     replace: '() => finish({ content: [], isError: false }),',
     why: 'a tool that throws gives an empty good result',
-    promises: [10, 12],
+    breaks: ['P10', 'P12'],
     by: 'executor: tools',
   },
   {
     file: toolRun,
-    find: 'new Promise((settle) => settle(job.tool.execute(job.arguments, context))).then(',
-    replace: 'Promise.resolve(job.tool.execute(job.arguments, context)).then(',
+    find: 'return failure(summarize(thrown).message, job.mostBytes);',
+    replace: 'throw thrown;',
     why: 'a tool that throws at once ends the run',
-    promises: [10],
+    breaks: ['P10'],
     by: 'executor: tools',
   },
   {
@@ -132,7 +132,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "work.signal.addEventListener('abort', onAbort, { once: true });",
     replace: '',
     why: 'a tool is not told that the run was cancelled',
-    promises: [3],
+    breaks: ['P3'],
     by: 'executor: cancel',
   },
   {
@@ -140,15 +140,15 @@ export const toolMutants: readonly Mutant[] = [
     find: "const whole = value.trim() === '' ? '(no output)' : wellFormedText(value);",
     replace: "const whole = value.trim() === '' ? '(no output)' : value;",
     why: 'half characters of a tool are kept',
-    promises: [10, 12],
-    by: 'executor: compaction',
+    breaks: ['P10', 'P12'],
+    by: 'executor: tools',
   },
   {
     file: gate,
     find: "const joining = ';&|$`<>()\\\\n\\\\r\\\\\\\\';",
     replace: "const joining = '@';",
     why: 'a rule for one command allows a second one behind it',
-    promises: [21],
+    breaks: ['P21'],
     by: 'test/gate.test.ts',
   },
   {
@@ -156,7 +156,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "call.effect === 'read'\n    ? allow\n    : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };",
     replace: "call.effect === undefined ? { type: 'ask' } : allow;",
     why: 'a read-only run changes things',
-    promises: [21],
+    breaks: ['P21'],
     by: 'test/gate.test.ts',
   },
 ];

@@ -66,7 +66,7 @@ export const answerCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the(
-    'reasoning is told apart from the text',
+    'S0.6 reasoning is told apart from the text',
     async (subject) => {
       const answer = scriptAnswer([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
       const { outcome } = await askOnce(subject, plays(answer));
@@ -80,7 +80,7 @@ export const answerCases: readonly CaseDefinition[] = [
     },
     'reasoning',
   ),
-  the('text before calls comes with them', async (subject) => {
+  the('S0.6 text before calls comes with them', async (subject) => {
     const answer = scriptAnswer(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
     const { outcome } = await askOnce(subject, plays(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
@@ -93,13 +93,13 @@ export const answerCases: readonly CaseDefinition[] = [
   stopsFor('pause', 'asks to be continued', 'pause'),
   stopsFor('context_full', 'filled the context window', 'context-full-stop'),
   stopsFor('unknown', 'ended for a reason nobody knows'),
-  the('an answer of calls says that it wants them run', async (subject) => {
+  the('P4 an answer of calls says that it wants them run', async (subject) => {
     const answer = scriptAnswer([callBlock('call_1', 'look_up', { word: 'awl' })]);
     const { outcome } = await askOnce(subject, plays(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).content, '', 'the text');
   }),
-  the('an answer without any content is an answer, and the conversation goes on', async (subject) => {
+  the('P12 an answer without any content is an answer, and the conversation goes on', async (subject) => {
     const empty = scriptAnswer([]);
     await onStage(subject, [plays(empty), plays(scriptAnswer(['Here I am.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
@@ -112,7 +112,7 @@ export const answerCases: readonly CaseDefinition[] = [
       expectEqual(answered(await stage.ask({ messages })).content, 'Here I am.', 'the second answer');
     });
   }),
-  the('an empty text leaves no trace in the message, and the conversation goes on', async (subject) => {
+  the('P12 an empty text leaves no trace in the message, and the conversation goes on', async (subject) => {
     const answer = scriptAnswer(['', 'Something.', '']);
     await onStage(subject, [plays(answer), plays(scriptAnswer(['More.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Hello.')] }));
@@ -120,7 +120,7 @@ export const answerCases: readonly CaseDefinition[] = [
       answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
     });
   }),
-  the('an answer of blanks alone does not poison the conversation', async (subject) => {
+  the('P12 an answer of blanks alone does not poison the conversation', async (subject) => {
     await onStage(subject, [plays(scriptAnswer([' \n '])), plays(scriptAnswer(['Fine.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Hello.')] }));
       answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));

@@ -182,7 +182,7 @@ export const argumentCases: readonly CaseDefinition[] = [
       limitMs,
     );
   }),
-  the('half characters in arguments are replaced, in keys too', async (subject) => {
+  the('P12 half characters in arguments are replaced, in keys too', async (subject) => {
     const answer = scriptAnswer([
       callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
     ]);

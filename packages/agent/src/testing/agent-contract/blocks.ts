@@ -209,7 +209,7 @@ export const blockCases: readonly CaseDefinition[] = [
       'the output tokens of one of both',
     );
   }),
-  the('a failure behind the end changes nothing', async (subject) => {
+  the('P4 a failure behind the end changes nothing', async (subject) => {
     const failure = subject.testing.fail({ type: 'overloaded', message: 'Too late.' });
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
@@ -217,7 +217,7 @@ export const blockCases: readonly CaseDefinition[] = [
       expectAnswer(answered(outcome), spoken, subject.testing);
     }
   }),
-  the('garbage behind the end changes nothing', async (subject) => {
+  the('P4 garbage behind the end changes nothing', async (subject) => {
     const { testing } = subject;
     for (const garbage of [
       '{"half',
@@ -277,6 +277,23 @@ export const blockCases: readonly CaseDefinition[] = [
   unreleased('unknown', 'ended for a reason nobody knows'),
   unreleased('pause', 'asks to be continued', 'pause'),
   unreleased('context_full', 'filled the context window', 'context-full-stop'),
+  stops(
+    'P9 calls of an answer that says it is complete are run only where that means they are wanted',
+    async (subject) => {
+      const answer = scriptAnswer(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: 'complete' });
+      await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+        // Some services say the same word for both.
+        expectOneOf(response.stopReason, ['complete', 'tool_use'], 'the stop reason');
+        expectEqual(
+          usable(response).length,
+          response.stopReason === 'tool_use' ? 1 : 0,
+          'the calls to be run',
+        );
+        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      });
+    },
+  ),
   stops('P4 an answer that says it has calls and has none does not say so', async (subject) => {
     const answer = scriptAnswer(['Just words.'], { stop: 'tool_use' });
     const { outcome } = await askOnce(subject, plays(answer));

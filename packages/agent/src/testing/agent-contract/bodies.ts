@@ -51,7 +51,7 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
 
 /** Every odd body under one status, on one stage. */
 function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
-  return the(`status ${status} is ${kind} whatever body comes with it`, async (subject) => {
+  return the(`P12 status ${status} is ${kind} whatever body comes with it`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
     const script = combinations.map(
       ([type, , body]): Play => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
@@ -111,7 +111,7 @@ export const bodyCases: readonly CaseDefinition[] = [
       expect(failed(outcome).kind !== 'network', 'the kind of the status');
     }
   }),
-  the('an error of many mebibytes holds next to no memory', async (subject) => {
+  the('P18 an error of many mebibytes holds next to no memory', async (subject) => {
     const play: Play = {
       type: 'raw',
       status: 400,
@@ -124,7 +124,7 @@ export const bodyCases: readonly CaseDefinition[] = [
     const held = (await heldBytes()) - before;
     expect(held < 4 * mebibyte, `less than 4 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
   }),
-  the('a page of many mebibytes under a good status is given up early', async (subject) => {
+  the('P18 a page of many mebibytes under a good status is given up early', async (subject) => {
     let taken = 0;
     function* body(): Iterable<string> {
       for (const piece of muchOfNothing()) {

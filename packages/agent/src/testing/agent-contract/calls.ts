@@ -67,7 +67,7 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
 }
 
 export const callCases: readonly CaseDefinition[] = [
-  the('nested arguments with odd keys arrive as they were meant', async (subject) => {
+  the('S0.7 nested arguments with odd keys arrive as they were meant', async (subject) => {
     const args = {
       'schlüssel "a"': { deep: [[1, 2.5, -3e-7], { '': null }], flag: false },
       constructor: 'x',
@@ -80,7 +80,7 @@ export const callCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).toolCalls[0]?.arguments, args, 'the arguments');
   }),
-  the('parallel calls keep their order, names and arguments', async (subject) => {
+  the('S0.7 parallel calls keep their order, names and arguments', async (subject) => {
     const names = ['look_up', 'put', 'look_up', 'put', 'look_up'];
     const answer = scriptAnswer(
       names.map((name, index) => callBlock(`call_${index}`, name, { word: `w${index}` })),
@@ -93,7 +93,7 @@ export const callCases: readonly CaseDefinition[] = [
       'the ids in the message',
     );
   }),
-  the('a call without arguments has none', async (subject) => {
+  the('S0.7 a call without arguments has none', async (subject) => {
     const answer = scriptAnswer([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
     const { outcome } = await askOnce(subject, plays(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
@@ -143,7 +143,7 @@ export const callCases: readonly CaseDefinition[] = [
   repeatedIds('calls that share one id', ['same', 'same', 'same']),
   repeatedIds('calls without an id', ['', '']),
   repeatedIds('calls of which one lacks its id', ['call_1', '', 'call_3']),
-  ids('an id that comes again in a later turn is told apart', async (subject) => {
+  ids('P12 an id that comes again in a later turn is told apart', async (subject) => {
     const again = plays(scriptAnswer([callBlock('call_0', 'put', { value: 'x' })]));
     await onStage(subject, [again, again, plays(scriptAnswer(['Done.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Go.')] }));
@@ -153,7 +153,7 @@ export const callCases: readonly CaseDefinition[] = [
       expectTied(stage.request(2), ['result 0', 'result 0']);
     });
   }),
-  ids('ids of characters that services refuse are sent in plain ones', async (subject) => {
+  ids('P12 ids of characters that services refuse are sent in plain ones', async (subject) => {
     await onStage(subject, [plays(scriptAnswer(['Done.']))], async (stage) => {
       const odd: ToolCallPart[] = ['call.1/ü', 'call 1', `${'long'.repeat(60)}`].map((id) => ({
         type: 'tool_call',
@@ -174,7 +174,7 @@ export const callCases: readonly CaseDefinition[] = [
 
 /** Calls with such ids come out, each in its place, and their results go back to the right one. */
 function repeatedIds(what: string, given: readonly string[]): CaseDefinition {
-  return ids(`${what} are each answered by their own result`, async (subject) => {
+  return ids(`P12 ${what} are each answered by their own result`, async (subject) => {
     const answer = scriptAnswer(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await onStage(subject, [plays(answer), plays(scriptAnswer(['Done.']))], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));

@@ -123,7 +123,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     bytes: [`${head}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${body}data: {"more": 1}\n\n`],
     ending: 'end',
   })),
-  sameAnswer('a connection that breaks behind the end of the answer spoils nothing', ({ head, body }) => ({
+  sameAnswer('P4 a connection that breaks behind the end of the answer spoils nothing', ({ head, body }) => ({
     bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(body)}`],
     ending: 'end',
   })),
@@ -172,17 +172,20 @@ export const connectionCases: readonly CaseDefinition[] = [
   noHttp('a frame of HTTP/2', '\u0000\u0000\u0012\u0004\u0000\u0000\u0000\u0000\u0000'),
   noHttp('a status line without a status', 'HTTP/1.1 OK\r\n\r\n'),
   noHttp('a hundred thousand line breaks', '\r\n'.repeat(100_000)),
-  the('an answer in a compression nobody asked for is whole or an error that names it', async (subject) => {
-    const { gzipSync } = await import('node:zlib');
-    const { head, body } = rawParts(answer, subject.testing);
-    const packed = gzipSync(body);
-    const bytes = [`${head}\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`, packed];
-    await onSocket(subject, [{ bytes }], async ({ ask }) => {
-      const outcome = await ask();
-      expectWholeOrFailure(outcome, subject);
-      if (outcome.error) expect(outcome.error.message.includes('gzip'), 'the encoding in the message');
-    });
-  }),
+  the(
+    'P1 an answer in a compression nobody asked for is whole or an error that names it',
+    async (subject) => {
+      const { gzipSync } = await import('node:zlib');
+      const { head, body } = rawParts(answer, subject.testing);
+      const packed = gzipSync(body);
+      const bytes = [`${head}\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`, packed];
+      await onSocket(subject, [{ bytes }], async ({ ask }) => {
+        const outcome = await ask();
+        expectWholeOrFailure(outcome, subject);
+        if (outcome.error) expect(outcome.error.message.includes('gzip'), 'the encoding in the message');
+      });
+    },
+  ),
   the('an error in a compression nobody asked for keeps kind and status', async (subject) => {
     const { gzipSync } = await import('node:zlib');
     const packed = gzipSync('{"error":{"message":"No."}}');
@@ -209,7 +212,7 @@ export const connectionCases: readonly CaseDefinition[] = [
       { retry: { retries: 1 } },
     );
   }),
-  the('S0.19 a kept connection that the service closes meanwhile costs no attempt', async (subject) => {
+  the('P5 S0.19 a kept connection that the service closes meanwhile costs no attempt', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,
@@ -222,7 +225,7 @@ export const connectionCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a kept connection that breaks under the next request costs one request more', async (subject) => {
+  the('P5 a kept connection that breaks under the next request costs one request more', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(subject, [good, { bytes: [], ending: 'reset' }, good], async ({ ask, socket }) => {
       answered(await ask());

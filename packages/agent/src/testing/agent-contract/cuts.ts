@@ -61,6 +61,32 @@ function faultCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): Ca
   );
 }
 
+/** Failures that the same request would meet again, and what they are. */
+const finalFaults: readonly (readonly [ScriptFault['type'], ErrorKind])[] = [
+  ['invalid', 'invalid'],
+  ['context_full', 'invalid'],
+];
+
+function finalCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): CaseDefinition {
+  return faults(
+    `P6 a stream that tells of ${type} ${place.what} is ${kind}, and final`,
+    async (subject) => {
+      const message = `No good, number 7: ${type}.`;
+      const { outcome, exchanges } = await askOnce(subject, [
+        toldTo(place, { fault: { type, message } }),
+        plays(place.answer),
+      ]);
+      expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');
+      expect(
+        failed(outcome).message.includes(message),
+        `the words of the service, found ${failed(outcome).message}`,
+      );
+      expectEqual(exchanges.length, 1, 'the number of requests');
+    },
+    'in-stream-fault',
+  );
+}
+
 export const cutCases: readonly CaseDefinition[] = [
   ...places.flatMap((place) => [cutCase(place, 'end'), cutCase(place, 'reset')]),
   cuts('P1 a good status with an empty body is no answer, and is tried again', async (subject) => {
@@ -85,19 +111,7 @@ export const cutCases: readonly CaseDefinition[] = [
     faultCase(place, 'rate_limit', 'rate_limit'),
     faultCase(place, 'server', 'agent'),
   ]),
-  faults(
-    'P6 a stream that tells that the request is invalid is final',
-    async (subject) => {
-      const play = plays(spoken, { steps: [], fault: { type: 'invalid', message: 'No good, number 7.' } });
-      const { outcome, exchanges } = await askOnce(subject, [play, plays(spoken)]);
-      expectEqual(
-        [failed(outcome).kind, failed(outcome).retryable],
-        ['invalid', false],
-        'kind and retryable',
-      );
-      expect(failed(outcome).message.includes('No good, number 7.'), 'the words of the service');
-      expectEqual(exchanges.length, 1, 'the number of requests');
-    },
-    'in-stream-fault',
+  ...finalFaults.flatMap(([type, kind]) =>
+    wholePlaces.filter(({ answer }) => answer === spoken).map((place) => finalCase(place, type, kind)),
   ),
 ];

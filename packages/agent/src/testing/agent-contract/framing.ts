@@ -18,7 +18,7 @@ const answer: ScriptAnswer = scriptAnswer([
 type Variation = (frame: string, index: number) => string;
 
 function varied(what: string, rewrite: Variation): CaseDefinition {
-  return the(what, async (subject) => {
+  return the(`P1 ${what}`, async (subject) => {
     for (const chunks of ['payload', { size: 1 }] as const) {
       const { outcome } = await askOnce(subject, plays(answer, { rewrite, chunks }));
       expectAnswer(answered(outcome), answer, subject.testing);

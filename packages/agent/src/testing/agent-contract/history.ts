@@ -25,7 +25,7 @@ async function turnsOf(
 }
 
 function refusedCase(what: string, messages: readonly Message[]): CaseDefinition {
-  return the(`${what} is refused before a byte is sent`, async (subject) => {
+  return the(`P12 ${what} is refused before a byte is sent`, async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, fine, { messages });
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
     expectEqual(failed(outcome).retryable, false, 'whether trying again may help');
@@ -113,7 +113,7 @@ export const historyCases: readonly CaseDefinition[] = [
     );
     expectEqual(texts(parts), ['And hurry.'], 'the text behind them');
   }),
-  the('several messages of one side become one turn', async (subject) => {
+  the('S0.16 several messages of one side become one turn', async (subject) => {
     const turns = await turnsOf(subject, [
       user('One.'),
       user('Two.'),
@@ -156,7 +156,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(said.join(' '), 'One. Two.', 'what the user said');
   }),
   the(
-    'failed results are marked',
+    'S0.16 failed results are marked',
     async (subject) => {
       const turns = await turnsOf(subject, [
         user('Go.'),
@@ -204,7 +204,7 @@ export const historyCases: readonly CaseDefinition[] = [
     );
   }),
   the(
-    'a picture in a result does not get lost',
+    'S0.16 a picture in a result does not get lost',
     async (subject) => {
       const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgoAAA' } as const;
       const message: Message = {
@@ -247,7 +247,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'no escape of half a character in the body',
     );
   }),
-  the('a conversation begun with another provider goes on', async (subject) => {
+  the('P12 a conversation begun with another provider goes on', async (subject) => {
     const turns = await turnsOf(subject, abroad);
     expectEqual(
       turns.map(({ side }) => side),
@@ -265,7 +265,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(got?.type === 'result' && got.text, 'a wooden foot', 'the result');
     expectEqual(got?.type === 'result' && got.id, made?.type === 'call' && made.id, 'the id of the result');
   }),
-  the('a history of two hundred turns arrives whole', async (subject) => {
+  the('S0.16 a history of two hundred turns arrives whole', async (subject) => {
     const messages: Message[] = [];
     for (let turn = 0; turn < 100; turn += 1)
       messages.push(user(`Question ${turn}`), assistant(`Answer ${turn}`));

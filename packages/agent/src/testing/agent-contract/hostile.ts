@@ -113,7 +113,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       expect(failed(outcome).message.trim() !== '', 'an error that says something');
     }
   }),
-  the('an error body without end is read no further than it is of use', async (subject) => {
+  the('P18 an error body without end is read no further than it is of use', async (subject) => {
     const much = flood('begin ', 'error '.repeat(4000));
     await onStage(
       subject,
@@ -132,7 +132,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a frame without end is given up before it fills the memory', async (subject) => {
+  the('P18 a frame without end is given up before it fills the memory', async (subject) => {
     const { testing } = subject;
     const frame = stepFrames([{ type: 'delta', at: 0, text: 'begin of something' }], plays(answer), testing);
     const head = framesOf(plays(answer, { steps: tell(answer).slice(0, 1) }), testing).join('');
@@ -147,7 +147,7 @@ export const hostileCases: readonly CaseDefinition[] = [
     expectOneOf(failed(outcome).kind, ['network', 'limit'], 'the kind of the error');
     expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be taken, found ${much.taken()}`);
   }),
-  the('what comes behind the end is not part of the answer', async (subject) => {
+  the('P1 what comes behind the end is not part of the answer', async (subject) => {
     const more = scriptAnswer(['Something else.']);
     const { testing } = subject;
     const edit = (payloads: readonly unknown[]) => [
@@ -167,7 +167,7 @@ export const hostileCases: readonly CaseDefinition[] = [
   redirected(302),
   redirected(307),
   redirected(308),
-  the('the key goes to the service alone, under one header', async (subject) => {
+  the('P19 the key goes to the service alone, under one header', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, plays(answer));
     answered(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));

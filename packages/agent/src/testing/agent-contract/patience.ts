@@ -1,33 +1,31 @@
 import type { Timeouts } from '../../provider/timeouts.ts';
-import type { Runtime } from '../../runtime.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
-import { answersStatus, failsWith, LiveStream, plays } from '../play.ts';
+import { LiveStream, plays } from '../play.ts';
 import { framesOf, stepFrames } from '../player.ts';
 import type { ScriptAnswer, Step } from '../provider-testing.ts';
-import { scriptAnswer, tell } from '../script.ts';
+import { scriptAnswer } from '../script.ts';
 import type { SocketAnswer } from '../socket-server.ts';
 import { expectAnswer } from './compare.ts';
-import { httpDate } from './http-date.ts';
 import { endsInPart, spoken, thoughtful, until } from './places.ts';
 import { onSocket, rawParts } from './raw-answers.ts';
 import type { Outcome, Stage } from './stage.ts';
 import { answered, failed, onStage, promptly, soon } from './stage.ts';
-import type { CaseDefinition, ContractSubject } from './subject.ts';
+import type { AgentLink, CaseDefinition, ContractSubject } from './subject.ts';
 import { group } from './subject.ts';
 
 const the = group('waits');
-const clocks = group('clock');
 
 /** Limits far apart, so that it shows which one was kept. */
-const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
+export const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
 
-const hurried = { timeouts: limits, retry: { retries: 0 } } as const;
+/** An agent that keeps them and does not try again. */
+export const hurried: Pick<AgentLink, 'timeouts' | 'retry'> = { timeouts: limits, retry: { retries: 0 } };
 
 const fine = plays(scriptAnswer(['Fine.']));
 
 /** Moves the clock until the request is over, saying something before each step; gives how long it lived. */
-async function livedUnder(
+export async function livedUnder(
   stage: Stage,
   asked: Promise<Outcome>,
   stepMs: number,
@@ -140,20 +138,6 @@ function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer):
     ),
   );
 }
-
-/** The runtime of a stage with a wall clock that somebody sets. */
-function clockSet(stage: Stage): { readonly runtime: Runtime; set(ms: number): void } {
-  let offset = 0;
-  const { monotonic, timer, random, id, digest, fetch } = stage.runtime;
-  return {
-    runtime: { now: () => stage.runtime.now() + offset, monotonic, timer, random, id, digest, fetch },
-    set(ms) {
-      offset += ms;
-    },
-  };
-}
-
-const day = 86_400_000;
 
 export const patienceCases: readonly CaseDefinition[] = [
   ends({
@@ -269,71 +253,18 @@ export const patienceCases: readonly CaseDefinition[] = [
       { timeouts: limits },
     );
   }),
-  clocks('a wall clock that is set changes no limit', async (subject) => {
-    for (const jump of [-day, day]) {
-      await onStage(
-        subject,
-        [plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })],
-        async (stage) => {
-          const { runtime, set } = clockSet(stage);
-          const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
-          await stage.server.arrival(0);
-          await stage.settled();
-          set(jump);
-          const lived = await livedUnder(stage, asked, 1000, () => {});
-          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-          expect(Math.abs(lived - limits.stallMs) <= 2000, `to live ${limits.stallMs} ms, found ${lived}`);
-        },
-      );
-    }
-  }),
-  clocks('a wall clock that is set during a pause changes no pause', async (subject) => {
-    for (const jump of [-day, day]) {
-      const busy = failsWith({ type: 'overloaded', message: 'Busy.', retryAfterMs: 5000 });
-      await onStage(subject, [busy, fine], async (stage) => {
-        const { runtime, set } = clockSet(stage);
-        const began = stage.runtime.monotonic();
-        const outcome = await stage.ask(
-          {},
-          { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
-        );
-        answered(outcome);
-        expectEqual(stage.runtime.monotonic() - began, 5000, 'the pause');
-      });
-    }
-  }),
-  clocks('P7 a date is measured by the wall clock as it is when the answer comes', async (subject) => {
-    let at = 0;
-    await onStage(
-      subject,
-      (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine),
-      async (stage) => {
-        const { runtime, set } = clockSet(stage);
-        set(3 * day);
-        at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
-        const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
-        const retry = outcome.events.find((event) => event.type === 'retry');
-        expect(
-          retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000,
-          `7 s, found ${retry?.delayMs} ms`,
-        );
-      },
-    );
-  }),
-  clocks('P2 a machine that slept through every limit ends the request when it wakes', async (subject) => {
+  the('P2 what comes for ever behind the end keeps nobody waiting', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const asked = stage.ask();
-      await stage.server.arrival(0);
-      stream.send(framesOf(plays(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      const exchange = await stage.server.arrival(0);
+      const frames = framesOf(fine, subject.testing);
+      stream.send(frames.join(''));
       await stage.settled();
-      await stage.runtime.advance(3 * day);
-      stream.send(stepFrames(tell(spoken).slice(2), plays(spoken), subject.testing));
-      expectEqual(
-        failed(await promptly(asked, 1000, 'the request')).kind,
-        'timeout',
-        'the kind of the error',
-      );
+      const lived = await livedUnder(stage, asked, 400, () => stream.send(frames.join('')));
+      expectEqual(answered(await asked).content, 'Fine.', 'the text');
+      expect(lived <= 2000, `an answer within two seconds of its end, found ${lived} ms`);
+      await promptly(exchange.left, 1000, 'the connection');
     });
   }),
 ];

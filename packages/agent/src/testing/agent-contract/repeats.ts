@@ -40,7 +40,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('runs forked from one history do not write into each other', async (subject) => {
+  the('P12 runs forked from one history do not write into each other', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -67,7 +67,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a conversation that grows sends each turn as before', async (subject) => {
+  the('P12 a conversation that grows sends each turn as before', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -86,7 +86,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a message put in the place of an earlier one is what is sent', async (subject) => {
+  the('P12 a message put in the place of an earlier one is what is sent', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -110,7 +110,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a history that became shorter is sent shorter', async (subject) => {
+  the('P12 a history that became shorter is sent shorter', async (subject) => {
     await onStage(
       subject,
       () => fine,

@@ -80,7 +80,7 @@ const pdf: DocumentPart = {
 };
 
 export const requestCases: readonly CaseDefinition[] = [
-  the('goes to the address it was given, with the key in a header and nowhere else', async (subject) => {
+  the('S0.2 goes to the address it was given, with the key in a header and nowhere else', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
       answered(await stage.ask({}, { agent }));
@@ -101,7 +101,7 @@ export const requestCases: readonly CaseDefinition[] = [
       expect(/json/.test(exchange.headers.get('content-type') ?? ''), 'the body to be declared as JSON');
     });
   }),
-  the('names the model of the agent', async (subject) => {
+  the('S0.2 names the model of the agent', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const agent = stage.agent();
       answered(await stage.ask({}, { agent }));
@@ -110,7 +110,7 @@ export const requestCases: readonly CaseDefinition[] = [
       expectEqual(agent.provider, subject.testing.provider, 'the provider, beside that of its inverse');
     });
   }),
-  the('declares each tool with name, description and parameters, in order', async (subject) => {
+  the('S0.5 declares each tool with name, description and parameters, in order', async (subject) => {
     const { tools } = await sent(subject, { tools: [put, lookUp] });
     const declared = [put, lookUp].map(({ name, description, parameters }) => ({
       name,
@@ -127,7 +127,7 @@ export const requestCases: readonly CaseDefinition[] = [
       'the tool choice',
     );
   }),
-  the('keeps the tools declared when none may be called', async (subject) => {
+  the('S0.2 keeps the tools declared when none may be called', async (subject) => {
     const read = await sent(subject, { config: { toolChoice: 'none' } });
     expectEqual(read.toolChoice, 'none', 'the tool choice');
     expectEqual(
@@ -136,10 +136,10 @@ export const requestCases: readonly CaseDefinition[] = [
       'the tools',
     );
   }),
-  the('declares no tools when there are none', async (subject) => {
+  the('S0.2 declares no tools when there are none', async (subject) => {
     expectEqual((await sent(subject, { tools: [] })).tools, [], 'the tools');
   }),
-  the('carries the instructions', async (subject) => {
+  the('S0.2 carries the instructions', async (subject) => {
     expectEqual(
       (await sent(subject, { system: 'Be brief.\nBe kind.' })).system,
       'Be brief.\nBe kind.',
@@ -147,7 +147,7 @@ export const requestCases: readonly CaseDefinition[] = [
     );
     expectEqual((await sent(subject, {})).system, '', 'the instructions');
   }),
-  the('carries instructions in parts, in order', async (subject) => {
+  the('S0.2 carries instructions in parts, in order', async (subject) => {
     const { system } = await sent(subject, { system: ['Stable part.', '', 'Date: today.'] });
     expectEqual(system, 'Stable part.\n\nDate: today.', 'the instructions');
   }),
@@ -177,26 +177,31 @@ export const requestCases: readonly CaseDefinition[] = [
     });
   }),
   limited(
-    'the most tokens of a request win over those of the agent',
+    'S0.3 the most tokens of a request win over those of the agent',
     { maxTokens: 77 },
     { maxTokens: 555 },
     77,
   ),
-  limited('the most tokens of the agent hold when the request names none', {}, { maxTokens: 555 }, 555),
-  limited('zero tokens mean the default of the agent', { maxTokens: 0 }, { maxTokens: 555 }, 555),
+  limited('S0.3 the most tokens of the agent hold when the request names none', {}, { maxTokens: 555 }, 555),
+  limited('S0.3 zero tokens mean the default of the agent', { maxTokens: 0 }, { maxTokens: 555 }, 555),
   config('without any limit named the request is still acceptable', async (subject) => {
     const { maxTokens } = await sent(subject, {});
     expect(maxTokens === undefined || maxTokens >= 1024, `no limit or a usable one, found ${maxTokens}`);
   }),
   heated(
-    'the temperature of a request wins over that of the agent',
+    'S0.4 the temperature of a request wins over that of the agent',
     { temperature: 0.25 },
     { temperature: 0.75 },
     0.25,
   ),
-  heated('the temperature of the agent holds when the request names none', {}, { temperature: 0.75 }, 0.75),
-  heated('-1 means the temperature of the agent', { temperature: -1 }, { temperature: 0.75 }, 0.75),
-  heated('a temperature of zero is sent as zero', { temperature: 0 }, { temperature: 0.75 }, 0),
+  heated(
+    'S0.4 the temperature of the agent holds when the request names none',
+    {},
+    { temperature: 0.75 },
+    0.75,
+  ),
+  heated('S0.4 -1 means the temperature of the agent', { temperature: -1 }, { temperature: 0.75 }, 0.75),
+  heated('S0.4 a temperature of zero is sent as zero', { temperature: 0 }, { temperature: 0.75 }, 0),
   heated('no temperature is sent unless there is one', {}, {}),
   capabilities(
     'pictures arrive with type and bytes, in their place',
@@ -267,7 +272,7 @@ function outputCases(): CaseDefinition[] {
   const the = group('output');
   return [
     the(
-      'the shape of the answer is sent, and the answer comes as JSON text',
+      'S0.2 the shape of the answer is sent, and the answer comes as JSON text',
       async (subject) => {
         const answer = scriptAnswer(['{"city":"Bern","people":134000}']);
         const { outcome, exchanges } = await askOnce(subject, plays(answer), { output });

@@ -52,12 +52,12 @@ function foreignTurn(foreign: Seal): Message[] {
 
 export const sealCases: readonly CaseDefinition[] = [
   the(
-    'sealed reasoning goes back as it came, before the text it led to',
+    'P12 sealed reasoning goes back as it came, before the text it led to',
     async (subject) => {
-      const parts = await sentBack(subject, [thought('Let me\n think 漢字.'), 'Done.']);
+      const parts = await sentBack(subject, [thought(' Let me\n think 漢字. \n'), 'Done.']);
       expectEqual(
         parts[0],
-        { type: 'reasoning', text: 'Let me\n think 漢字.', seal },
+        { type: 'reasoning', text: ' Let me\n think 漢字. \n', seal },
         'the reasoning sent back',
       );
       expectEqual(parts[1], { type: 'text', text: 'Done.' }, 'the text behind it');
@@ -66,7 +66,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'sealed reasoning goes back before the calls it led to',
+    'P12 sealed reasoning goes back before the calls it led to',
     async (subject) => {
       const parts = await sentBack(subject, [
         thought('I need a word.'),
@@ -83,7 +83,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'each of two thoughts goes back with its own seal',
+    'P12 each of two thoughts goes back with its own seal',
     async (subject) => {
       const parts = await sentBack(subject, [
         thought('First.', 'seal-one'),
@@ -103,7 +103,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'a seal without any words goes back',
+    'P12 a seal without any words goes back',
     async (subject) => {
       const parts = await sentBack(subject, [thought(''), 'Done.']);
       expectEqual(parts[0], { type: 'reasoning', text: '', seal }, 'the reasoning sent back');
@@ -112,7 +112,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'a long seal goes back to the last byte',
+    'P12 a long seal goes back to the last byte',
     async (subject) => {
       const long = 'Ab3+/x9='.repeat(4000);
       const parts = await sentBack(subject, [thought('Long.', long), 'Done.']);
@@ -145,7 +145,7 @@ export const sealCases: readonly CaseDefinition[] = [
     },
     'seal',
   ),
-  the('what another provider sealed is not sent', async (subject) => {
+  the('P12 what another provider sealed is not sent', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const foreign: Seal = { provider: 'somebody-else', data: { encrypted: 'FOREIGN-SEAL' } };
       answered(await stage.ask({ messages: foreignTurn(foreign) }));
@@ -162,7 +162,7 @@ export const sealCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('a message of nothing but foreign thoughts leaves no empty turn', async (subject) => {
+  the('P12 a message of nothing but foreign thoughts leaves no empty turn', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const foreign: Seal = { provider: 'somebody-else', data: 'x' };
       const messages = [

@@ -164,17 +164,22 @@ function checkOutcome({ response, error, events }: Outcome): void {
   const told = last.filter((event) => 'index' in event).toSorted((left, right) => left.index - right.index);
   const text = told.map((event) => (event.type === 'text' ? event.text : '')).join('');
   expectEqual(text, response.content, 'the text blocks emitted, beside the answer');
-  const shown = told.map((event) => (event.type === 'text_delta' ? event.text : '')).join('');
+  const blocks = [...Map.groupBy(told, ({ index }) => index).values()];
   // Half a surrogate pair may be shown as it comes; the answer has none.
-  expectEqual(shown.toWellFormed(), response.content, 'the text deltas emitted since the last retry');
+  const shown = blocks.map((block) => textDeltas(block).toWellFormed()).join('');
+  expectEqual(shown, response.content, 'the text deltas emitted since the last retry');
   expect(response.content.isWellFormed(), 'an answer without half characters');
   if (response.stopReason !== 'tool_use') return;
   const problems = response.toolCalls.map(({ problem }) => problem);
   // What spoils a call may come behind it, when it has been told.
   const calls = told
     .flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
-    .map((call, index) => ({ problem: problems[index], ...call }));
+    .map((call, index) => (problems[index] === undefined ? call : { ...call, problem: problems[index] }));
   expectEqual(calls, response.toolCalls, 'the calls emitted, beside those of the answer');
+}
+
+function textDeltas(events: readonly AgentEvent[]): string {
+  return events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('');
 }
 
 /** The answer of an outcome that must be one. */

@@ -171,11 +171,13 @@ export const statusCases: readonly CaseDefinition[] = [
   retried(429, 'rate_limit', shortHints),
   retried(503, 'agent', shortHints),
   retried(408, 'timeout'),
-  ...[409, 500, 502, 504, 507, 520, 524, 599].map((status) => retried(status, 'agent')),
+  ...[409, 500, 502, 504, 507, 511, 520, 524, 599].map((status) => retried(status, 'agent')),
   retried(529, 'rate_limit'),
   final(401, 'auth'),
   final(403, 'auth'),
-  ...[400, 402, 404, 405, 406, 410, 413, 415, 422, 431, 451].map((status) => final(status, 'invalid')),
+  ...[400, 402, 404, 405, 406, 407, 410, 413, 415, 417, 421, 422, 431, 451].map((status) =>
+    final(status, 'invalid'),
+  ),
   hints('P7 a hint longer than a minute fails at once, whatever its form', async (subject) => {
     const statuses = [429, 503, 529, 500, 408, 409];
     let asked: Stage | undefined;
@@ -245,6 +247,29 @@ export const statusCases: readonly CaseDefinition[] = [
     );
     expectEqual(exchanges.length, 3, 'the number of requests');
   }),
+  hints(
+    'P5 P6 what the service thinks of another try changes neither what is final nor what is not',
+    async (subject) => {
+      const told = [400, 401, 413, 429, 500, 529].flatMap((status) => [
+        [status, 'true'] as const,
+        [status, 'false'] as const,
+      ]);
+      const script = told.flatMap(([status, words]): Play[] => {
+        const refused = answersStatus(status, { 'x-should-retry': words, 'retry-after': '1' });
+        return status < 429 ? [refused] : [refused, fine];
+      });
+      await onStage(subject, script, async (stage) => {
+        for (const [status, words] of told) {
+          const { response, error } = await stage.ask();
+          expectEqual(
+            [response?.attempts, error?.attempts],
+            status < 429 ? [undefined, 1] : [2, undefined],
+            `the attempts with ${status} and ${words}`,
+          );
+        }
+      });
+    },
+  ),
   the('P5 every other status of a failed service is tried four times', async (subject) => {
     const { outcome, exchanges } = await askOnce(
       subject,

@@ -121,15 +121,17 @@ export const streamCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await asked), answer, testing);
     });
   }),
-  the('an answer that is over is over, though the connection stays open', async (subject) => {
+  the('P2 an answer that is over is over, though the connection stays open', async (subject) => {
     const answer = scriptAnswer(['All said.']);
     await onStage(subject, [plays(answer, { ending: 'stall' })], async (stage) => {
       const asked = stage.ask();
       const over = asked.then(() => true);
-      for (let waited = 0; waited < 5000; waited += 250) {
-        if (await Promise.race([over, stage.settled().then(() => false)])) break;
-        await stage.runtime.advance(250);
+      let isOver = false;
+      for (let waited = 0; waited < 5000 && !isOver; waited += 250) {
+        isOver = await Promise.race([over, stage.settled().then(() => false)]);
+        if (!isOver) await stage.runtime.advance(250);
       }
+      expect(isOver, 'the answer within 5 s of its end');
       expectAnswer(answered(await asked), answer, subject.testing);
     });
   }),
@@ -155,6 +157,27 @@ export const streamCases: readonly CaseDefinition[] = [
     'interleaving',
   ),
   the(
+    'a block has its place by when it was opened, whichever speaks first',
+    async (subject) => {
+      const answer = scriptAnswer([{ type: 'reasoning', text: 'Thinking.' }, 'Said.']);
+      const steps = tell(answer);
+      const opening = steps.filter(({ type }) => type === 'open');
+      const speaking = steps.filter(({ type }) => type !== 'open' && type !== 'end');
+      const inner = speaking.filter((step) => 'at' in step && step.at === 0);
+      const outer = speaking.filter((step) => 'at' in step && step.at === 1);
+      const told = [...opening, ...outer, ...inner, { type: 'end' }] as const;
+      expectEqual(told.length, steps.length, 'the steps told');
+      const { outcome } = await askOnce(subject, plays(answer, { steps: told }));
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const types = answered(outcome).message.content.flatMap(({ type }) =>
+        type === 'opaque' ? [] : [type],
+      );
+      expectEqual(types, ['reasoning', 'text'], 'the order of the parts');
+    },
+    'interleaving',
+    'reasoning',
+  ),
+  the(
     'text after a call keeps its place',
     async (subject) => {
       const answer = scriptAnswer(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
@@ -165,14 +188,14 @@ export const streamCases: readonly CaseDefinition[] = [
     },
     'interleaving',
   ),
-  the('a payload that is garbled in the middle is never a success', async (subject) => {
+  the('P1 a payload that is garbled in the middle is never a success', async (subject) => {
     const answer = scriptAnswer(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
     const { outcome } = await askOnce(subject, plays(answer, { rewrite }), {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
-  the('a garbled stream is tried again', async (subject) => {
+  the('P5 a garbled stream is tried again', async (subject) => {
     const answer = scriptAnswer(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;

@@ -42,13 +42,13 @@ async function wastedBy(subject: ContractSubject, attempts: readonly Play[]): Pr
 }
 
 export const usageCases: readonly CaseDefinition[] = [
-  the('input and output tokens are not mixed up', async (subject) => {
+  the('S0.8 input and output tokens are not mixed up', async (subject) => {
     const { outcome } = await askOnce(subject, plays(counted));
     const { inputTokens, outputTokens } = answered(outcome).usage;
     expectEqual({ inputTokens, outputTokens }, { inputTokens: 48_611, outputTokens: 7_793 }, 'the usage');
   }),
   the(
-    'input tokens include those read from and written to the cache',
+    'S0.8 input tokens include those read from and written to the cache',
     async (subject) => {
       const usage = { inputTokens: 9_000, outputTokens: 40, cacheReadTokens: 6_000, cacheWriteTokens: 500 };
       const { outcome } = await askOnce(subject, plays(scriptAnswer(['Cached.'], { usage })));
@@ -59,7 +59,7 @@ export const usageCases: readonly CaseDefinition[] = [
     'cache-usage',
   ),
   the(
-    'output tokens include those spent on reasoning',
+    'S0.8 output tokens include those spent on reasoning',
     async (subject) => {
       const usage = { inputTokens: 50, outputTokens: 900, reasoningTokens: 700 };
       const { outcome } = await askOnce(subject, plays(scriptAnswer(['Thought over.'], { usage })));

@@ -4,9 +4,10 @@ import { expect, expectEqual, expectOneOf } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, LiveStream, plays } from '../play.ts';
 import { stepFrames } from '../player.ts';
-import type { ScriptAnswer, Step } from '../provider-testing.ts';
+import type { Lack, ScriptAnswer, Step } from '../provider-testing.ts';
 import { callBlock, scriptAnswer, tell } from '../script.ts';
 import { expectAnswer } from './compare.ts';
+import { needsOf, places, toldTo } from './places.ts';
 import type { Outcome, Stage } from './stage.ts';
 import { answered, failed, onStage, promptly, soon, turns } from './stage.ts';
 import type { CaseDefinition, ContractSubject } from './subject.ts';
@@ -29,25 +30,29 @@ function until(at: number, type: Step['type']): Step[] {
 }
 
 /** Silence after these plays begin; the request must end at `limit`, not before, and leave the connection. */
-function endsAt(what: string, limit: number, play: () => Play): CaseDefinition {
-  return the(what, async (subject) => {
-    await onStage(
-      subject,
-      [play()],
-      async (stage) => {
-        const asked = stage.ask();
-        const exchange = await stage.server.arrival(0);
-        await stage.settled();
-        await stage.runtime.advance(limit - 100);
-        await stage.settled();
-        expect(!(await isOver(asked)), `the request to live for ${limit - 100} ms`);
-        await stage.runtime.advance(200);
-        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-        await promptly(exchange.left, 1000, 'the connection');
-      },
-      { timeouts: limits, retry: { retries: 0 } },
-    );
-  });
+function endsAt(what: string, limit: number, play: () => Play, ...needs: Lack[]): CaseDefinition {
+  return the(
+    what,
+    async (subject) => {
+      await onStage(
+        subject,
+        [play()],
+        async (stage) => {
+          const asked = stage.ask();
+          const exchange = await stage.server.arrival(0);
+          await stage.settled();
+          await stage.runtime.advance(limit - 100);
+          await stage.settled();
+          expect(!(await isOver(asked)), `the request to live for ${limit - 100} ms`);
+          await stage.runtime.advance(200);
+          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          await promptly(exchange.left, 1000, 'the connection');
+        },
+        { timeouts: limits, retry: { retries: 0 } },
+      );
+    },
+    ...needs,
+  );
 }
 
 async function isOver(asked: Promise<Outcome>): Promise<boolean> {
@@ -113,20 +118,13 @@ export const waitCases: readonly CaseDefinition[] = [
     limits.headersMs,
     () => ({ type: 'silent' }),
   ),
-  endsAt('P2 a stream that stalls before its first word is given up', limits.stallMs, () =>
-    plays(spoken, { steps: [], ending: 'stall' }),
-  ),
-  endsAt('P2 a stream that stalls in a text is given up', limits.stallMs, () =>
-    plays(spoken, { steps: until(0, 'delta'), ending: 'stall' }),
-  ),
-  endsAt('P2 a stream that stalls in arguments is given up', limits.stallMs, () =>
-    plays(spoken, { steps: until(1, 'delta'), ending: 'stall' }),
-  ),
-  endsAt('P2 a stream that stalls behind a whole call is given up', limits.stallMs, () =>
-    plays(spoken, { steps: until(1, 'close'), ending: 'stall' }),
-  ),
-  endsAt('P2 a stream that stalls in a frame is given up', limits.stallMs, () =>
-    plays(spoken, { steps: until(0, 'open'), torn: { type: 'delta', at: 0, text: 'half' }, ending: 'stall' }),
+  ...places.map((place) =>
+    endsAt(
+      `P2 a stream that stalls ${place.what} is given up`,
+      limits.stallMs,
+      () => toldTo(place, { ending: 'stall' }),
+      ...needsOf(place),
+    ),
   ),
   endsAt('P2 a head without a body is given up', limits.stallMs, () => ({
     type: 'live',

@@ -24,7 +24,7 @@ const cached = {
 const wasted = { inputTokens: 500, outputTokens: 10 };
 
 export const metricCases: readonly ExecutorCase[] = [
-  the('tokens and requests are added up over all answers', async (stage) => {
+  the('P14 tokens and requests are added up over all answers', async (stage) => {
     const { tool } = probes();
     const agent = puppet([
       calls(['one', 'one'], { usage: cached, attempts: 3, wasted }),
@@ -41,25 +41,25 @@ export const metricCases: readonly ExecutorCase[] = [
     expectEqual([attempts, toolCalls], [4, 2], 'the attempts and tool calls');
     expectEqual(metrics.wasted, wasted, 'what was wasted, kept apart');
   }),
-  the('a run counts only itself, not what its session had before', async (stage) => {
+  the('P14 a run counts only itself, not what its session had before', async (stage) => {
     await stage.play({ agent: puppet([says('One.')]) }, 'Go.', { sessionId: 'one' });
     const { metrics } = await stage.play({ agent: puppet([says('Two.')]) }, 'Go on.', { sessionId: 'one' });
     expectEqual([metrics.invocations, metrics.totalInputTokens], [1, 100], 'the counts');
   }),
-  the('a failed request counts its attempts and what it wasted, and no answer', async (stage) => {
+  the('P14 a failed request counts its attempts and what it wasted, and no answer', async (stage) => {
     const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
     const { metrics } = await stage.play({ agent: puppet([fails(error)]) });
     expectEqual([metrics.invocations, metrics.attempts, metrics.totalInputTokens], [0, 4, 0], 'the counts');
     expectEqual(metrics.wasted, wasted, 'what was wasted');
   }),
-  the('with a known price the cost is known, cached and wasted tokens included', async (stage) => {
+  the('P14 with a known price the cost is known, cached and wasted tokens included', async (stage) => {
     const agent = puppet([says('Done.', { usage: cached, attempts: 2, wasted })]);
     const { metrics } = await stage.play({ agent, pricing: listed });
     // 50 x 3 + 800 x 0.3 + 150 x 3.75 + 100 x 15, and 500 x 3 + 10 x 15 wasted, in millionths of a dollar.
     expect(Math.abs((metrics.usd ?? 0) - 0.004_102_5) < 1e-9, `the cost, found ${metrics.usd}`);
     expectEqual(metrics.usd, costOf(cached, price) + costOf(wasted, price), 'the cost as costOf has it');
   }),
-  the('one answer without a price makes the cost unknown, not smaller', async (stage) => {
+  the('B3 one answer without a price makes the cost unknown, not smaller', async (stage) => {
     const pricing: Pricing = (_provider, model) => (model === 'dear' ? price : undefined);
     const { tool } = probes();
     const agent = puppet([calls(['one'], { model: 'dear' }), says('Done.')]);
@@ -74,7 +74,7 @@ export const metricCases: readonly ExecutorCase[] = [
       expect((metrics.usd ?? 0) > 0, 'a cost');
     },
   ),
-  the('without an answer nothing was spent', async (stage) => {
+  the('P14 without an answer nothing was spent', async (stage) => {
     const { metrics } = await stage.play({ agent: puppet([fails(new Error('gone'))]) });
     expectEqual(metrics.usd, 0, 'the cost');
   }),

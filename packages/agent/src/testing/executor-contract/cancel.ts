@@ -29,7 +29,7 @@ async function cancelled(stage: Stage, run: Run): Promise<RunResult> {
 
 /** A run that stands still somewhere and does not heed its signal. */
 function hanging(where: string, options: () => ExecutorOptions, rest: RunOptions = {}): ExecutorCase {
-  return the(`a run that hangs in ${where} gives control back within 250 ms`, async (stage) => {
+  return the(`P3 a run that hangs in ${where} gives control back within 250 ms`, async (stage) => {
     await cancelled(stage, stage.run(options(), 'Go.', rest));
   });
 }
@@ -69,26 +69,29 @@ const hangingCases: readonly ExecutorCase[] = [
 ];
 
 const momentCases: readonly ExecutorCase[] = [
-  the('a run that is cancelled before it starts makes no request, and its prompt is kept', async (stage) => {
-    const agent = puppet([says('Never asked.')]);
-    const run = stage.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
-    const result = await stage.until(run);
-    expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the end');
-    expectEqual(result.messages.length, 1, 'the messages');
-    expectEqual(
-      stage.storedOf(run).map(({ type }) => type),
-      ['user', 'stop_requested', 'finished'],
-      'the events',
-    );
-  }),
-  the('a cancel right after the start is heard', async (stage) => {
+  the(
+    'P3 a run that is cancelled before it starts makes no request, and its prompt is kept',
+    async (stage) => {
+      const agent = puppet([says('Never asked.')]);
+      const run = stage.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
+      const result = await stage.until(run);
+      expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the end');
+      expectEqual(result.messages.length, 1, 'the messages');
+      expectEqual(
+        stage.storedOf(run).map(({ type }) => type),
+        ['user', 'stop_requested', 'finished'],
+        'the events',
+      );
+    },
+  ),
+  the('P3 a cancel right after the start is heard', async (stage) => {
     const agent = puppet([says('Never asked.')]);
     const run = stage.run({ agent });
     expectEqual(run.cancel(), true, 'whether it was heard');
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('a request that heeds the signal is heard out: what it wasted is counted', async (stage) => {
+  the('P14 a request that heeds the signal is heard out: what it wasted is counted', async (stage) => {
     const wasted = { inputTokens: 50, outputTokens: 5 };
     const error = new AgentError({ kind: 'aborted', message: 'Aborted.', attempts: 1, wasted });
     const agent = puppet([
@@ -98,7 +101,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await cancelled(stage, stage.run({ agent }));
     expectEqual([result.metrics.wasted, result.metrics.attempts], [wasted, 1], 'what is counted');
   }),
-  the('an answer that comes in spite of the signal is kept, its calls are not run', async (stage) => {
+  the('P9 an answer that comes in spite of the signal is kept, its calls are not run', async (stage) => {
     const { tool, names } = probes();
     const agent = puppet([
       (_request, { signal }) =>
@@ -109,7 +112,7 @@ const momentCases: readonly ExecutorCase[] = [
     expect(resultTexts(result.messages)[0]?.includes('cancelled') === true, 'the reason in the result');
   }),
   the(
-    'what had begun says that its outcome is unknown, what had not says that it was not run',
+    'P9 P12 what had begun says that its outcome is unknown, what had not says that it was not run',
     async (stage) => {
       const { tool } = probes();
       const run = stage.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
@@ -120,7 +123,7 @@ const momentCases: readonly ExecutorCase[] = [
       expect(resultTexts(result.messages)[1]?.includes('cancelled') === true, 'the reason');
     },
   ),
-  the('a tool that stops at the signal is heard', async (stage) => {
+  the('P3 a tool that stops at the signal is heard', async (stage) => {
     const { tool } = probes();
     const one = tool('one', {
       execute: (_args, { signal }) =>
@@ -129,7 +132,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await cancelled(stage, stage.run({ agent: oneCall(), tools: [one] }));
     expectEqual(resultTexts(result.messages)[0], 'stopped at line 3', 'the result');
   }),
-  the('a cancel beats the answer that was just stored', async (stage) => {
+  the('P4 a cancel beats the answer that was just stored', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'assistant') expectEqual(run?.cancel(), true, 'whether the cancel was heard');
@@ -138,7 +141,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual([result.status, result.text], ['cancelled', 'All done.'], 'the end');
   }),
-  the('a cancel that was heard always counts, at whatever moment it comes', async (stage) => {
+  the('P4 a cancel that was heard always counts, at whatever moment it comes', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
       const { tool, names } = probes();
       const agent = puppet([calls(['one']), says('Done.')]);
@@ -156,7 +159,7 @@ const momentCases: readonly ExecutorCase[] = [
       expectEqual(result.status, heard ? 'cancelled' : 'complete', `the status at moment ${moment}`);
     }
   }),
-  the('a cancel between two turns makes no further request', async (stage) => {
+  the('P3 a cancel between two turns makes no further request', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
     const agent = puppet([calls(['one']), says('Never asked.')]);
@@ -164,7 +167,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual([result.status, agent.requests.length], ['cancelled', 1], 'the end');
   }),
-  the('a cancel in the middle of a batch leaves the rest unrun', async (stage) => {
+  the('P3 a cancel in the middle of a batch leaves the rest unrun', async (stage) => {
     const { tool, names } = probes();
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
@@ -187,7 +190,7 @@ const momentCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual(ofType(stage.storedOf(run), 'stop_requested').length, 1, 'the stops recorded');
   }),
-  the('nothing that the agent tells after the cancel is shown', async (stage) => {
+  the('P3 nothing that the agent tells after the cancel is shown', async (stage) => {
     let speak: (() => void) | undefined;
     const agent = puppet([
       (_request, { emit }) => {
@@ -203,7 +206,7 @@ const momentCases: readonly ExecutorCase[] = [
 ];
 
 const signalCases: readonly ExecutorCase[] = [
-  the('the signal of the caller cancels the run and reaches request and tool', async (stage) => {
+  the('P3 the signal of the caller cancels the run and reaches request and tool', async (stage) => {
     const { tool, runs } = probes();
     const stop = new AbortController();
     const options = { agent: oneCall(), tools: [tool('one', { execute: never })] };
@@ -213,7 +216,7 @@ const signalCases: readonly ExecutorCase[] = [
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
     expect(runs[0]?.context.signal.aborted === true, 'the signal of the tool aborted');
   }),
-  the('a deadline of the caller ends the run as timeout', async (stage) => {
+  the('P4 a deadline of the caller ends the run as timeout', async (stage) => {
     const stop = new AbortController();
     const run = stage.run({ agent: puppet([waits(never())]) }, 'Go.', { signal: stop.signal });
     await stage.advance(2000);
@@ -221,7 +224,7 @@ const signalCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
   }),
-  the('a cancelled run that failed as well is cancelled', async (stage) => {
+  the('P4 a cancelled run that failed as well is cancelled', async (stage) => {
     const agent = puppet([
       (_request, { signal }) =>
         new Promise((_resolve, reject) =>
@@ -232,7 +235,7 @@ const signalCases: readonly ExecutorCase[] = [
     ]);
     expectEqual((await cancelled(stage, stage.run({ agent }))).status, 'cancelled', 'the status');
   }),
-  the('a cancelled session that crashed before its end stays cancelled', async (stage) => {
+  the('P4 a cancelled session that crashed before its end stays cancelled', async (stage) => {
     const run = stage.run({ agent: puppet([hangs()]) }, 'Go.', { sessionId: 'one' });
     await cancelled(stage, run);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));

@@ -47,7 +47,7 @@ const weighing: readonly ExecutorCase[] = [
     expect(outline(sent)[0]?.endsWith('All was read.') === true, 'the summary first');
     expectEqual([result.status, seen.length], ['complete', 1], 'the end');
   }),
-  the('a call is never parted from its result', async (stage) => {
+  the('P12 a call is never parted from its result', async (stage) => {
     for (const keep of [0, 1, 2, 3, 4, 5, 6]) {
       const agent = puppet([
         calls(['one', 'one', 'one']),
@@ -99,7 +99,7 @@ const weighing: readonly ExecutorCase[] = [
 ];
 
 const failing: readonly ExecutorCase[] = [
-  the('a summary that fails ends the run and harms nothing', async (stage) => {
+  the('P1 P12 a summary that fails ends the run and harms nothing', async (stage) => {
     const compact = summarize(() => Promise.reject(new Error('no words')), { keep: 0 });
     const agent = puppet([calls(['one'], { usage: big })]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
@@ -129,7 +129,7 @@ const refusing: readonly ExecutorCase[] = [
       expectEqual(ofType(stage.storedOf(run), 'compacted').length, 1, 'how often it was made shorter');
     },
   ),
-  the('one that is still too long then fails', async (stage) => {
+  the('P1 one that is still too long then fails', async (stage) => {
     const agent = puppet([calls(['one']), full, full, says('Never asked.')]);
     const result = await stage.play({ agent, tools: one(), context: { compact: inShort(2) } });
     expectEqual(
@@ -178,45 +178,51 @@ export const compactionCases: readonly ExecutorCase[] = [...weighing, ...failing
 const spilling = group('spill');
 
 export const spillCases: readonly ExecutorCase[] = [
-  spilling('of a long output the conversation holds both ends, and the rest can be read', async (stage) => {
-    const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
-    const { tool } = probes();
-    const agent = puppet([
-      calls(['one']),
-      ({ messages }) => {
-        const { id, offset } = referenceIn(messages);
-        return calls([{ name: 'read_blob', arguments: { id, offset, bytes: 1000 } }]);
-      },
-      says('Done.'),
-    ]);
-    const tools = [tool('one', { execute: () => text })];
-    const run = stage.run({ agent, tools, context: { spill: spill(memoryBlobs()) } });
-    const result = await stage.until(run);
-    const [shown = '', read = ''] = resultTexts(result.messages);
-    expect(
-      shown.length < 5000 && shown.startsWith('line 0\n') && shown.endsWith('line 29999\n'),
-      'both ends',
-    );
-    expect(text.includes(read.slice(read.indexOf('\n') + 1)), 'a passage of the whole');
-    const [event] = ofType(stage.storedOf(run), 'tool_result');
-    expectEqual(event?.blobs?.[0]?.bytes, text.length, 'the size in the event');
-    expect(JSON.stringify(event).length < 6000, 'the event to hold no more than the model sees');
-  }),
-  spilling('a place that fails, or never answers, costs the middle of the output alone', async (stage) => {
-    const { tool } = probes();
-    for (const put of [() => Promise.reject(new Error('full')), () => new Promise<never>(() => {})]) {
-      const blobs = { put, get: () => undefined };
-      const options = { tools: [tool('one', { execute: () => 'x'.repeat(300_000) })] };
-      const agent = puppet([calls(['one']), says('Done.')]);
-      const result = await stage.play({ ...options, agent, context: { spill: spill(blobs) } });
-      const [shown = ''] = resultTexts(result.messages);
-      expectEqual(
-        [result.status, shown.length > 10_000 && shown.length < 20_000],
-        ['complete', true],
-        'the end',
+  spilling(
+    'P10 of a long output the conversation holds both ends, and the rest can be read',
+    async (stage) => {
+      const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
+      const { tool } = probes();
+      const agent = puppet([
+        calls(['one']),
+        ({ messages }) => {
+          const { id, offset } = referenceIn(messages);
+          return calls([{ name: 'read_blob', arguments: { id, offset, bytes: 1000 } }]);
+        },
+        says('Done.'),
+      ]);
+      const tools = [tool('one', { execute: () => text })];
+      const run = stage.run({ agent, tools, context: { spill: spill(memoryBlobs()) } });
+      const result = await stage.until(run);
+      const [shown = '', read = ''] = resultTexts(result.messages);
+      expect(
+        shown.length < 5000 && shown.startsWith('line 0\n') && shown.endsWith('line 29999\n'),
+        'both ends',
       );
-    }
-  }),
+      expect(text.includes(read.slice(read.indexOf('\n') + 1)), 'a passage of the whole');
+      const [event] = ofType(stage.storedOf(run), 'tool_result');
+      expectEqual(event?.blobs?.[0]?.bytes, text.length, 'the size in the event');
+      expect(JSON.stringify(event).length < 6000, 'the event to hold no more than the model sees');
+    },
+  ),
+  spilling(
+    'P10 a place that fails, or never answers, costs the middle of the output alone',
+    async (stage) => {
+      const { tool } = probes();
+      for (const put of [() => Promise.reject(new Error('full')), () => new Promise<never>(() => {})]) {
+        const blobs = { put, get: () => undefined };
+        const options = { tools: [tool('one', { execute: () => 'x'.repeat(300_000) })] };
+        const agent = puppet([calls(['one']), says('Done.')]);
+        const result = await stage.play({ ...options, agent, context: { spill: spill(blobs) } });
+        const [shown = ''] = resultTexts(result.messages);
+        expectEqual(
+          [result.status, shown.length > 10_000 && shown.length < 20_000],
+          ['complete', true],
+          'the end',
+        );
+      }
+    },
+  ),
 ];
 
 /** The id that an output was put away under, and where the part begins that was left out. */

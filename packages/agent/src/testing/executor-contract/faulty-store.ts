@@ -7,18 +7,18 @@ import type { SeededRandom } from '../seeded-random.ts';
 export function slowStore(store: Store, runtime: Runtime, { random, mostMs }: Slowness): Store {
   const later = () => new Promise<void>((resolve) => runtime.timer(random.between(1, mostMs), resolve));
   return {
-    async claim(sessionId) {
+    async claim(sessionId, origin) {
       await later();
-      return store.claim(sessionId);
+      return store.claim(sessionId, origin);
     },
     async append(sessionId, events, writer) {
       await later();
       await store.append(sessionId, events, writer);
       await later();
     },
-    async read(sessionId, afterSeq) {
+    async read(sessionId, afterSeq, limit) {
       await later();
-      return store.read(sessionId, afterSeq);
+      return store.read(sessionId, afterSeq, limit);
     },
     sessions: () => store.sessions(),
   };
@@ -76,16 +76,16 @@ export function faultyStore(store: Store, place: FaultPlace, fault: StoreFault):
     get failed() {
       return failed;
     },
-    claim: (sessionId) => {
-      const work = () => store.claim(sessionId);
+    claim: (sessionId, origin) => {
+      const work = () => store.claim(sessionId, origin);
       return place === 'claim' ? failing(sessionId, work) : work();
     },
     append(sessionId, events, writer) {
       const work = () => store.append(sessionId, events, writer);
       return appends++ === place ? failing(sessionId, work) : work();
     },
-    read(sessionId, afterSeq) {
-      const work = () => store.read(sessionId, afterSeq);
+    read(sessionId, afterSeq, limit) {
+      const work = () => store.read(sessionId, afterSeq, limit);
       return place === 'read' ? failing(sessionId, work) : work();
     },
     sessions: () => store.sessions(),

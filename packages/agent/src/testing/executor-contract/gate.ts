@@ -42,7 +42,7 @@ async function asked(stage: Stage, run: Run): Promise<string> {
 }
 
 function denies(what: string, verdict: () => unknown): ExecutorCase {
-  return the(`a gate that ${what} denies`, async (stage) => {
+  return the(`P21 a gate that ${what} denies`, async (stage) => {
     const { tool, names } = probes();
     const gate = verdict as Gate;
     const result = await stage.play({
@@ -57,7 +57,7 @@ function denies(what: string, verdict: () => unknown): ExecutorCase {
 }
 
 const verdictCases: readonly ExecutorCase[] = [
-  the('the gate sees the whole batch before anything starts', async (stage) => {
+  the('P21 the gate sees the whole batch before anything starts', async (stage) => {
     const { tool, names } = probes();
     const seen: number[] = [];
     const gate: Gate = () => {
@@ -87,7 +87,7 @@ const verdictCases: readonly ExecutorCase[] = [
     };
     expectEqual(judged, [expected], 'what the gate was told');
   }),
-  the('arguments that the gate sets are checked again, run and recorded', async (stage) => {
+  the('P9 P21 arguments that the gate sets are checked again, run and recorded', async (stage) => {
     const { tool, runs } = probes();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const one = tool('one', { parameters });
@@ -102,7 +102,7 @@ const verdictCases: readonly ExecutorCase[] = [
       'the recorded ones',
     );
   }),
-  the('arguments that the gate sets and the tool refuses are not run', async (stage) => {
+  the('P9 P21 arguments that the gate sets and the tool refuses are not run', async (stage) => {
     const { tool, names } = probes();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const agent = puppet([calls([{ name: 'one', arguments: { path: 'a' } }]), says('I see.')]);
@@ -111,7 +111,7 @@ const verdictCases: readonly ExecutorCase[] = [
     expectEqual(names, [], 'the tools that ran');
     expect(resultTexts(result.messages)[0]?.includes('gate') === true, 'the gate named in the result');
   }),
-  the('a denied call tells the model why', async (stage) => {
+  the('P21 a denied call tells the model why', async (stage) => {
     const { tool } = probes();
     const gate: Gate = () => ({ type: 'deny', message: 'Not on a Sunday.' });
     const run = stage.run({ agent: puppet([calls(['one']), says('I see.')]), tools: [tool('one')], gate });
@@ -131,7 +131,7 @@ const verdictCases: readonly ExecutorCase[] = [
 ];
 
 const attendedCases: readonly ExecutorCase[] = [
-  the('nothing of the batch starts before a person has decided', async (stage) => {
+  the('P21 nothing of the batch starts before a person has decided', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
@@ -141,7 +141,7 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(names, ['read', 'write'], 'the tools that ran');
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('what a person is shown is what will run', async (stage) => {
+  the('P21 what a person is shown is what will run', async (stage) => {
     const probe = probes();
     const preview = () => Promise.resolve({ summary: '+1', diff: '+line' });
     const write = probe.tool('write', { preview, subject: () => 'a' });
@@ -169,7 +169,7 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(names, ['read'], 'the tools that ran');
     expectEqual(resultTexts(result.messages)[1], 'Ask me tomorrow.', 'what the model is told');
   }),
-  the('an answer counts once', async (stage) => {
+  the('P21 an answer counts once', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
@@ -183,7 +183,7 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(names, ['read'], 'the tools that ran');
     expectEqual(ofType(stage.storedOf(run), 'approval_decided').length, 1, 'the decisions recorded');
   }),
-  the('an answer to something that nobody asked does not count', async (stage) => {
+  the('P21 an answer to something that nobody asked does not count', async (stage) => {
     const run = stage.run({ agent: puppet(script()), attended: true, ...asking() });
     const approvalId = await asked(stage, run);
     expectEqual(run.answer('something-else', { decision: 'allow' }), false, 'whether it counted');
@@ -191,31 +191,34 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(run.answer(approvalId, { decision: 'allow' }), false, 'whether it counted after a cancel');
     await stage.until(run);
   }),
-  the('each call of a batch is decided by itself, and the gate is asked once about each', async (stage) => {
-    const probe = probes();
-    const judged: string[] = [];
-    const gate: Gate = ({ toolName }) => {
-      judged.push(toolName);
-      return { type: toolName === 'c' ? 'allow' : 'ask' };
-    };
-    const tools = ['a', 'b', 'c'].map((name) => probe.tool(name));
-    const run = stage.run({
-      agent: puppet([calls(['a', 'b', 'c']), says('Done.')]),
-      attended: true,
-      gate,
-      tools,
-    });
-    await asked(stage, run);
-    const ids = ofType(stage.storedOf(run), 'approval_requested').map(({ approvalId }) => approvalId);
-    run.answer(ids[1] ?? '', { decision: 'allow' });
-    await stage.advance(1000);
-    expectEqual(probe.names, [], 'the tools that ran after the first decision');
-    run.answer(ids[0] ?? '', { decision: 'deny' });
-    await stage.until(run);
-    expectEqual(probe.names, ['b', 'c'], 'the tools that ran');
-    expectEqual(judged, ['a', 'b', 'c'], 'what the gate was asked about');
-  }),
-  the('the time that a person takes is told and does not count towards the time limit', async (stage) => {
+  the(
+    'P21 each call of a batch is decided by itself, and the gate is asked once about each',
+    async (stage) => {
+      const probe = probes();
+      const judged: string[] = [];
+      const gate: Gate = ({ toolName }) => {
+        judged.push(toolName);
+        return { type: toolName === 'c' ? 'allow' : 'ask' };
+      };
+      const tools = ['a', 'b', 'c'].map((name) => probe.tool(name));
+      const run = stage.run({
+        agent: puppet([calls(['a', 'b', 'c']), says('Done.')]),
+        attended: true,
+        gate,
+        tools,
+      });
+      await asked(stage, run);
+      const ids = ofType(stage.storedOf(run), 'approval_requested').map(({ approvalId }) => approvalId);
+      run.answer(ids[1] ?? '', { decision: 'allow' });
+      await stage.advance(1000);
+      expectEqual(probe.names, [], 'the tools that ran after the first decision');
+      run.answer(ids[0] ?? '', { decision: 'deny' });
+      await stage.until(run);
+      expectEqual(probe.names, ['b', 'c'], 'the tools that ran');
+      expectEqual(judged, ['a', 'b', 'c'], 'what the gate was asked about');
+    },
+  ),
+  the('P2 the time that a person takes is told and does not count towards the time limit', async (stage) => {
     const run = stage.run({ agent: puppet(script()), attended: true, limits: { ms: 60_000 }, ...asking() });
     const approvalId = await asked(stage, run);
     await stage.advance(3_600_000);

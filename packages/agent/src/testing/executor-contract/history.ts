@@ -18,7 +18,7 @@ function goesOnAfter(
   what: string,
   spoil: (stage: Stage, sessionId: string) => Promise<unknown>,
 ): ExecutorCase {
-  return the(`the next prompt works after ${what}`, async (stage) => {
+  return the(`P12 the next prompt works after ${what}`, async (stage) => {
     await spoil(stage, 'one');
     const agent = puppet([says('Better now.')]);
     const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
@@ -93,7 +93,7 @@ const imported: readonly Message[] = [
 
 export const historyCases: readonly ExecutorCase[] = [
   ...goesOnCases,
-  the('results stand in the order of the calls, whichever was ready first', async (stage) => {
+  the('P12 results stand in the order of the calls, whichever was ready first', async (stage) => {
     const { tool } = probes();
     const first = Promise.withResolvers<string>();
     const slow = tool('slow', { effect: 'read', execute: () => first.promise });
@@ -106,30 +106,33 @@ export const historyCases: readonly ExecutorCase[] = [
     const recorded = ofType(stage.storedOf(run), 'tool_result').map(({ toolName }) => toolName);
     expectEqual(recorded, ['quick', 'slow'], 'the order in which they were recorded');
   }),
-  the('an imported conversation is closed: each call has one result, nobody else has any', async (stage) => {
-    const agent = puppet([says('So.')]);
-    const result = await stage.play({ agent }, imported);
-    const sent = agent.requests[0]?.messages ?? [];
-    expectEqual(
-      sent.map(({ role }) => role),
-      ['user', 'assistant', 'tool_result', 'tool_result', 'user'],
-      'the roles',
-    );
-    expectEqual(
-      resultsOf(sent).map(({ notRun }) => notRun === true),
-      [true, false],
-      'the results not run',
-    );
-    expectEqual(textOf(resultsOf(sent)[1] ?? userMessage('')), 'B', 'the result of the second call');
-    expectEqual(result.status, 'complete', 'the status');
-  }),
+  the(
+    'P12 an imported conversation is closed: each call has one result, nobody else has any',
+    async (stage) => {
+      const agent = puppet([says('So.')]);
+      const result = await stage.play({ agent }, imported);
+      const sent = agent.requests[0]?.messages ?? [];
+      expectEqual(
+        sent.map(({ role }) => role),
+        ['user', 'assistant', 'tool_result', 'tool_result', 'user'],
+        'the roles',
+      );
+      expectEqual(
+        resultsOf(sent).map(({ notRun }) => notRun === true),
+        [true, false],
+        'the results not run',
+      );
+      expectEqual(textOf(resultsOf(sent)[1] ?? userMessage('')), 'B', 'the result of the second call');
+      expectEqual(result.status, 'complete', 'the status');
+    },
+  ),
   the('a conversation that ends with results is gone on with', async (stage) => {
     const agent = puppet([says('So.')]);
     const history = imported.slice(0, 3);
     const result = await stage.play({ agent }, history);
     expectEqual([result.status, agent.requests[0]?.messages.length], ['complete', 4], 'the end');
   }),
-  the('empty texts and halves of surrogate pairs are mended wherever they come from', async (stage) => {
+  the('P12 empty texts and halves of surrogate pairs are mended wherever they come from', async (stage) => {
     const { tool } = probes();
     const odd = tool('odd', { effect: 'read', execute: () => `out ${halfPair}` });
     const first = answers([
@@ -148,7 +151,7 @@ export const historyCases: readonly ExecutorCase[] = [
     expectEqual(result.text, 'end \ufffd', 'the text of the result');
     expect(JSON.stringify(result.messages).includes('steer \ufffd'), 'the mended message in the history');
   }),
-  the('what is sealed is kept byte for byte', async (stage) => {
+  the('P12 what is sealed is kept byte for byte', async (stage) => {
     const seal = { provider: 'puppet', data: { signature: 'abc', deep: [1, { a: null }] } };
     const content = [
       { type: 'reasoning', text: '', seal },
@@ -189,7 +192,7 @@ export const historyCases: readonly ExecutorCase[] = [
     await stage.play({ agent }, given, { sessionId: 'one' });
     expectEqual(agent.requests[0]?.messages.length, 3, 'the length of the conversation');
   }),
-  the('two runs of one executor share nothing', async (stage) => {
+  the('S0.31 two runs of one executor share nothing', async (stage) => {
     const agent = puppet([says('One.'), says('Two.')]);
     const executor = stage.executor({ agent });
     await stage.until(executor.run('First.'));

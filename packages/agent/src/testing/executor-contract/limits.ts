@@ -23,13 +23,13 @@ function loop(turns: number, last: PuppetStep = says('Closing words.')): PuppetS
 const one = () => [probes().tool('one', { mayRepeat: true })];
 
 const turnCases: readonly ExecutorCase[] = [
-  the('the run ends when its requests are used up', async (stage) => {
+  the('P1 the run ends when its requests are used up', async (stage) => {
     const agent = puppet(loop(3));
     const result = await stage.play({ agent, tools: one(), limits: { turns: 3 } });
     expectEqual([result.status, result.limit, result.error?.kind], ['limit', 'turns', 'limit'], 'the end');
     expectEqual(agent.requests.length, 3, 'the number of requests');
   }),
-  the('ten requests are the limit unless another is set', async (stage) => {
+  the('P1 ten requests are the limit unless another is set', async (stage) => {
     const agent = puppet(loop(20));
     const result = await stage.play({ agent, tools: one() });
     expectEqual([result.limit, agent.requests.length], ['turns', 10], 'the end');
@@ -42,12 +42,12 @@ const turnCases: readonly ExecutorCase[] = [
     });
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('a limit of no requests makes none', async (stage) => {
+  the('P1 a limit of no requests makes none', async (stage) => {
     const agent = puppet([says('Hello.')]);
     const result = await stage.play({ agent, limits: { turns: 0 } });
     expectEqual([result.limit, agent.requests.length], ['turns', 0], 'the end');
   }),
-  the('an agent that pauses for ever runs into the limit', async (stage) => {
+  the('P1 an agent that pauses for ever runs into the limit', async (stage) => {
     const agent = puppet(Array.from({ length: 20 }, () => says('Wait.', { stop: 'pause' })));
     const result = await stage.play({ agent, limits: { turns: 4 } });
     expectEqual([result.limit, agent.requests.length], ['turns', 4], 'the end');
@@ -55,7 +55,7 @@ const turnCases: readonly ExecutorCase[] = [
 ];
 
 const closingCases: readonly ExecutorCase[] = [
-  the('with finalize one closing answer follows, tools declared and forbidden', async (stage) => {
+  the('P1 with finalize one closing answer follows, tools declared and forbidden', async (stage) => {
     const agent = puppet(loop(2));
     const run = stage.run({
       agent,
@@ -71,7 +71,7 @@ const closingCases: readonly ExecutorCase[] = [
     expect(last?.tools === agent.requests[0]?.tools && last?.tools.length === 1, 'the same tools declared');
     expectEqual(ofType(stage.storedOf(run), 'stop_requested')[0]?.limit, 'turns', 'the limit recorded');
   }),
-  the('a closing answer that calls tools all the same is the end', async (stage) => {
+  the('P1 a closing answer that calls tools all the same is the end', async (stage) => {
     const { tool, names } = probes();
     const agent = puppet([calls(['one']), calls(['one']), says('Never asked.')]);
     const options: ExecutorOptions = {
@@ -83,12 +83,12 @@ const closingCases: readonly ExecutorCase[] = [
     const result = await stage.play(options);
     expectEqual([result.limit, agent.requests.length, names.length], ['turns', 2, 1], 'the end');
   }),
-  the('a closing answer that pauses is the end', async (stage) => {
+  the('P1 a closing answer that pauses is the end', async (stage) => {
     const agent = puppet([calls(['one']), says('Wait.', { stop: 'pause' }), says('Never asked.')]);
     const result = await stage.play({ agent, tools: one(), limits: { turns: 1 }, onLimit: 'finalize' });
     expectEqual([result.limit, agent.requests.length], ['turns', 2], 'the end');
   }),
-  the('a closing request that fails says so', async (stage) => {
+  the('P1 a closing request that fails says so', async (stage) => {
     const agent = puppet([calls(['one']), fails(new AgentError({ kind: 'network', message: 'gone' }))]);
     const result = await stage.play({ agent, tools: one(), limits: { turns: 1 }, onLimit: 'finalize' });
     expectEqual([result.status, result.error?.kind], ['failed', 'network'], 'the end');
@@ -96,7 +96,7 @@ const closingCases: readonly ExecutorCase[] = [
 ];
 
 const callCases: readonly ExecutorCase[] = [
-  the('a batch is cut where the tool calls are used up', async (stage) => {
+  the('P1 P12 a batch is cut where the tool calls are used up', async (stage) => {
     const { tool, names } = probes();
     const agent = puppet([calls(['one']), calls(['one', 'one', 'one'])]);
     const result = await stage.play({ agent, tools: [tool('one')], limits: { toolCalls: 3 } });
@@ -107,7 +107,7 @@ const callCases: readonly ExecutorCase[] = [
       'what was not run',
     );
   }),
-  the('with finalize the cut batch is answered and one closing answer follows', async (stage) => {
+  the('P1 P12 with finalize the cut batch is answered and one closing answer follows', async (stage) => {
     const agent = puppet([calls(['one', 'one']), says('Closing words.')]);
     const options: ExecutorOptions = { agent, tools: one(), limits: { toolCalls: 1 }, onLimit: 'finalize' };
     const result = await stage.play(options);
@@ -131,12 +131,12 @@ const thousand: PuppetStep = ({ messages, config }) => {
 };
 
 const budgetCases: readonly ExecutorCase[] = [
-  the('a limit of one token makes no request', async (stage) => {
+  the('B1 a limit of one token makes no request', async (stage) => {
     const agent = puppet([says('Hello.')]);
     const result = await stage.play({ agent, limits: { tokens: 1 } });
     expectEqual([result.status, result.limit, agent.requests.length], ['limit', 'tokens', 0], 'the end');
   }),
-  the('tokens are never used above the limit, and nearly all of them are used', async (stage) => {
+  the('B1 tokens are never used above the limit, and nearly all of them are used', async (stage) => {
     const agent = puppet(Array.from({ length: 99 }, () => thousand));
     const result = await stage.play({ agent, tools: one(), limits: { tokens: 21_000, turns: 99 } });
     const used = result.metrics.totalInputTokens + result.metrics.totalOutputTokens;
@@ -149,18 +149,18 @@ const budgetCases: readonly ExecutorCase[] = [
     const most = agent.requests[0]?.config?.maxTokens ?? 0;
     expect(most > 19_000 && most < 20_000, `most tokens just under the limit, found ${most}`);
   }),
-  the('an answer that our limit cut short ends the run with that limit', async (stage) => {
+  the('P1 P4 an answer that our limit cut short ends the run with that limit', async (stage) => {
     const agent = puppet([says('Half of', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent, limits: { tokens: 20_000 } });
     expectEqual([result.status, result.limit, result.text], ['limit', 'tokens', 'Half of'], 'the end');
   }),
-  the('what a failed request wasted counts towards the limit', async (stage) => {
+  the('P14 B2 what a failed request wasted counts towards the limit', async (stage) => {
     const budget = new Budget({ tokens: 100_000 });
     const error = new AgentError({ kind: 'network', message: 'cut', wasted: spent });
     await stage.play({ agent: puppet([fails(error)]) }, 'Go.', { budget });
     expectEqual(budget.tokens, 5000, 'the tokens booked');
   }),
-  the('runs that share a budget share its limit', async (stage) => {
+  the('B1 runs that share a budget share its limit', async (stage) => {
     const budget = new Budget({ tokens: 60_000 });
     const agent = () => puppet(Array.from({ length: 9 }, () => calls(['one'], { usage: spent })));
     const runs = Array.from({ length: 3 }, () =>
@@ -170,7 +170,7 @@ const budgetCases: readonly ExecutorCase[] = [
     expect(budget.tokens <= 60_000 && budget.tokens >= 45_000, `nearly all used, found ${budget.tokens}`);
     expectEqual(budget.tokensLeft, 60_000 - budget.tokens, 'what is left: nothing is held back any more');
   }),
-  the('runs side by side never spend the same rest twice, though each takes all it may', async (stage) => {
+  the('B1 runs side by side never spend the same rest twice, though each takes all it may', async (stage) => {
     const budget = new Budget({ tokens: 100_000 });
     const greedy: PuppetStep = ({ config }) =>
       calls(['one'], { usage: { inputTokens: 10, outputTokens: config?.maxTokens ?? 32_000 } });
@@ -181,7 +181,7 @@ const budgetCases: readonly ExecutorCase[] = [
     expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
     expect(budget.tokens >= 75_000, `at least three quarters of it, found ${budget.tokens}`);
   }),
-  the('a tool draws on the budget of the run', async (stage) => {
+  the('B1 a tool draws on the budget of the run', async (stage) => {
     const { tool, runs } = probes();
     const budget = new Budget({ tokens: 100_000 });
     await stage.play({ agent: puppet([calls(['one']), says('Done.')]), tools: [tool('one')] }, 'Go.', {
@@ -197,7 +197,7 @@ const budgetCases: readonly ExecutorCase[] = [
 ];
 
 const moneyCases: readonly ExecutorCase[] = [
-  the('under a money limit a model without a price is refused before any request', async (stage) => {
+  the('B3 under a money limit a model without a price is refused before any request', async (stage) => {
     const agent = puppet([says('Hello.')]);
     const result = await stage.play({ agent, limits: { usd: 5 } });
     expectEqual([result.error?.kind, result.error?.code], ['invalid', 'unpriced'], 'the error');
@@ -211,7 +211,7 @@ const moneyCases: readonly ExecutorCase[] = [
     });
     expectEqual([result.status, result.metrics.usd], ['complete', undefined], 'the end and the unknown cost');
   }),
-  the('money is never spent above the limit, and nearly all of it is spent', async (stage) => {
+  the('B1 money is never spent above the limit, and nearly all of it is spent', async (stage) => {
     const agent = puppet(Array.from({ length: 99 }, () => thousand));
     const result = await stage.play({
       agent,
@@ -223,13 +223,13 @@ const moneyCases: readonly ExecutorCase[] = [
     const usd = result.metrics.usd ?? 0;
     expect(usd > 0.045 && usd <= 0.05, `nearly all spent, found ${usd}`);
   }),
-  the('an answer made shorter for money ends the run with that limit', async (stage) => {
+  the('P1 P4 an answer made shorter for money ends the run with that limit', async (stage) => {
     const agent = puppet([says('Half', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent, limits: { usd: 0.05 }, pricing: priced });
     expectEqual([result.status, result.limit], ['limit', 'usd'], 'the end');
     expect((agent.requests[0]?.config?.maxTokens ?? 0) <= 5000, 'no more tokens than the money pays for');
   }),
-  the('a price list that throws knows no price, and no answer is lost by it', async (stage) => {
+  the('B3 a price list that throws knows no price, and no answer is lost by it', async (stage) => {
     const pricing: Pricing = () => {
       throw new Error('no list today');
     };
@@ -239,13 +239,13 @@ const moneyCases: readonly ExecutorCase[] = [
 ];
 
 const timeCases: readonly ExecutorCase[] = [
-  the('the run ends as timeout when its time is up', async (stage) => {
+  the('P2 the run ends as timeout when its time is up', async (stage) => {
     const agent = puppet([() => new Promise(() => {})]);
     const result = await stage.play({ agent, limits: { ms: 5000 } });
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     expect(stage.elapsed >= 5000 && stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
   }),
-  the('a run whose time is up in a gate that hangs ends as timeout as well', async (stage) => {
+  the('P2 P4 a run whose time is up in a gate that hangs ends as timeout as well', async (stage) => {
     const gate = () => new Promise<never>(() => {});
     const options: ExecutorOptions = {
       agent: puppet([calls(['one'])]),
@@ -257,7 +257,7 @@ const timeCases: readonly ExecutorCase[] = [
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     expect(stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
   }),
-  the('an hour is the limit unless another is set', async (stage) => {
+  the('P2 an hour is the limit unless another is set', async (stage) => {
     const result = await stage.play({ agent: puppet([() => new Promise(() => {})]) });
     expectEqual(result.status, 'timeout', 'the status');
     expect(stage.elapsed >= 3_600_000 && stage.elapsed <= 3_600_250, `an hour, found ${stage.elapsed}`);

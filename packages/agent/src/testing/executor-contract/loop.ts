@@ -13,7 +13,7 @@ import { ofType, outline, resultsOf, resultTexts } from './results.ts';
 const the = group('loop');
 
 function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
-  return the(`an answer that stops as ${stop} ends the run as ${status}`, async (stage) => {
+  return the(`P4 an answer that stops as ${stop} ends the run as ${status}`, async (stage) => {
     const result = await stage.play({ agent: puppet([says('As far as it goes.', { stop })]) });
     expectEqual(result.status, status, 'the status');
     expectEqual(result.text, 'As far as it goes.', 'the text');
@@ -23,7 +23,7 @@ function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
 }
 
 function failsAs(kind: ErrorKind): ExecutorCase {
-  return the(`a request that fails with ${kind} fails the run with ${kind}`, async (stage) => {
+  return the(`P1 a request that fails with ${kind} fails the run with ${kind}`, async (stage) => {
     const error = new AgentError({
       kind,
       message: 'It went wrong.',
@@ -39,14 +39,14 @@ function failsAs(kind: ErrorKind): ExecutorCase {
 }
 
 function refuses(what: string, answer: unknown): ExecutorCase {
-  return the(`an agent that answers with ${what} fails the run`, async (stage) => {
+  return the(`P1 an agent that answers with ${what} fails the run`, async (stage) => {
     const result = await stage.play({ agent: puppet([() => answer as ModelResponse]) });
     expectEqual([result.status, result.error?.code], ['failed', 'bad_answer'], 'the end');
   });
 }
 
 function neverRuns(stop: StopReason, asked: number): ExecutorCase {
-  return the(`a call in an answer that stops as ${stop} is never run`, async (stage) => {
+  return the(`P9 a call in an answer that stops as ${stop} is never run`, async (stage) => {
     const { tool, names } = probes();
     const agent = puppet([calls(['write'], { stop }), says('Gone on.')]);
     const result = await stage.play({ agent, tools: [tool('write')] });
@@ -63,7 +63,7 @@ function neverRuns(stop: StopReason, asked: number): ExecutorCase {
 const half: AssistantPart = { type: 'text', text: 'Half' };
 
 export const loopCases: readonly ExecutorCase[] = [
-  the('a text ends the run as complete', async (stage) => {
+  the('S0.13 a text ends the run as complete', async (stage) => {
     const answer = says('Forty-two.');
     const result = await stage.play({ agent: puppet([answer]) }, 'What is it?');
     expectEqual(result.status, 'complete', 'the status');
@@ -72,7 +72,7 @@ export const loopCases: readonly ExecutorCase[] = [
     expectEqual(outline(result.messages), ['user: What is it?', 'assistant: Forty-two.'], 'the messages');
     expect(result.unwrap() === result, 'unwrap to give the result itself');
   }),
-  the('calls are run and their results go into the next request', async (stage) => {
+  the('S0.10 S0.12 calls are run and their results go into the next request', async (stage) => {
     const { tool, names } = probes();
     const agent = puppet([calls(['one', 'two']), says('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one'), tool('two')] });
@@ -81,7 +81,7 @@ export const loopCases: readonly ExecutorCase[] = [
     const last = agent.requests[1]?.messages ?? [];
     expectEqual(resultTexts(last), ['one done', 'two done'], 'the results in the second request');
   }),
-  the('each request carries the whole conversation', async (stage) => {
+  the('S0.16 each request carries the whole conversation', async (stage) => {
     const { tool } = probes();
     const agent = puppet([calls(['one']), calls(['one']), says('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
@@ -113,7 +113,7 @@ export const loopCases: readonly ExecutorCase[] = [
   endsAs('context_full', 'failed'),
   endsAs('unknown', 'failed'),
   endsAs('tool_use', 'failed'),
-  the('a stop reason that nobody knows is unknown, never complete', async (stage) => {
+  the('P4 a stop reason that nobody knows is unknown, never complete', async (stage) => {
     const result = await stage.play({ agent: puppet([says('Hm.', { stop: 'made_up' as StopReason })]) });
     expectEqual([result.status, result.error?.code], ['failed', 'unknown'], 'the end');
   }),
@@ -132,7 +132,7 @@ export const loopCases: readonly ExecutorCase[] = [
   neverRuns('refusal', 1),
   neverRuns('unknown', 1),
   neverRuns('pause', 2),
-  the('a call with broken arguments is answered with the problem and never run', async (stage) => {
+  the('P9 a call with broken arguments is answered with the problem and never run', async (stage) => {
     const { tool, names } = probes();
     const broken = {
       type: 'tool_call',
@@ -157,7 +157,7 @@ export const loopCases: readonly ExecutorCase[] = [
     );
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('arguments that do not fit the schema are refused before the tool runs', async (stage) => {
+  the('P9 arguments that do not fit the schema are refused before the tool runs', async (stage) => {
     const { tool, names } = probes();
     const strict = tool('one', {
       parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
@@ -170,7 +170,7 @@ export const loopCases: readonly ExecutorCase[] = [
       'the argument named in each result',
     );
   }),
-  the('ids that repeat or are empty tie each result to its own call', async (stage) => {
+  the('P12 ids that repeat or are empty tie each result to its own call', async (stage) => {
     const { tool } = probes();
     const named = ['one', 'two'].map((name) => tool(name));
     const twice = [
@@ -199,14 +199,14 @@ export const loopCases: readonly ExecutorCase[] = [
   failsAs('auth'),
   failsAs('aborted'),
   failsAs('limit'),
-  the('an agent that throws something odd fails the run', async (stage) => {
+  the('P1 an agent that throws something odd fails the run', async (stage) => {
     for (const thrown of [undefined, null, 'words', 7, new TypeError('no such field'), Symbol('odd')]) {
       const result = await stage.play({ agent: puppet([fails(thrown)]) });
       expectEqual([result.status, result.error?.kind], ['failed', 'agent'], 'the end');
       expect((result.error?.message ?? '') !== '', 'a message');
     }
   }),
-  the('an agent that throws at once fails the run', async (stage) => {
+  the('P1 an agent that throws at once fails the run', async (stage) => {
     const agent = { ...puppet([]), run: () => explode('at once') };
     const result = await stage.play({ agent });
     expectEqual([result.status, result.error?.message], ['failed', 'at once'], 'the end');
@@ -241,7 +241,7 @@ export const loopCases: readonly ExecutorCase[] = [
       'the end and the text',
     );
   }),
-  the('unwrap throws the error of a run that did not complete', async (stage) => {
+  the('P1 unwrap throws the error of a run that did not complete', async (stage) => {
     const error = new AgentError({ kind: 'auth', message: 'No such key.' });
     const failed = await stage.play({ agent: puppet([fails(error)]) });
     expectEqual(thrownBy(() => failed.unwrap())?.kind, 'auth', 'the kind of what it throws');

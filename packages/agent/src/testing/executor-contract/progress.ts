@@ -14,7 +14,7 @@ function stubborn(turns = 9, last: PuppetStep = says('Done.')): PuppetStep[] {
 }
 
 export const progressCases: readonly ExecutorCase[] = [
-  the('the same call with the same result three times in a row is the end', async (stage) => {
+  the('P1 the same call with the same result three times in a row is the end', async (stage) => {
     const { tool, names } = probes();
     const result = await stage.play({ agent: puppet(stubborn()), tools: [tool('one')] });
     expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 3], 'the end');

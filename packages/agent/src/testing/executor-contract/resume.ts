@@ -46,7 +46,7 @@ async function leave(stage: Stage, events: readonly Event[], sessionId: string):
 }
 
 const prefixCases: readonly ExecutorCase[] = scenarios.map((scenario) =>
-  the(`after a crash at any event: ${scenario.name}`, async (stage) => {
+  the(`P9 P12 after a crash at any event: ${scenario.name}`, async (stage) => {
     const whole = await told(stage, scenario);
     for (let length = 1; length <= whole.length; length += 1) {
       const events = whole.slice(0, length);
@@ -80,7 +80,7 @@ function expectOnce(before: readonly Event[], { runs }: Staged, when: string): v
 
 export const resumeCases: readonly ExecutorCase[] = [
   ...prefixCases,
-  the('what a crash interrupted: read and idempotent tools run again, once never', async (stage) => {
+  the('P9 what a crash interrupted: read and idempotent tools run again, once never', async (stage) => {
     const first = probes();
     const never = () => new Promise<string>(() => {});
     const agent = puppet([calls(['read', 'set', 'write'])]);
@@ -117,19 +117,22 @@ export const resumeCases: readonly ExecutorCase[] = [
     }
     expectEqual(agent.requests.length, 0, 'the requests of nobody');
   }),
-  the('a call that began before the crash and whose tool is gone has an unknown outcome', async (stage) => {
-    const { tool } = probes();
-    const hanging = tool('write', { execute: () => new Promise(() => {}) });
-    const run = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {
-      sessionId: 'one',
-    });
-    await stage.advance(2000);
-    const result = await stage.until(stage.resume({ agent: puppet([says('Done.')]) }, 'one'));
-    expect(resultTexts(result.messages)[0]?.includes('outcome is unknown') === true, 'the unknown outcome');
-    run.cancel();
-    await stage.until(run);
-  }),
-  the('what was used before the crash counts towards the limits', async (stage) => {
+  the(
+    'P9 a call that began before the crash and whose tool is gone has an unknown outcome',
+    async (stage) => {
+      const { tool } = probes();
+      const hanging = tool('write', { execute: () => new Promise(() => {}) });
+      const run = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {
+        sessionId: 'one',
+      });
+      await stage.advance(2000);
+      const result = await stage.until(stage.resume({ agent: puppet([says('Done.')]) }, 'one'));
+      expect(resultTexts(result.messages)[0]?.includes('outcome is unknown') === true, 'the unknown outcome');
+      run.cancel();
+      await stage.until(run);
+    },
+  ),
+  the('B2 what was used before the crash counts towards the limits', async (stage) => {
     const { tool } = probes();
     const usage = { inputTokens: 3000, outputTokens: 10 };
     const agent = puppet([calls(['one'], { usage }), calls(['one'], { usage }), hangs()]);
@@ -174,7 +177,7 @@ export const resumeCases: readonly ExecutorCase[] = [
 const fencing = group('writers');
 
 export const writerCases: readonly ExecutorCase[] = [
-  fencing('of two writers the older one is shut out and starts nothing more', async (stage) => {
+  fencing('P9 P13 of two writers the older one is shut out and starts nothing more', async (stage) => {
     const { tool, names } = probes();
     const held = Promise.withResolvers<ReturnType<typeof says>>();
     const old = stage.run({ agent: puppet([() => held.promise]), tools: [tool('write')] }, 'Go.', {
@@ -194,7 +197,7 @@ export const writerCases: readonly ExecutorCase[] = [
       'what the older one has written',
     );
   }),
-  fencing('a session taken up elsewhere in the middle of a tool does not run it again', async (stage) => {
+  fencing('P9 a session taken up elsewhere in the middle of a tool does not run it again', async (stage) => {
     const probe = probes();
     const hanging = probe.tool('write', { execute: () => new Promise(() => {}) });
     const old = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {

@@ -54,7 +54,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
     ]);
     expectEqual(found, [['a', 'b'], ['c'], ['d'], ['e', 'f']], 'what ran together');
   }),
-  the('sequential scheduling runs one tool after the other', async (stage) => {
+  the('S4.13 sequential scheduling runs one tool after the other', async (stage) => {
     const found = await waves(
       stage,
       [
@@ -96,7 +96,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
     expectEqual(names, ['first', 'second'], 'what has run');
   }),
   the(
-    'a tool runs only after its start is stored, and those that run together share the write',
+    'P9 a tool runs only after its start is stored, and those that run together share the write',
     async (stage) => {
       const seen: number[] = [];
       const { tool } = probes();
@@ -111,7 +111,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
       expectEqual(seen, [2, 2], 'the starts stored when each tool began');
     },
   ),
-  the('a refused call between two that run is answered in its place', async (stage) => {
+  the('P12 a refused call between two that run is answered in its place', async (stage) => {
     const { tool, names } = probes();
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
     const result = await stage.play({ agent: puppet([calls(['a', 'nobody', 'b']), says('Done.')]), tools });
@@ -122,7 +122,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
       'the errors',
     );
   }),
-  the('forty reads run together and each has its result', async (stage) => {
+  the('P12 forty reads run together and each has its result', async (stage) => {
     const { tool, names } = probes();
     const one = tool('one', { effect: 'read', execute: (args) => `got ${args['n']}` });
     const many = Array.from({ length: 40 }, (_, n) => ({ name: 'one', id: `id-${n}`, arguments: { n } }));
@@ -138,19 +138,22 @@ export const schedulingCases: readonly ExecutorCase[] = [
 const stopBatch = group('stop-batch');
 
 export const stopBatchCases: readonly ExecutorCase[] = [
-  stopBatch('the first error leaves the rest of the batch unrun, and the model is told', async (stage) => {
-    const { tool, names } = probes();
-    const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
-    const agent = puppet([calls(['good', 'bad', 'good', 'good']), says('I see.')]);
-    const result = await stage.play({ agent, tools: [tool('good'), bad], toolErrors: 'stop-batch' });
-    expectEqual(names, ['good', 'bad'], 'the tools that ran');
-    expectEqual(
-      resultsOf(result.messages).map(({ notRun }) => notRun === true),
-      [false, false, true, true],
-      'what was not run',
-    );
-    expectEqual([result.status, agent.requests.length], ['complete', 2], 'the end');
-  }),
+  stopBatch(
+    'P12 the first error leaves the rest of the batch unrun, and the model is told',
+    async (stage) => {
+      const { tool, names } = probes();
+      const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
+      const agent = puppet([calls(['good', 'bad', 'good', 'good']), says('I see.')]);
+      const result = await stage.play({ agent, tools: [tool('good'), bad], toolErrors: 'stop-batch' });
+      expectEqual(names, ['good', 'bad'], 'the tools that ran');
+      expectEqual(
+        resultsOf(result.messages).map(({ notRun }) => notRun === true),
+        [false, false, true, true],
+        'what was not run',
+      );
+      expectEqual([result.status, agent.requests.length], ['complete', 2], 'the end');
+    },
+  ),
   stopBatch('the calls left unrun raise no event of their own', async (stage) => {
     const { tool } = probes();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
@@ -162,7 +165,7 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual(ofType(stage.storedOf(run), 'tool_result').length, 1, 'the number of result events');
   }),
-  stopBatch('tools that had begun beside the failed one keep their results', async (stage) => {
+  stopBatch('P12 tools that had begun beside the failed one keep their results', async (stage) => {
     const { tool } = probes();
     const held = Promise.withResolvers<string>();
     const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });

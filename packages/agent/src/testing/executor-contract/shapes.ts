@@ -81,7 +81,7 @@ export const outputCases: readonly ExecutorCase[] = [
     }
     expect(AgentError.is(thrown) && thrown.kind === 'invalid', 'an error of kind invalid');
   }),
-  the('a check of the output that hangs does not outlive a cancel', async (stage) => {
+  the('P3 a check of the output that hangs does not outlive a cancel', async (stage) => {
     const standard = {
       '~standard': {
         version: 1,

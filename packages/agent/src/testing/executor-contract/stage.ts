@@ -193,10 +193,12 @@ export class Stage {
   /** Notes which answers of the store are due. */
   #watchedStore(store: Store): Store {
     return {
-      claim: (sessionId) => this.#noted(store.claim(sessionId)),
+      claim: (sessionId, origin) => this.#noted(store.claim(sessionId, origin)),
       append: (sessionId, events, writer) => this.#noted(store.append(sessionId, events, writer)),
-      read: (sessionId, afterSeq) => this.#noted(store.read(sessionId, afterSeq)),
+      read: (sessionId, afterSeq, limit) => this.#noted(store.read(sessionId, afterSeq, limit)),
       sessions: () => store.sessions(),
+      snapshot: (sessionId) => this.#noted(store.snapshot?.(sessionId)),
+      keepSnapshot: (sessionId, state, writer) => store.keepSnapshot?.(sessionId, state, writer),
     };
   }
 

@@ -71,7 +71,7 @@ async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number
 }
 
 function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
-  return the(`a store that ${fault} at any moment: ${scenario.name}`, async (_stage, newStage) => {
+  return the(`P1 P13 P18 a store that ${fault} at any moment: ${scenario.name}`, async (_stage, newStage) => {
     const appends = await appendsOf(newStage, scenario);
     const places: FaultPlace[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
     for (const place of places) {
@@ -114,23 +114,26 @@ async function expectGoesOn(stage: Stage, when: string): Promise<void> {
 }
 
 const slowCases: readonly ExecutorCase[] = [
-  the('a cancel gives control back within 250 ms, however slow the store', async (_stage, newStage) => {
-    for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
-      const rig = failing(newStage, place, 'hangs');
-      const { tool } = probes();
-      const agent = puppet([calls(['one']), hangs()]);
-      const run = rig.stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
-      await rig.stage.advance(1000);
-      const before = rig.stage.elapsed;
-      run.cancel();
-      const result = await rig.stage.until(run);
-      const took = rig.stage.elapsed - before;
-      expect(took <= 250, `control back within 250 ms at ${place}, found ${took}`);
-      expectEqual(result.status, 'cancelled', `the status at ${place}`);
-      expect(result.messages.length >= 1, 'what was said to be kept');
-      await rig.stage.check();
-    }
-  }),
+  the(
+    'P3 P13 a cancel gives control back within 250 ms, however slow the store',
+    async (_stage, newStage) => {
+      for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
+        const rig = failing(newStage, place, 'hangs');
+        const { tool } = probes();
+        const agent = puppet([calls(['one']), hangs()]);
+        const run = rig.stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
+        await rig.stage.advance(1000);
+        const before = rig.stage.elapsed;
+        run.cancel();
+        const result = await rig.stage.until(run);
+        const took = rig.stage.elapsed - before;
+        expect(took <= 250, `control back within 250 ms at ${place}, found ${took}`);
+        expectEqual(result.status, 'cancelled', `the status at ${place}`);
+        expect(result.messages.length >= 1, 'what was said to be kept');
+        await rig.stage.check();
+      }
+    },
+  ),
   the(
     'a run left behind by a cancel still writes its end when the store comes round',
     async (_stage, newStage) => {
@@ -150,7 +153,7 @@ const slowCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  the('a store that never answers ends the run after its time limit', async (_stage, newStage) => {
+  the('P2 P13 a store that never answers ends the run after its time limit', async (_stage, newStage) => {
     for (const [storeTimeoutMs, place] of [
       [5000, 'claim'],
       [5000, 0],
@@ -171,7 +174,7 @@ const slowCases: readonly ExecutorCase[] = [
       await rig.stage.check();
     }
   }),
-  the('a gate that hangs does not hold up a run whose store has failed', async (_stage, newStage) => {
+  the('P2 P13 a gate that hangs does not hold up a run whose store has failed', async (_stage, newStage) => {
     const rig = failing(newStage, 2, 'rejects');
     const agent = puppet([calls(['one'])]);
     const run = rig.stage.run({ agent, tools: [probes().tool('one')], gate: () => new Promise(() => {}) });

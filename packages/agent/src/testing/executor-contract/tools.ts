@@ -44,7 +44,7 @@ const thrown: readonly (readonly [string, unknown, string])[] = [
 ];
 
 const throwCases = thrown.flatMap(([what, value, text]) => [
-  the(`a tool that throws ${what} gives an error result`, async (stage) => {
+  the(`P10 a tool that throws ${what} gives an error result`, async (stage) => {
     const told = await toldOf(stage, {
       execute() {
         throw value;
@@ -52,7 +52,7 @@ const throwCases = thrown.flatMap(([what, value, text]) => [
     });
     expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
   }),
-  the(`a tool that rejects with ${what} gives an error result`, async (stage) => {
+  the(`P10 a tool that rejects with ${what} gives an error result`, async (stage) => {
     const told = await toldOf(stage, { execute: () => Promise.reject(value) });
     expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
   }),
@@ -105,7 +105,7 @@ const returned: readonly (readonly [string, () => unknown, string, boolean])[] =
 ];
 
 const returnCases = returned.map(([what, make, text, isError]) =>
-  the(`a tool that returns ${what} gives ${isError ? 'an error' : 'a result'}`, async (stage) => {
+  the(`P10 a tool that returns ${what} gives ${isError ? 'an error' : 'a result'}`, async (stage) => {
     const told = await toldOf(stage, { execute: make });
     expect(told.text.toLowerCase().includes(text.toLowerCase()), `a text with ${text}, found ${told.text}`);
     expectEqual(told.isError, isError, 'whether it is an error');
@@ -116,7 +116,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const sizeCases: readonly ExecutorCase[] = [
   the(
-    '5 MB of output reach the model as 256 KiB at most, head and tail kept and the cut marked',
+    'P10 5 MB of output reach the model as 256 KiB at most, head and tail kept and the cut marked',
     async (stage) => {
       const { text } = await toldOf(stage, { execute: () => `first ${'ä🧵x'.repeat(700_000)} last` });
       expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
@@ -125,23 +125,32 @@ const sizeCases: readonly ExecutorCase[] = [
       expect(text.includes('bytes left out') && !text.includes('\ufffd'), 'a mark and whole characters');
     },
   ),
-  the('an error of 5 MB is cut as well', async (stage) => {
+  the('P10 P12 half characters in output are replaced before anything of it is stored', async (stage) => {
+    const { tool } = probes();
+    const agent = puppet([calls(['one']), says('Done.')]);
+    const run = stage.run({ agent, tools: [tool('one', { execute: () => 'a\ud83dz' })] });
+    const result = await stage.until(run);
+    expectEqual(resultTexts(result.messages), ['a\ufffdz'], 'what the model sees');
+    const [event] = ofType(stage.storedOf(run), 'tool_result');
+    expectEqual(event?.content[0], { type: 'text', text: 'a\ufffdz' }, 'what is stored');
+  }),
+  the('P10 an error of 5 MB is cut as well', async (stage) => {
     const { text } = await toldOf(stage, { execute: () => Promise.reject('x'.repeat(5_000_000)) });
     expect(bytesOf(text) <= maxOutputBytes, 'a short error');
   }),
-  the('a tool may ask for less, never for more', async (stage) => {
+  the('P10 a tool may ask for less, never for more', async (stage) => {
     const long = () => 'x'.repeat(400_000);
     const less = await toldOf(stage, { maxOutputBytes: 1000, execute: long });
     expect(bytesOf(less.text) <= 1000, `at most 1000 bytes, found ${bytesOf(less.text)}`);
     const more = await toldOf(stage, { maxOutputBytes: 10_000_000, execute: long });
     expect(bytesOf(more.text) <= maxOutputBytes, 'the ceiling');
   }),
-  the('many parts share one limit', async (stage) => {
+  the('P10 many parts share one limit', async (stage) => {
     const content = Array.from({ length: 20 }, () => ({ type: 'text', text: 'x'.repeat(100_000) }) as const);
     const { text } = await toldOf(stage, { execute: () => toolOutput({ content }) });
     expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
   }),
-  the('the model sees no stack', async (stage) => {
+  the('P10 the model sees no stack', async (stage) => {
     const stack =
       'it broke\n    at run (/home/me/app.js:3:7)\n    at file:///srv/index.js:1:1\nwhile reading';
     const { text } = await toldOf(stage, { execute: () => Promise.reject(new Error(stack)) });
@@ -150,7 +159,7 @@ const sizeCases: readonly ExecutorCase[] = [
 ];
 
 const timeCases: readonly ExecutorCase[] = [
-  the('a tool that hangs ends at its time limit, told by its signal', async (stage) => {
+  the('P2 P10 a tool that hangs ends at its time limit, told by its signal', async (stage) => {
     const { tool, runs } = probes();
     const hanging = tool('one', { timeoutMs: 3000, execute: () => new Promise(() => {}) });
     const agent = puppet([calls(['one']), says('Gone on.')]);
@@ -160,7 +169,7 @@ const timeCases: readonly ExecutorCase[] = [
     expect(runs[0]?.context.signal.aborted === true, 'the signal aborted');
     expect(stage.elapsed >= 3000 && stage.elapsed < 3500, `an end after 3 s, found ${stage.elapsed}`);
   }),
-  the('the time limit of a tool is 120 s unless it says otherwise', async (stage) => {
+  the('P2 the time limit of a tool is 120 s unless it says otherwise', async (stage) => {
     await toldOf(stage, { execute: () => new Promise(() => {}) });
     expect(stage.elapsed >= 120_000 && stage.elapsed < 120_500, `120 s, found ${stage.elapsed}`);
   }),
@@ -172,7 +181,7 @@ const timeCases: readonly ExecutorCase[] = [
     });
     expectEqual([text, isError], ['half of it', false], 'the result');
   }),
-  the('a tool that throws at its signal is said to have run out of time', async (stage) => {
+  the('P10 a tool that throws at its signal is said to have run out of time', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       timeoutMs: 1000,
       execute: (_args, { signal }) =>
@@ -182,7 +191,7 @@ const timeCases: readonly ExecutorCase[] = [
     });
     expect(isError && text.includes('1 s'), `the time in the result, found ${text}`);
   }),
-  the('what a tool does after its time changes nothing', async (stage) => {
+  the('P10 what a tool does after its time changes nothing', async (stage) => {
     const { tool } = probes();
     const late = Promise.withResolvers<string>();
     const hanging = tool('one', { timeoutMs: 1000, execute: () => late.promise });
@@ -261,7 +270,7 @@ const contextCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  the('a check that throws refuses the call', async (stage) => {
+  the('P9 P10 a check that throws refuses the call', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       validate() {
         throw new Error('no check today');

@@ -34,13 +34,16 @@ function toolsOf(probe: Probes) {
 }
 
 export const waitingCases: readonly ExecutorCase[] = [
-  the('with nobody there the run ends as waiting, nothing started, its messages closed', async (stage) => {
-    const { result, names } = await waiting(stage);
-    expectEqual([result.status, result.error], ['waiting', undefined], 'the end');
-    expectEqual(names, [], 'the tools that ran');
-    expectEqual(result.messages.length, 4, 'the number of messages');
-  }),
-  the('taken up again without a decision it waits again', async (stage) => {
+  the(
+    'P12 P21 with nobody there the run ends as waiting, nothing started, its messages closed',
+    async (stage) => {
+      const { result, names } = await waiting(stage);
+      expectEqual([result.status, result.error], ['waiting', undefined], 'the end');
+      expectEqual(names, [], 'the tools that ran');
+      expectEqual(result.messages.length, 4, 'the number of messages');
+    },
+  ),
+  the('P21 taken up again without a decision it waits again', async (stage) => {
     const { names } = await waiting(stage);
     const probe = probes();
     const run = stage.resume({ agent: puppet([]), gate, tools: toolsOf(probe) }, 'one');
@@ -48,7 +51,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual([result.status, names.length + probe.names.length], ['waiting', 0], 'the end');
     expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
   }),
-  the('taken up again with a decision it goes on: allowed', async (stage) => {
+  the('P21 taken up again with a decision it goes on: allowed', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probes();
     const agent = puppet([says('Done.')]);
@@ -59,7 +62,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
   }),
-  the('taken up again with a decision it goes on: denied', async (stage) => {
+  the('P21 taken up again with a decision it goes on: denied', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probes();
     const answers = [{ approvalId, decision: 'deny', message: 'No.' }] as const;
@@ -67,7 +70,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     const result = await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual([probe.names, resultTexts(result.messages)[1]], [['read'], 'No.'], 'what came of it');
   }),
-  the('a decision counts once: the second changes nothing', async (stage) => {
+  the('P21 a decision counts once: the second changes nothing', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probes();
     const answers = [
@@ -93,7 +96,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
     expect(result.metrics.waitedMs >= 6000, `the time it took, found ${result.metrics.waitedMs}`);
   }),
-  the('what was approved is what runs: other arguments are refused', async (stage) => {
+  the('P21 what was approved is what runs: other arguments are refused', async (stage) => {
     const { approvalId } = await waiting(stage);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));
     await forge(stage, stored.map(withOtherPath), 'two');
@@ -104,7 +107,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(probe.names, ['read'], 'the tools that ran');
     expect(resultTexts(result.messages)[1]?.includes('approved') === true, 'the reason in the result');
   }),
-  the('an approval that nobody answers in time counts as denied', async (stage) => {
+  the('P21 an approval that nobody answers in time counts as denied', async (stage) => {
     const probe = probes();
     const agent = puppet([calls(['read', 'write']), says('I see.')]);
     const options = { agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 };
@@ -143,7 +146,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual([probe.names, stage.timers], [['write'], 0], 'what ran, and the timers left');
   }),
-  the('an approval that has expired cannot be allowed by taking the session up again', async (stage) => {
+  the('P21 an approval that has expired cannot be allowed by taking the session up again', async (stage) => {
     const first = probes();
     const agent = puppet([calls(['write'])]);
     const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
@@ -159,7 +162,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual([result.status, probe.names], ['complete', []], 'what came of it');
     expectEqual(resultTexts(result.messages), ['Nobody decided in time.'], 'what the model is told');
   }),
-  the('a new prompt answers what was asked as superseded', async (stage) => {
+  the('P12 a new prompt answers what was asked as superseded', async (stage) => {
     const { approvalId } = await waiting(stage);
     const agent = puppet([says('All right.')]);
     const run = stage.run({ agent, gate }, 'Never mind.', { sessionId: 'one' });

@@ -194,7 +194,7 @@ export const readerCases: readonly ExecutorCase[] = [
     expectEqual(stored, kept, 'the stored events it got');
     expect(seen.length <= 10_100, `a bounded number of live events, found ${seen.length}`);
   }),
-  readers('a listener that throws, or rejects later, is its own affair', async (stage) => {
+  readers('P18 a listener that throws, or rejects later, is its own affair', async (stage) => {
     const seen: string[] = [];
     const run = stage.run({ agent: puppet([says('Done.')]) }, 'Go.', {
       onEvent() {

@@ -14,8 +14,20 @@ export const slackMs = 250;
 /** A run whose model calls are looked at. */
 export type Audited = Pick<RunRecord, 'program' | 'calls' | 'stops'>;
 
+/** What an auditor looks at. */
+export interface AuditPlan {
+  readonly service: Service;
+  readonly world: World;
+  /** Whether the run has reached a limit and only its closing answer is to come. */
+  readonly isClosing: () => boolean;
+}
+
 /** Puts somebody between the run and its agent who knows what the service has really counted. */
-export function audited(agent: Agent, current: () => Audited, service: Service, world: World): Agent {
+export function audited(
+  agent: Agent,
+  current: () => Audited,
+  { service, world, isClosing }: AuditPlan,
+): Agent {
   const auditor = new Auditor(world);
   const { provider, model, capabilities } = agent;
   return {
@@ -28,9 +40,14 @@ export function audited(agent: Agent, current: () => Audited, service: Service, 
       const wasStopped = record.stops.length > 0;
       const call: ModelCall = { from: service.of(record.program).length, begunAt: world.elapsed };
       record.calls.push(call);
+      const mayCall = request.config?.toolChoice !== 'none';
+      const isForNotes = request.tools.length === 0;
+      world.expect(isForNotes || mayCall !== isClosing(), 'closing request', () =>
+        mayCall ? 'a closing request allows calls' : 'a request forbids calls and no limit was reached',
+      );
       try {
         const response = await agent.run(request, context);
-        if (request.tools.length === 0 && response.stopReason !== 'complete') call.inVain = true;
+        if (isForNotes && response.stopReason !== 'complete') call.inVain = true;
         auditor.answered(call, service.of(record.program).slice(call.from), response);
         return response;
       } catch (error) {

@@ -7,10 +7,13 @@ import { userMessage } from '../../message.ts';
 import type { ExecutorOptions, ResumeOptions, RunOptions } from '../../plan.ts';
 import { createAgent } from '../../provider/create-agent.ts';
 import type { Run } from '../../run.ts';
+import { spill } from '../../spill.ts';
 import type { Store } from '../../store.ts';
 import { summarize } from '../../summary.ts';
 import { scriptCapabilities, scriptWire } from '../script-wire.ts';
+import { chainOf } from './account.ts';
 import { audited } from './auditor.ts';
+import type { Cellar } from './cellar.ts';
 import type { Disk } from './disk.ts';
 import type { Permits } from './gatekeeper.ts';
 import { gatekeeper } from './gatekeeper.ts';
@@ -31,6 +34,7 @@ import { never } from './world.ts';
 export interface Surroundings {
   readonly world: World;
   readonly disk: Disk;
+  readonly cellar: Cellar;
   readonly service: Service;
   readonly workshop: Workshop;
   readonly people: People;
@@ -145,10 +149,16 @@ export class Life {
   #options(): ExecutorOptions {
     const { world, service, workshop, setting } = this.#around;
     const current = () => this.record;
-    const { scheduling, compactAbove } = setting;
+    const { scheduling } = setting;
+    const isClosing = () => this.#isClosing();
     return {
-      agent: audited(this.#agent(), current, service, world),
-      tools: workshop.tools({ current, permits: this.#permits, scheduling }),
+      agent: audited(this.#agent(), current, { service, world, isClosing }),
+      tools: workshop.tools({
+        current,
+        permits: this.#permits,
+        scheduling,
+        spills: setting.spillAbove !== undefined,
+      }),
       system: 'Work carefully.',
       limits: setting.limits,
       onLimit: setting.onLimit,
@@ -161,8 +171,18 @@ export class Life {
       ...(this.#permits !== undefined && { gate: gatekeeper(world, this.program, this.#permits) }),
       ...(setting.approvalMs !== undefined && { approvalMs: setting.approvalMs }),
       ...(setting.priced && { pricing: () => price }),
-      ...(compactAbove !== undefined && { context: this.#context(compactAbove) }),
+      context: { ...this.#compaction(), ...this.#spill() },
     };
+  }
+
+  /** The run has reached a limit, in this life or in one that it goes on with. */
+  #isClosing(): boolean {
+    const { record } = this;
+    const events = this.#around.disk.events(record.sessionId);
+    const runs = [...chainOf(events, record), record.run.id];
+    return events.some(
+      (event) => event.type === 'stop_requested' && event.reason === 'limit' && runs.includes(event.runId),
+    );
   }
 
   #agent(): Agent {
@@ -197,9 +217,18 @@ export class Life {
     };
   }
 
-  #context(maxTokens: number): ContextPolicy {
+  #spill(): Pick<ContextPolicy, 'spill'> {
+    const { cellar, setting } = this.#around;
+    const { spillAbove } = setting;
+    if (spillAbove === undefined) return {};
+    return { spill: spill(cellar.blobs(this.program), { overBytes: spillAbove, excerptBytes: 600 }) };
+  }
+
+  #compaction(): Omit<ContextPolicy, 'spill'> {
     const { world, setting } = this.#around;
     const { program } = this;
+    const { compactAbove: maxTokens } = setting;
+    if (maxTokens === undefined) return {};
     const keep = world.choices.pick('keep', [2, 0, 5]);
     if (setting.summaryBy === 'model') return { maxTokens, compact: summarize(undefined, { keep }) };
     const compact = summarize(

@@ -1,4 +1,5 @@
 import type { StopReason } from '../../agent.ts';
+import { isObject } from '../../json.ts';
 import type { Usage } from '../../usage.ts';
 import type { ReadRequest, ScriptAnswer, ScriptBlock } from '../provider-testing.ts';
 import { randomText } from '../random-value.ts';
@@ -6,6 +7,8 @@ import { callBlock } from '../script.ts';
 import { seededRandom } from '../seeded-random.ts';
 import type { Choices } from './choices.ts';
 import { summaryOf } from './record.ts';
+import type { BlobPlace } from './routine.ts';
+import { latestLook, placesLeftOut, readingTool, repeatable } from './routine.ts';
 
 /** Why a call must never run. */
 export type Flaw = 'json' | 'array' | 'schema' | 'prototype' | 'unknown tool' | 'not released';
@@ -54,6 +57,8 @@ export class Mind {
   answer(thought: Thought): ScriptAnswer {
     const choices = this.#choices;
     if (isForNotes(thought.read)) return this.#notes(thought);
+    const habit = this.#habit(thought);
+    if (habit !== undefined) return this.#calling(thought, habit);
     const kind = choices.among('answer', this.#kinds(thought));
     if (kind === 'complete' && thought.read.tools.some(({ name }) => name === answerTool)) {
       if (!choices.whether('no answer given', 0.2)) return this.#givenByCall(thought);
@@ -81,13 +86,56 @@ export class Mind {
   }
 
   #givenByCall(thought: Thought): ScriptAnswer {
-    const blocks = [this.#call(`call_${thought.request}`, answerTool, true)];
+    return this.#calling(thought, [this.#call(`call_${thought.request}`, answerTool, true)]);
+  }
+
+  /** An answer that is nothing but calls. */
+  #calling(thought: Thought, blocks: readonly ScriptBlock[]): ScriptAnswer {
     return {
       blocks,
       stop: 'tool_use',
       usage: this.#usage(thought, blocks),
       model: `model-${thought.request}`,
     };
+  }
+
+  /** What models do without thinking: look once more, and read on where something was left out. */
+  #habit({ read, request }: Thought): ScriptBlock[] | undefined {
+    const choices = this.#choices;
+    if (read.toolChoice === 'none') return undefined;
+    const again = latestLook(read).filter(({ input }) => this.#isFit(input));
+    if (again.length > 0 && choices.whether('looks again', 0.8))
+      return again.map(({ name, input }, index) =>
+        callBlock(`again_${request}_${index}`, name, JSON.stringify(input)),
+      );
+    const place = placesLeftOut(read).at(-1);
+    const reads = read.tools.some(({ name }) => name === readingTool);
+    if (place !== undefined && reads && choices.whether('reads on', 0.5))
+      return [callBlock(`read_${request}`, readingTool, this.#reading(place))];
+    const names = read.tools.map(({ name }) => name).filter((name) => repeatable.has(name));
+    if (names.length === 0 || !choices.whether('looks', 0.2)) return undefined;
+    const count = choices.between('looks at', 1, 2);
+    return Array.from({ length: count }, (_, index) =>
+      this.#call(`look_${request}_${index}`, choices.pick('look', names), true),
+    );
+  }
+
+  /** Nothing was wrong with the call that these are the arguments of. */
+  #isFit(input: unknown): boolean {
+    const made = isObject(input) ? this.call(input['n']) : undefined;
+    return made !== undefined && made.flaw === undefined;
+  }
+
+  #reading({ id, offset }: BlobPlace): string {
+    const choices = this.#choices;
+    const bytes = choices.pick('how much is read', [undefined, 100, 1, 32_768, 40_000]);
+    const args = choices.among<Record<string, unknown>>('what is read', [
+      [80, { id, offset }],
+      [10, { id }],
+      [5, { id, offset: 900_000_000 }],
+      [5, { id: `no-${id}`, offset }],
+    ]);
+    return JSON.stringify({ ...args, ...(bytes !== undefined && { bytes }) });
   }
 
   /** What a compaction asks for; mostly it gets it. */
@@ -117,7 +165,8 @@ export class Mind {
       [1, 'same'],
       [1, 'none'],
     ]);
-    const names = read.tools.map(({ name }) => name);
+    const isUsual = (name: string) => name !== readingTool && !repeatable.has(name);
+    const names = read.tools.map(({ name }) => name).filter(isUsual);
     const count = this.#choices.between('calls', 1, 4);
     return Array.from({ length: count }, (_, index) => {
       const id = { own: `call_${request}_${index}`, same: 'call-1', none: '' }[ids];

@@ -16,7 +16,8 @@ export type Site =
   | 'timer'
   | 'event'
   | 'shown'
-  | 'summary';
+  | 'summary'
+  | 'blob';
 
 /** Something from outside that comes at an exact moment. */
 export interface Impulse {

@@ -15,6 +15,8 @@ export interface Setting {
   /** Compact above so many tokens. */
   readonly compactAbove: number | undefined;
   readonly summaryBy: 'function' | 'model';
+  /** Put output of more bytes away. */
+  readonly spillAbove: number | undefined;
   /** How long a person may take to decide, by the wall clock. */
   readonly approvalMs: number | undefined;
   /** Whether the price of the model is known. */
@@ -49,6 +51,12 @@ export function chooseSetting(choices: Choices): Setting {
     [7, 0.01],
     [3, 0.000_01],
   ]);
+  const repeats = choices.among<number | undefined>('limit on repeats', [
+    [50, undefined],
+    [35, 2],
+    [8, 0],
+    [7, 1],
+  ]);
   return {
     weather: choices.among<Weather>('weather', [
       [4, 'fair'],
@@ -77,6 +85,7 @@ export function chooseSetting(choices: Choices): Setting {
       ...(tokens !== undefined && { tokens }),
       ...(usd !== undefined && { usd }),
       ...(toolCalls !== undefined && { toolCalls }),
+      ...(repeats !== undefined && { repeats }),
     },
     onLimit: choices.pick('on limit', ['return', 'finalize']),
     compactAbove: choices.among<number | undefined>('compact', [
@@ -85,6 +94,11 @@ export function chooseSetting(choices: Choices): Setting {
       [1, 1],
     ]),
     summaryBy: choices.pick('summary by', ['function', 'model']),
+    spillAbove: choices.among<number | undefined>('spill', [
+      [6, undefined],
+      [3, 1_000],
+      [2, 260],
+    ]),
     approvalMs: choices.pick('approvals expire', [undefined, undefined, 10_000]),
     priced: !choices.whether('unpriced', 0.2),
     output: choices.among<Setting['output']>('output', [

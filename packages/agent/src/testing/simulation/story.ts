@@ -1,6 +1,7 @@
 import type { AgentError } from '../../errors.ts';
 import type { Message } from '../../message.ts';
 import type { ResumeOptions } from '../../plan.ts';
+import { Cellar } from './cellar.ts';
 import type { Choices } from './choices.ts';
 import { Disk } from './disk.ts';
 import type { Past, Surroundings } from './life.ts';
@@ -63,6 +64,7 @@ export class Story {
     this.#around = {
       world: this.world,
       disk: this.#disk,
+      cellar: new Cellar(this.world),
       service: this.#service,
       people: this.#people,
       workshop,
@@ -78,6 +80,12 @@ export class Story {
   }
 
   async play(): Promise<void> {
+    await this.#play();
+    // What never comes to rest ends with its program.
+    for (const { program } of [...this.#underWay, this.#life]) program.kill();
+  }
+
+  async #play(): Promise<void> {
     const { choices } = this.world;
     let past = this.#newSession();
     let messages: readonly Message[] = [];

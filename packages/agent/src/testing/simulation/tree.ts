@@ -8,7 +8,7 @@ import { defineTool } from '../../tool.ts';
 import type { Usage } from '../../usage.ts';
 import { scriptCapabilities, scriptWire } from '../script-wire.ts';
 import type { Audited } from './auditor.ts';
-import { audited } from './auditor.ts';
+import { audited, slackMs } from './auditor.ts';
 import type { Choices } from './choices.ts';
 import { Mind } from './mind.ts';
 import { Program } from './program.ts';
@@ -31,6 +31,8 @@ export class Tree {
   readonly #seed: number;
   readonly #service: Service;
   readonly #limits: { readonly tokens?: number; readonly usd?: number };
+  /** How long the first run may take, and with it all others, in milliseconds. */
+  readonly #ms: number;
   readonly #budget: Budget;
   readonly #branches: Branch[] = [];
   readonly #store = memoryStore();
@@ -49,6 +51,11 @@ export class Tree {
       { usd: 0.005 },
       { tokens: 8_000, usd: 0.03 },
     ]);
+    this.#ms = choices.among('limit on time', [
+      [3, 3_600_000],
+      [1, 400],
+      [1, 60],
+    ]);
     this.#budget = new Budget(this.#limits);
   }
 
@@ -63,10 +70,31 @@ export class Tree {
     const { world } = this;
     const first = this.#grow(1, this.#budget, this.#abort.signal);
     if (world.choices.whether('cancelled', 0.3)) this.#planCancel(first.program);
+    let endedAt = Number.POSITIVE_INFINITY;
+    void first.run.result.then(() => {
+      endedAt = world.elapsed;
+    });
     while (world.violation === undefined && (await world.step())) this.#look();
     const isOver = await settled(first.run.result);
     world.expect(isOver, 'P2 end', 'the first run never ends');
+    if (!isOver) return;
+    const { status, error } = await first.run.result;
+    world.note(`the tree of ${this.#branches.length} runs is over: ${status}`);
+    const isTried = this.#service.of(first.program).length > 0;
+    const mayRest = status === 'limit' || status === 'timeout' || this.#abort.signal.aborted;
+    world.expect(isTried || mayRest, 'tree begins', () => `nothing was asked: ${error?.message}`);
+    world.expect(endedAt <= this.#ms + slackMs, 'P2 time', `the tree took ${endedAt} ms of ${this.#ms}`);
+    await this.#checkEnds(endedAt);
     if (world.violation === undefined) this.#settle();
+  }
+
+  /** The end of the first run is the end of all: nobody asks or waits for anything any more. */
+  async #checkEnds(endedAt: number): Promise<void> {
+    for (const { run, program, calls } of this.#branches) {
+      this.world.expect(await settled(run.result), 'P2 end', `${program.name} never ends`);
+      const late = calls.find(({ begunAt }) => begunAt > endedAt);
+      this.world.expect(late === undefined, 'P3 stop', () => `${program.name} asks at ${late?.begunAt}`);
+    }
   }
 
   #planCancel(program: Program): void {
@@ -77,7 +105,7 @@ export class Tree {
   }
 
   #grow(level: number, budget: Budget, signal: AbortSignal): Branch {
-    const name = `run ${this.#branches.length + 1} (level ${level})`;
+    const name = `run-${this.#branches.length + 1}.level-${level}`;
     const program = new Program(name, this.world, this.#seed + this.#branches.length);
     const audit: Audited = { program, calls: [], stops: [] };
     const wire = scriptWire({ baseURL: 'http://service.test', apiKey: 'no-key' });
@@ -90,9 +118,13 @@ export class Tree {
       transport,
     });
     const executor = new Executor({
-      agent: audited(agent, () => audit, this.#service, this.world),
+      agent: audited(agent, () => audit, {
+        service: this.#service,
+        world: this.world,
+        isClosing: () => false,
+      }),
       tools: this.#tools(level, program),
-      limits: { turns: 4 },
+      limits: { turns: 4, ...(level === 1 && { ms: this.#ms }) },
       // An answer that might take all that is left would leave nothing to those who work at the same time.
       request: { maxTokens: 400 },
       pricing: () => price,

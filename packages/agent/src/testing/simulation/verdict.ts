@@ -3,6 +3,7 @@ import type { Event, FinishedEvent, RunStatus } from '../../event.ts';
 import { isStored } from '../../event.ts';
 import { maxOutputBytes } from '../../excerpt.ts';
 import { fold } from '../../fold.ts';
+import { defaultLimits } from '../../limits.ts';
 import type { Message } from '../../message.ts';
 import { callsOf } from '../../message.ts';
 import type { RunResult } from '../../run.ts';
@@ -11,10 +12,12 @@ import { emptyState } from '../../state.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import { chainOf, checkAccount, checkAnswers } from './account.ts';
 import { slackMs } from './auditor.ts';
+import { checkCircles } from './circles.ts';
 import type { Trouble } from './disk.ts';
 import type { Surroundings } from './life.ts';
 import type { RunRecord } from './record.ts';
 import { marksIn } from './record.ts';
+import { readingTool, repeatable } from './routine.ts';
 import type { World } from './world.ts';
 
 /** A run that is over. */
@@ -46,6 +49,8 @@ export function judge(record: RunRecord, around: Surroundings): void {
   checkNothingLost(over, expect);
   checkLog(over, expect);
   checkLimits(over, expect);
+  checkCircles(events, around.setting.limits.repeats ?? defaultLimits.repeats, expect);
+  checkBlobs(over, expect);
   checkAccount(record, disk, world);
   checkAnswers(events, service, world);
 }
@@ -133,7 +138,7 @@ function checkTime({ record, around }: Over, expect: Expect): void {
 }
 
 /** Promise 12, and every result stands with its own call. */
-function checkHistory({ result }: Over, expect: Expect): void {
+function checkHistory({ result, around }: Over, expect: Expect): void {
   const { messages } = result;
   try {
     if (messages.length > 0) assertValidHistory(messages);
@@ -143,21 +148,30 @@ function checkHistory({ result }: Over, expect: Expect): void {
   for (const [at, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
     for (const [index, call] of callsOf(message).entries())
-      checkResult(messages[at + 1 + index], call, expect);
+      checkResult(messages[at + 1 + index], call, { most: mostBytes(call, around), expect });
   }
+}
+
+/** P10: what a result may take; with a cellar no more than what stays out of it. */
+function mostBytes({ toolName }: { readonly toolName: string }, { setting }: Surroundings): number {
+  return toolName === readingTool ? maxOutputBytes : (setting.spillAbove ?? maxOutputBytes);
+}
+
+/** Promise 10: nothing that was put away is lost or mixed up. */
+function checkBlobs({ record, result, events, around }: Over, expect: Expect): void {
+  const own = events.filter(({ runId }) => runId === record.run.id);
+  around.cellar.checkExcerpts(own, expect);
+  around.cellar.checkReading(result.messages, expect);
 }
 
 function checkResult(
   result: Message | undefined,
   call: ReturnType<typeof callsOf>[number],
-  expect: Expect,
+  { most, expect }: { readonly most: number; readonly expect: Expect },
 ): void {
   const text = JSON.stringify(result?.content ?? '');
-  expect(
-    text.length < maxOutputBytes + 1_000,
-    'P10 size',
-    `call ${call.arguments['n']} gave ${text.length} bytes`,
-  );
+  expect(text.length < most + 1_000, 'P10 size', `call ${call.arguments['n']} gave ${text.length} bytes`);
+  if (call.toolName === readingTool) return;
   const marks = marksIn(result?.content ?? '');
   const own = `[[result ${call.arguments['n']}]]`;
   expect(
@@ -183,7 +197,7 @@ function checkNothingLost({ record, result }: Over, expect: Expect): void {
     'the run is complete and has not answered the last word',
   );
   for (const { n, settled, toolName } of record.executions) {
-    if (settled === undefined) continue;
+    if (settled === undefined || repeatable.has(toolName)) continue;
     const call = resultsOf(messages).get(n);
     // Neither stands in a summary, nor what was said before its answer was compacted away.
     if (call === undefined) continue;

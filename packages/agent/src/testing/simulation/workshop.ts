@@ -7,10 +7,12 @@ import type { Permits } from './gatekeeper.ts';
 import type { Mind } from './mind.ts';
 import type { Execution, RunRecord } from './record.ts';
 import { mark } from './record.ts';
+import { repeatable } from './routine.ts';
 import type { World } from './world.ts';
 import { never } from './world.ts';
 
-type Kind = Required<Pick<Tool, 'name' | 'effect'>> & Pick<Tool, 'locks' | 'timeoutMs' | 'maxOutputBytes'>;
+type Kind = Required<Pick<Tool, 'name' | 'effect'>> &
+  Pick<Tool, 'locks' | 'timeoutMs' | 'maxOutputBytes' | 'mayRepeat'>;
 
 const kinds: readonly Kind[] = [
   { name: 'look', effect: 'read' },
@@ -19,6 +21,8 @@ const kinds: readonly Kind[] = [
   { name: 'put', effect: 'idempotent', timeoutMs: 3_000 },
   { name: 'send', effect: 'once' },
   { name: 'pay', effect: 'once', timeoutMs: 3_000 },
+  { name: 'glance', effect: 'read' },
+  { name: 'poll', effect: 'read', mayRepeat: true },
 ];
 
 const parameters: JsonObject = {
@@ -42,7 +46,9 @@ type Manner =
   | 'reports'
   | 'reports after its end'
   | 'stops the run'
-  | 'speaks to the run';
+  | 'speaks to the run'
+  | 'sees nothing new'
+  | 'sees something new';
 
 const manners: readonly (readonly [number, Manner])[] = [
   [30, 'returns at once'],
@@ -61,6 +67,19 @@ const manners: readonly (readonly [number, Manner])[] = [
   [2, 'speaks to the run'],
 ];
 
+/** Where long output is put away. */
+const wordy: typeof manners = [...manners, [30, 'returns a lot']];
+
+/** Of tools that are used again and again. */
+const looks: readonly (readonly [number, Manner])[] = [
+  [80, 'sees nothing new'],
+  [5, 'sees something new'],
+  [5, 'throws'],
+  [2, 'returns later'],
+  [6, 'speaks to the run'],
+  [2, 'returns a lot'],
+];
+
 /** What tools may do to the run that they are in. */
 export interface Insider {
   stop(record: RunRecord): void;
@@ -73,6 +92,8 @@ export interface Bench {
   /** What the program's gate has allowed; absent without a gate. */
   readonly permits: Permits | undefined;
   readonly scheduling: 'parallel' | 'sequential';
+  /** Whether long output is put away. */
+  readonly spills: boolean;
 }
 
 /** The tools, and what they have really done: the outside world keeps no secrets from the one who checks. */
@@ -107,7 +128,8 @@ export class Workshop {
     const record = bench.current();
     const { program } = record;
     if (!program.alive) return never();
-    const manner = this.#world.choices.among('tool', manners);
+    const usual = bench.spills ? wordy : manners;
+    const manner = this.#world.choices.among('tool', repeatable.has(kind.name) ? looks : usual);
     this.#world.note(`${program.name}: ${kind.name} runs call ${args['n']} and ${manner}`);
     const n = Number(args['n']);
     const execution: Execution = { n, toolName: kind.name, record, signal: context.signal };
@@ -135,7 +157,7 @@ export class Workshop {
     expect(call?.flaw === undefined, 'P9 arguments', `which is no good: ${call?.flaw}`);
     expect(record.result === undefined, 'P4 end', 'though the run is over');
     expect(record.stops.length === 0, 'P3 stop', 'though the run was told to stop');
-    const before = this.#executions.filter((other) => other.n === n);
+    const before = repeatable.has(kind.name) ? [] : this.#executions.filter((other) => other.n === n);
     expect(kind.effect !== 'once' || before.length === 0, 'P9 once', 'which has run before');
     expect(!before.some((other) => other.record === record), 'P9 once', 'which has run in this run');
     expect((this.#keys.get(idempotencyKey) ?? n) === n, 'P9 key', `with the key of another`);
@@ -171,7 +193,10 @@ export class Workshop {
       });
     switch (manner) {
       case 'returns at once':
+      case 'sees nothing new':
         return result;
+      case 'sees something new':
+        return `${result}, and now ${this.#executions.length} things`;
       case 'returns later':
         return later(this.#world.choices.pick('tool takes', [10, 0, 1, 2_990, 60_000]), () => result);
       case 'throws':
@@ -257,12 +282,11 @@ function allows(
   if (permits === undefined) return true;
   const permitted = permits.get(n);
   if (permitted !== undefined) return JSON.stringify(permitted) === JSON.stringify(args);
-  for (const asked of events) {
-    if (asked.type !== 'approval_requested' || asked.arguments['n'] !== n) continue;
-    const decided = events.find(
-      (event) => event.type === 'approval_decided' && event.approvalId === asked.approvalId,
-    );
-    return decided?.type === 'approval_decided' && decided.decision === 'allow';
-  }
-  return false;
+  // A call that is made again is asked about again.
+  const asked = events.findLast((event) => event.type === 'approval_requested' && event.arguments['n'] === n);
+  if (asked?.type !== 'approval_requested') return false;
+  const decided = events.find(
+    (event) => event.type === 'approval_decided' && event.approvalId === asked.approvalId,
+  );
+  return decided?.type === 'approval_decided' && decided.decision === 'allow';
 }

@@ -26,6 +26,9 @@ const tieMs = 1;
 /** Rounds of promise reactions without any sign of life after which nothing more happens by itself. */
 const quietRounds = 50;
 
+/** Rounds with signs of life after which nothing will ever come to rest; a busy run takes some hundred. */
+const mostRounds = 20_000;
+
 const startOfWallClock = 1_767_225_600_000;
 
 /**
@@ -134,8 +137,11 @@ export class World {
   /** Lets everything happen that needs no time. */
   async rest(): Promise<void> {
     let seen = this.#signs;
+    let rounds = 0;
     for (let quiet = 0; quiet < quietRounds; quiet += 1) {
       await undefined;
+      rounds += 1;
+      if (rounds > mostRounds) return this.violate('P2 rest', 'the run is busy for ever with itself');
       if (this.#signs === seen) continue;
       seen = this.#signs;
       quiet = 0;

@@ -1,0 +1,68 @@
+/** A certificate that nobody vouches for, and the key that belongs to it. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** DER: a tag, the length of what follows, what follows. */
+function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
+  const length = contents.reduce((sum, content) => sum + content.length, 0);
+  // Lengths from 128 on say first how many bytes they take themselves, of which there are as few as will do.
+  const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const head = length < 128 ? [tag, length] : [tag, ...long];
+  const whole = new Uint8Array(head.length + length);
+  whole.set(head);
+  let at = head.length;
+  for (const content of contents) {
+    whole.set(content, at);
+    at += content.length;
+  }
+  return whole;
+}
+
+function bytes(...values: readonly number[]): Uint8Array {
+  return Uint8Array.from(values);
+}
+
+function text(value: string): Uint8Array {
+  return new TextEncoder().encode(value);
+}
+
+const tag = { integer: 2, bits: 3, oid: 6, utf8: 12, sequence: 48, set: 49, time: 24, version: 160 } as const;
+
+/** ecdsa-with-SHA256, 1.2.840.10045.4.3.2 */
+const algorithm = der(tag.sequence, der(tag.oid, bytes(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)));
+
+/** A name of one part, the common name (2.5.4.3). */
+function named(name: string): Uint8Array {
+  const part = der(tag.sequence, der(tag.oid, bytes(0x55, 0x04, 0x03)), der(tag.utf8, text(name)));
+  return der(tag.sequence, der(tag.set, part));
+}
+
+/** Makes a certificate for this name, signed by itself (RFC 5280, 4.1), new each time. Needs Node. */
+export async function selfSigned(name: string): Promise<Certificate> {
+  const { generateKeyPairSync, sign } = await import('node:crypto');
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const valid = der(
+    tag.sequence,
+    der(tag.time, text('20200101000000Z')),
+    der(tag.time, text('21200101000000Z')),
+  );
+  const content = der(
+    tag.sequence,
+    der(tag.version, der(tag.integer, bytes(2))),
+    der(tag.integer, bytes(1)),
+    algorithm,
+    named(name),
+    valid,
+    named(name),
+    publicKey.export({ type: 'spki', format: 'der' }),
+  );
+  const signature = der(tag.bits, bytes(0), sign('sha256', content, privateKey));
+  const whole = der(tag.sequence, content, algorithm, signature);
+  const base64 = btoa(String.fromCharCode(...whole));
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+}

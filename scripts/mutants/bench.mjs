@@ -1,0 +1,105 @@
+// A copy of the packages in the temporary folder, in which one mutant at a time stands. It is taken once, so
+// that somebody may change the tree while mutants run, and never touches it.
+import { existsSync, rmSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What a package is checked by that has a test/subjects.ts and no test/checks.ts. */
+const subjectChecks = `
+import { agentContract } from '@cobbler/agent/testing';
+import { subjects } from './subjects.ts';
+export const checks = subjects.map((subject) => ({
+  name: subject.name,
+  cases: () => agentContract({ ...subject, slack: 8 }, { seeds: { count: 40 } }),
+}));
+`;
+
+const vitestConfig = `
+const conditions = ['@cobbler/source', 'node', 'import', 'module', 'default'];
+export default {
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: { isolate: false, fileParallelism: false, watch: false },
+};
+`;
+
+export class Bench {
+  /** The folder of the copy. */
+  folder;
+
+  constructor(folder) {
+    this.folder = folder;
+  }
+
+  /** Copies the packages below `root`; they see each other's copies, and the real modules of everybody else. */
+  static async open(root) {
+    const bench = new Bench(await mkdtemp(join(tmpdir(), 'cobbler-mutants-')));
+    for (const name of await readdir(join(root, 'packages'))) await bench.#add(root, name);
+    return bench;
+  }
+
+  home(packageName) {
+    return join(this.folder, packageName);
+  }
+
+  /** Where Node and vitest may leave what they compiled. */
+  get cache() {
+    return join(this.folder, 'cache');
+  }
+
+  /** Does something while the mutant stands. Nothing stands for `undefined`. */
+  async with(mutant, work) {
+    if (mutant === undefined) return work();
+    const path = join(this.home(mutant.home), mutant.file);
+    const sound = await readFile(path, 'utf8');
+    await writeFile(path, mutated(sound, mutant));
+    try {
+      return await work();
+    } finally {
+      await writeFile(path, sound);
+    }
+  }
+
+  close() {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  async #add(root, name) {
+    const from = join(root, 'packages', name);
+    const to = this.home(name);
+    for (const part of ['src', 'test', 'package.json'])
+      if (existsSync(join(from, part))) await cp(join(from, part), join(to, part), { recursive: true });
+    await this.#link(join(to, 'node_modules'), [join(from, 'node_modules'), join(root, 'node_modules')]);
+    await writeFile(join(to, 'vitest.config.mjs'), vitestConfig);
+    const checks = join(to, 'test/checks.ts');
+    if (existsSync(join(to, 'test/subjects.ts')) && !existsSync(checks))
+      await writeFile(checks, subjectChecks);
+  }
+
+  async #link(modules, sources) {
+    await mkdir(join(modules, '@cobbler'), { recursive: true });
+    for (const source of sources.filter(existsSync)) {
+      const ours = join(source, '@cobbler');
+      const siblings = existsSync(ours) ? await readdir(ours) : [];
+      await linkAll(siblings, (name) => [this.home(name), join(modules, '@cobbler', name)]);
+      const others = (await readdir(source)).filter((name) => !name.startsWith('.'));
+      await linkAll(others, (name) => [join(source, name), join(modules, name)]);
+    }
+  }
+}
+
+/** How often a mutant's place stands in a text; it applies to exactly one. */
+export function placesIn(text, { find }) {
+  return text.split(find).length - 1;
+}
+
+function mutated(text, mutant) {
+  const places = placesIn(text, mutant);
+  if (places !== 1) throw new Error(`The place of the mutant "${mutant.why}" stands ${places} times.`);
+  return text.split(mutant.find).join(mutant.replace);
+}
+
+async function linkAll(names, ends) {
+  for (const [target, path] of names.map(ends)) if (!existsSync(path)) await symlink(target, path);
+}
