@@ -13,14 +13,17 @@ export interface Job extends Target {
   readonly profile?: string | undefined;
 }
 
-/** What it did and what that cost. Of several runs, outcomes are added up. */
-export interface Done extends Outcome {
+/** What it cost. */
+export interface Cost {
   /** CPU time of the whole process from the end of warming up, user and system, all threads, in ms. */
   readonly cpuMs: number;
   readonly wallMs: number;
   /** Largest resident memory the process ever had, in bytes. */
   readonly peakBytes: number;
 }
+
+/** What it did and what that cost. Of several runs, outcomes are added up. */
+export interface Done extends Outcome, Cost {}
 
 /** Loads a contestant; the others' modules stay unread. */
 export async function load(name: ContestantName): Promise<OpenContestant> {

@@ -3,15 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textOf } from './answer.ts';
 import type { ContestantName, Outcome } from './contestant.ts';
-import type { Done } from './job.ts';
+import type { Cost } from './job.ts';
 import { machineTime } from './model-server.ts';
 import type { Programs, ServerProcess } from './processes.ts';
 import { runJob, runProgram } from './processes.ts';
 import type { Work, WorkName } from './work.ts';
 import { startScript, warmUpScript } from './work.ts';
 
-/** Who is measured: the contestants, and for starts the command line. */
-export type Entrant = ContestantName | 'cobbler-cli';
+/**
+ * Who is measured: the contestants, for starts the command line in a home that knows it and in one that never saw
+ * it, and for sizes Cobbler together with the client of the service.
+ */
+export type Entrant = ContestantName | 'cobbler-cli' | 'cobbler-cli-first' | 'cobbler-and-sdk';
 
 /** One measurement. */
 export interface Sample {
@@ -21,10 +24,10 @@ export interface Sample {
   /** For starts: from the start of the process to the arrival of its first request, in milliseconds. */
   readonly startMs?: number;
   /** For all other works. */
-  readonly done?: Done;
+  readonly cost?: Cost;
   /** Requests that the server counted. */
   readonly requests: number;
-  /** Bytes of the bodies that it received. */
+  /** Bytes of the bodies that it received, by its own count. */
   readonly sentBytes: number;
 }
 
@@ -34,6 +37,8 @@ export interface Bench {
   readonly server: ServerProcess;
   /** The built command line, if there is one. */
   readonly cli?: string | undefined;
+  /** The home in which it starts again and again. */
+  readonly home: string;
   /** A folder for CPU profiles, when they are wanted. */
   readonly profile?: string | undefined;
 }
@@ -48,7 +53,7 @@ export interface Place {
 /** Measures one work of one contestant. */
 export async function sample(bench: Bench, work: Work, place: Place): Promise<Sample> {
   const { entrant } = place;
-  if (entrant === 'cobbler-cli') throw new Error('The command line is measured by its start only.');
+  if (!isContestant(entrant)) throw new Error(`${entrant} does no ${work.name}.`);
   const id = jobId(place);
   const turns = Math.max(work.script.turns, warmUpScript.turns);
   const job = {
@@ -62,7 +67,12 @@ export async function sample(bench: Bench, work: Work, place: Place): Promise<Sa
   const done = await runJob({ programs: bench.programs, job });
   const { requests, bytes } = await bench.server.received(id);
   checkDone(work, entrant, { ...done, requests });
-  return { ...place, done, requests, sentBytes: bytes };
+  const { cpuMs, wallMs, peakBytes } = done;
+  return { ...place, cost: { cpuMs, wallMs, peakBytes }, requests, sentBytes: bytes };
+}
+
+function isContestant(entrant: Entrant): entrant is ContestantName {
+  return !/^cobbler-/.test(entrant);
 }
 
 /** Who does something else than the others must not be compared with them. */
@@ -89,28 +99,42 @@ function checkDone(
 export async function sampleStart(bench: Bench, place: Place): Promise<Sample> {
   const id = jobId(place);
   const url = bench.server.url('cold', id);
-  const began = machineTime();
-  if (place.entrant === 'cobbler-cli') await startCli(bench.cli ?? '', url);
-  else {
-    const job = { contestant: place.entrant, url, turns: startScript.turns, runs: 1, warm: false };
-    await runJob({ programs: bench.programs, job });
-  }
+  const began = await start(bench, place.entrant, url);
   const { firstAt, requests, bytes } = await bench.server.received(id);
   if (firstAt === undefined) throw new Error(`${place.entrant} made no request.`);
   return { ...place, startMs: firstAt - began, requests, sentBytes: bytes };
 }
 
-/** In a home and a folder of its own, so that nobody's configuration or project is read. */
-async function startCli(cli: string, url: string): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'cobbler-bench-'));
-  try {
-    const env = { HOME: home, ANTHROPIC_API_KEY: 'key' };
-    const args = [cli, 'run', '--base-url', url, '-m', 'claude:claude-sonnet-5-5', 'Say hello.'];
-    const { code, stderr } = await runProgram(args, { env, cwd: home });
-    if (code !== 0) throw new Error(`The command line failed with exit code ${code}:\n${stderr.trim()}`);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
+/** Starts the command line once, so that its home knows it. */
+export async function startOnce(bench: Bench): Promise<void> {
+  await start(bench, 'cobbler-cli', bench.server.url('cold', 'before'));
+}
+
+/** Starts somebody and waits for the end. Resolves with the time of the start. */
+async function start({ programs, cli = '', home }: Bench, entrant: Entrant, url: string): Promise<number> {
+  if (isContestant(entrant)) {
+    const job = { contestant: entrant, url, turns: startScript.turns, runs: 1, warm: false };
+    const began = machineTime();
+    await runJob({ programs, job });
+    return began;
   }
+  if (entrant === 'cobbler-cli') return startCli(cli, home, url);
+  const fresh = mkdtempSync(join(tmpdir(), 'cobbler-bench-'));
+  try {
+    return await startCli(cli, fresh, url);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** In a home of the bench's own, so that nobody's configuration or project is read. */
+async function startCli(cli: string, home: string, url: string): Promise<number> {
+  const env = { HOME: home, ANTHROPIC_API_KEY: 'key' };
+  const args = [cli, 'run', '--base-url', url, '-m', 'claude:claude-sonnet-5-5', 'Say hello.'];
+  const began = machineTime();
+  const { code, stderr } = await runProgram(args, { env, cwd: home });
+  if (code !== 0) throw new Error(`The command line failed with exit code ${code}:\n${stderr.trim()}`);
+  return began;
 }
 
 function jobId({ work, round, entrant }: Place): string {

@@ -1,28 +1,67 @@
+import type { Report } from './report.ts';
 import type { Entrant, Sample } from './round.ts';
+import type { Reached, Size } from './size.ts';
 import type { Work } from './work.ts';
-import { coldBudget, growthBudget } from './work.ts';
+import { coldBudget, growthBudget, sizeBudget, workNamed, workNames } from './work.ts';
 
 /** One line of the result: what one entrant needed for one work. */
 export interface Row {
   readonly work: string;
   readonly entrant: Entrant;
-  /** CPU time for one turn or for the work, or the time of a start; in milliseconds. */
-  readonly ms: number;
+  /** CPU time for one turn or for the work, or the time of a start; growth; or compressed size. */
+  readonly figure: number;
+  readonly unit: 'ms' | 'x' | 'KB';
   /** As a multiple of the floor, measured in the same rounds. */
-  readonly timesFloor: number | undefined;
+  readonly timesFloor?: number;
   /** Median of the largest resident memory, in megabytes of 10^6 bytes. */
-  readonly megabytes: number | undefined;
+  readonly megabytes?: number;
   /** Median time by the clock on the wall, per turn or for the work, in milliseconds. */
-  readonly wallMs: number | undefined;
-  /** Bytes sent per turn. */
-  readonly sentBytes: number;
+  readonly wallMs?: number;
+  /** Bytes sent per turn, as the server counted them. */
+  readonly sentBytes?: number;
   readonly verdicts: readonly Verdict[];
 }
 
 /** A budget and whether it was kept. */
 export interface Verdict {
   readonly bound: string;
+  /** What was measured, in the words of the bound. */
+  readonly is: string;
   readonly kept: boolean;
+}
+
+/** All rows that the measurements give, in the order of the works. */
+export function rowsIn({ samples, sizes, reached }: Report): Row[] {
+  const of = (name: string) => samples.filter(({ work }) => work === name).sort(byRank);
+  return workNames.flatMap((name): Row[] => {
+    if (name === 'cold') return startRows(of('cold'));
+    if (name === 'size') return sizeRows(sizes, reached);
+    const work = workNamed(name);
+    if (work === undefined) return [];
+    return [...rowsOf(work, of(name)), ...(name === 't400' ? growthRows(of('t50'), of('t400')) : [])];
+  });
+}
+
+/** The budgets that were not kept, each with its work. */
+export function missedIn(rows: readonly Row[]): string[] {
+  return rows.flatMap(({ work, entrant, verdicts }) =>
+    verdicts.flatMap(({ bound, is, kept }) => (kept ? [] : [`${work}, ${entrant}: ${is}, not ${bound}`])),
+  );
+}
+
+const ranks: readonly Entrant[] = [
+  'floor',
+  'floor-with-sdk',
+  'anthropic-sdk',
+  'ai-sdk',
+  'cobbler-and-sdk',
+  'cobbler',
+  'cobbler-cli',
+  'cobbler-cli-first',
+];
+
+function byRank(left: Sample, right: Sample): number {
+  return ranks.indexOf(left.entrant) - ranks.indexOf(right.entrant) || left.round - right.round;
 }
 
 /** The rows of one work, from all samples of it. */
@@ -30,113 +69,142 @@ export function rowsOf(work: Work, samples: readonly Sample[]): Row[] {
   const floor = samples.filter(({ entrant }) => entrant === 'floor');
   return entrantsOf(samples).map((entrant) => {
     const own = samples.filter((sample) => sample.entrant === entrant);
+    const costs = own.map((sample) => cpuOf(work, sample));
     const timesFloor = ratio(work, own, floor);
-    const megabytes = median(own.map(({ done }) => (done?.peakBytes ?? 0) / 1e6));
+    const megabytes = median(own.map(({ cost }) => (cost?.peakBytes ?? 0) / 1e6));
     return {
       work: work.name,
       entrant,
-      ms: judged(
-        work,
-        own.map((sample) => cost(work, sample)),
-      ),
+      figure: work.judgedBy === 'best' ? Math.min(...costs) : median(costs),
+      unit: 'ms',
       timesFloor,
       megabytes,
-      wallMs: median(own.map(({ done }) => (done?.wallMs ?? 0) / parts(work))),
+      wallMs: median(own.map(({ cost }) => (cost?.wallMs ?? 0) / parts(work))),
       sentBytes: sentPerTurn(own),
       verdicts: entrant === 'cobbler' ? verdictsOf(work, timesFloor, megabytes) : [],
     };
   });
 }
 
-/** The rows of the starts. */
-export function startRows(samples: readonly Sample[]): Row[] {
-  const rows = entrantsOf(samples).map((entrant): Row => {
-    const own = samples.filter((sample) => sample.entrant === entrant);
-    return {
-      work: 'cold',
-      entrant,
-      ms: median(startTimes(own)),
-      timesFloor:
-        median(startTimes(own)) / median(startTimes(samples.filter((one) => one.entrant === 'floor'))),
-      megabytes: undefined,
-      wallMs: undefined,
-      sentBytes: sentPerTurn(own),
-      verdicts: [],
-    };
-  });
-  const reference = rows.find(({ entrant }) => entrant === 'floor-with-sdk')?.timesFloor;
-  return rows.map((row) => ({ ...row, verdicts: startVerdicts(row, reference) }));
-}
-
-/** What a turn of the long loop costs, as a multiple of one of the short loop, by entrant. */
-export function growthOf(
-  short: { readonly work: Work; readonly samples: readonly Sample[] },
-  long: { readonly work: Work; readonly samples: readonly Sample[] },
-): { readonly entrant: Entrant; readonly growth: number; readonly verdicts: readonly Verdict[] }[] {
-  return entrantsOf(long.samples).map((entrant) => {
-    const growths = long.samples
-      .filter((sample) => sample.entrant === entrant)
-      .flatMap((sample) => {
-        const before = short.samples.find(
-          (other) => other.entrant === entrant && other.round === sample.round,
-        );
-        return before === undefined ? [] : [cost(long.work, sample) / cost(short.work, before)];
-      });
-    const growth = median(growths);
-    const bound = `<= ${growthBudget.toFixed(2)}`;
-    return {
-      entrant,
-      growth,
-      verdicts: entrant === 'cobbler' ? [{ bound, kept: growth <= growthBudget }] : [],
-    };
-  });
-}
-
 function verdictsOf({ budget }: Work, timesFloor: number, megabytes: number): Verdict[] {
   const verdicts: Verdict[] = [];
-  if (budget.timesFloor !== undefined) {
-    verdicts.push({ bound: `<= ${budget.timesFloor} x floor`, kept: timesFloor <= budget.timesFloor });
-  }
-  if (budget.megabytes !== undefined) {
-    verdicts.push({ bound: `<= ${budget.megabytes} MB`, kept: megabytes <= budget.megabytes });
-  }
+  if (budget.timesFloor !== undefined) verdicts.push(atMost(timesFloor, budget.timesFloor, 'x floor'));
+  if (budget.megabytes !== undefined) verdicts.push(atMost(megabytes, budget.megabytes, 'MB'));
   return verdicts;
 }
 
-function startVerdicts({ entrant, timesFloor = Number.NaN }: Row, withSdk: number | undefined): Verdict[] {
+function atMost(value: number, bound: number, unit: string): Verdict {
+  return { bound: `<= ${bound} ${unit}`, is: `${digits(value)} ${unit}`, kept: value <= bound };
+}
+
+/** The rows of the starts. */
+export function startRows(samples: readonly Sample[]): Row[] {
+  /** How many floors each start of somebody took, by the start of the floor beside it. */
+  const floors = (name: Entrant) =>
+    new Map(
+      samples.flatMap(({ entrant, round, startMs }) => {
+        const beside = samples.find((one) => one.entrant === 'floor' && one.round === round)?.startMs;
+        return entrant !== name || startMs === undefined || beside === undefined
+          ? []
+          : [[round, startMs / beside]];
+      }),
+    );
+  const withSdk = floors('floor-with-sdk');
+  return entrantsOf(samples).map((entrant) => {
+    const own = samples.filter((sample) => sample.entrant === entrant);
+    const times = floors(entrant);
+    const timesFloor = median([...times.values()]);
+    const more = median([...times].flatMap(([round, value]) => value - (withSdk.get(round) ?? Number.NaN)));
+    return {
+      work: 'cold',
+      entrant,
+      figure: median(startTimes(own)),
+      unit: 'ms',
+      timesFloor,
+      sentBytes: sentPerTurn(own),
+      verdicts: startVerdicts(entrant, timesFloor, withSdk.size === 0 ? undefined : more),
+    };
+  });
+}
+
+/** `more` is by how many floors it took longer than the floor with the SDK. */
+function startVerdicts(entrant: Entrant, timesFloor: number, more: number | undefined): Verdict[] {
   const { cliTimesFloor, overFloorWithSdk } = coldBudget;
-  if (entrant === 'cobbler-cli') {
-    return [{ bound: `<= ${cliTimesFloor} x floor`, kept: timesFloor <= cliTimesFloor }];
-  }
-  if (entrant !== 'cobbler' || withSdk === undefined) return [];
-  const bound = `<= floor-with-sdk + ${overFloorWithSdk} x floor`;
-  return [{ bound, kept: timesFloor <= withSdk + overFloorWithSdk }];
+  if (entrant === 'cobbler-cli') return [atMost(timesFloor, cliTimesFloor, 'x floor')];
+  if (entrant !== 'cobbler' || more === undefined) return [];
+  return [
+    {
+      bound: `<= floor-with-sdk + ${overFloorWithSdk} x floor`,
+      is: `floor-with-sdk + ${digits(more)} x floor`,
+      kept: more <= overFloorWithSdk,
+    },
+  ];
+}
+
+/** What a turn of the long loop costs, as a multiple of one of the short loop in the same round. */
+export function growthRows(short: readonly Sample[], long: readonly Sample[]): Row[] {
+  const [shortWork, longWork] = [workNamed('t50'), workNamed('t400')];
+  if (shortWork === undefined || longWork === undefined || short.length === 0) return [];
+  return entrantsOf(long).map((entrant) => {
+    const growths = long
+      .filter((sample) => sample.entrant === entrant)
+      .flatMap((sample) => {
+        const before = short.find((other) => other.entrant === entrant && other.round === sample.round);
+        return before === undefined ? [] : [cpuOf(longWork, sample) / cpuOf(shortWork, before)];
+      });
+    const figure = median(growths);
+    const verdicts = entrant === 'cobbler' ? [atMost(figure, growthBudget, 'x t50')] : [];
+    return { work: 't400 to t50', entrant, figure, unit: 'x', verdicts };
+  });
+}
+
+/** The rows of the sizes. What the main entry of `@cobbler/agent` loads is judged along with Cobbler's. */
+export function sizeRows(sizes: readonly Size[], reached: readonly Reached[]): Row[] {
+  return [...sizes]
+    .sort((left, right) => ranks.indexOf(left.entrant) - ranks.indexOf(right.entrant))
+    .map(({ entrant, gzipBytes }) => ({
+      work: 'size',
+      entrant,
+      figure: gzipBytes / 1000,
+      unit: 'KB',
+      verdicts:
+        entrant === 'cobbler'
+          ? [atMost(gzipBytes / 1000, sizeBudget.gzipBytes / 1000, 'KB'), reachVerdict(reached)]
+          : [],
+    }));
+}
+
+function reachVerdict(reached: readonly Reached[]): Verdict {
+  const words = reached.map(({ name, lazily }) => (lazily ? `${name} lazily` : name));
+  return {
+    bound: 'agent loads zod only, and late',
+    is: words.length === 0 ? 'agent loads nothing' : `agent loads ${words.join(', ')}`,
+    kept: reached.every(({ name, lazily }) => name === 'zod' && lazily),
+  };
 }
 
 /** The best of all rounds against the floor's best, or the median of the ratios of each round. */
 function ratio(work: Work, own: readonly Sample[], floor: readonly Sample[]): number {
   if (work.judgedBy === 'best') {
-    return Math.min(...own.map((one) => cost(work, one))) / Math.min(...floor.map((one) => cost(work, one)));
+    return (
+      Math.min(...own.map((one) => cpuOf(work, one))) / Math.min(...floor.map((one) => cpuOf(work, one)))
+    );
   }
   return median(
     own.flatMap((sample) => {
       const beside = floor.find(({ round }) => round === sample.round);
-      return beside === undefined ? [] : [cost(work, sample) / cost(work, beside)];
+      return beside === undefined ? [] : [cpuOf(work, sample) / cpuOf(work, beside)];
     }),
   );
 }
 
 /** CPU milliseconds of one turn, or of the whole work. */
-function cost(work: Work, { done }: Sample): number {
-  return (done?.cpuMs ?? Number.NaN) / parts(work);
+function cpuOf(work: Work, { cost }: Sample): number {
+  return (cost?.cpuMs ?? Number.NaN) / parts(work);
 }
 
 function parts(work: Work): number {
   return work.per === 'turn' ? work.runs * work.script.turns : 1;
-}
-
-function judged(work: Work, values: readonly number[]): number {
-  return work.judgedBy === 'best' ? Math.min(...values) : median(values);
 }
 
 function startTimes(samples: readonly Sample[]): number[] {
@@ -157,4 +225,9 @@ export function median(values: readonly number[]): number {
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
   return (upper + lower) / 2;
+}
+
+/** Three digits that count. */
+export function digits(value: number): string {
+  return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 }

@@ -1,20 +1,36 @@
+import type { Report } from './report.ts';
 import type { Row, Verdict } from './summary.ts';
+import { digits, missedIn, rowsIn } from './summary.ts';
 
-const heads = ['work', 'entrant', 'ms', 'x floor', 'peak MB', 'wall ms', 'sent/turn', 'budget'];
+const heads = ['work', 'entrant', 'figure', 'x floor', 'peak MB', 'wall ms', 'sent/turn', 'budget'];
+
+/** What was measured, as text for a terminal. */
+export function textOf(report: Report): string {
+  const rows = rowsIn(report);
+  return [headingOf(report), '', tableOf(rows), '', outcomeOf(rows), ''].join('\n');
+}
+
+/** The same for a page. */
+export function markdownOf(report: Report): string {
+  const rows = rowsIn(report);
+  return [headingOf(report), '', markdownTable(rows), '', outcomeOf(rows)].join('\n');
+}
+
+function headingOf({ node, cores, day, rounds }: Report): string {
+  return `${day}, Node ${node}, ${cores} cores, ${rounds} rounds.`;
+}
+
+function outcomeOf(rows: readonly Row[]): string {
+  const missed = missedIn(rows);
+  const judged = rows.flatMap(({ verdicts }) => verdicts).length;
+  if (judged === 0) return 'Nothing was measured that has a budget.';
+  if (missed.length === 0) return `All ${judged} budgets were kept.`;
+  return `${missed.length} of ${judged} budgets were missed: ${missed.join('; ')}.`;
+}
 
 /** The rows as text in columns. */
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map((row, index) => [
-    rows[index - 1]?.work === row.work ? '' : row.work,
-    row.entrant,
-    digits(row.ms),
-    digits(row.timesFloor),
-    row.megabytes?.toFixed(0) ?? '',
-    digits(row.wallMs),
-    sizeOf(row.sentBytes),
-    verdictText(row.verdicts),
-  ]);
-  const lines = [heads, ...cells];
+  const lines = [heads, ...cellsOf(rows)];
   const widths = heads.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) =>
@@ -26,22 +42,42 @@ export function tableOf(rows: readonly Row[]): string {
     .join('\n');
 }
 
+function markdownTable(rows: readonly Row[]): string {
+  const rule = heads.map((_, column) => (isText(column) ? '---' : '--:'));
+  return [heads, rule, ...cellsOf(rows)].map((line) => `| ${line.join(' | ')} |`).join('\n');
+}
+
+function cellsOf(rows: readonly Row[]): string[][] {
+  return rows.map((row, index) => [
+    rows[index - 1]?.work === row.work ? '' : row.work,
+    row.entrant,
+    `${digits(row.figure)} ${row.unit}`,
+    ifAny(row.timesFloor, digits),
+    ifAny(row.megabytes, (megabytes) => megabytes.toFixed(0)),
+    ifAny(row.wallMs, digits),
+    ifAny(row.sentBytes, sizeText),
+    verdictText(row.verdicts),
+  ]);
+}
+
+function ifAny(value: number | undefined, text: (value: number) => string): string {
+  return value === undefined ? '' : text(value);
+}
+
 /** Budgets, each with whether it was kept. */
 export function verdictText(verdicts: readonly Verdict[]): string {
   return verdicts.map(({ bound, kept }) => `${bound} ${kept ? 'kept' : 'MISSED'}`).join(', ');
 }
 
-/** Three digits that count. */
-export function digits(value: number | undefined): string {
-  if (value === undefined) return '';
-  return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
-}
-
-function sizeOf(bytes: number): string {
+function sizeText(bytes: number): string {
   return bytes < 10_000 ? `${Math.round(bytes)} B` : `${Math.round(bytes / 1000)} KB`;
 }
 
 /** Names to the left, numbers to the right. */
 function align(cell: string, width: number, column: number): string {
-  return column < 2 || column === heads.length - 1 ? cell.padEnd(width) : cell.padStart(width);
+  return isText(column) ? cell.padEnd(width) : cell.padStart(width);
+}
+
+function isText(column: number): boolean {
+  return column < 2 || column === heads.length - 1;
 }

@@ -1,5 +1,5 @@
 /** The works by name: see `works`. */
-export type WorkName = 't50' | 't400' | 's20k' | 'j20' | 'c1000' | 'cold';
+export type WorkName = 't50' | 't400' | 's20k' | 'j20' | 'c1000' | 'cold' | 'size';
 
 /** What the model says in each answer of a work. */
 export interface Script {
@@ -88,7 +88,7 @@ export const works: readonly Work[] = [
 ];
 
 /** All names, in the order in which they are measured. */
-export const workNames: readonly WorkName[] = [...works.map(({ name }) => name), 'cold'];
+export const workNames: readonly WorkName[] = [...works.map(({ name }) => name), 'cold', 'size'];
 
 /** Most that a turn of t400 may cost, as a multiple of a turn of t50. */
 export const growthBudget = 1.05;
@@ -101,13 +101,16 @@ export const coldBudget = {
   cliTimesFloor: 2.2,
 } as const;
 
+/** Most that the code of `@cobbler/agent` and `@cobbler/provider-claude` may weigh in a program that bundles it. */
+export const sizeBudget = { gzipBytes: 25_000 } as const;
+
 /** The answer that a start is measured with. */
 export const startScript: Script = { turns: 1, deltas: 2, argumentBytes: 0, fragmentBytes: 1 };
 
 /** The answers that warm a process up. */
 export const warmUpScript: Script = { turns: 2, deltas: 2, argumentBytes: 60, fragmentBytes: 20 };
 
-/** The work of this name, which is not `cold`. */
+/** The work of this name; `cold` and `size` are done in another way. */
 export function workNamed(name: string): Work | undefined {
   return works.find((work) => work.name === name);
 }

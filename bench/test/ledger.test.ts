@@ -27,6 +27,12 @@ describe.each(names)('%s', (name) => {
     expect((await perform(subject(name), shape)).share).toBeLessThanOrEqual(most);
   });
 
+  test('a request of which it is said that nothing follows costs what it costs without a cache', async () => {
+    const stage = new Stage(subject(name), () => ({ blocks: ['Done.'] }));
+    await stage.play('Say it.', { system, tools: [read()], request: { cache: false } });
+    expect(shareOf(stage.service.bill)).toBe(1);
+  });
+
   test('random works never cost more than without a cache', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {
       const { share, breaks, requests } = await perform(subject(name), randomWork(seed));
@@ -168,6 +174,21 @@ describe('a limit', () => {
     },
   );
 
+  test.each(kinds)('on $name is not passed by eight runs that each take all they may', async ({ limits }) => {
+    for (const name of names) {
+      const stage = new Stage(subject(name), greedy);
+      const budget = new Budget(limits);
+      const options = { pricing: () => price, request: { maxTokens: 12_000 }, tools: [read(10)] };
+      const work = (index: number) => stage.play(`Read as run ${index}.`, options, { budget });
+      for (const { limit } of await Promise.all(Array.from({ length: 8 }, (_, index) => work(index))))
+        expect(['tokens', 'usd']).toContain(limit);
+      const spent = 'tokens' in limits ? stage.service.tokens : usdOf(stage, price);
+      const most = 'tokens' in limits ? limits.tokens : limits.usd;
+      expect(spent).toBeLessThanOrEqual(most);
+      expect(spent).toBeGreaterThanOrEqual(0.75 * most);
+    }
+  });
+
   test('holds for three levels of runs with parallel calls, whatever breaks meanwhile', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {
       const limits = { tokens: 60_000 + seed * 9_000 };
@@ -183,6 +204,14 @@ describe('a limit', () => {
       expect(budget.tokensLeft).toBe(limits.tokens - budget.tokens);
     }
   });
+});
+
+/** A model that says as much as it may before each call. */
+const greedy: Mind = ({ maxTokens = 1_000 }, index) => ({
+  blocks: [
+    words(`Part ${index}. `, maxTokens * 4 - 40),
+    callBlock(`call_${index}`, 'read', { path: `p${index}` }),
+  ],
 });
 
 /** A model that calls a tool for ever, at a service that is cut or overloaded now and then. */

@@ -53,6 +53,16 @@ describe.each(contestants)('%s does what is measured', (name) => {
   });
 });
 
+test('bytes are counted where they arrive', async () => {
+  const messages = [{ role: 'user', content: 'Grüezi' }];
+  const body = JSON.stringify({ messages });
+  for (let time = 1; time <= 2; time += 1) {
+    await (await fetch(`${server.url('small', 'count')}/v1/messages`, { method: 'POST', body })).text();
+  }
+  const bytes = 2 * (body.length + 1);
+  expect(server.received('count')).toMatchObject({ requests: 2, bytes, bytesByTurn: [bytes] });
+});
+
 test('a process of its own tells the same outcome and what it cost', async () => {
   const programs = {
     child: sourceOf('child'),

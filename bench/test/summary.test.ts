@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { entrantsFor } from '../src/measure.ts';
 import type { Options } from '../src/options.ts';
 import { readOptions } from '../src/options.ts';
+import type { Report } from '../src/report.ts';
+import { readReport, reportText } from '../src/report.ts';
 import type { Entrant, Sample } from '../src/round.ts';
-import { growthOf, median, rowsOf, startRows } from '../src/summary.ts';
-import { tableOf } from '../src/table.ts';
-import type { Work } from '../src/work.ts';
+import type { Row } from '../src/summary.ts';
+import { growthRows, median, missedIn, rowsIn, rowsOf, sizeRows, startRows } from '../src/summary.ts';
+import { markdownOf, tableOf, textOf } from '../src/table.ts';
+import type { Work, WorkName } from '../src/work.ts';
 
 const work: Work = {
   name: 't400',
@@ -17,24 +21,39 @@ const work: Work = {
 };
 
 /** CPU milliseconds of each round. */
-function samples(entrant: Entrant, cpu: readonly number[], megabytes = 50): Sample[] {
+function samples(
+  entrant: Entrant,
+  cpu: readonly number[],
+  megabytes = 50,
+  name: WorkName = 't400',
+): Sample[] {
   return cpu.map((cpuMs, round) => ({
-    work: work.name,
+    work: name,
     round,
     entrant,
     requests: 10,
     sentBytes: 5000,
-    done: {
-      turns: 10,
-      toolCalls: 9,
-      shown: 0,
-      text: '',
-      cpuMs,
-      wallMs: 2 * cpuMs,
-      peakBytes: megabytes * 1e6,
-    },
+    cost: { cpuMs, wallMs: 2 * cpuMs, peakBytes: megabytes * 1e6 },
   }));
 }
+
+function start(entrant: Entrant, startMs: number): Sample {
+  return { work: 'cold', round: 1, entrant, startMs, requests: 1, sentBytes: 100 };
+}
+
+function kept(rows: readonly Row[]): Record<string, boolean[]> {
+  return Object.fromEntries(rows.map((row) => [row.entrant, row.verdicts.map((verdict) => verdict.kept)]));
+}
+
+const empty: Report = {
+  node: '24.0.0',
+  cores: 2,
+  day: '2026-11-21',
+  rounds: 1,
+  samples: [],
+  sizes: [],
+  reached: [],
+};
 
 test('the median of an even number of values lies between the two in the middle', () => {
   expect(median([9, 1, 3])).toBe(3);
@@ -42,61 +61,140 @@ test('the median of an even number of values lies between the two in the middle'
   expect(median([])).toBeNaN();
 });
 
-test('a ratio is the median of those of each round, so that a slow round slows both', () => {
-  const rows = rowsOf(work, [...samples('floor', [10, 40, 10]), ...samples('cobbler', [15, 60, 18])]);
-  const [floor, cobbler] = rows;
-  expect(floor).toMatchObject({ ms: 1, timesFloor: 1, sentBytes: 500, verdicts: [] });
-  expect(cobbler).toMatchObject({ ms: 1.8, timesFloor: 1.5, megabytes: 50, wallMs: 3.6 });
-});
-
-test('what is judged by the best compares the best of all rounds', () => {
-  const best = { ...work, judgedBy: 'best' as const };
-  const [, cobbler] = rowsOf(best, [...samples('floor', [20, 10]), ...samples('cobbler', [30, 35])]);
-  expect(cobbler).toMatchObject({ ms: 3, timesFloor: 3 });
-});
-
-test('each bound of a budget is judged by itself', () => {
-  const [, cobbler] = rowsOf(work, [...samples('floor', [10]), ...samples('cobbler', [15], 120)]);
-  expect(cobbler?.verdicts).toEqual([
-    { bound: '<= 2 x floor', kept: true },
-    { bound: '<= 100 MB', kept: false },
-  ]);
-  expect(tableOf(rowsOf(work, samples('cobbler', [15], 120)))).toContain('<= 100 MB MISSED');
-});
-
-test('growth compares turns of the long loop with turns of the short one in the same round', () => {
-  const short = { work, samples: samples('cobbler', [10, 20, 30]) };
-  const long = { work, samples: samples('cobbler', [12, 24, 60]) };
-  expect(growthOf(short, long)).toMatchObject([
-    { entrant: 'cobbler', growth: 1.2, verdicts: [{ kept: false }] },
-  ]);
-});
-
-test('a start is judged against the floor that has loaded the same SDK', () => {
-  const start = (entrant: Entrant, startMs: number): Sample => ({
-    work: 'cold',
-    round: 1,
-    entrant,
-    startMs,
-    requests: 1,
-    sentBytes: 100,
+describe('ratios', () => {
+  test('are medians of those of each round, so that a slow round slows both', () => {
+    const rows = rowsOf(work, [...samples('floor', [10, 40, 10]), ...samples('cobbler', [15, 60, 18])]);
+    const [floor, cobbler] = rows;
+    expect(floor).toMatchObject({ figure: 1, unit: 'ms', timesFloor: 1, sentBytes: 500, verdicts: [] });
+    expect(cobbler).toMatchObject({ figure: 1.8, timesFloor: 1.5, megabytes: 50, wallMs: 3.6 });
   });
-  const rows = startRows([
-    start('floor', 70),
-    start('floor-with-sdk', 160),
-    start('cobbler', 180),
-    start('cobbler-cli', 140),
+
+  test('of what is judged by the best compare the best of all rounds', () => {
+    const best = { ...work, judgedBy: 'best' as const };
+    const [, cobbler] = rowsOf(best, [...samples('floor', [20, 10]), ...samples('cobbler', [30, 35])]);
+    expect(cobbler).toMatchObject({ figure: 3, timesFloor: 3 });
+  });
+
+  test('growth compares turns of the long loop with turns of the short one in the same round', () => {
+    const short = samples('cobbler', [50, 100, 150], 50, 't50');
+    const long = samples('cobbler', [480, 960, 2400]);
+    expect(growthRows(short, long)).toMatchObject([
+      { entrant: 'cobbler', figure: 1.2, unit: 'x', verdicts: [{ kept: false, is: '1.20 x t50' }] },
+    ]);
+    expect(growthRows([], long)).toEqual([]);
+  });
+});
+
+describe('budgets', () => {
+  test('each bound is judged by itself', () => {
+    const [, cobbler] = rowsOf(work, [...samples('floor', [10]), ...samples('cobbler', [15], 120)]);
+    expect(cobbler?.verdicts).toEqual([
+      { bound: '<= 2 x floor', is: '1.50 x floor', kept: true },
+      { bound: '<= 100 MB', is: '120 MB', kept: false },
+    ]);
+    expect(tableOf(cobbler === undefined ? [] : [cobbler])).toContain('<= 2 x floor kept, <= 100 MB MISSED');
+  });
+
+  test('a start is judged against the floor that has loaded the same SDK', () => {
+    const rows = startRows([
+      start('floor', 70),
+      start('floor-with-sdk', 160),
+      start('cobbler', 180),
+      start('cobbler-cli', 140),
+      start('cobbler-cli-first', 400),
+    ]);
+    expect(kept(rows)).toEqual({
+      floor: [],
+      'floor-with-sdk': [],
+      cobbler: [false],
+      'cobbler-cli': [true],
+      'cobbler-cli-first': [],
+    });
+  });
+
+  test('a size is judged by what goes over the wire, and by what comes with the main entry', () => {
+    const sizes = (gzipBytes: number) => [
+      { entrant: 'cobbler' as const, bytes: 100_000, gzipBytes },
+      { entrant: 'ai-sdk' as const, bytes: 500_000, gzipBytes: 130_000 },
+    ];
+    const lazyZod = [{ name: 'zod', lazily: true }];
+    expect(kept(sizeRows(sizes(25_000), []))).toEqual({ cobbler: [true, true], 'ai-sdk': [] });
+    expect(kept(sizeRows(sizes(25_001), lazyZod))).toEqual({ cobbler: [false, true], 'ai-sdk': [] });
+    expect(kept(sizeRows(sizes(1), [{ name: 'zod', lazily: false }]))['cobbler']).toEqual([true, false]);
+    expect(kept(sizeRows(sizes(1), [{ name: 'yaml', lazily: true }]))['cobbler']).toEqual([true, false]);
+  });
+
+  test('what was missed is named with what was measured', () => {
+    const report: Report = {
+      ...empty,
+      samples: [...samples('floor', [10]), ...samples('cobbler', [31])],
+      sizes: [{ entrant: 'cobbler', bytes: 90_000, gzipBytes: 30_000 }],
+    };
+    expect(missedIn(rowsIn(report))).toEqual([
+      't400, cobbler: 3.10 x floor, not <= 2 x floor',
+      'size, cobbler: 30.0 KB, not <= 25 KB',
+    ]);
+    expect(textOf(report)).toContain('2 of 4 budgets were missed: t400, cobbler: 3.10 x floor');
+    expect(textOf({ ...empty, samples: samples('floor', [10]) })).toContain('Nothing was measured that has');
+  });
+});
+
+test('rows come in the order of the works, growth behind the loops it compares', () => {
+  const report: Report = {
+    ...empty,
+    sizes: [{ entrant: 'cobbler', bytes: 9, gzipBytes: 8 }],
+    samples: [
+      start('floor', 70),
+      ...samples('cobbler', [5], 50, 's20k'),
+      ...samples('cobbler', [9]),
+      ...samples('cobbler', [1], 50, 't50'),
+      ...samples('floor', [1], 50, 't50'),
+    ],
+  };
+  const order = rowsIn(report).map((row) => `${row.work} ${row.entrant}`);
+  expect(order).toEqual([
+    't50 floor',
+    't50 cobbler',
+    't400 cobbler',
+    't400 to t50 cobbler',
+    's20k cobbler',
+    'cold floor',
+    'size cobbler',
   ]);
-  const verdicts = Object.fromEntries(rows.map((row) => [row.entrant, row.verdicts.map(({ kept }) => kept)]));
-  expect(verdicts).toEqual({ floor: [], 'floor-with-sdk': [], cobbler: [false], 'cobbler-cli': [true] });
+  const lines = markdownOf(report).split('\n');
+  expect(lines[2]).toMatch(/^\| work \| entrant \|/);
+  expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(2 + order.length);
+});
+
+test('a kept report gives the same rows, and anything else is refused', () => {
+  const report: Report = { ...empty, samples: [...samples('floor', [10.5]), ...samples('cobbler', [15])] };
+  expect(rowsIn(readReport(reportText(report)))).toEqual(rowsIn(report));
+  expect(reportText({ ...empty, samples: samples('floor', [1 / 3]) })).toContain('"cpuMs":0.333,');
+  expect(() => readReport('{}')).toThrow('no file that --json has written');
+});
+
+test('without peers only the floor and Cobbler are measured', () => {
+  expect(entrantsFor('t50', { peers: false }, true)).toEqual(['floor', 'cobbler']);
+  expect(entrantsFor('cold', { peers: false }, false)).toEqual(['floor-with-sdk', 'floor', 'cobbler']);
+  expect(entrantsFor('cold', { peers: true }, true)).toContain('cobbler-cli-first');
+  expect(entrantsFor('size', { peers: true }, true)).not.toContain('floor');
 });
 
 test('options choose works in their own order, and a mistake is named', () => {
-  const expected: Partial<Options> = { works: ['t50', 'cold'], rounds: 2, peers: false, build: false };
+  const expected: Partial<Options> = {
+    works: ['t50', 'cold'],
+    rounds: 2,
+    peers: false,
+    build: false,
+    strict: false,
+  };
   expect(
-    readOptions(['--works', 'cold,t50', '--rounds', '2', '--peers', 'none', '--no-build']),
+    readOptions(['--works', 'cold,t50', '--rounds', '2', '--peers', 'none', '--no-build', '--no-strict']),
   ).toMatchObject(expected);
+  expect(readOptions([])).toMatchObject({ rounds: 5, strict: true, peers: true, help: false });
+  expect(readOptions(['-h']).help).toBe(true);
   expect(() => readOptions(['--works', 't51'])).toThrow('There is no work t51');
   expect(() => readOptions(['--rounds', '0'])).toThrow('--rounds is 0');
   expect(() => readOptions(['--peers', 'some'])).toThrow('--peers is some');
+  expect(() => readOptions(['--from', 'a', '--json', 'b'])).toThrow('give one of them');
 });

@@ -49,11 +49,17 @@ function* packageDirection({ sources }, house) {
 }
 
 /** @type {Rule} */
-function* declaredDependencies({ sources }) {
+function* declaredDependencies({ sources }, { bundled }) {
   for (const { path, owner, imports } of sources.values()) {
     if (!owner || !path.startsWith(`${owner.folder}/src/`)) continue;
-    const { dependencies, peerDependencies, optionalDependencies } = owner.manifest;
-    const declared = { ...dependencies, ...peerDependencies, ...optionalDependencies };
+    const { dependencies, devDependencies, peerDependencies, optionalDependencies } = owner.manifest;
+    const declared = {
+      ...dependencies,
+      ...peerDependencies,
+      ...optionalDependencies,
+      // What its build takes in, nobody has to install.
+      ...(bundled.includes(owner.name) && devDependencies),
+    };
     for (const { specifier, line, external } of imports) {
       const name = external ?? packageOf(specifier);
       if (!name || name === 'node:' || name === owner.name || name in declared) continue;

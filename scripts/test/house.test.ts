@@ -73,6 +73,16 @@ describe('packages', () => {
       }),
     ).toEqual([]);
   });
+
+  test('only a package that is bundled may live on devDependencies', () => {
+    const manifest = JSON.stringify({ name: '@cobbler/tools', devDependencies: { commander: '15.1.0' } });
+    expect(
+      found({
+        'packages/tools/package.json': manifest,
+        'packages/tools/src/index.ts': "import 'commander';",
+      }),
+    ).toEqual(['packages/tools/src/index.ts:1 declared dependencies']);
+  });
 });
 
 describe('layers of the core', () => {

@@ -1,0 +1,64 @@
+import type { Bench, Entrant, Place, Sample } from './round.ts';
+import { sample, sampleStart, startOnce } from './round.ts';
+import { digits } from './summary.ts';
+import type { WorkName } from './work.ts';
+import { workNamed } from './work.ts';
+
+/** What is to be measured. */
+export interface Plan {
+  readonly works: readonly WorkName[];
+  readonly rounds: number;
+  /** Whether the peers are measured too. */
+  readonly peers: boolean;
+  /** Told after each measurement. */
+  readonly tell: (line: string) => void;
+}
+
+/**
+ * All rounds. Within a round every work is done by each entrant right after the other, and the order moves
+ * on by one each round, so that a load from outside meets all alike.
+ */
+export async function measure(bench: Bench, plan: Plan): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  if (plan.works.includes('cold') && bench.cli !== undefined) await startOnce(bench);
+  for (const { work, round } of scheduleOf(plan)) {
+    const entrants = entrantsFor(work, plan, bench.cli !== undefined);
+    const first = (round - 1) % entrants.length;
+    for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
+      const taken = await take(bench, { work, round, entrant });
+      plan.tell(`${work}, round ${round}: ${entrant} ${summed(taken)}`);
+      samples.push(taken);
+    }
+  }
+  return samples;
+}
+
+/** What comes when. A start is short and its time is that of the wall, so each round takes three. */
+function* scheduleOf({ works, rounds }: Plan): Generator<{ work: WorkName; round: number }> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const work of works.filter((name) => name !== 'size')) {
+      const times = work === 'cold' ? 3 : 1;
+      for (let time = 1; time <= times; time += 1) yield { work, round: round * times + time };
+    }
+  }
+}
+
+function take(bench: Bench, place: Place): Promise<Sample> {
+  const work = workNamed(place.work);
+  return work === undefined ? sampleStart(bench, place) : sample(bench, work, place);
+}
+
+/** Who takes part in a work. */
+export function entrantsFor(work: WorkName, { peers }: Pick<Plan, 'peers'>, hasCli: boolean): Entrant[] {
+  const others: Entrant[] = peers ? ['anthropic-sdk', 'ai-sdk'] : [];
+  if (work === 'size') return [...others, 'cobbler-and-sdk', 'cobbler'];
+  if (work !== 'cold') return ['floor', ...others, 'cobbler'];
+  const clis: Entrant[] = hasCli ? ['cobbler-cli', 'cobbler-cli-first'] : [];
+  return ['floor-with-sdk', 'floor', ...others, 'cobbler', ...clis];
+}
+
+function summed({ cost, startMs = Number.NaN }: Sample): string {
+  if (cost === undefined) return `${digits(startMs)} ms to the first request`;
+  const megabytes = (cost.peakBytes / 1e6).toFixed(0);
+  return `${digits(cost.cpuMs)} ms CPU, ${digits(cost.wallMs)} ms, ${megabytes} MB`;
+}

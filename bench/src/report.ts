@@ -1,0 +1,37 @@
+import type { Sample } from './round.ts';
+import type { Reached, Size } from './size.ts';
+
+/** Everything that was measured, and on what. */
+export interface Report {
+  readonly node: string;
+  readonly cores: number;
+  /** The day, in ISO form. */
+  readonly day: string;
+  readonly rounds: number;
+  readonly samples: readonly Sample[];
+  readonly sizes: readonly Size[];
+  /** Packages that come with the main entry of `@cobbler/agent`. */
+  readonly reached: readonly Reached[];
+}
+
+/** As JSON with one measurement per line, times to the microsecond. */
+export function reportText({ samples, sizes, reached, ...about }: Report): string {
+  const head = Object.entries(about).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+  const lists = Object.entries({ reached, sizes, samples }).map(
+    ([name, items]) => `"${name}":[${items.map((item) => `\n${JSON.stringify(item, rounded)}`).join(',')}]`,
+  );
+  return `{${[...head, ...lists].join(',\n')}}\n`;
+}
+
+function rounded(_name: string, value: unknown): unknown {
+  return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
+}
+
+/** @throws Error when the text is no report. */
+export function readReport(text: string): Report {
+  const report: Report = JSON.parse(text);
+  if (!Array.isArray(report.samples) || !Array.isArray(report.sizes) || !Array.isArray(report.reached)) {
+    throw new Error('This is no file that --json has written.');
+  }
+  return report;
+}

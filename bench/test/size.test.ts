@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { reachedFrom, reachedIn, sizesOf, weightOf } from '../src/size.ts';
+
+/** A folder with these files in it. */
+function planted(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cobbler-size-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+const packed = (name: string, text: string) => ({
+  [`node_modules/${name}/package.json`]: JSON.stringify({ name, type: 'module', exports: './index.js' }),
+  [`node_modules/${name}/index.js`]: text,
+});
+
+test('what is repeated weighs little once it is compressed', () => {
+  const text = new TextEncoder().encode('the same again; '.repeat(1000));
+  const { bytes, gzipBytes } = weightOf([text, text]);
+  expect(bytes).toBe(32_000);
+  expect(gzipBytes).toBeLessThan(300);
+});
+
+test('a program weighs what it imports, minified, and not what stands beside it', async () => {
+  const unused = `export const unused = ${JSON.stringify('x'.repeat(5000))};`;
+  const folder = planted({
+    ...packed('@cobbler/agent', `${unused}\nexport function defineTool() {}\nexport class Executor {}`),
+    ...packed(
+      '@cobbler/provider-claude',
+      "import '@anthropic-ai/sdk';\nexport const createClaude = () => 'made';",
+    ),
+    ...packed('@anthropic-ai/sdk', `globalThis.sdk = ${JSON.stringify('y'.repeat(9000))};`),
+  });
+  const [own, whole] = await sizesOf(['cobbler', 'cobbler-and-sdk', 'floor'], folder);
+  expect(own).toMatchObject({ entrant: 'cobbler' });
+  expect(own?.bytes).toBeLessThan(500);
+  expect(whole?.bytes).toBeGreaterThan(9000);
+});
+
+test('what an entry reaches is named with whether that is put off', async () => {
+  const folder = planted({
+    ...packed('entry', "import 'eager'; export const late = () => import('late'); export const both = 1;"),
+    ...packed('eager', "import 'deeper'; export const again = () => import('deeper');"),
+    ...packed('deeper', 'export const deep = 1;'),
+    ...packed('late', "import 'later';"),
+    ...packed('later', 'export const later = 1;'),
+  });
+  expect(await reachedFrom('entry', folder)).toEqual([
+    { name: 'deeper', lazily: false },
+    { name: 'eager', lazily: false },
+    { name: 'late', lazily: true },
+    { name: 'later', lazily: true },
+  ]);
+});
+
+test('files of the workspace belong to no package that is reached', () => {
+  const inputs = {
+    '<stdin>': {
+      bytes: 1,
+      imports: [{ path: '../packages/agent/dist/index.js', kind: 'import-statement' as const }],
+    },
+    '../packages/agent/dist/index.js': { bytes: 1, imports: [] },
+  };
+  expect(reachedIn({ inputs }, '@cobbler/agent')).toEqual([]);
+});
