@@ -6,6 +6,7 @@ export default bundle(
     events: 'src/events.ts',
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',
+    'remote/index': 'src/remote/index.ts',
     'testing/index': 'src/testing/index.ts',
     // The two ends of `#transport`, which the importing program's conditions choose between.
     'provider/fetch-transport': 'src/provider/fetch-transport.ts',

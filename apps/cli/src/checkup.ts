@@ -22,11 +22,14 @@ export interface Check {
 const leastNode = [22, 18] as const;
 
 /** Checks everything a run needs, without asking a model. Never throws. */
-export function checkSetup(flags: ModelFlags, io: Io): { checks: Check[]; settings?: Settings } {
+export async function checkSetup(
+  flags: ModelFlags,
+  io: Io,
+): Promise<{ checks: Check[]; settings?: Settings }> {
   const checks = [checkNode(process.versions.node), checkHome(io)];
   let settings: Settings;
   try {
-    settings = readSettings(io.env, flags);
+    settings = await readSettings(io.env, flags);
   } catch (error) {
     checks.push({
       name: 'configuration',

@@ -26,8 +26,8 @@ export interface CommandRow {
   /** What its own help says beyond its options. */
   readonly about: readonly string[];
   readonly groups: readonly OptionGroup[];
-  /** Words that complete its first operand. */
-  readonly words?: readonly string[];
+  /** What completes its first operand. */
+  readonly words?: 'file' | readonly string[];
 }
 
 const runGroups: readonly OptionGroup[] = [
@@ -88,6 +88,22 @@ const runGroups: readonly OptionGroup[] = [
       { flags: '--max-usd <amount>', text: 'most money, in US dollars' },
       { flags: '--max-tokens <n>', text: 'most tokens, in and out together' },
       { flags: '--timeout <time>', text: 'most time, such as 90s or 10m (default 1h)' },
+      { flags: '--allow-unpriced', text: 'with a limit on money: also models whose price is unknown' },
+    ],
+  },
+  {
+    title: 'Long work',
+    options: [
+      {
+        flags: '--compact-above <n>',
+        text: 'summarise older messages above so many tokens, or never (default: 80% of the window)',
+        completes: ['never'],
+      },
+      {
+        flags: '--spill-above <bytes>',
+        text: 'put longer tool output away, to be read in parts, or never (default 64k)',
+        completes: ['never'],
+      },
     ],
   },
   {
@@ -114,6 +130,40 @@ const runGroups: readonly OptionGroup[] = [
     ],
   },
 ];
+
+/** What a server decides for all its sessions: what `run` decides for one, but for its prompt and output. */
+const serveGroups: readonly OptionGroup[] = [
+  {
+    title: 'Server',
+    options: [
+      { flags: '--port <n>', text: 'listen on this port (default 4370; 0 for any free one)' },
+      { flags: '--host <address>', text: 'listen on this address (default 127.0.0.1)' },
+      {
+        flags: '--allowed-host <name>',
+        text: 'serve requests for this name too, such as that of a proxy; repeatable',
+        repeats: true,
+      },
+      { flags: '--rotate-token', text: "replace the owner's token" },
+      { flags: '--store <file>', text: 'keep sessions in this file', completes: 'file' },
+      {
+        flags: '--log-level <level>',
+        text: 'log from debug, info, warn or error up, on standard error',
+        completes: ['debug', 'info', 'warn', 'error'],
+      },
+    ],
+  },
+  ...runGroups
+    .filter(({ title }) => title !== 'Output')
+    .map(({ title, options }) => ({
+      title,
+      options: options.filter(({ flags }) => !flags.includes('--attach')),
+    })),
+];
+
+const serverUrl: OptionRow = {
+  flags: '--url <url>',
+  text: 'ask this server instead of the one on this machine',
+};
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandRow[] = [
@@ -174,6 +224,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'doctor',
     operands: '[file]',
+    words: 'file',
     text: 'check the setup, or a transcript, and say what repairs it',
     about: [
       'With FILE (or - for standard input) it checks a transcript instead: the events of `cobbler run --json`,',
@@ -201,6 +252,36 @@ export const commands: readonly CommandRow[] = [
     ],
   },
   {
+    name: 'serve',
+    operands: '',
+    text: 'serve sessions over HTTP, with events, approvals and a token',
+    about: [
+      'It prints one address with the token in it, and answers until Ctrl-C. Model, folder, tools, permissions and',
+      'limits are those given here; no request can change them. What needs a person waits until somebody answers:',
+      'cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.',
+    ],
+    groups: serveGroups,
+  },
+  {
+    name: 'approve',
+    operands: '[id]',
+    text: 'allow a call that waits on the server; without an id: list them',
+    about: ['A unique beginning of the id is enough. An answer counts once, for exactly what is shown.'],
+    groups: [{ title: 'Options', options: [serverUrl] }],
+  },
+  {
+    name: 'deny',
+    operands: '[id]',
+    text: 'deny a call that waits on the server',
+    about: ['A unique beginning of the id is enough.'],
+    groups: [
+      {
+        title: 'Options',
+        options: [serverUrl, { flags: '--message <text>', text: 'what the model is told' }],
+      },
+    ],
+  },
+  {
     name: 'completion',
     operands: '<shell>',
     text: 'completion for bash, zsh or fish',
@@ -218,7 +299,7 @@ export const commands: readonly CommandRow[] = [
     text: 'all about one command',
     about: [],
     groups: [],
-    words: ['run', 'demo', 'models', 'config', 'doctor', 'completion'],
+    words: ['run', 'demo', 'models', 'config', 'doctor', 'serve', 'approve', 'deny', 'completion'],
   },
 ];
 

@@ -11,13 +11,13 @@ import { UsageError } from './usage-error.ts';
  *
  * @throws UsageError when it cannot be written, AgentError `invalid` when the outcome would not be usable.
  */
-export function writeSetting(path: string, keys: readonly string[], value: unknown): void {
+export async function writeSetting(path: string, keys: readonly string[], value: unknown): Promise<void> {
   const before = readOrEmpty(path);
-  if (before.trim() !== '') parseConfig(before, path);
+  if (before.trim() !== '') await parseConfig(before, path);
   const document = parseDocument(before);
   document.setIn(keys, value);
   const text = document.toString();
-  parseConfig(text, path);
+  await parseConfig(text, path);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     replaceFile(realPathOf(path), text);

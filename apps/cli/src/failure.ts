@@ -83,7 +83,7 @@ function unusable(error: AgentError, context: FailureContext): Failure {
     return {
       what: `The price of ${oneLine(context.model)} is unknown, so --max-usd cannot be kept.`,
       advice: [
-        'Give its price under "prices" in the configuration, or limit the run by --max-tokens instead.',
+        'Give its price under "prices" in the configuration, limit the run by --max-tokens instead, or run it all the same: --allow-unpriced',
       ],
     };
   }

@@ -59,6 +59,11 @@ export function parseCount(text: string): number | undefined {
   return Number.isInteger(count) ? positive(count) : undefined;
 }
 
+/** Reads what {@link parseCount} reads, and `never` or 0 as 0. */
+export function parseBound(text: string): number | undefined {
+  return /^(never|0)$/.test(text.trim()) ? 0 : parseCount(text);
+}
+
 /** Reads an amount of US dollars above zero, with or without `$`. */
 export function parseUsd(text: string): number | undefined {
   const match = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text.trim());

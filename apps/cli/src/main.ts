@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { commandRow } from './command-table.ts';
 import { help } from './commands/help.ts';
+import { keepCompiled } from './compiled.ts';
 import { visible } from './escape.ts';
 import type { Io } from './io.ts';
 import { processIo } from './process-io.ts';
@@ -14,10 +14,11 @@ const lingerMs = 6000;
 async function main(io: Io): Promise<number> {
   const [first] = io.args;
   const own = io.args.includes('--') ? io.args.slice(0, io.args.indexOf('--')) : io.args;
-  if (first === '--version' || first === '-V') return version(io);
+  if (first === '--version' || first === '-V') return await version(io);
   if (own.some((arg) => arg === '--help' || arg === '-h')) {
     return help(commandRow(first ?? '') === undefined ? undefined : first, io);
   }
+  keepCompiled(io.env);
   const { parseCommandLine } = await import('./command-line.ts');
   const { command, operands, options } = parseCommandLine(io.args);
   switch (command) {
@@ -35,6 +36,18 @@ async function main(io: Io): Promise<number> {
     }
     case 'completion':
       return (await import('./commands/completion.ts')).completion(operands[0], io);
+    case 'serve':
+      return await (await import('./commands/serve.ts')).serve(options, io);
+    case 'approve':
+    case 'deny': {
+      const decision = command === 'approve' ? 'allow' : 'deny';
+      return await (await import('./commands/approval.ts')).answerApproval(
+        decision,
+        operands[0],
+        options,
+        io,
+      );
+    }
     case 'help':
       return help(operands[0], io);
     default:
@@ -42,11 +55,9 @@ async function main(io: Io): Promise<number> {
   }
 }
 
-function version(io: Io): number {
-  const manifest: { version?: string } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
-  io.stdout.write(`${manifest.version ?? 'unknown'}\n`);
+async function version(io: Io): Promise<number> {
+  const { ownVersion } = await import('./own-version.ts');
+  io.stdout.write(`${ownVersion()}\n`);
   return 0;
 }
 

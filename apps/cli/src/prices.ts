@@ -2,8 +2,10 @@ import type { Price, Pricing } from '@cobbler/agent';
 
 /** Where prices come from, nearest first. */
 export interface PriceSources {
-  /** From the configuration, by model id. */
+  /** From the configuration, by model id or alias. */
   readonly own: Readonly<Record<string, Price>>;
+  /** What the provider's aliases stand for. */
+  readonly aliases?: readonly { readonly id: string; readonly alias?: string }[];
   /** The providers' tables. */
   readonly tables: readonly Pricing[];
   /** Where requests go, when that is not the provider's own address. */
@@ -19,7 +21,8 @@ const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 
  */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {
   const known: Pricing = (name, id, inputTokens) => {
-    if (Object.hasOwn(sources.own, id)) return sources.own[id];
+    const own = ownPrice(sources, id);
+    if (own !== undefined) return own;
     for (const table of sources.tables) {
       const price = table(name, id, inputTokens);
       if (price !== undefined) return price;
@@ -30,6 +33,14 @@ export async function pricingFor(sources: PriceSources, provider: string, model:
   const general = await generalPricing(provider, model, sources.baseURL);
   return (name, id, inputTokens) =>
     known(name, id, inputTokens) ?? (name === provider ? general?.(inputTokens) : undefined);
+}
+
+/** A price by model id, or by the alias that stands for it. A service may name a model with the day of its release. */
+function ownPrice({ own, aliases = [] }: PriceSources, id: string): Price | undefined {
+  const undated = id.replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
+  const alias = aliases.find((model) => model.id === undated)?.alias ?? undated;
+  const name = [id, undated, alias].find((known) => Object.hasOwn(own, known));
+  return name === undefined ? undefined : own[name];
 }
 
 /** A price by the length of the request; no length means one that is not known yet. */
@@ -55,6 +66,8 @@ async function generalPricing(
       output,
       ...(cacheRead !== undefined && { cacheRead }),
       ...(cacheWrite !== undefined && { cacheWrite }),
+      // The list does not know the hour that Claude can keep a prompt for, at twice the price of input.
+      ...(provider === 'claude' && { cacheWriteLong: 2 * input }),
     };
   };
 }

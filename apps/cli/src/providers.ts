@@ -18,6 +18,8 @@ export interface LoadedProvider {
   readonly create: AgentFactory;
   readonly pricing: Pricing;
   readonly models: readonly KnownModel[];
+  /** Where the prices of `models` stand and when they were read. */
+  readonly priceSource: { readonly from: string; readonly on: string };
 }
 
 /** A provider, as far as it is known without loading it. */
@@ -44,8 +46,10 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     address: 'https://api.anthropic.com',
     ownModels: /^claude-/,
     async load() {
-      const { createClaude, claudeModels, claudePricing } = await import('@cobbler/provider-claude');
-      return { create: createClaude, pricing: claudePricing, models: claudeModels };
+      const { createClaude, claudeModels, claudePricing, priceSource } = await import(
+        '@cobbler/provider-claude'
+      );
+      return { create: createClaude, pricing: claudePricing, models: claudeModels, priceSource };
     },
   },
   openai: {
@@ -55,12 +59,13 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     address: 'https://api.openai.com/v1',
     ownModels: /^(gpt-\d|o\d|codex-)/,
     async load(api) {
-      const { createOpenAI, modelAliases, openAIPrice, openAIPricing } = await import(
+      const { createOpenAI, modelAliases, openAIPrice, openAIPricing, priceSource } = await import(
         '@cobbler/provider-openai'
       );
       return {
         create: (config) => createOpenAI({ ...config, ...(api !== undefined && { api }) }),
         pricing: openAIPricing,
+        priceSource,
         models: Object.entries(modelAliases).map(([alias, id]) => {
           const price = openAIPrice(id, 0);
           return { id, alias, ...(price !== undefined && { price }) };

@@ -24,6 +24,9 @@ export const taskOptions: readonly string[] = [
   'maxUsd',
   'maxTokens',
   'timeout',
+  'allowUnpriced',
+  'compactAbove',
+  'spillAbove',
 ];
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
-import { AgentError, cleanKey } from '@cobbler/agent';
+import type { Blobs, FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
+import { AgentError, cleanKey, memoryBlobs } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
 import type { Player, Tape } from '@cobbler/agent/testing';
@@ -31,6 +31,8 @@ export interface Reel {
   readonly note: readonly string[];
   /** What the run is told about the world: found out now, or as it was when recorded. */
   fact<Value>(name: string, make: () => Value): Value;
+  /** Where long output is put away. A replay leaves nothing behind. */
+  blobs(make: () => Blobs): Blobs;
   /** What the provider is given beside its configuration. */
   link(values: FileConfig): Partial<FactoryConfig>;
   /** Closes the cassette. Returns the exit code. */
@@ -60,27 +62,34 @@ export async function openReel(words: readonly string[], given: Raw, io: Io): Pr
   const name = visible(flags.path);
   if (mode !== 'replay') checkWritable(path, mode === 'record' ? '--record' : '--replay');
   const { recorder, player } = await import('@cobbler/agent/testing');
-  const begin = (): Recording => {
+  const begin = async (): Promise<Recording> => {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
+    const secrets = await secretsOf(io.env);
     return {
       path,
       lines,
       anew: mode === 'refresh',
-      tape: recorder({ turn, secrets: secretsOf(io.env), write }),
+      tape: recorder({ turn, secrets, write }),
     };
   };
-  if (mode === 'record') return recording({ options: given, note: [`records ${name}`] }, begin(), io);
+  if (mode === 'record') return recording({ options: given, note: [`records ${name}`] }, await begin(), io);
   // What was allowed when recording may be somebody else's permission.
   const liveTools = (tool: Tool) =>
     given['liveTools'] === true && (tool.effect === 'read' || given['yes'] === true);
   const tape = openCassette(path, (text) => player(text, { turn, liveTools }));
   const asked = words.length > 0 ? undefined : tape.fact<Prompt | undefined>('prompt', () => undefined);
   const prompt = asked === undefined ? {} : { prompt: asked };
-  const recorded = tape.fact<Raw>('options', () => ({}));
+  const recorded = tape.fact<Raw | undefined>('options', () => undefined);
+  // It is written last.
+  if (recorded === undefined)
+    throw new UsageError(
+      `${path} is not whole: it ends before its run did.`,
+      'Record it once more: cobbler --record FILE "..."',
+    );
   if (mode === 'refresh') {
     const options = { ...given, ...withoutTrust(recorded) };
-    return recording({ options, note: [`records ${name} anew`], ...prompt }, begin(), io);
+    return recording({ options, note: [`records ${name} anew`], ...prompt }, await begin(), io);
   }
   // A --yes that was given is about live tools; what the run may do is what it might then.
   const options = { ...given, yes: undefined, ...recorded };
@@ -103,6 +112,7 @@ function plainRun(options: Raw): Reel {
     isReplay: false,
     note: [],
     fact: (_, make) => make(),
+    blobs: (make) => make(),
     link: () => ({}),
     close: ({ exitCode }) => exitCode,
   };
@@ -125,6 +135,7 @@ function recording(taken: Taken, { tape, path, lines, anew }: Recording, io: Io)
     tape,
     isReplay: false,
     fact: (name, make) => tape.fact(name, make),
+    blobs: (make) => tape.blobs(make()),
     link: (values) => linkOf(tape, values),
     close({ result, exitCode, form, settings }) {
       tape.fact('options', () => recordedOptions(taken.options, settings));
@@ -155,6 +166,7 @@ function replaying(taken: Taken, tape: Player, io: Io): Reel {
     tape,
     isReplay: true,
     fact: (name, make) => tape.fact(name, make),
+    blobs: () => memoryBlobs(),
     link: (values) => ({ ...linkOf(tape, values), apiKey: noKey }),
     close({ result, exitCode }) {
       try {
@@ -209,8 +221,8 @@ function openCassette(path: string, open: (text: string) => Player): Player {
 }
 
 /** Keys that are configured, and whatever else in the environment is called a secret. */
-function secretsOf(env: Environment): string[] {
-  const { values } = loadConfig({ env });
+async function secretsOf(env: Environment): Promise<string[]> {
+  const { values } = await loadConfig({ env });
   const named = Object.entries(env).filter(([name]) => /(KEY|TOKEN|SECRET|PASSWORD)$/i.test(name));
   const all = [values.apiKey, ...Object.values(values.keys ?? {}), ...named.map(([, value]) => value)];
   return all.flatMap((secret) => cleanKey(secret) ?? []);

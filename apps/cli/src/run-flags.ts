@@ -1,4 +1,4 @@
-import { parseCount, parseDuration, parseUsd } from './figures.ts';
+import { parseBound, parseCount, parseDuration, parseUsd } from './figures.ts';
 import type { PermissionMode } from './permission.ts';
 import type { Api } from './providers.ts';
 import { UsageError } from './usage-error.ts';
@@ -21,6 +21,11 @@ export interface RunFlags {
   readonly maxUsd?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
+  readonly allowUnpriced: boolean;
+  /** 0: never. */
+  readonly compactAbove?: number;
+  /** 0: never. */
+  readonly spillAbove?: number;
   readonly output?: string;
   readonly form: OutputForm;
   readonly verbose: boolean;
@@ -52,6 +57,9 @@ export function readRunFlags(raw: Raw): RunFlags {
     ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
     ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
     ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),
+    allowUnpriced: raw['allowUnpriced'] === true,
+    ...optional('compactAbove', number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never')),
+    ...optional('spillAbove', number(raw, 'spillAbove', '--spill-above', parseBound, '64k or never')),
     ...optional('output', text(raw['output'])),
     form: readForm(raw),
     verbose: raw['verbose'] === true,

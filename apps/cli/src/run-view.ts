@@ -4,7 +4,7 @@ import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import type { CallBook } from './call-book.ts';
 import { VisibleStream, visible } from './escape.ts';
-import { formatCount, formatMs } from './figures.ts';
+import { formatCount, formatMs, plural } from './figures.ts';
 import { footerLine } from './footer.ts';
 import type { Io, Key } from './io.ts';
 import { MarkdownStream } from './markdown.ts';
@@ -91,6 +91,9 @@ export class RunView implements View {
         break;
       case 'cache_break':
         this.#cacheBreak(event);
+        break;
+      case 'compacted':
+        this.#compacted(event);
         break;
       case 'assistant':
         calls.answered(event);
@@ -240,6 +243,14 @@ export class RunView implements View {
     if (!verbose || quiet) return;
     const words = `cache broken at ${layer} ${block}: about ${formatCount(tokens)} tokens are read anew`;
     this.#lines([report.style.dim(words)]);
+  }
+
+  /** The model does not know any more what was said in detail: that may explain what it does next. */
+  #compacted({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
+    const { quiet, report } = this.#parts;
+    if (quiet || upTo === 0) return;
+    const how = spent === undefined ? 'left out' : 'summarised';
+    this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save room`)]);
   }
 
   #lines(lines: readonly string[]): void {

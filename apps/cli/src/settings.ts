@@ -39,8 +39,8 @@ const defaultModel = 'balanced';
  * @throws AgentError `invalid` with code `config` for a file that cannot be used, UsageError for a provider
  * that does not exist.
  */
-export function readSettings(env: Environment, flags: ModelFlags = {}): Settings {
-  const file = loadConfig({ env });
+export async function readSettings(env: Environment, flags: ModelFlags = {}): Promise<Settings> {
+  const file = await loadConfig({ env });
   const named = namedModel(env, flags);
   const parsed = named === undefined ? undefined : parseNamed(named.value);
   const provider = settleProvider({ file, env, named, parsed, flags });

@@ -26,6 +26,12 @@ const builtIn = `You are Cobbler, an agent that works on a task in one folder of
 const withoutTools =
   'You are Cobbler. Answer for a terminal: short, plain Markdown. You have no tools in this run.';
 
+/** The day at the place of whoever works here, in ISO form. A formatter of dates would load tables of locales. */
+export function dayOf(date: Date): string {
+  const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(String);
+  return [year?.padStart(4, '0'), month?.padStart(2, '0'), day?.padStart(2, '0')].join('-');
+}
+
 /** The instructions for the model, stable parts first, so that the service can cache them. */
 export function systemPrompt(parts: SystemPromptParts): string[] {
   const { instructions } = parts;

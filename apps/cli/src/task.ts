@@ -1,4 +1,4 @@
-import type { Agent, Limits, Pricing, Run, RunResult, Tool, UserPart } from '@cobbler/agent';
+import type { Agent, ContextPolicy, Limits, Pricing, Run, RunResult, Tool, UserPart } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
 import type { Tape, TapeControl } from '@cobbler/agent/testing';
 import { closingLines, markOf } from './closing.ts';
@@ -25,6 +25,10 @@ export interface Task {
   readonly tape?: Tape;
   readonly limits: Limits & { readonly turns: number };
   readonly pricing: Pricing;
+  /** Run under a money limit although the model's price is unknown. Default false. */
+  readonly allowUnpriced?: boolean;
+  /** How the conversation is kept small enough. Default: not at all. */
+  readonly context?: ContextPolicy;
   readonly form: OutputForm;
   readonly verbose: boolean;
   /** What stands above a run: model, folder, permissions. */
@@ -43,9 +47,11 @@ export interface Performed {
 /** Performs a task: shows it, asks, takes Ctrl-C, sums it up. */
 export async function performTask(task: Task, io: Io): Promise<Performed> {
   let control: TapeControl | undefined;
+  const reading = task.context?.spill?.tool;
   const stage = setStage(
     {
       ...task,
+      tools: reading === undefined ? task.tools : [...task.tools, reading],
       model: task.agent.model,
       ...(task.keyboard !== undefined && {
         approvals: {
@@ -61,6 +67,10 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
     agent: task.agent,
     system: task.system,
     limits: task.limits,
+    // Another process does not go on with it, so what no second request reads need not be kept.
+    request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
+    ...(task.allowUnpriced !== undefined && { allowUnpriced: task.allowUnpriced }),
+    ...(task.context !== undefined && { context: task.context }),
     ...taped(task),
   });
   const run = executor.run(task.prompt, { onEvent: (event) => stage.view.event(event) });

@@ -1,4 +1,10 @@
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let made: Intl.Segmenter | undefined;
+
+/** Made at the first text that needs it: it loads the tables of Unicode, which takes as long as a whole module. */
+function segmenter(): Intl.Segmenter {
+  made ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return made;
+}
 
 /** Characters that terminals draw two cells wide: East Asian wide and full-width, and emoji. */
 const wide =
@@ -7,13 +13,14 @@ const wide =
 /** Characters that take no cell of their own: combining marks and format characters. */
 const empty = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
-const plain = /^[\x20-\x7e]*$/;
+/** Texts of which each code unit is a character of one cell: ASCII, Latin letters, and the marks of a report. */
+const plain = /^[\x20-\x7e\xa1-\xac\xae-\u024f\u2013-\u2026\u25a0\u2713\u2717\u2800-\u28ff]*$/;
 
 /** How many cells a text takes on a terminal. The text must hold no escape sequence and no line break. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += widthOfCharacter(segment);
+  for (const { segment } of segmenter().segment(text)) width += widthOfCharacter(segment);
   return width;
 }
 
@@ -34,7 +41,7 @@ export function clip(text: string, width: number, ellipsis: string): string {
 export function head(text: string, width: number): string {
   let used = 0;
   let end = 0;
-  for (const { segment, index } of segmenter.segment(text)) {
+  for (const { segment, index } of segmenter().segment(text)) {
     used += widthOfCharacter(segment);
     if (used > width) break;
     end = index + segment.length;

@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandNames, commands, flagNames, optionsOf } from '../src/command-table.ts';
 import { completion } from '../src/commands/completion.ts';
 import { fakeIo } from './fake-io.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 function script(shell: string): string {
   const io = fakeIo();
@@ -25,6 +28,18 @@ describe('completion for bash', () => {
     expect(offered('--max-u')).toEqual(['--max-usd']);
     expect(offered('run', '--api', 're')).toEqual(['responses']);
     expect(offered('run', '-m', 'ba')).toEqual(['balanced']);
+    expect(offered('--compact-above', '')).toEqual(['never']);
+  });
+
+  test('offers files where a file is meant, with blanks in their names', () => {
+    const folder = temporaryFolder();
+    for (const name of ['run one.jsonl', 'run.jsonl', 'other.txt']) writeFileSync(join(folder, name), '');
+    const files = [join(folder, 'run one.jsonl'), join(folder, 'run.jsonl')];
+    for (const before of [['doctor'], ['--replay'], ['run', '--record'], ['doctor', '--fix', '-o']]) {
+      expect(offered(...before, join(folder, 'ru')).sort()).toEqual(files);
+    }
+    expect(offered('doctor', '--f')).toEqual(['--fix']);
+    expect(offered('-C', folder)).toEqual([folder]);
   });
 });
 

@@ -61,35 +61,35 @@ describe('config set-key', () => {
 });
 
 describe('writing a setting', () => {
-  test('leaves comments and everything else as it is', () => {
+  test('leaves comments and everything else as it is', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, '# mine\nmodel: fast # quick\nmaxTurns: 5\n');
-    writeSetting(file, ['model'], 'best');
+    await writeSetting(file, ['model'], 'best');
     expect(readFileSync(file, 'utf8')).toBe('# mine\nmodel: best # quick\nmaxTurns: 5\n');
   });
 
-  test('P19 a file that others could read no longer is', () => {
+  test('P19 a file that others could read no longer is', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, 'model: fast\n');
     chmodSync(file, 0o644);
-    writeSetting(file, ['keys', 'claude'], secret);
+    await writeSetting(file, ['keys', 'claude'], secret);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('a link to the file stays a link', () => {
+  test('a link to the file stays a link', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'dotfiles'));
     writeFileSync(join(folder, 'dotfiles', 'c.yaml'), 'model: fast\n');
     symlinkSync(join(folder, 'dotfiles', 'c.yaml'), join(folder, 'config.yaml'));
-    writeSetting(join(folder, 'config.yaml'), ['model'], 'best');
+    await writeSetting(join(folder, 'config.yaml'), ['model'], 'best');
     expect(lstatSync(join(folder, 'config.yaml')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'dotfiles', 'c.yaml'), 'utf8')).toBe('model: best\n');
   });
 
-  test('a broken file is not touched', () => {
+  test('a broken file is not touched', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, 'model: [\n');
-    expect(() => writeSetting(file, ['model'], 'best')).toThrow(/config\.yaml:\d+: /);
+    await expect(writeSetting(file, ['model'], 'best')).rejects.toThrow(/config\.yaml:\d+: /);
     expect(readFileSync(file, 'utf8')).toBe('model: [\n');
   });
 

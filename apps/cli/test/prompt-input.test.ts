@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { partOf, textOrFile } from '../src/attachment.ts';
 import { findInstructions } from '../src/instructions.ts';
 import { readPrompt } from '../src/prompt-input.ts';
-import { systemPrompt } from '../src/system-prompt.ts';
+import { dayOf, systemPrompt } from '../src/system-prompt.ts';
 import { fakeIo } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -137,4 +137,9 @@ test('the instructions for the model: what changes comes last', () => {
     'And this.',
     'Folder: /p\nSystem: linux\nToday: 2026-11-21',
   ]);
+});
+
+test('the model is told the day at the place of whoever asks', () => {
+  expect(dayOf(new Date(2026, 0, 5, 23, 59))).toBe('2026-01-05');
+  expect(dayOf(new Date(2026, 10, 21, 0, 0))).toBe('2026-11-21');
 });

@@ -3,57 +3,12 @@ import { join } from 'node:path';
 import type { Play } from '@cobbler/agent/testing';
 import { failsWith, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine } from '../src/command-line.ts';
-import { run } from '../src/commands/run.ts';
-import { UsageError } from '../src/usage-error.ts';
-import { bareEnvironment, cobbler } from './binary.ts';
-import { fakeIo, fakeKeyboard } from './fake-io.ts';
+import { cobbler } from './binary.ts';
+import { invoke } from './in-process.ts';
 import { claudeAt, mockService, says, testKey } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const patience = { timeout: 60_000 };
-
-interface Ending {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Place {
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  /** Keys that answer one question each. Absent: there is no terminal. */
-  readonly keys?: readonly string[];
-}
-
-/** Runs a command line in this process. */
-async function invoke(args: readonly string[], { env, cwd, keys }: Place): Promise<Ending> {
-  const keyboard = fakeKeyboard();
-  const io = fakeIo({
-    env: bareEnvironment(env),
-    cwd,
-    input: '',
-    outTty: false,
-    errTty: keys !== undefined,
-    ...(keys !== undefined && { keyboard }),
-  });
-  const left = [...(keys ?? [])];
-  const { write } = io.stderr;
-  io.stderr.write = (text) => {
-    write(text);
-    if (!text.includes('deny and say why')) return;
-    const key = left.shift();
-    if (key !== undefined) setImmediate(() => keyboard.press(key));
-  };
-  try {
-    const { operands, options } = parseCommandLine(args);
-    const code = await run(operands, options, io);
-    return { code, stdout: io.stdout.text(), stderr: io.stderr.text() };
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return { code: 2, stdout: '', stderr: `cobbler: ${error.message}\n` };
-  }
-}
 
 /** A folder with two files to read, and a place beside it for the cassette. */
 function place(): { cwd: string; cassette: string } {
@@ -164,12 +119,25 @@ describe('cobbler --record and --replay', () => {
     const { cassette } = await recorded();
     const lines = readFileSync(cassette, 'utf8').replace(
       '"fact":"limits","value":{"turns":100}',
-      '"fact":"limits","value":{"turns":1}',
+      '"fact":"limits","value":{"turns":2}',
     );
     writeFileSync(cassette, lines);
     const end = await invoke(['--replay', cassette, '-q'], { env: nothing, cwd: temporaryFolder() });
     expect(end.code).toBe(1);
-    expect(end.stderr).toContain('cobbler: The replay is over, but the cassette goes on with request 3.');
+    expect(end.stderr).toContain('cobbler: The replay is over, but the cassette goes on with request 5.');
+  });
+
+  test('a cassette that was cut off is refused with its name, wherever it ends', patience, async () => {
+    const { cassette } = await recorded();
+    const whole = readFileSync(cassette, 'utf8').trimEnd().split('\n');
+    for (const lines of [2, Math.floor(whole.length / 2), whole.length - 1]) {
+      writeFileSync(cassette, `${whole.slice(0, lines).join('\n')}\n`);
+      for (const more of [[], ['--refresh']]) {
+        const end = await invoke(['--replay', cassette, ...more], { env: nothing, cwd: temporaryFolder() });
+        expect([end.code, end.stderr]).toEqual([2, expect.stringContaining('is not whole')]);
+        expect(end.stderr).toContain(cassette);
+      }
+    }
   });
 
   test(

@@ -12,19 +12,22 @@ function homeWith(config: string): { COBBLER_HOME: string; file: string } {
 }
 
 describe('which model is meant', () => {
-  test('S0.28 without anything said: the balanced model of Claude', () => {
-    const settings = readSettings({ COBBLER_HOME: temporaryFolder() });
+  test('S0.28 without anything said: the balanced model of Claude', async () => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder() });
     expect(settings.provider).toEqual({ value: 'claude', source: 'default' });
     expect(settings.model).toEqual({ value: 'balanced', source: 'default' });
   });
 
-  test('flag goes before environment, environment before file, each with its source', () => {
+  test('flag goes before environment, environment before file, each with its source', async () => {
     const { file, ...env } = homeWith('provider: openai\nmodel: from-file\n');
-    expect(readSettings(env).model).toEqual({ value: 'from-file', source: `${file}:2` });
-    expect(readSettings(env).provider).toEqual({ value: 'openai', source: `${file}:1` });
+    expect((await readSettings(env)).model).toEqual({ value: 'from-file', source: `${file}:2` });
+    expect((await readSettings(env)).provider).toEqual({ value: 'openai', source: `${file}:1` });
     const withVariable = { ...env, COBBLER_MODEL: 'from-variable' };
-    expect(readSettings(withVariable).model).toEqual({ value: 'from-variable', source: 'COBBLER_MODEL' });
-    expect(readSettings(withVariable, { model: 'from-flag' }).model.source).toBe('-m');
+    expect((await readSettings(withVariable)).model).toEqual({
+      value: 'from-variable',
+      source: 'COBBLER_MODEL',
+    });
+    expect((await readSettings(withVariable, { model: 'from-flag' })).model.source).toBe('-m');
   });
 
   test.each([
@@ -35,21 +38,21 @@ describe('which model is meant', () => {
     ['gpt-6-luna', 'openai', 'gpt-6-luna'],
     ['claude-opus-5', 'claude', 'claude-opus-5'],
     ['qwen3:8b', 'claude', 'qwen3:8b'],
-  ])('-m %s is %s with model %s', (model, provider, id) => {
-    const settings = readSettings({ COBBLER_HOME: temporaryFolder() }, { model });
+  ])('-m %s is %s with model %s', async (model, provider, id) => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder() }, { model });
     expect([settings.provider.value, settings.model.value]).toEqual([provider, id]);
   });
 
-  test('a name that nearly is a provider is an error, not a model', () => {
-    expect(() => readSettings({ COBBLER_HOME: temporaryFolder() }, { model: 'opnai:gpt-x' })).toThrow(
+  test('a name that nearly is a provider is an error, not a model', async () => {
+    await expect(readSettings({ COBBLER_HOME: temporaryFolder() }, { model: 'opnai:gpt-x' })).rejects.toThrow(
       /Did you mean openai:gpt-x/,
     );
   });
 
-  test('with the key of one provider only, that one is meant', () => {
-    const settings = readSettings({ COBBLER_HOME: temporaryFolder(), OPENAI_API_KEY: 'k' });
+  test('with the key of one provider only, that one is meant', async () => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder(), OPENAI_API_KEY: 'k' });
     expect(settings.provider).toEqual({ value: 'openai', source: 'the only key' });
-    const both = readSettings({
+    const both = await readSettings({
       COBBLER_HOME: temporaryFolder(),
       OPENAI_API_KEY: 'k',
       ANTHROPIC_API_KEY: 'k',
@@ -57,37 +60,39 @@ describe('which model is meant', () => {
     expect(both.provider.value).toBe('claude');
   });
 
-  test('S0.31 address, model and key of the configured provider are not given to another', () => {
+  test('S0.31 address, model and key of the configured provider are not given to another', async () => {
     const { file: _, ...env } = homeWith(
       'provider: claude\nbaseURL: https://proxy.example\nmodel: my-model\n',
     );
-    const settings = readSettings(env, { model: 'openai:gpt-x' });
+    const settings = await readSettings(env, { model: 'openai:gpt-x' });
     expect(settings.baseURL).toBeUndefined();
     expect(settings.model.value).toBe('gpt-x');
   });
 });
 
 describe('keys', () => {
-  test('come from the configuration, COBBLER_AGENT_API_KEY, the provider’s variable, or stored keys, in this order', () => {
+  test('come from the configuration, COBBLER_AGENT_API_KEY, the provider’s variable, or stored keys, in this order', async () => {
     const { file, ...env } = homeWith('keys:\n  claude: stored-key\n');
-    const source = (more: Record<string, string>) => {
+    const source = async (more: Record<string, string>) => {
       const whole = { ...env, ...more };
-      return keyOf(readSettings(whole), 'claude', whole)?.source;
+      return keyOf(await readSettings(whole), 'claude', whole)?.source;
     };
-    expect(source({})).toBe(`keys.claude in ${file}`);
-    expect(source({ ANTHROPIC_API_KEY: 'a' })).toBe('ANTHROPIC_API_KEY');
-    expect(source({ ANTHROPIC_API_KEY: 'a', COBBLER_AGENT_API_KEY: 'b' })).toBe('COBBLER_AGENT_API_KEY');
+    expect(await source({})).toBe(`keys.claude in ${file}`);
+    expect(await source({ ANTHROPIC_API_KEY: 'a' })).toBe('ANTHROPIC_API_KEY');
+    expect(await source({ ANTHROPIC_API_KEY: 'a', COBBLER_AGENT_API_KEY: 'b' })).toBe(
+      'COBBLER_AGENT_API_KEY',
+    );
   });
 
-  test('P19 COBBLER_AGENT_API_KEY is for the configured provider only', () => {
+  test('P19 COBBLER_AGENT_API_KEY is for the configured provider only', async () => {
     const env = { COBBLER_HOME: temporaryFolder(), COBBLER_AGENT_API_KEY: 'secret' };
-    expect(keyOf(readSettings(env), 'openai', env)).toBeUndefined();
-    expect(readSettings(env, { model: 'openai:x' }).env['OPENAI_API_KEY']).toBeUndefined();
+    expect(keyOf(await readSettings(env), 'openai', env)).toBeUndefined();
+    expect((await readSettings(env, { model: 'openai:x' })).env['OPENAI_API_KEY']).toBeUndefined();
   });
 
-  test('P19 a stored key goes into its own provider’s variable and no other', () => {
+  test('P19 a stored key goes into its own provider’s variable and no other', async () => {
     const { file: _, ...env } = homeWith('keys:\n  claude: stored-key\n');
-    const { env: filled } = readSettings(env);
+    const { env: filled } = await readSettings(env);
     expect(filled['ANTHROPIC_API_KEY']).toBe('stored-key');
     expect(filled['OPENAI_API_KEY']).toBeUndefined();
   });
@@ -98,15 +103,15 @@ describe('keys', () => {
   });
 });
 
-test('a file that cannot be read as YAML is named with its line', () => {
+test('a file that cannot be read as YAML is named with its line', async () => {
   const { file, ...env } = homeWith('model: x\nmaxTurns: [1\nprovider: claude\n');
-  expect(() => readSettings(env)).toThrow(new RegExp(`^${file}:\\d+: `));
+  await expect(readSettings(env)).rejects.toThrow(new RegExp(`^${file}:\\d+: `));
 });
 
-test('the host is that of the address in use', () => {
+test('the host is that of the address in use', async () => {
   const env = { COBBLER_HOME: temporaryFolder() };
-  expect(hostOf(readSettings(env))).toBe('api.anthropic.com');
-  expect(hostOf(readSettings(env, { model: 'openai:x', baseURL: 'http://localhost:11434/v1' }))).toBe(
+  expect(hostOf(await readSettings(env))).toBe('api.anthropic.com');
+  expect(hostOf(await readSettings(env, { model: 'openai:x', baseURL: 'http://localhost:11434/v1' }))).toBe(
     'localhost:11434',
   );
 });

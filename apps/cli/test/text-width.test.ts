@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { clip, flow, head, widthOf, wrap } from '../src/text-width.ts';
 
 describe('widthOf', () => {
@@ -18,6 +18,26 @@ describe('widthOf', () => {
   ])('%j takes %i cells', (text, width) => {
     expect(widthOf(text)).toBe(width);
   });
+});
+
+test('what is measured without the tables of Unicode is as wide as with them', () => {
+  const marks = 'a~¡¬®éɏ–…•■✓✗⠀⣿·—';
+  for (const mark of marks) expect([mark, widthOf(mark), widthOf(`${mark}日`) - 2]).toEqual([mark, 1, 1]);
+  for (let code = 0x20; code < 0x2900; code += 1) {
+    const letter = String.fromCharCode(code);
+    expect([code, widthOf(letter)]).toEqual([code, widthOf(`${letter}\n日`) - widthOf('\n日')]);
+  }
+});
+
+test('what a start prints is measured without them: loading them takes as long as all else it loads', async () => {
+  vi.resetModules();
+  const segmenter = vi.spyOn(Intl, 'Segmenter');
+  onTestFinished(() => segmenter.mockRestore());
+  const fresh = await import('../src/text-width.ts');
+  expect(fresh.flow(['cobbler', 'claude', '~/Übung'], ' · ', 80)).toEqual(['cobbler · claude · ~/Übung']);
+  expect(segmenter).not.toHaveBeenCalled();
+  expect(fresh.widthOf('日')).toBe(2);
+  expect(segmenter).toHaveBeenCalledTimes(1);
 });
 
 test('clip marks what it cuts, and never splits a wide character', () => {

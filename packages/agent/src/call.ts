@@ -4,7 +4,7 @@ import { cap, maxOutputBytes } from './excerpt.ts';
 import { outcomeUnknown } from './fold.ts';
 import type { GateCall, Verdict } from './gate.ts';
 import type { Json } from './json.ts';
-import { isObject } from './json.ts';
+import { copyOf, isObject } from './json.ts';
 import type { OpenCall } from './state.ts';
 import type { Tool, ToolPreview } from './tool.ts';
 import { validateArguments } from './tool.ts';
@@ -63,7 +63,8 @@ async function planCall(work: Work, open: OpenCall): Promise<Plan> {
     const known = [...work.tools.keys()].join(', ') || 'none';
     return refusal(open, `There is no tool named ${JSON.stringify(part.toolName)}. Available: ${known}.`);
   }
-  const valid = await validateArguments(tool, part.arguments);
+  // Whoever looks at arguments may change what he is given; the conversation keeps them as they came.
+  const valid = await validateArguments(tool, copyOf(part.arguments));
   if (!valid.ok) return refusal(open, `The arguments were refused: ${valid.problem}`);
   const job: Job = { call: open, tool, given: part.arguments, valid: valid.value };
   return open.approval === undefined ? await gated(work, job) : await approved(work, job);
@@ -76,7 +77,7 @@ async function gated(work: Work, job: Job): Promise<Plan> {
   if (verdict.type === 'ask') return { type: 'ask', ...job };
   if (verdict.arguments === undefined) return { type: 'run', ...job };
   const given = verdict.arguments;
-  const valid = await validateArguments(tool, given);
+  const valid = await validateArguments(tool, copyOf(given));
   if (!valid.ok)
     return refusal(call, `The arguments set by the permission gate were refused: ${valid.problem}`);
   return { type: 'run', call, tool, given, valid: valid.value };
@@ -107,17 +108,23 @@ async function judge(work: Work, { call, tool, given, valid }: Job): Promise<Ver
   const gateCall: GateCall = {
     id: call.part.id,
     toolName: tool.name,
-    arguments: given,
+    arguments: copyOf(given),
     effect: tool.effect ?? 'once',
     subject: subjectOf(tool, valid),
   };
   try {
     const verdict: unknown = await work.gate(gateCall, { signal: work.signal, session: work.sessionId });
-    if (isVerdict(verdict)) return verdict;
+    if (isVerdict(verdict)) return plainVerdict(verdict);
     return { type: 'deny', message: 'The permission check gave no answer that can be understood.' };
   } catch (thrown) {
     return { type: 'deny', message: `The permission check failed: ${AgentError.from(thrown).message}` };
   }
+}
+
+/** The same verdict with arguments of its own. Throws for arguments that JSON has no form for. */
+function plainVerdict(verdict: Verdict): Verdict {
+  if (verdict.type !== 'allow' || verdict.arguments === undefined) return verdict;
+  return { type: 'allow', arguments: JSON.parse(JSON.stringify(verdict.arguments)) };
 }
 
 function isVerdict(value: unknown): value is Verdict {
@@ -241,18 +248,22 @@ async function start(work: Work, group: readonly Plan[]): Promise<boolean> {
   const running = group.filter((plan) => plan.type === 'run');
   const first = running[0];
   if (first === undefined) return true;
-  const { recorded, replayed } = await work.step(`start:${first.call.turn}.${first.call.index}`, () =>
-    running.map((plan) => ({
-      type: 'tool_started',
-      turn: plan.call.turn,
-      index: plan.call.index,
-      callId: plan.call.part.id,
-      toolName: plan.tool.name,
-      arguments: plan.given,
-    })),
+  const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');
+  const { recorded, replayed } = await work.step(
+    `start:${first.call.turn}.${first.call.index}`,
+    () =>
+      running.map((plan) => ({
+        type: 'tool_started',
+        turn: plan.call.turn,
+        index: plan.call.index,
+        callId: plan.call.part.id,
+        toolName: plan.tool.name,
+        arguments: plan.given,
+      })),
+    { durable },
   );
   // A start that comes from a journal was made by a process that is gone: that tool may have run.
-  if (replayed && running.some((plan) => (plan.tool.effect ?? 'once') === 'once')) {
+  if (replayed && durable) {
     await Promise.all(
       running.map((plan) => settle(work, refusal(plan.call, outcomeUnknown, { started: true }))),
     );

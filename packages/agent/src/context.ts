@@ -1,6 +1,8 @@
 import type { ModelRequest } from './agent.ts';
 import type { Compaction } from './compaction.ts';
 import type { JsonObject } from './json.ts';
+import { isMedia, mostMediaTokens } from './media-tokens.ts';
+import type { Message } from './message.ts';
 import type { Spill } from './spill.ts';
 import type { State } from './state.ts';
 
@@ -26,6 +28,7 @@ const framingTokens = 32;
 /**
  * The most tokens the next request can have as input: what the provider counted for the part it has seen,
  * and for the rest one token for every two bytes of JSON, which no tokenizer in use exceeds for ordinary text.
+ * Pictures and documents count by what they show.
  */
 export function inputBound(
   state: Pick<State, 'messages' | 'contextTokens' | 'contextMessages'> & Partial<Pick<State, 'turns'>>,
@@ -33,14 +36,23 @@ export function inputBound(
 ): number {
   const seen = state.contextTokens > 0 ? state.contextMessages : 0;
   let bytes = 0;
-  for (const message of state.messages.slice(seen)) bytes += byteLength(message);
+  let media = 0;
+  for (const message of state.messages.slice(seen)) {
+    const shown = message.content.filter(isMedia);
+    bytes += byteLength(shown.length === 0 ? message : withoutMedia(message));
+    for (const part of shown) media += mostMediaTokens(part);
+  }
   // What was counted in an earlier run may have been with other tools and instructions.
   if (seen === 0 || state.turns === 0) {
     bytes += byteLength(request.system ?? '');
     for (const tool of request.tools) bytes += byteLength(declaration(tool));
   }
   const answered = state.messages[seen - 1]?.content.length ?? 0;
-  return state.contextTokens + answered * framingTokens + Math.ceil(bytes / 2);
+  return state.contextTokens + answered * framingTokens + media + Math.ceil(bytes / 2);
+}
+
+function withoutMedia(message: Message): unknown {
+  return { ...message, content: [...message.content].filter((part) => !isMedia(part)) };
 }
 
 function declaration(tool: { name: string; description: string; parameters: JsonObject }): unknown {

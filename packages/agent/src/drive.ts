@@ -13,6 +13,7 @@ import type { Claim } from './log.ts';
 import { Log } from './log.ts';
 import type { AssistantMessage, Message, UserPart } from './message.ts';
 import { callsOf, textOf } from './message.ts';
+import { openSession } from './open-session.ts';
 import type { RunOptions, RunPlan } from './plan.ts';
 import type { ApprovalAnswer, RunResult } from './run.ts';
 import { errorOf, Run, runResult } from './run.ts';
@@ -66,7 +67,7 @@ class Driver<Output> {
     this.#plan = plan;
     this.#options = options;
     this.#policy = policyOf(plan);
-    this.runId = runtime.id();
+    this.runId = options.runId ?? runtime.id();
     this.sessionId = options.sessionId ?? runtime.id();
     this.#began = runtime.monotonic();
     this.#approvals = new Approvals(() => runtime.monotonic());
@@ -146,12 +147,12 @@ class Driver<Output> {
   async #claim(): Promise<Claim> {
     const { store } = this.#plan.options;
     if (this.#options.sessionId === undefined)
-      return { epoch: await store.claim(this.sessionId), events: [] };
+      return { epoch: await store.claim(this.sessionId), state: emptyState() };
     // To claim a session is to make it: one that is only to be taken up again must be there already.
-    if (this.#plan.resumes && (await store.read(this.sessionId)).length === 0)
-      return { epoch: 0, events: [] };
+    if (this.#plan.resumes && (await store.read(this.sessionId, 0, 1)).length === 0)
+      return { epoch: 0, state: emptyState() };
     const epoch = await store.claim(this.sessionId);
-    return { epoch, events: await store.read(this.sessionId) };
+    return { epoch, state: await openSession(store, this.sessionId) };
   }
 
   /** Asks what comes next and performs it, until the run has ended. Never rejects. */
@@ -213,6 +214,7 @@ class Driver<Output> {
       ...errorField(errorOf(status, error)?.toJSON()),
       metrics: { ...metrics, durationMs: this.#plan.options.runtime.monotonic() - this.#began },
     };
+    this.feed.hush();
     this.#written = this.#log.finish(event).then(() => {
       this.#approvals.release();
       this.feed.end();
@@ -284,8 +286,8 @@ class Driver<Output> {
 
   #workOf(plan: RunPlan<Output>): Work {
     const { agent, system, request, toolErrors, toolScheduling, gate, context } = plan.options;
-    const step: Step = async (_name, effect) => {
-      const recorded = await this.#log.append(await effect());
+    const step: Step = async (_name, effect, how) => {
+      const recorded = await this.#log.append(await effect(), how);
       return { replayed: false, recorded: recorded && this.#log.failure === undefined };
     };
     return {
@@ -305,9 +307,7 @@ class Driver<Output> {
       state: this.#state,
       signal: this.#stopping.signal,
       step,
-      live: (event) => {
-        if (!this.#log.closed) this.feed.live(event);
-      },
+      live: this.feed.live,
       answered: (response) => {
         this.#response = response;
       },

@@ -1,2 +1,3 @@
 export { eventJsonSchema, eventSchema } from './event-schema.ts';
 export { type LogProblem, type MendedLog, mendLog } from './mend-log.ts';
+export { exportSession, importSession } from './session-file.ts';

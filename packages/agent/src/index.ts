@@ -18,8 +18,18 @@ export type * from './event.ts';
 export { isStored } from './event.ts';
 export { Executor } from './executor.ts';
 export { fold } from './fold.ts';
+export { type Fork, forkSession } from './fork-session.ts';
 export type * from './gate.ts';
 export { allowAll, planMode, readOnly, rules } from './gate.ts';
+export type { HarnessHandler, HarnessStatus } from './handler.ts';
+export {
+  createHarness,
+  type Harness,
+  type HarnessCapabilities,
+  type HarnessOptions,
+  type PromptOptions,
+  type TakeUpOptions,
+} from './harness.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { LimitName, Limits, Price, Pricing, Reservation } from './limits.ts';
 export { Budget, costOf, defaultLimits } from './limits.ts';
@@ -27,14 +37,26 @@ export { type MendedMessages, type MessageProblem, mendMessages } from './mend-m
 export type * from './message.ts';
 export { callsOf, fromFlat, textOf, toFlat, userMessage } from './message.ts';
 export type { AnswerCount, ExecutionMetrics } from './metrics.ts';
+export { openSession } from './open-session.ts';
 export type { OutputOption } from './output.ts';
 export type { ExecutorOptions, ResumeOptions, RunOptions } from './plan.ts';
 export { type ApprovalAnswer, Run, type RunResult } from './run.ts';
 export { type Runtime, systemRuntime } from './runtime.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
+export type { Parent, SessionInfo, SessionStatus } from './session-info.ts';
 export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
-export { memoryStore, type Store } from './store.ts';
+export {
+  isSessionId,
+  type ListOptions,
+  memoryStore,
+  type Origin,
+  type Retention,
+  type SessionPage,
+  type SessionStore,
+  type Store,
+  type Writer,
+} from './store.ts';
 export { type SummarizeOptions, type Summarizer, summarize } from './summary.ts';
 export type * from './tool.ts';
 export { defineTool, fromSeedTool, toolOutput } from './tool.ts';

@@ -85,8 +85,9 @@ export interface Reservation {
  * What a tree of work may still spend, in tokens and money. The worst case of a call is reserved before it
  * and settled after, so that work running side by side cannot spend the same rest twice.
  *
- * Invariant: spent + reserved never exceeds a limit by more than what one settled call used above its own
- * reservation.
+ * B1 spent + reserved never exceeds a limit by more than what one settled call used above its own reservation;
+ * B2 a call is booked once, with what it really used, its failed attempts included;
+ * B3 what nobody knows the price of is never taken for free.
  */
 export class Budget {
   readonly #limits: { readonly tokens: number; readonly usd: number };

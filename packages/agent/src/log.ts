@@ -11,8 +11,14 @@ import type { Store } from './store.ts';
 export interface Claim {
   /** What to write with. */
   readonly epoch: number;
-  /** What the session holds so far. */
-  readonly events: readonly Event[];
+  /** What its events so far give. */
+  readonly state: State;
+}
+
+/** What an append has to be sure of. */
+export interface AppendOptions {
+  /** Something follows that must not happen twice, even if the power fails: see `durable` of the store's writer. */
+  readonly durable?: boolean;
 }
 
 /** What the log of one run needs. */
@@ -55,6 +61,8 @@ export class Log {
   #closed = false;
   #failure: AgentError | undefined;
   #epoch: number | undefined;
+  /** Whether what is queued has to be durable. */
+  #durable = false;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -84,9 +92,10 @@ export class Log {
    * Appends events and resolves when everything appended so far has been folded. Never rejects.
    * Resolves with false when the run is over and nothing was written.
    */
-  async append(events: readonly EventBody[]): Promise<boolean> {
+  async append(events: readonly EventBody[], { durable = false }: AppendOptions = {}): Promise<boolean> {
     if (this.#closed) return false;
     this.#queue.push(...events);
+    this.#durable ||= durable;
     if (!this.#busy) this.#draining = this.#drain();
     await this.#draining;
     return true;
@@ -130,6 +139,7 @@ export class Log {
       await this.#commit(batch);
       this.#inFlight = [];
       for (const event of batch) this.#accept(event);
+      this.#offerSnapshot();
     }
     this.#busy = false;
   }
@@ -148,11 +158,11 @@ export class Log {
   async #begin(): Promise<void> {
     const { state, claim } = this.#options;
     try {
-      const { epoch, events } = await this.#inTime(claim());
+      const { epoch, state: before } = await this.#inTime(claim());
       this.#epoch = epoch;
-      for (const event of events) fold(state, event);
+      Object.assign(state, before);
     } catch (error) {
-      this.#fail(storeFailure(error));
+      this.#fail(claimFailure(error));
     }
     this.#queue.unshift(...this.#firstEvents(state, (error) => this.#fail(error)));
     this.#opened = true;
@@ -179,12 +189,21 @@ export class Log {
   async #commit(batch: readonly Event[]): Promise<void> {
     if (this.#failure !== undefined || this.#epoch === undefined) return;
     const { store, sessionId } = this.#options;
+    const durable = this.#durable;
+    this.#durable = false;
     try {
-      const pending = store.append(sessionId, batch, { epoch: this.#epoch });
+      const pending = store.append(sessionId, batch, { epoch: this.#epoch, durable });
       if (pending !== undefined) await this.#inTime(pending);
     } catch (error) {
       this.#fail(storeFailure(error));
     }
+  }
+
+  /** A state with events that the store has not taken is none that it may keep. */
+  #offerSnapshot(): void {
+    const { store, sessionId, state } = this.#options;
+    const epoch = this.#failure === undefined ? this.#epoch : undefined;
+    if (epoch !== undefined) store.keepSnapshot?.(sessionId, state, { epoch });
   }
 
   /** A store that never answers must not hold up a run for ever. */
@@ -202,6 +221,12 @@ export class Log {
     this.#failure = error;
     this.#options.onFailure(error);
   }
+}
+
+/** A session that cannot be had says why by itself: the store is all right. */
+function claimFailure(error: unknown): AgentError {
+  const isRefusal = AgentError.is(error) && (error.code === 'in_use' || error.code === 'session_id');
+  return isRefusal ? error : storeFailure(error);
 }
 
 function storeFailure(error: unknown): AgentError {

@@ -29,6 +29,9 @@ interface Entry {
   readonly event: Event;
 }
 
+/** What is wrong with the last event of a log whose run was cut off. Its end was added as the last event. */
+export const unfinished: string = 'is the last one, but does not end its run';
+
 type Note = (at: number, what: string) => void;
 
 /**
@@ -44,7 +47,7 @@ export function mendLog(values: readonly unknown[]): MendedLog {
   const { state, events } = replayed(entries, note);
   const last = entries.at(-1);
   if (last !== undefined && state.finished === undefined) {
-    note(last.at, 'is the last one, but does not end its run');
+    note(last.at, unfinished);
     events.push({ ...headOf(last.event), ...ending(state) });
   }
   return {

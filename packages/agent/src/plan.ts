@@ -52,6 +52,8 @@ export interface RunOptions<Output = unknown> {
   readonly output?: OutputOption<Output>;
   /** Goes on with this session of the store, or gives a new one its id. Default: a new session. */
   readonly sessionId?: string;
+  /** An id for the run that no run of the session had before. Default: a new one. */
+  readonly runId?: string;
   /** The budget of the work that this run is a part of. Default: a budget of the run's own limits. */
   readonly budget?: Budget;
 }

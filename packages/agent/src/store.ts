@@ -1,57 +1,125 @@
 import { AgentError } from './errors.ts';
 import type { Event } from './event.ts';
+import { systemRuntime } from './runtime.ts';
+import type { Parent, SessionInfo, Tally } from './session-info.ts';
+import { count, newTally, sessionInfo, titleOf } from './session-info.ts';
+import type { State } from './state.ts';
+
+/** Who appends, and how. */
+export interface Writer {
+  /** What `claim` gave. */
+  readonly epoch: number;
+  /**
+   * The append is done only when a power cut could not undo it, nor anything before it: something follows that
+   * must not happen twice. Otherwise it is enough that the end of the process cannot.
+   */
+  readonly durable?: boolean;
+  /** Gives the session back with these events: whoever wants it may claim it. A `finished` event does so too. */
+  readonly release?: boolean;
+}
+
+/** How a session that is made by a claim began. */
+export interface Origin {
+  readonly parent?: Parent;
+}
 
 /**
- * Keeps the events of sessions. What `append` has accepted is never lost or changed.
+ * Keeps the events of sessions: what a run needs. What `append` has accepted is never lost or changed.
  *
- * One writer at a time: `claim` gives a session's next epoch, and an append with an older one is refused,
- * so that a process that was believed dead cannot write into a session that another has taken over.
+ * One writer at a time: `claim` gives an epoch larger than any before, and an append with an older one is
+ * refused, so that a process that was believed dead cannot write into a session that another has taken over.
+ * `storeContract` in the testing entry is what an implementation has to pass.
  */
 export interface Store {
-  /** Takes the session over and gives the epoch to write with. A session begins by being claimed. */
-  claim(sessionId: string): number | Promise<number>;
+  /**
+   * Takes the session over and gives the epoch to write with. A session begins by being claimed; it is there
+   * once it has an event.
+   * @throws AgentError `invalid`, code `session_id` for a text that is no id, `in_use` when a run of another
+   * process that is alive holds the session.
+   */
+  claim(sessionId: string, origin?: Origin): number | Promise<number>;
   /**
    * Adds events at the session's end, all or none. May return nothing when it is done at once.
    * @throws AgentError `invalid` with code `fenced` for an old epoch, `gap` for a sequence number out of turn.
    */
-  append(
-    sessionId: string,
-    events: readonly Event[],
-    writer: { readonly epoch: number },
-  ): void | Promise<void>;
-  /** Events of a session after a sequence number, in order. An unknown session has none. */
-  read(sessionId: string, afterSeq?: number): readonly Event[] | Promise<readonly Event[]>;
+  append(sessionId: string, events: readonly Event[], writer: Writer): void | Promise<void>;
+  /** At most `limit` events of a session after a sequence number, in order. An unknown session has none. */
+  read(sessionId: string, afterSeq?: number, limit?: number): readonly Event[] | Promise<readonly Event[]>;
   /** Ids of all sessions, oldest first. */
   sessions(): readonly string[] | Promise<readonly string[]>;
+  /**
+   * What folding the session's events up to some point gives, when the store has it at hand: reading on from
+   * its `seq` is quicker than from the beginning. The state is the caller's.
+   */
+  snapshot?(sessionId: string): State | undefined | Promise<State | undefined>;
+  /**
+   * Offers the state after the last append; the store keeps it when it likes. Does not throw and is not waited
+   * for. The state may change after the call, its messages may not.
+   */
+  keepSnapshot?(sessionId: string, state: State, writer: Writer): void;
 }
 
-/** A store that lives as long as the process. */
-export function memoryStore(): Store {
-  const kept = new Map<string, { epoch: number; events: Event[] }>();
-  const open = (sessionId: string) => {
-    const found = kept.get(sessionId) ?? { epoch: 0, events: [] };
-    kept.set(sessionId, found);
-    return found;
-  };
-  return {
-    claim(sessionId) {
-      const session = open(sessionId);
-      session.epoch += 1;
-      return session.epoch;
-    },
-    append(sessionId, events, { epoch }) {
-      const session = open(sessionId);
-      if (epoch !== session.epoch) throw fenced(sessionId);
-      for (const [offset, event] of events.entries()) {
-        if (event.seq !== session.events.length + offset + 1) throw gap(sessionId, event.seq);
-      }
-      for (const event of events) session.events.push(event);
-    },
-    read(sessionId, afterSeq = 0) {
-      return kept.get(sessionId)?.events.slice(afterSeq) ?? [];
-    },
-    sessions: () => [...kept.keys()],
-  };
+/** Which part of a list. */
+export interface ListOptions {
+  /** Most sessions to give. Default 50. */
+  readonly limit?: number;
+  /** What the page before gave as `next`. */
+  readonly after?: string;
+}
+
+/** A part of the list of sessions, last changed first. */
+export interface SessionPage {
+  readonly sessions: readonly SessionInfo[];
+  /** Where the next page begins; absent on the last. */
+  readonly next?: string;
+}
+
+/** What `prune` deletes: what both rules allow. At least one has to be given. */
+export interface Retention {
+  /** Only sessions in which no run began or ended for this long, in milliseconds. */
+  readonly olderThanMs?: number;
+  /** Only sessions behind so many that were changed later. */
+  readonly keepLast?: number;
+}
+
+/** A store with what people need besides. Nothing here concerns a session that is not there. */
+export interface SessionStore extends Store {
+  /** @throws AgentError `invalid`, code `cursor`, for an `after` that no page gave. */
+  list(options?: ListOptions): Promise<SessionPage>;
+  info(sessionId: string): Promise<SessionInfo | undefined>;
+  /** Gives a title, or takes it back when it is empty. False: there is no such session. */
+  rename(sessionId: string, title: string): Promise<boolean>;
+  /**
+   * Deletes a session; what still writes into it is fenced. False: there is no such session.
+   * @throws AgentError `invalid`, code `in_use`, when a run of another process holds it.
+   */
+  delete(sessionId: string): Promise<boolean>;
+  /** Deletes old sessions, save those with a run under way, and gives their ids. */
+  prune(retention: Retention): Promise<readonly string[]>;
+  /** Gives room that deleted sessions took back to the disk, and says how many bytes. */
+  vacuum(): Promise<number>;
+  /** Writes what waits and gives everything back. Nothing can be done with the store afterwards. */
+  close(): Promise<void>;
+}
+
+/** Whether a text is the id of a session: 1 to 128 of A-Z, a-z, 0-9 and `._:@-`, a letter or digit first. */
+export function isSessionId(id: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/.test(id);
+}
+
+/** @throws AgentError `invalid`, code `session_id`, for a text that is no id. */
+export function checkSessionId(id: string): void {
+  if (isSessionId(id)) return;
+  const message = `${JSON.stringify(id.slice(0, 80))} is no id for a session: it takes 1 to 128 of A-Z, a-z, 0-9 and ._:@- and begins with a letter or digit.`;
+  throw new AgentError({ kind: 'invalid', code: 'session_id', message });
+}
+
+/** @throws AgentError `invalid` for rules that would delete everything, or are no numbers. */
+export function checkRetention({ olderThanMs, keepLast }: Retention): void {
+  const given = [olderThanMs, keepLast].filter((rule) => rule !== undefined);
+  if (given.length > 0 && given.every((rule) => rule >= 0)) return;
+  const message = 'Say what to keep: an age in milliseconds, a number of sessions, or both, each from 0 up.';
+  throw new AgentError({ kind: 'invalid', code: 'retention', message });
 }
 
 /** The refusal of a writer that has been replaced. */
@@ -70,4 +138,139 @@ export function gap(sessionId: string, seq: number): AgentError {
     code: 'gap',
     message: `Event ${seq} of session ${sessionId} is out of turn; nothing was written.`,
   });
+}
+
+/** The refusal of a cursor that no list gave. */
+export function badCursor(cursor: string): AgentError {
+  const message = `${JSON.stringify(cursor.slice(0, 80))} is no place in the list of sessions.`;
+  return new AgentError({ kind: 'invalid', code: 'cursor', message });
+}
+
+/** The first event that is not at its place after the event `last`, if any. */
+export function misplaced(events: readonly Event[], last: number): Event | undefined {
+  return events.find(({ seq }, offset) => seq !== last + offset + 1);
+}
+
+/** Where a session stands in the list: when it changed, and a number that tells those of one moment apart. */
+export interface ListPlace {
+  readonly updated: number;
+  readonly key: number;
+}
+
+export function cursorOf({ updated, key }: ListPlace): string {
+  return `${updated}.${key}`;
+}
+
+/** @throws AgentError `invalid`, code `cursor`. */
+export function placeOf(cursor: string): ListPlace {
+  const match = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
+  if (match === null) throw badCursor(cursor);
+  return { updated: Number(match[1]), key: Number(match[2]) };
+}
+
+/** How many sessions a page of a list has. */
+export function pageSize({ limit = 50 }: ListOptions): number {
+  return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
+}
+
+interface Kept extends ListPlace {
+  readonly id: string;
+  readonly created: number;
+  updated: number;
+  readonly parent: Parent | undefined;
+  title: string | null;
+  epoch: number;
+  /** Whether the latest writer has written. */
+  isBegun: boolean;
+  events: Event[];
+  readonly tally: Tally;
+}
+
+/** A store that lives as long as the process. `now` tells the time of changes, in milliseconds since 1970. */
+export function memoryStore({ now }: { readonly now: () => number } = systemRuntime): SessionStore {
+  const kept = new Map<string, Kept>();
+  let epochs = 0;
+  let keys = 0;
+  const claim = (sessionId: string, { parent }: Origin = {}): number => {
+    checkSessionId(sessionId);
+    epochs += 1;
+    const found = kept.get(sessionId);
+    if (found !== undefined) Object.assign(found, { epoch: epochs, isBegun: false });
+    else {
+      const created = now();
+      const fresh = { id: sessionId, key: ++keys, created, updated: created, parent, title: null };
+      kept.set(sessionId, { ...fresh, epoch: epochs, isBegun: false, events: [], tally: newTally() });
+    }
+    return epochs;
+  };
+  const there = (): Kept[] => [...kept.values()].filter(({ events }) => events.length > 0);
+  const newestFirst = (): Kept[] =>
+    there().sort((one, other) => other.updated - one.updated || other.key - one.key);
+  const find = (sessionId: string): Kept | undefined => {
+    const found = kept.get(sessionId);
+    return found === undefined || found.events.length === 0 ? undefined : found;
+  };
+  return {
+    claim,
+    append(sessionId, events, { epoch, release }) {
+      const session = kept.get(sessionId);
+      if (session === undefined || epoch !== session.epoch) throw fenced(sessionId);
+      const wrong = misplaced(events, session.events.length);
+      if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+      for (const event of events) {
+        session.events.push(event);
+        count(session.tally, event);
+      }
+      if (!session.isBegun || release === true || session.tally.ended !== null) session.updated = now();
+      session.isBegun ||= events.length > 0;
+    },
+    read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
+      kept.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
+    sessions: () => there().map(({ id }) => id),
+    async list(options = {}) {
+      const place = options.after === undefined ? undefined : placeOf(options.after);
+      const all = newestFirst().filter((session) => place === undefined || isBehind(session, place));
+      const page = all.slice(0, pageSize(options));
+      const last = page.at(-1);
+      return {
+        sessions: page.map(infoOf),
+        ...(last !== undefined && all.length > page.length && { next: cursorOf(last) }),
+      };
+    },
+    async info(sessionId) {
+      const session = find(sessionId);
+      return session && infoOf(session);
+    },
+    async rename(sessionId, title) {
+      const session = find(sessionId);
+      if (session !== undefined) session.title = titleOf(title) || null;
+      return session !== undefined;
+    },
+    async delete(sessionId) {
+      const isThere = find(sessionId) !== undefined;
+      kept.delete(sessionId);
+      return isThere;
+    },
+    async prune(retention) {
+      checkRetention(retention);
+      const { olderThanMs = 0, keepLast = 0 } = retention;
+      const latest = now() - olderThanMs;
+      const old = newestFirst()
+        .slice(Math.floor(keepLast))
+        .filter(({ updated, tally }) => updated <= latest && tally.ended !== null);
+      for (const { id } of old) kept.delete(id);
+      return old.map(({ id }) => id);
+    },
+    vacuum: async () => 0,
+    close: async () => kept.clear(),
+  };
+}
+
+function infoOf(session: Kept): SessionInfo {
+  return sessionInfo(session, session.tally, 'running');
+}
+
+/** Whether a session comes after a place in the list. */
+function isBehind(session: ListPlace, place: ListPlace): boolean {
+  return session.updated < place.updated || (session.updated === place.updated && session.key < place.key);
 }

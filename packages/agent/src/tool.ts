@@ -163,7 +163,7 @@ export function checkTool(tool: Tool): void {
 /** Checks the model's arguments against the tool's own rules. Never throws. */
 export async function validateArguments(tool: Tool, args: Record<string, unknown>): Promise<Validation> {
   try {
-    if (tool.validate !== undefined) return await tool.validate(args);
+    if (tool.validate !== undefined) return checkedValidation(await tool.validate(args));
     const problem = checkSchema(tool.parameters, args);
     return problem === undefined ? { ok: true, value: args } : { ok: false, problem };
   } catch (error) {
@@ -172,6 +172,17 @@ export async function validateArguments(tool: Tool, args: Record<string, unknown
       problem: `The arguments could not be checked: ${AgentError.from(error, 'tool').message}`,
     };
   }
+}
+
+/** What a tool's own check answered, if it is an answer. */
+function checkedValidation(answer: unknown): Validation {
+  if (isObject(answer)) {
+    const { ok, value, problem } = answer;
+    // A schema may make anything of the arguments.
+    if (ok === true && 'value' in answer) return { ok, value: value as Record<string, unknown> };
+    if (ok === false && typeof problem === 'string') return { ok, problem };
+  }
+  return { ok: false, problem: 'The check of the arguments gave no answer that can be understood.' };
 }
 
 function isStandardSchema<Args>(value: StandardSchema<Args> | JsonObject): value is StandardSchema<Args> {

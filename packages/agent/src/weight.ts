@@ -1,16 +1,11 @@
 import type { ModelRequest } from './agent.ts';
-import type { Message, UserPart } from './message.ts';
+import { isMedia, roughMediaTokens } from './media-tokens.ts';
+import type { Message } from './message.ts';
 import type { State } from './state.ts';
 import type { Tool } from './tool.ts';
 
 /** Bytes of text in one token: between prose (about four) and other scripts (about two). */
 const bytesPerToken = 3;
-
-/** What services charge for a picture of usual size. */
-const imageTokens = 1_600;
-
-/** Base64 characters in one token of a document that is not text, such as a PDF. */
-const documentCharactersPerToken = 16;
 
 /**
  * About how many tokens the next request weighs: what the service counted of the conversation, and an
@@ -36,7 +31,7 @@ export function isHeavier(state: State, tokens: number, prefixTokens: number): b
 export function roughTokens(message: Message): number {
   let tokens = 0;
   for (const part of message.content) {
-    tokens += part.type === 'image' || part.type === 'document' ? fileTokens(part) : textTokens(part);
+    tokens += isMedia(part) ? roughMediaTokens(part) : textTokens(part);
   }
   return tokens;
 }
@@ -49,15 +44,6 @@ export function prefixTokens(system: ModelRequest['system'], tools: readonly Too
 /** About how many tokens a value takes as JSON. */
 function textTokens(value: unknown): number {
   return Math.ceil(encoder.encode(JSON.stringify(value) ?? '').length / bytesPerToken);
-}
-
-function fileTokens(part: Exclude<UserPart, { type: 'text' }>): number {
-  if (part.type === 'image') return imageTokens;
-  const isText = part.mediaType.startsWith('text/') || part.mediaType === 'application/json';
-  // Four characters of base64 hold three bytes.
-  return Math.ceil(
-    isText ? (part.data.length * 0.75) / bytesPerToken : part.data.length / documentCharactersPerToken,
-  );
 }
 
 const encoder = new TextEncoder();

@@ -14,6 +14,12 @@ export interface StepOutcome {
   readonly recorded: boolean;
 }
 
+/** What recording a step has to be sure of. */
+export interface StepOptions {
+  /** Even a power cut must not make the step come again. */
+  readonly durable?: boolean;
+}
+
 /**
  * Runs one effect and records the events it returns: the only way into the log, and the only thing a
  * durable engine replaces. Names are unique within a session and come from positions, never from time.
@@ -21,6 +27,7 @@ export interface StepOutcome {
 export type Step = (
   name: string,
   effect: () => readonly EventBody[] | Promise<readonly EventBody[]>,
+  how?: StepOptions,
 ) => Promise<StepOutcome>;
 
 /** All that performing an action needs. One object per run. */

@@ -30,6 +30,8 @@ const groups = new Set([
   'secrets',
   'redirects',
   'bodies',
+  'network',
+  'fuzz',
 ]);
 
 /** What this platform's fetch does otherwise, and no transport over it can change. */
@@ -37,10 +39,19 @@ const otherwise: Readonly<Record<string, string>> = {
   'an answer behind interim heads is the same': 'It fails for an interim head that it did not ask for.',
   'P2 an interim head and nothing more is given up after the limit for the head':
     'It fails for an interim head that it did not ask for.',
-  'a kept connection that breaks under the next request costs one request more':
+  'P5 a kept connection that breaks under the next request costs one request more':
     'It does not say whether anything of a request was answered, so none is sent again.',
   'P19 the key does not appear when an encoding of that name is declared':
     'It passes an encoding over that it does not know.',
+  'P1 a proxy that wants a password is told at once, in words that help':
+    'It fails for an answer that speaks to a proxy without telling which it was.',
+  'a content type that a proxy adds again changes nothing': 'It joins both to one that nobody knows.',
+  'P19 a password of a proxy in the address goes nowhere else': 'It takes no address with a password in it.',
+  'five thousand interim heads are passed over': 'It fails for an interim head that it did not ask for.',
+  'P2 a service that never answers the handshake of TLS is given up after the limit for the head':
+    'It lets go of a connection that is still being made in its own time.',
+  'P3 a run is cancelled in the middle of the handshake of TLS':
+    'It lets go of a connection that is still being made in its own time.',
 };
 
 describe('the contract over fetch', () => {

@@ -274,6 +274,8 @@ function untaped(scene: Scene, world: Runtime) {
     gate: same,
     store: same,
     pricing: same,
+    blobs: same,
+    wire: same,
     control: (run: TapeControl) => run,
     fact: <Value>(_name: string, make: () => Value) => make(),
     moment: () => Promise.resolve(),

@@ -62,7 +62,7 @@ const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Pa
   ['nothing of all that holds', {}, {}, { type: 'ask' }],
 ];
 
-describe('the order of the questions', () => {
+describe('P1 P4 the order of the questions', () => {
   for (const [place, [name, , , expected]] of questions.entries()) {
     it(`asks whether ${name} before anything that comes after it`, () => {
       const below = questions.slice(place).reverse();
@@ -127,7 +127,7 @@ describe('decide', () => {
     expect(next({ calls: [openCall(0)] }).type).not.toBe('call');
   });
 
-  it('cuts a batch where the tool calls are used up', () => {
+  it('P1 cuts a batch where the tool calls are used up', () => {
     const calls = [openCall(0), openCall(1), openCall(2)];
     const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
     expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({ type: 'call', calls: calls.slice(0, 2) });
@@ -141,7 +141,7 @@ describe('decide', () => {
     });
   });
 
-  it('waits for a person only where nobody is there', () => {
+  it('P21 waits for a person only where nobody is there', () => {
     const state = { stopReason: 'tool_use', calls: [waiting] } as const;
     expect(next({ ...state, calls: [waiting] })).toEqual({ type: 'finish', status: 'waiting' });
     expect(next({ ...state, calls: [waiting] }, { attended: true })).toEqual({
@@ -150,7 +150,7 @@ describe('decide', () => {
     });
   });
 
-  it('gives one closing answer under finalize, whatever that answer is', () => {
+  it('P1 P4 gives one closing answer under finalize, whatever that answer is', () => {
     const rest = { onLimit: 'finalize' } as const;
     expect(next({ turns: 10 }, rest)).toEqual({ type: 'ask', closing: 'turns' });
     expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'ask', closing: 'turns' });
@@ -162,7 +162,7 @@ describe('decide', () => {
     }
   });
 
-  it('makes a conversation smaller once, and only where there is a way', () => {
+  it('P1 makes a conversation smaller once, and only where there is a way', () => {
     const compacts = { compacts: true } as const;
     expect(next({ failure: full }, compacts)).toEqual({ type: 'compact' });
     expect(next({ stopReason: 'context_full' }, compacts)).toEqual({ type: 'compact' });
@@ -180,7 +180,7 @@ describe('decide', () => {
     expect(next({ closing: 'turns', failure: full }, { compacts: true })).toEqual({ type: 'compact' });
   });
 
-  it('ends a run that turns in circles, unless one of its tools may repeat itself', () => {
+  it('P1 ends a run that turns in circles, unless one of its tools may repeat itself', () => {
     const circles = { batch, repeats: 3 } as const;
     expect(next(circles, { repeats: 4 })).toEqual({ type: 'ask' });
     expect(next(circles, { repeats: 3 })).toMatchObject({ status: 'limit', limit: 'no_progress' });

@@ -35,7 +35,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([delta]);
   });
 
-  it('a reader that lags keeps every stored event and at most ten thousand live ones', async () => {
+  it('P18 a reader that lags keeps every stored event and at most ten thousand live ones', async () => {
     const feed = new Feed();
     const reader = feed.read();
     for (let seq = 1; seq <= 20_000; seq += 1) {

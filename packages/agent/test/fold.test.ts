@@ -243,7 +243,7 @@ describe('runs of a session', () => {
     expect(state.metrics.invocations).toBe(0);
   });
 
-  it('a resumed run keeps its counts and forgets what ended it', () => {
+  it('P14 a resumed run keeps its counts and forgets what ended it', () => {
     const state = told(
       said('Go.'),
       answered([callPart('a')]),
@@ -260,7 +260,7 @@ describe('runs of a session', () => {
     expect(state.stop).toBe('cancelled');
   });
 
-  it('the first of two reasons to stop counts', () => {
+  it('P4 the first of two reasons to stop counts', () => {
     const stops = (['timeout', 'cancelled'] as const).map(
       (reason): EventBody => ({ type: 'stop_requested', reason }),
     );
@@ -333,7 +333,7 @@ describe('compaction', () => {
     expect(told(said('Go.'), cut, shorter).failure?.kind).toBe('network');
   });
 
-  it('that failed is not tried again', () => {
+  it('P1 that failed is not tried again', () => {
     expect(told(said('Go.'), tooLong).compacted).toBe(false);
     expect(told(said('Go.'), { ...tooLong, compacting: true }).compacted).toBe(true);
   });

@@ -10,7 +10,7 @@ function judge(gate: Gate, toolName: string, subject = '', effect: GateCall['eff
   return verdict instanceof Promise ? 'later' : verdict.type;
 }
 
-describe('gates', () => {
+describe('P21 gates', () => {
   it('allowAll lets everything through', () => {
     expect(judge(allowAll, 'write')).toBe('allow');
   });

@@ -8,7 +8,7 @@ import { Budget, costOf, dearestInput } from '../src/limits.ts';
 import type { Usage } from '../src/usage.ts';
 
 describe('a budget', () => {
-  it('holds back what a call may cost and gives the rest back', () => {
+  it('B1 B2 holds back what a call may cost and gives the rest back', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(60, 0.5);
     expect([budget.tokensLeft, budget.usdLeft]).toEqual([40, 0.5]);
@@ -16,7 +16,7 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft, budget.usdLeft]).toEqual([10, 0.125, 90, 0.875]);
   });
 
-  it('books a call once', () => {
+  it('B2 books a call once', () => {
     const budget = new Budget({ tokens: 100 });
     const held = budget.reserve(60, 0);
     held.settle(10, 0);
@@ -49,7 +49,7 @@ describe('a budget', () => {
     expect(budget.usd).toBe(1);
   });
 
-  it('holds the whole amount once more for another attempt, and books what the failed ones used', () => {
+  it('B1 B2 holds the whole amount once more for another attempt, and books what the failed ones used', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(40, 0.25);
     expect(held.again(30, 0.25)).toBe(true);
@@ -62,7 +62,7 @@ describe('a budget', () => {
     expect(held.again(90, 0.75)).toBe(false);
   });
 
-  it('refuses another attempt for which there is no room, and books what was used at the end all the same', () => {
+  it('B1 refuses another attempt for which there is no room, and books what was used at the end all the same', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(60, 0.5);
     expect([held.again(41, 0), held.again(0, 0.51)]).toEqual([false, false]);
@@ -76,7 +76,7 @@ describe('a budget', () => {
     expect(new Budget().tokensLeft).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is never passed by calls side by side, in whatever order they are booked', () => {
+  it('B1 is never passed by calls side by side, in whatever order they are booked', () => {
     const call = fc.record({
       worst: fc.nat(50),
       part: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -189,7 +189,7 @@ describe('a request that fails again and again', () => {
     expect(result.metrics.wasted).toEqual({ inputTokens: 8_000, outputTokens: 12_000 });
   });
 
-  it('is tried as often as it likes where nothing is limited, and booked once', async () => {
+  it('B2 is tried as often as it likes where nothing is limited, and booked once', async () => {
     const { agent, asked } = cutting(6);
     const budget = new Budget();
     await new Executor({ agent }).run('Go.', { budget });

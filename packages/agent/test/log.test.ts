@@ -4,11 +4,13 @@ import type { Event, EventBody } from '../src/event.ts';
 import type { LogOptions } from '../src/log.ts';
 import { Log } from '../src/log.ts';
 import { noMetrics } from '../src/metrics.ts';
+import { openSession } from '../src/open-session.ts';
+import type { State } from '../src/state.ts';
 import { emptyState } from '../src/state.ts';
 import type { Store } from '../src/store.ts';
 import { memoryStore } from '../src/store.ts';
 import { fakeRuntime } from '../src/testing/fake-runtime.ts';
-import { answered, finished, said } from './fold-story.ts';
+import { answered, finished, said, told } from './fold-story.ts';
 
 /** A log over a store that answers when the test says so. */
 function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
@@ -23,7 +25,7 @@ function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
     state,
     runtime,
     storeTimeoutMs: 5000,
-    claim: async () => ({ epoch: await store.claim('s'), events: await store.read('s') }),
+    claim: async () => ({ epoch: await store.claim('s'), state: await openSession(store, 's') }),
     open: () => [said('Go.')],
     publish: (event) => shown.push(event),
     onFailure: (error) => failures.push(error),
@@ -139,9 +141,11 @@ describe('the log', () => {
     await rest();
     waiting[1]?.release(new Error('the disk is full'));
     await lost;
-    await log.append([said('more', true)]);
-    await log.finish(finished('complete') as never);
+    const more = log.append([said('more', true)]);
+    const ended = log.finish(finished('complete') as never);
+    await rest();
     expect(waiting).toHaveLength(2);
+    await Promise.all([more, ended]);
     expect(types(shown)).toEqual(['user', 'finished']);
     expect(failures.map(({ code }) => code)).toEqual(['store']);
     expect(log.failure?.message).toContain('the disk is full');
@@ -179,9 +183,12 @@ describe('the log', () => {
     await rest();
     const ended = log.finish(finished('complete') as never);
     expect(log.closed).toBe(true);
-    expect(await log.append([said('late', true)])).toBe(false);
+    const late = log.append([said('late', true)]);
     waiting[1]?.release();
+    await rest();
+    expect(waiting).toHaveLength(2);
     await ended;
+    expect(await late).toBe(false);
     expect(types(shown)).toEqual(['user', 'finished']);
   });
 
@@ -201,16 +208,13 @@ describe('the log', () => {
   });
 
   it('a store that answers after its time changes nothing any more', async () => {
-    const { promise, resolve } = Promise.withResolvers<{ epoch: number; events: Event[] }>();
+    const { promise, resolve } = Promise.withResolvers<{ epoch: number; state: State }>();
     const { log, runtime, state } = rig({ claim: () => promise });
     log.open();
     await runtime.advance(5000);
     await log.settled();
     const before = JSON.stringify(state);
-    resolve({
-      epoch: 1,
-      events: [{ v: 1, seq: 1, id: 's-1', time: '', runId: 'old', ...said('Old.') } as Event],
-    });
+    resolve({ epoch: 1, state: told(said('Old.')) });
     await rest();
     expect(JSON.stringify(state)).toBe(before);
   });

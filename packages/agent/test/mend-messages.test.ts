@@ -50,7 +50,7 @@ describe('mending a conversation', () => {
     );
   });
 
-  it('answers a call that has no result, and says which', () => {
+  it('P12 answers a call that has no result, and says which', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('a'), userMessage('Well?'));
     expect(told).toEqual(['1 has a call of look ("b") without a result']);
     expect(after[2]).toBe('tool_result: saw a');
@@ -78,13 +78,13 @@ describe('mending a conversation', () => {
     expect(after).toEqual(['user: Go.', 'assistant: ', 'tool_result: saw a']);
   });
 
-  it('puts results in the order of their calls, which is no problem', () => {
+  it('P12 puts results in the order of their calls, which is no problem', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('b'), result('a'));
     expect(told).toEqual([]);
     expect(after.slice(2)).toEqual(['tool_result: saw a', 'tool_result: saw b']);
   });
 
-  it('gives a repeated id to the nearest answer that waits', () => {
+  it('P12 gives a repeated id to the nearest answer that waits', () => {
     const { outline: after } = mended(go, calls('a'), userMessage('No.'), calls('a'), result('a', 'second'));
     expect(after[2]).toMatch(/not run/);
     expect(after.at(-1)).toBe('tool_result: second');

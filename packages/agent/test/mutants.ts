@@ -1,4 +1,5 @@
 import { askingMutants } from './mutants/asking.ts';
+import { edgeMutants } from './mutants/edges.ts';
 import { historyMutants } from './mutants/history.ts';
 import { longWorkMutants } from './mutants/long-work.ts';
 import { loopMutants } from './mutants/loop.ts';
@@ -7,6 +8,11 @@ import type { Mutant } from './mutants/mutant.ts';
 import { recordMutants } from './mutants/record.ts';
 import { streamMutants } from './mutants/stream.ts';
 import { toolMutants } from './mutants/tools.ts';
+
+/** What the library promises: `npm run mutants` fails unless some mutant proves each of them. */
+export const promises: readonly string[] = [
+  ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P10', 'P11', 'P12', 'P14', 'P18', 'P19', 'P21'],
+];
 
 /** Every planted mistake, for `npm run mutants packages/agent`. */
 export const mutants: readonly Mutant[] = [
@@ -18,4 +24,5 @@ export const mutants: readonly Mutant[] = [
   ...moneyMutants,
   ...recordMutants,
   ...longWorkMutants,
+  ...edgeMutants,
 ];

@@ -11,17 +11,17 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('loadConfig', () => {
-  it('S0.30 reads config.yaml from the .cobbler folder of the home directory', () => {
+  it('S0.30 reads config.yaml from the .cobbler folder of the home directory', async () => {
     expect(cobblerHome({ HOME: '/home/someone' })).toBe('/home/someone/.cobbler');
     expect(cobblerHome({ HOME: '/home/someone', COBBLER_HOME: '/elsewhere' })).toBe('/elsewhere');
     writeFileSync(join(home, 'config.yaml'), 'provider: openai\nmodel: fast\nmaxTokens: 100\n');
-    const loaded = loadConfig({ env: { COBBLER_HOME: home } });
+    const loaded = await loadConfig({ env: { COBBLER_HOME: home } });
     expect(loaded.values).toEqual({ provider: 'openai', model: 'fast', maxTokens: 100 });
     expect(loaded.lines).toEqual({ provider: 1, model: 2, maxTokens: 3 });
   });
 
-  it('S0.30 takes a missing file for an empty configuration and says where it looked', () => {
-    expect(loadConfig({ home })).toEqual({
+  it('S0.30 takes a missing file for an empty configuration and says where it looked', async () => {
+    expect(await loadConfig({ home })).toEqual({
       values: {},
       path: join(home, 'config.yaml'),
       exists: false,
@@ -40,17 +40,17 @@ describe('loadConfig', () => {
     ['prices:\n  m: {input: 1}', '"prices" entry "m" must have input and output'],
     ['keys: secret', '"keys" must name providers and their keys'],
     ['__proto__: 1', 'there is no setting named "__proto__"'],
-  ])('refuses %j with file and line', (text, expected) => {
-    expect(() => parseConfig(text, 'config.yaml')).toThrowError(expected);
+  ])('refuses %j with file and line', async (text, expected) => {
+    await expect(parseConfig(text, 'config.yaml')).rejects.toThrowError(expected);
   });
 
-  it('P19 never repeats a value in an error, because it may be a key', () => {
-    expect(() => parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).toThrowError(
+  it('P19 never repeats a value in an error, because it may be a key', async () => {
+    await expect(parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).rejects.toThrowError(
       /^config.yaml:1: "apiKey" must be text.$/,
     );
-    expect(() => parseConfig('keys: {claude: {k: sk-secret-1}}', 'config.yaml')).toThrowError(
+    await expect(parseConfig('keys: {claude: {k: sk-secret-1}}', 'config.yaml')).rejects.toThrowError(
       /^(?!.*secret)/,
     );
-    expect(() => parseConfig('apiKey: "sk-secret-1', 'config.yaml')).toThrowError(/^(?!.*secret)/);
+    await expect(parseConfig('apiKey: "sk-secret-1', 'config.yaml')).rejects.toThrowError(/^(?!.*secret)/);
   });
 });

@@ -97,7 +97,7 @@ describe('long tool output', () => {
 });
 
 describe('read_blob', () => {
-  it('changes nothing, is offered by the policy, and what it gives is not put away again', async () => {
+  it('P10 changes nothing, is offered by the policy, and what it gives is not put away again', async () => {
     const stage = new Stage(() => memoryStore());
     const policy = spill(memoryBlobs(), { overBytes: 1000 });
     const { blob } = await policy.put('w'.repeat(9000), 500, stage.runtime.digest);

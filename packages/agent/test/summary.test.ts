@@ -110,7 +110,7 @@ describe('a summary by a model', () => {
     ['refused', says('No.', { stop: 'refusal' })],
     ['empty', says('  ')],
     ['a failure', fails(new Error('gone'))],
-  ])('that is %s is none: the run fails, and what it used was wasted', async (_what, summary) => {
+  ])('P14 that is %s is none: the run fails, and what it used was wasted', async (_what, summary) => {
     const { stage, options } = scene({ summary });
     const result = await stage.play(options);
     expect(result.status).toBe('failed');

@@ -22,46 +22,69 @@ export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): n
   return 0;
 }
 
-/** Options and first operands of each command; what is left out is a path. */
-function words(name: string): { flags: string[]; operands: readonly string[] } {
+/** What can follow the name of a command. */
+interface Followers {
+  readonly flags: readonly string[];
+  /** Known words for its first operand. */
+  readonly operands: readonly string[];
+  /** Its first operand is a file. */
+  readonly takesFile: boolean;
+}
+
+function followers(name: string): Followers {
   const row = commands.find((command) => command.name === name);
-  if (row === undefined) return { flags: [], operands: [] };
+  if (row === undefined) return { flags: [], operands: [], takesFile: false };
   const flags = optionsOf(row)
     .filter((option) => !option.hidden)
     .flatMap(flagNames);
-  return { flags, operands: row.words ?? [] };
+  const { words = [] } = row;
+  return words === 'file'
+    ? { flags, operands: [], takesFile: true }
+    : { flags, operands: words, takesFile: false };
 }
 
 /** Options whose values are known words. */
 function valued(): { flags: string[]; values: readonly string[] }[] {
-  const rows = commands.flatMap(optionsOf).filter((option) => Array.isArray(option.completes));
-  return rows.map((option) => ({
-    flags: flagNames(option),
-    values: Array.isArray(option.completes) ? option.completes : [],
-  }));
+  return commands.flatMap(optionsOf).flatMap((option) => {
+    const { completes } = option;
+    const values = completes === undefined || completes === 'file' || completes === 'folder' ? [] : completes;
+    return values.length === 0 ? [] : [{ flags: flagNames(option), values }];
+  });
+}
+
+/** Options whose value is a path, as a pattern of a shell's `case`. */
+function pathFlags(kind: 'file' | 'folder'): string {
+  const options = commands.flatMap(optionsOf).filter(({ completes }) => completes === kind);
+  return [...new Set(options.flatMap(flagNames))].join('|');
 }
 
 function bash(): string {
   const cases = commandNames.map((name) => {
-    const { flags, operands } = words(name);
-    return `    ${name}) words="${[...flags, ...operands].join(' ')}" ;;`;
+    const { flags, operands, takesFile } = followers(name);
+    const file = takesFile ? ' if [[ "$current" != -* ]]; then _cobbler_paths -f; return; fi' : '';
+    return `    ${name}) words="${[...flags, ...operands].join(' ')}";${file} ;;`;
   });
   const values = valued().map(
     ({ flags, values }) =>
       `    ${flags.join('|')}) COMPREPLY=($(compgen -W "${values.join(' ')}" -- "$current")); return ;;`,
   );
   return `# cobbler completion for bash
+_cobbler_paths() {
+  local IFS=$'\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen "$1" -- "$current"))
+}
 _cobbler() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words
   COMPREPLY=()
   case "$before" in
 ${values.join('\n')}
-    -C|--dir) COMPREPLY=($(compgen -d -- "$current")); return ;;
-    -f|--attach|-o|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${pathFlags('folder')}) _cobbler_paths -d; return ;;
+    ${pathFlags('file')}) _cobbler_paths -f; return ;;
   esac
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
-    *) words="${words('run').flags.join(' ')}" ;;
+    *) words="${followers('run').flags.join(' ')}" ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then words="$words ${commandNames.join(' ')} --help --version"; fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -71,8 +94,9 @@ complete -o default -F _cobbler cobbler`;
 
 function zsh(): string {
   const cases = commandNames.map((name) => {
-    const { flags, operands } = words(name);
-    return `    ${name}) candidates=(${[...flags, ...operands].join(' ')}) ;;`;
+    const { flags, operands, takesFile } = followers(name);
+    const file = takesFile ? ' if [[ "$words[CURRENT]" != -* ]]; then _files; return; fi' : '';
+    return `    ${name}) candidates=(${[...flags, ...operands].join(' ')});${file} ;;`;
   });
   const values = valued().map(
     ({ flags, values }) => `    ${flags.join('|')}) compadd -- ${values.join(' ')}; return ;;`,
@@ -82,12 +106,12 @@ _cobbler() {
   local -a candidates
   case "\${words[CURRENT-1]}" in
 ${values.join('\n')}
-    -C|--dir) _files -/; return ;;
-    -f|--attach|-o|--output) _files; return ;;
+    ${pathFlags('folder')}) _files -/; return ;;
+    ${pathFlags('file')}) _files; return ;;
   esac
   case "\${words[2]}" in
 ${cases.join('\n')}
-    *) candidates=(${words('run').flags.join(' ')}) ;;
+    *) candidates=(${followers('run').flags.join(' ')}) ;;
   esac
   if (( CURRENT == 2 )); then candidates+=(${commandNames.join(' ')} --help --version); fi
   compadd -- $candidates || _files
@@ -108,7 +132,9 @@ function fish(): string {
       command.name === 'run'
         ? "'__fish_seen_subcommand_from run; or __fish_use_subcommand'"
         : `'__fish_seen_subcommand_from ${command.name}'`;
-    for (const word of command.words ?? []) lines.push(`complete -c cobbler -n ${condition} -f -a ${word}`);
+    const { operands, takesFile } = followers(command.name);
+    for (const word of operands) lines.push(`complete -c cobbler -n ${condition} -f -a ${word}`);
+    if (takesFile) lines.push(`complete -c cobbler -n ${condition} -F`);
     for (const option of optionsOf(command).filter((one) => !one.hidden)) {
       const names = flagNames(option).map((flag) =>
         flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { AgentError, cleanKey } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
 import { writeSetting } from '../config-writer.ts';
+import { usualSpill } from '../context-plan.ts';
 import { visible } from '../escape.ts';
 import { readHidden } from '../hidden-input.ts';
 import type { Io } from '../io.ts';
@@ -15,17 +16,17 @@ import { UsageError } from '../usage-error.ts';
 /** `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
 export async function config(operands: readonly string[], io: Io): Promise<number> {
   const [action, name, value] = operands;
-  if (action === undefined) return show(io);
+  if (action === undefined) return await show(io);
   if (action === 'set-key') return await setKey(name, io);
-  if (action === 'set') return set(name, value, io);
+  if (action === 'set') return await set(name, value, io);
   throw new UsageError(
     `There is nothing called ${JSON.stringify(action)} to do with the configuration.${didYouMean(action, ['set-key', 'set'])}`,
     'See: cobbler help config',
   );
 }
 
-function show(io: Io): number {
-  const settings = readSettings(io.env);
+async function show(io: Io): Promise<number> {
+  const settings = await readSettings(io.env);
   const { file } = settings;
   const stored = (name: Parameters<typeof fromFile>[2]) =>
     fromFile(file, file.values, name) as Setting<unknown> | undefined;
@@ -38,6 +39,8 @@ function show(io: Io): number {
     ['requestTimeout', stored('requestTimeout')],
     ['maxTurns', stored('maxTurns') ?? { value: 100, source: 'default' }],
     ['maxUsd', stored('maxUsd')],
+    ['compactAbove', stored('compactAbove') ?? { value: "80% of the model's window", source: 'default' }],
+    ['spillAbove', stored('spillAbove') ?? { value: usualSpill, source: 'default' }],
     ...providerNames.map((name) => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }] as const;
@@ -75,7 +78,7 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
       'Copy it again.',
     );
   }
-  writeSetting(path, ['keys', provider], key);
+  await writeSetting(path, ['keys', provider], key);
   io.stderr.write(
     `The key ${maskedKey(key)} for ${title} is stored in ${visible(path)}, readable only by you.\n`,
   );
@@ -85,7 +88,7 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   return 0;
 }
 
-function set(name: string | undefined, value: string | undefined, io: Io): number {
+async function set(name: string | undefined, value: string | undefined, io: Io): Promise<number> {
   if (name === undefined || value === undefined) {
     throw new UsageError('A name and a value are needed.', 'For example: cobbler config set model best');
   }
@@ -97,7 +100,7 @@ function set(name: string | undefined, value: string | undefined, io: Io): numbe
   }
   const path = configPath(io);
   try {
-    writeSetting(path, [name], numberOrText(value));
+    await writeSetting(path, [name], numberOrText(value));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'config') throw error;
     const reason = error.message.replace(/^.*?:\d+: /, '');

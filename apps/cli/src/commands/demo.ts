@@ -13,7 +13,7 @@ import { shellQuoted } from '../permission-rule.ts';
 import { screenFor } from '../screen.ts';
 import type { Style } from '../style.ts';
 import { styleFor } from '../style.ts';
-import { systemPrompt } from '../system-prompt.ts';
+import { dayOf, systemPrompt } from '../system-prompt.ts';
 import { performTask } from '../task.ts';
 import { wrap } from '../text-width.ts';
 
@@ -46,7 +46,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
         system: systemPrompt({
           folder,
           platform: process.platform,
-          today: new Date().toLocaleDateString('sv-SE'),
+          today: dayOf(new Date()),
           hasTools: true,
           ...(instructions !== undefined && { instructions }),
         }),

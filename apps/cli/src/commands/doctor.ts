@@ -19,7 +19,7 @@ export async function doctor(options: Readonly<Record<string, unknown>>, io: Io)
     ...(typeof options['model'] === 'string' && { model: options['model'] }),
     ...(typeof options['baseUrl'] === 'string' && { baseURL: options['baseUrl'] }),
   };
-  const { checks, settings } = checkSetup(flags, io);
+  const { checks, settings } = await checkSetup(flags, io);
   if (options['live'] === true && settings !== undefined && checks.every((check) => check.ok)) {
     checks.push(await askModel(settings, io));
   }

@@ -10,7 +10,7 @@ import { padEnd } from '../text-width.ts';
 
 /** `cobbler models`: what can be asked for, what it costs, and where each provider's key comes from. */
 export async function models(io: Io): Promise<number> {
-  const settings = readSettings(io.env);
+  const settings = await readSettings(io.env);
   const style = styleFor(screenFor(io.stdout, io.env));
   const lines: string[] = [];
   for (const [name, entry] of Object.entries(providers)) {
@@ -19,8 +19,9 @@ export async function models(io: Io): Promise<number> {
       key === undefined
         ? `no key: set ${entry.keyVariable}, or cobbler config set-key ${name}`
         : `key from ${key.source}`;
-    const { models: known } = await entry.load();
-    lines.push(`${style.bold(name)}  ${style.dim(source)}`, ...rowsOf(name, known, settings), '');
+    const { models: known, priceSource } = await entry.load();
+    lines.push(`${style.bold(name)}  ${style.dim(source)}`, ...rowsOf(name, known, settings));
+    lines.push(style.dim(`  prices of ${priceSource.on}: ${priceSource.from}`), '');
   }
   lines.push(
     'Prices are in US dollars per million tokens. Any other model works by its id: -m claude:ID, -m openai:ID.',

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Limits, Pricing, Tool } from '@cobbler/agent';
+import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { textOrFile } from '../attachment.ts';
+import type { ContextPlan } from '../context-plan.ts';
+import { blobsFor, contextPlan, contextPolicy, spilledCommandBytes } from '../context-plan.ts';
 import { visible } from '../escape.ts';
 import type { FailureContext } from '../failure.ts';
 import { checkWritable, shortPath, workFolder } from '../folder.ts';
@@ -21,7 +24,7 @@ import { screenFor } from '../screen.ts';
 import type { Settings } from '../settings.ts';
 import { hostOf, keyOf, readSettings } from '../settings.ts';
 import { didYouMean } from '../suggestion.ts';
-import { systemPrompt } from '../system-prompt.ts';
+import { dayOf, systemPrompt } from '../system-prompt.ts';
 import { performTask } from '../task.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -39,9 +42,11 @@ export async function run(
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
-  const settings = readSettings(io.env, flags);
+  const settings = await readSettings(io.env, flags);
   const { agent, provider } = await makeAgent(settings, flags.api, reel.link(settings.file.values));
-  const tools = chooseTools(workspaceTools({ root: folder, environment: io.env }), flags.tools);
+  const mayUse = flags.tools === undefined || flags.tools.length > 0;
+  const context = reel.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
+  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
   const system = reel.fact('system', () => systemOf(flags, folder, tools, instructions, io));
@@ -61,6 +66,11 @@ export async function run(
       pricing,
       permission: new Permission(flags.mode, flags.allow, isAttended),
       limits,
+      allowUnpriced: flags.allowUnpriced,
+      context: contextPolicy(
+        context,
+        reel.blobs(() => blobsFor(io.env)),
+      ),
       attended: isAttended,
       form: flags.form,
       verbose: flags.verbose,
@@ -76,7 +86,16 @@ export async function run(
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
 }
 
-function limitsOf(flags: RunFlags, { file: { values } }: Settings): Limits & { readonly turns: number } {
+/** A command's output is cut at once where the rest of it could not be read anyway. */
+export function workspaceOf(root: string, { spillAbove }: ContextPlan, io: Io): WorkspaceToolsOptions {
+  const room = spillAbove === 0 ? {} : { maxOutputBytes: spilledCommandBytes };
+  return { root, environment: io.env, ...room };
+}
+
+export function limitsOf(
+  flags: RunFlags,
+  { file: { values } }: Settings,
+): Limits & { readonly turns: number } {
   const usd = flags.maxUsd ?? values.maxUsd;
   return {
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
@@ -86,10 +105,11 @@ function limitsOf(flags: RunFlags, { file: { values } }: Settings): Limits & { r
   };
 }
 
-function pricingOf(settings: Settings, agent: Agent, provider: LoadedProvider): Promise<Pricing> {
+export function pricingOf(settings: Settings, agent: Agent, provider: LoadedProvider): Promise<Pricing> {
   const baseURL = settings.baseURL?.value;
   const sources = {
     own: settings.file.values.prices ?? {},
+    aliases: provider.models,
     tables: [provider.pricing],
     ...(baseURL !== undefined && { baseURL }),
   };
@@ -97,7 +117,7 @@ function pricingOf(settings: Settings, agent: Agent, provider: LoadedProvider): 
 }
 
 /** @throws UsageError for a name that no tool has. */
-function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
+export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
   if (names === undefined) return all;
   const known = all.map((tool) => tool.name);
   for (const name of names) {
@@ -112,7 +132,7 @@ function chooseTools(all: readonly Tool[], names: readonly string[] | undefined)
 }
 
 /** A rule that names no tool would silently allow nothing. */
-function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
+export function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
   const known = tools.map((tool) => tool.name);
   for (const rule of rules) {
     const [name = ''] = rule.split('(');
@@ -130,7 +150,7 @@ function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
   }
 }
 
-function systemOf(
+export function systemOf(
   flags: RunFlags,
   folder: string,
   tools: readonly Tool[],
@@ -140,7 +160,7 @@ function systemOf(
   return systemPrompt({
     folder,
     platform: process.platform,
-    today: new Date().toLocaleDateString('sv-SE'),
+    today: dayOf(new Date()),
     hasTools: tools.length > 0,
     ...(flags.system !== undefined && { own: textOrFile(flags.system, io.cwd()) }),
     ...(flags.appendSystem !== undefined && { appended: textOrFile(flags.appendSystem, io.cwd()) }),

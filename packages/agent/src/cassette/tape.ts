@@ -1,8 +1,10 @@
+import type { Blobs } from '../blobs.ts';
 import type { Gate } from '../gate.ts';
 import type { JsonObject } from '../json.ts';
 import type { Price, Pricing } from '../limits.ts';
 import type { UserPart } from '../message.ts';
 import type { Transport } from '../provider/transport.ts';
+import type { Wire } from '../provider/wire.ts';
 import type { Run, RunControl } from '../run.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Store } from '../store.ts';
@@ -10,11 +12,13 @@ import type { Tool } from '../tool.ts';
 import type { Deck } from './deck.ts';
 import { taped } from './effect.ts';
 import { plain, plainFields } from './plain.ts';
+import { tapedBlobs } from './taped-blobs.ts';
 import { tapedGate } from './taped-gate.ts';
 import { tapedRuntime } from './taped-runtime.ts';
 import { tapedStore } from './taped-store.ts';
 import { tapedTool } from './taped-tool.ts';
 import { tapedTransport } from './taped-transport.ts';
+import { tapedWire } from './taped-wire.ts';
 
 /**
  * The world of a taped run: a recorder writes down what comes in through it, a player lets the same come in
@@ -33,6 +37,13 @@ export interface Tape {
   /** Needed for stores that answer with promises. On a replay the store keeps its events as always. */
   store(store: Store): Store;
   pricing(pricing: Pricing): Pricing;
+  /** Needed for blobs that answer with promises, as those in files do. On a replay they keep things as always. */
+  blobs(blobs: Blobs): Blobs;
+  /**
+   * Needed for a wire of one's own that sends by itself (`send`), as through a vendor's client. On a replay
+   * that is not called.
+   */
+  wire(wire: Wire): Wire;
   /**
    * The only way to cancel, steer and answer a taped run; its `signal` option is not on the tape. On a replay
    * what was done then is done again, and the same done by the program once more changes nothing.
@@ -69,15 +80,20 @@ export interface World {
 /** Puts a deck behind everything that a run has of the world. */
 export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Tape {
   const taken = tapedRuntime(deck, runtime, fetch);
+  const over = (real: Transport) => tapedTransport(deck, real, (text) => runtime.digest(text));
   return {
     runtime: taken,
-    transport: tapedTransport(deck, transport, (text) => runtime.digest(text)),
+    transport: over(transport),
+    wire: (wire) => tapedWire(wire, over),
     tools: (tools) => tools.map((tool) => tapedTool(deck, tool)),
     gate: (gate) => tapedGate(deck, gate),
     store: (store) => tapedStore(deck, store),
-    pricing: (pricing) => (provider, model) => {
-      const find = (): Price | null => pricing(provider, model) ?? null;
-      return deck.fact(`price of ${provider}:${model}`, find) ?? undefined;
+    blobs: (blobs) => tapedBlobs(deck, blobs),
+    pricing: (pricing) => (provider, model, inputTokens) => {
+      const find = (): Price | null => pricing(provider, model, inputTokens) ?? null;
+      // Some models have another price for long requests.
+      const request = inputTokens === undefined ? '' : ` for ${inputTokens} tokens`;
+      return deck.fact(`price of ${provider}:${model}${request}`, find) ?? undefined;
     },
     control: (run) => controlOf(deck, run),
     fact: (name, make) => deck.fact(name, make),

@@ -7,10 +7,11 @@ import type { Deck } from './deck.ts';
  */
 export function tapedStore(deck: Deck, store: Store): Store {
   return {
-    claim: (sessionId) => timed(deck, 'claim', sessionId, store.claim(sessionId)),
+    claim: (sessionId, origin) => timed(deck, 'claim', sessionId, store.claim(sessionId, origin)),
     append: (sessionId, events, writer) =>
       timed(deck, 'append', sessionId, store.append(sessionId, events, writer)),
-    read: (sessionId, afterSeq) => timed(deck, 'read', sessionId, store.read(sessionId, afterSeq)),
+    read: (sessionId, afterSeq, limit) =>
+      timed(deck, 'read', sessionId, store.read(sessionId, afterSeq, limit)),
     sessions: () => store.sessions(),
   };
 }

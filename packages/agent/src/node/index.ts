@@ -1,6 +1,8 @@
 export { childEnvironment } from './child-environment.ts';
-export { cobblerHome, type FileConfig, type LoadedConfig, loadConfig, parseConfig } from './config-file.ts';
+export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
+export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
+export type { FileConfig, LoadedConfig } from './loaded-config.ts';
 export { OutputCapture } from './output-capture.ts';
 export type { ProcessEntry } from './process-table.ts';
 export {
@@ -18,4 +20,6 @@ export {
   type WorkspaceOptions,
   type WriteOptions,
 } from './real-path.ts';
+export { type SqliteStoreOptions, sqliteStore } from './sqlite/sqlite-store.ts';
+export type { OnWrite, WriteMoment } from './sqlite/write-moment.ts';
 export { nodeTransport } from './transport.ts';

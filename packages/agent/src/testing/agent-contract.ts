@@ -5,16 +5,21 @@ import { bodyCases } from './agent-contract/bodies.ts';
 import { callCases } from './agent-contract/calls.ts';
 import { cancelPointCases } from './agent-contract/cancel-points.ts';
 import { cancelCases } from './agent-contract/cancels.ts';
+import { clockCases } from './agent-contract/clocks.ts';
 import { connectionCases } from './agent-contract/connection.ts';
 import { cutCases } from './agent-contract/cuts.ts';
 import { echoCases } from './agent-contract/echoes.ts';
 import { endCases } from './agent-contract/ends.ts';
 import { errorCases } from './agent-contract/errors.ts';
 import { framingCases } from './agent-contract/framing.ts';
+import { fuzzCases } from './agent-contract/fuzz.ts';
 import { historyCases } from './agent-contract/history.ts';
 import { hostileCases } from './agent-contract/hostile.ts';
 import type { Seeds } from './agent-contract/laws.ts';
 import { lawCases } from './agent-contract/laws.ts';
+import { lifeCases } from './agent-contract/lives.ts';
+import { mediaCases } from './agent-contract/media.ts';
+import { networkCases } from './agent-contract/networks.ts';
 import { oddFrameCases } from './agent-contract/odd-frames.ts';
 import { patienceCases } from './agent-contract/patience.ts';
 import { repeatCases } from './agent-contract/repeats.ts';
@@ -22,6 +27,7 @@ import { requestCases } from './agent-contract/requests.ts';
 import { retryCases } from './agent-contract/retries.ts';
 import { sealCases } from './agent-contract/seals.ts';
 import { secretCases } from './agent-contract/secrets.ts';
+import { settingCases } from './agent-contract/settings.ts';
 import { statusCases } from './agent-contract/statuses.ts';
 import { streamCases } from './agent-contract/streams.ts';
 import type { CaseDefinition, ContractSubject } from './agent-contract/subject.ts';
@@ -67,11 +73,17 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...argumentCases,
     ...oddFrameCases,
     ...connectionCases,
+    ...networkCases,
     ...bodyCases,
     ...cancelPointCases,
     ...patienceCases,
+    ...clockCases,
     ...echoCases,
+    ...mediaCases,
+    ...settingCases,
     ...lawCases(seeds),
+    ...fuzzCases(seeds),
+    ...lifeCases(seeds),
   ];
   return [lackCase(subject, maxLacks), ...definitions.map((definition) => bound(definition, subject))];
 }

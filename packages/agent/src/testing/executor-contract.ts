@@ -10,6 +10,8 @@ import { gateCases } from './executor-contract/gate.ts';
 import { historyCases } from './executor-contract/history.ts';
 import { limitCases } from './executor-contract/limits.ts';
 import { loopCases } from './executor-contract/loop.ts';
+import { oddToolCases } from './executor-contract/odd-tools.ts';
+import { oddValueCases } from './executor-contract/odd-values.ts';
 import { progressCases } from './executor-contract/progress.ts';
 import { resumeCases, writerCases } from './executor-contract/resume.ts';
 import { schedulingCases, stopBatchCases } from './executor-contract/scheduling.ts';
@@ -35,6 +37,8 @@ const definitions: readonly ExecutorCase[] = [
   ...loopCases,
   ...historyCases,
   ...toolCases,
+  ...oddValueCases,
+  ...oddToolCases,
   ...schedulingCases,
   ...stopBatchCases,
   ...gateCases,

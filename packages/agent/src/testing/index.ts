@@ -5,12 +5,16 @@ export type { Seeds } from './agent-contract/laws.ts';
 export type { AgentLink, ContractSubject } from './agent-contract/subject.ts';
 export { type AgentContractOptions, agentContract } from './agent-contract.ts';
 export { ContractFailure } from './assertion.ts';
+export { type BlobsSubject, blobsContract } from './blobs-contract.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './cancel-drill.ts';
 export { type Chunking, chunksOf } from './chunking.ts';
 export type { ContractCase } from './contract-case.ts';
 export { type ExecutorSubject, executorContract } from './executor-contract.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
 export { handlerTransport } from './handler-transport.ts';
+export { harnessScene, type SceneOptions } from './harness-contract/scene.ts';
+export type { HarnessStand, HarnessSubject, SubjectOptions } from './harness-contract/stand.ts';
+export { harnessContract } from './harness-contract.ts';
 export { type Loopback, serveLoopback } from './loopback.ts';
 export {
   type AnswerPlay,
@@ -49,6 +53,8 @@ export {
   simulate,
   type Violation,
 } from './simulation/simulate.ts';
+export type { StorePlace, StoreSubject } from './store-contract/cases.ts';
+export { storeContract } from './store-contract.ts';
 export { assertValidHistory } from './valid-history.ts';
 export {
   type Exchange,

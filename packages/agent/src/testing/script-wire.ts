@@ -48,6 +48,13 @@ function plain(value: object): JsonObject {
   return value as JsonObject;
 }
 
+const reasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>(
+  (['complete', 'tool_use', 'max_tokens', 'refusal', 'pause', 'context_full'] as const).map((reason) => [
+    reason,
+    reason,
+  ]),
+);
+
 type Teller = (out: Out, at: BlockKey, payload: Record<string, unknown>) => void;
 
 const tellers: Readonly<Record<string, Teller>> = {
@@ -59,7 +66,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   close: (out, at) => out.close(at),
   usage: (out, _, { counts }) => out.usage(counts as Partial<Usage>),
   model: (out, _, { name }) => out.model(String(name)),
-  end: (out, _, { stop }) => out.end(stop as StopReason),
+  end: (out, _, { stop }) => out.end(reasons.get(stop) ?? 'unknown'),
   fail: (out, _, { kind, message }) => out.fail(kind as FaultKind, String(message)),
 };
 

@@ -35,8 +35,15 @@ export interface SocketServer {
   close(): Promise<void>;
 }
 
-/** Answers requests on 127.0.0.1 with the bytes given, in order; one request too many is hung up on. Needs Node. */
-export async function serveSocket(answers: readonly SocketAnswer[]): Promise<SocketServer> {
+/**
+ * Answers requests with the bytes given, in order; one request too many is hung up on. Needs Node.
+ *
+ * @param host an address of this machine's own. Default 127.0.0.1.
+ */
+export async function serveSocket(
+  answers: readonly SocketAnswer[],
+  host: string = '127.0.0.1',
+): Promise<SocketServer> {
   const { createServer } = await import('node:net');
   const requests: SocketRequest[] = [];
   const waiting = new Map<number, (request: SocketRequest) => void>();
@@ -57,12 +64,12 @@ export async function serveSocket(answers: readonly SocketAnswer[]): Promise<Soc
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, host, resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     requests,
     arrival(index) {
       const known = requests[index];

@@ -1,0 +1,81 @@
+import { visible } from '../escape.ts';
+import type { Io } from '../io.ts';
+import type { ServerLink } from '../server-link.ts';
+import { linkToServer } from '../server-link.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** What the server says a person is asked. */
+interface Pending {
+  readonly approvalId: string;
+  readonly sessionId: string;
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+  readonly hash: string;
+  readonly expiresAt?: string;
+  readonly diff?: string;
+}
+
+/**
+ * `cobbler approve ID` and `cobbler deny ID`: shows what is asked and decides it; without an id, lists what
+ * waits. Returns the exit code.
+ * @throws UsageError for an id that nothing waits under, or more than one thing.
+ */
+export async function answerApproval(
+  decision: 'allow' | 'deny',
+  id: string | undefined,
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<number> {
+  const url = typeof options['url'] === 'string' ? options['url'] : undefined;
+  const link = linkToServer(io.env, url);
+  const waiting = await pending(link);
+  if (id === undefined) return list(waiting, io);
+  const asked = pick(waiting, id);
+  io.stderr.write(`${describe(asked).join('\n')}\n`);
+  const message = typeof options['message'] === 'string' ? options['message'] : undefined;
+  const path = `/v1/sessions/${encodeURIComponent(asked.sessionId)}/approvals/${asked.approvalId}`;
+  const said = decision === 'allow' ? { hash: asked.hash } : message === undefined ? {} : { message };
+  const { status, json } = await link('POST', path, { decision, ...said });
+  if (status !== 202) throw refused(status, json);
+  const word = decision === 'allow' ? 'allowed' : 'denied';
+  io.stdout.write(`${word}: ${visible(asked.toolName)} in session ${asked.sessionId}\n`);
+  return 0;
+}
+
+async function pending(link: ServerLink): Promise<readonly Pending[]> {
+  const { status, json } = await link('GET', '/v1/approvals');
+  if (status !== 200) throw refused(status, json);
+  return (json as { items: Pending[] }).items;
+}
+
+function list(waiting: readonly Pending[], io: Io): number {
+  if (waiting.length === 0) io.stderr.write('Nothing waits for you.\n');
+  for (const asked of waiting) io.stdout.write(`${describe(asked).join('\n')}\n`);
+  return 0;
+}
+
+function pick(waiting: readonly Pending[], id: string): Pending {
+  const found = waiting.filter(({ approvalId }) => approvalId.startsWith(id));
+  const [one, other] = found;
+  if (one === undefined) {
+    throw new UsageError(`Nothing waits under ${visible(id)}.`, 'See what waits: cobbler approve');
+  }
+  if (other === undefined || one.approvalId === id) return one;
+  const ids = found.map(({ approvalId }) => approvalId).join(', ');
+  throw new UsageError(`More than one thing waits under ${visible(id)}.`, `Give more of the id: ${ids}`);
+}
+
+/** What is asked, so that nothing in it can drive the terminal. */
+function describe({ approvalId, toolName, arguments: args, sessionId, expiresAt, diff }: Pending): string[] {
+  const until = expiresAt === undefined ? '' : `, until ${expiresAt}`;
+  return [
+    `${approvalId}  ${visible(toolName)}  session ${sessionId}${until}`,
+    `  ${visible(JSON.stringify(args))}`,
+    ...(diff === undefined ? [] : diff.split('\n').map((line) => `  ${visible(line)}`)),
+  ];
+}
+
+function refused(status: number, json: Record<string, unknown>): Error {
+  const detail = typeof json['detail'] === 'string' ? json['detail'] : `The server answered ${status}.`;
+  return new UsageError(visible(detail), 'See what waits: cobbler approve');
+}

@@ -1,0 +1,140 @@
+import { resolve } from 'node:path';
+import type { HarnessOptions, SessionStore } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { sqliteStore } from '@cobbler/agent/node';
+import type { CobblerServer } from '@cobbler/server';
+import { startServer, TokenBook, tokenFile } from '@cobbler/server';
+import { workspaceTools } from '@cobbler/tools';
+import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
+import { shortPath, workFolder } from '../folder.ts';
+import { findInstructions } from '../instructions.ts';
+import type { Io } from '../io.ts';
+import { makeAgent } from '../make-agent.ts';
+import { ownVersion } from '../own-version.ts';
+import { Permission, permissionWords } from '../permission.ts';
+import type { ServeFlags } from '../serve-flags.ts';
+import { readServeFlags } from '../serve-flags.ts';
+import type { ServerHome } from '../server-home.ts';
+import { noteRunning, readRunning, serverHome } from '../server-home.ts';
+import { readSettings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { checkRules, chooseTools, limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
+
+/** The session of the seed's routes, which has the seed's ways: tools one by one, the first failure stops. */
+const seedSession = 'default';
+
+/** `cobbler serve`: serves sessions over HTTP until it is told to stop. Returns the exit code. */
+export async function serve(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+  const flags = readServeFlags(options);
+  const home = serverHome(io.env);
+  const folder = workFolder(flags.work.dir, io);
+  const settings = await sessionSettings(flags, folder, io);
+  const tokens = new TokenBook(tokenFile(home.tokens));
+  const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
+  const file = flags.store === undefined ? home.store : resolve(io.cwd(), flags.store);
+  const store = sqliteStore(file);
+  try {
+    const server = await started(flags, { store, tokens, settings, home }, io);
+    const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
+    announce({ server, token, flags, folder, file, model: settings.agent.model }, io);
+    await untilStopped(server, io);
+    forget();
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+type Settings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler'>;
+
+/** What every session works with: decided here, and by no request. */
+async function sessionSettings({ work }: ServeFlags, folder: string, io: Io): Promise<Settings> {
+  const settings = await readSettings(io.env, work);
+  const { agent, provider } = await makeAgent(settings, work.api);
+  const mayUse = work.tools === undefined || work.tools.length > 0;
+  const context = contextPlan(work, settings.file.values, mayUse);
+  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), work.tools);
+  checkRules(work.allow, tools);
+  const instructions = work.contextFiles ? findInstructions(folder) : undefined;
+  return {
+    agent,
+    tools,
+    system: systemOf(work, folder, tools, instructions, io),
+    limits: limitsOf(work, settings),
+    pricing: await pricingOf(settings, agent, provider),
+    allowUnpriced: work.allowUnpriced,
+    context: contextPolicy(context, blobsFor(io.env)),
+    // Somebody can be asked: through the API, at any later time.
+    gate: new Permission(work.mode, work.allow, true).gate,
+  };
+}
+
+interface Parts {
+  readonly store: SessionStore;
+  readonly tokens: TokenBook;
+  readonly settings: Settings;
+  readonly home: ServerHome;
+}
+
+async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<CobblerServer> {
+  const { store, tokens, settings, home } = parts;
+  const { host, port, allowedHosts } = flags;
+  try {
+    return await startServer({
+      store,
+      tokens,
+      settings: (sessionId) =>
+        sessionId === seedSession
+          ? settings
+          : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings },
+      host,
+      port,
+      allowedHosts,
+      version: ownVersion(),
+      level: flags.level ?? (io.stderr.tty ? 'warn' : 'info'),
+      log: (line) => io.stderr.write(`${line}\n`),
+    });
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'port_in_use') throw error;
+    const other = readRunning(home.running);
+    const isOurs = other !== undefined && new URL(other.url).port === String(port);
+    const who = isOurs ? `process ${other.pid}, a cobbler server` : 'another process';
+    throw new UsageError(
+      `Port ${port} is in use by ${who}.`,
+      'Choose another one: --port NUMBER, or 0 for any.',
+    );
+  }
+}
+
+interface Announced {
+  readonly server: CobblerServer;
+  readonly token: string;
+  readonly flags: ServeFlags;
+  readonly folder: string;
+  readonly file: string;
+  readonly model: string;
+}
+
+/** The address goes to standard output, with the token where no server and no log ever sees it. */
+function announce({ server, token, flags, folder, file, model }: Announced, io: Io): void {
+  io.stdout.write(`${server.url}/#token=${token}\n`);
+  const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
+  const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
+  const isOpen = !['127.0.0.1', '::1', 'localhost'].includes(flags.host);
+  if (isOpen && flags.allowedHosts.length === 0) {
+    lines.push('reachable from other machines only by the names that --allowed-host gives');
+  }
+  io.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** The first signal lets runs come to their end, a second one does not wait. */
+function untilStopped(server: CobblerServer, io: Io): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let signals = 0;
+    const forget = io.onInterrupt(() => {
+      signals += 1;
+      if (signals > 1) io.exit(130);
+      server.close().finally(forget).then(resolve, reject);
+    });
+  });
+}

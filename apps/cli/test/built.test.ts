@@ -1,0 +1,144 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chatTesting } from '@cobbler/provider-openai/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BuiltCli } from './built-cli.ts';
+import { buildCli } from './built-cli.ts';
+import { claudeAt, mockService, says } from './mock-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const patience = { timeout: 60_000 };
+
+let cli: BuiltCli;
+beforeAll(() => {
+  cli = buildCli();
+}, 60_000);
+afterAll(() => cli?.remove());
+
+/** An environment in which a model with a known price is asked, which is what most runs do. */
+async function claude(): Promise<Record<string, string>> {
+  const service = await mockService([says('Hello.')]);
+  return { ...claudeAt(service), COBBLER_MODEL: 'claude:claude-sonnet-5-5' };
+}
+
+/** Of these parts those that are loaded; a name that ends with a slash stands for a folder. */
+function of(parts: ReadonlySet<string>, ...names: readonly string[]): string[] {
+  return names.filter((name) =>
+    name.endsWith('/') ? [...parts].some((part) => part.startsWith(name)) : parts.has(name),
+  );
+}
+
+const heavy = [
+  'yaml',
+  'zod',
+  'openai',
+  'diff',
+  '@pydantic/genai-prices',
+  'provider-openai/',
+  'agent/testing/',
+  'agent/cassette/',
+  'commands/demo.ts',
+  'commands/doctor.ts',
+  'commands/config.ts',
+  'commands/transcript.ts',
+];
+
+describe('where nothing else is installed', () => {
+  test('a task is worked on', patience, async () => {
+    const { code, stdout, stderr } = await cli.run(['say', 'hello'], await claude());
+    expect([code, stdout, stderr]).toEqual([0, 'Hello.\n', expect.stringContaining('complete')]);
+  });
+
+  test('the demo plays', patience, async () => {
+    const { code, stderr } = await cli.run(['demo'], { TMPDIR: temporaryFolder() });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);
+  });
+
+  test('a run is recorded, replayed and checked', patience, async () => {
+    const file = join(temporaryFolder(), 'run.jsonl');
+    await cli.run(['--record', file, '--json', 'hello'], await claude());
+    const replay = await cli.run(['--replay', file, '--json']);
+    expect(replay.code).toBe(0);
+    const log = join(temporaryFolder(), 'log.jsonl');
+    writeFileSync(log, replay.stdout);
+    const check = await cli.run(['doctor', log]);
+    expect([check.code, of(check.parts, 'zod')]).toEqual([0, ['zod']]);
+  });
+});
+
+describe('what a start loads', () => {
+  test.each([[['--version']], [['--help']], [['run', '-h']]])(
+    '%j: two dozen kilobytes and no package',
+    async (args) => {
+      const { code, files, parts, builtins } = await cli.run(args);
+      expect(code).toBe(0);
+      expect(bytesOf(files)).toBeLessThan(24_000);
+      expect([...parts].filter((part) => !/^[a-z-]+\.ts$|^commands\/help\.ts$/.test(part))).toEqual([]);
+      expect(
+        [...builtins].filter((name) =>
+          /^(https?|child_process|worker_threads|internal\/deps\/.*)$/.test(name),
+        ),
+      ).toEqual([]);
+    },
+  );
+
+  test('a task: the loop, the tools and one provider, less than half a megabyte in all', async () => {
+    const { parts, files, builtins } = await cli.run(['hello'], await claude());
+    expect(of(parts, 'commands/run.ts', 'agent/executor.ts', 'tools/', '@anthropic-ai/sdk')).toHaveLength(4);
+    expect(of(parts, ...heavy)).toEqual([]);
+    expect(bytesOf(files)).toBeLessThan(450_000);
+    expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);
+  });
+
+  test('a task for the other provider: that one and not the first', async () => {
+    const service = await mockService([says('Hello.')], chatTesting);
+    const args = ['-m', 'openai:m', '--api', 'chat', '--base-url', service.url, 'hello'];
+    const { code, parts } = await cli.run(args);
+    expect(code).toBe(0);
+    expect(of(parts, 'openai', 'provider-openai/', '@anthropic-ai/sdk', 'provider-claude/')).toEqual([
+      'openai',
+      'provider-openai/',
+    ]);
+  });
+
+  test('a configuration brings the reader of YAML, a model without a price the list of prices', async () => {
+    const home = temporaryFolder();
+    writeFileSync(join(home, 'config.yaml'), 'model: claude-unheard-of\n');
+    const { COBBLER_MODEL: _, ...env } = await claude();
+    const { code, parts } = await cli.run(['hello'], { ...env, COBBLER_HOME: home });
+    expect(code).toBe(0);
+    expect(of(parts, ...heavy)).toEqual(['yaml', '@pydantic/genai-prices']);
+  });
+});
+
+describe('what Node compiled', () => {
+  test('is kept for the next start, in a folder that is nobody else’s', async () => {
+    const home = join(temporaryFolder(), 'home');
+    const env = { ...(await claude()), COBBLER_HOME: home };
+    expect((await cli.run(['hello'], env)).code).toBe(0);
+    const folder = join(home, 'compiled');
+    expect([home, folder].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+    expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(10);
+  });
+
+  test('is not kept where there is no home, and asking for the version makes none', async () => {
+    const home = temporaryFolder();
+    const none = join(home, 'none');
+    expect((await cli.run(['models'], { HOME: none })).code).toBe(0);
+    expect((await cli.run(['--version'], { HOME: home })).code).toBe(0);
+    expect([existsSync(none), readdirSync(home)]).toEqual([false, []]);
+  });
+});
+
+test('the terms of everything that is bundled are in it', () => {
+  const text = readFileSync(join(cli.folder, 'dist', 'NOTICES.txt'), 'utf8');
+  const notes = text.split(/^={80}$/m).map((note) => note.trim());
+  expect(notes.map((note) => note.split(' ')[0])).toEqual(cli.packages);
+  expect(cli.packages).toContain('@anthropic-ai/sdk');
+  for (const note of notes) expect(note).toMatch(/permission|permitted|licen[cs]e/i);
+  expect(notes.filter((note) => note.length < 500)).toEqual([]);
+});
+
+function bytesOf(files: readonly string[]): number {
+  return files.reduce((sum, name) => sum + statSync(join(cli.folder, 'dist', name)).size, 0);
+}

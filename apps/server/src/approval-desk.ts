@@ -1,0 +1,204 @@
+import type { ApprovalRequestedEvent, Event, RunEvent, SessionStore, State } from '@cobbler/agent';
+import { emptyState, fold } from '@cobbler/agent';
+import type { Desk } from './desk.ts';
+import type { Accepted } from './live-session.ts';
+import { Problem } from './problem.ts';
+import { sessionsThat } from './shelf.ts';
+
+/** What a person is asked, with all that is needed to decide. */
+export interface PendingApproval {
+  readonly approvalId: string;
+  readonly sessionId: string;
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+  /** Names tool and arguments exactly: an answer that allows repeats it. */
+  readonly hash: string;
+  /** ISO 8601. */
+  readonly askedAt: string;
+  /** ISO 8601; absent when it does not expire. */
+  readonly expiresAt?: string;
+  readonly subject?: string;
+  readonly summary?: string;
+  readonly diff?: string;
+}
+
+/** What a person decided. */
+export interface Answer {
+  readonly decision: 'allow' | 'deny';
+  readonly hash?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** What a person decided about which call. */
+export interface NamedAnswer extends Answer {
+  readonly approvalId: string;
+}
+
+/** An answer as a run takes it. */
+interface Said {
+  readonly approvalId: string;
+  readonly decision: 'allow' | 'deny';
+  readonly message?: string;
+}
+
+type Requested = Extract<Event, { type: 'approval_requested' }>;
+
+/** What waits for people, over all sessions. The log of each session is the truth; this is its index. */
+export class ApprovalDesk {
+  readonly #desk: Desk;
+  readonly #store: SessionStore;
+  readonly #now: () => number;
+  readonly #pending = new Map<string, PendingApproval>();
+  readonly #answering = new Set<string>();
+
+  constructor(desk: Desk, store: SessionStore, now: () => number = Date.now) {
+    this.#desk = desk;
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** What waits and can still be answered, oldest first. */
+  list(sessionId?: string): PendingApproval[] {
+    return [...this.#pending.values()].filter(
+      (one) => (sessionId === undefined || one.sessionId === sessionId) && !this.#isLate(one.expiresAt),
+    );
+  }
+
+  /** Follows what happens in the sessions. */
+  hear(sessionId: string, event: RunEvent): void {
+    if (event.type === 'approval_requested') this.#pending.set(event.approvalId, pendingOf(sessionId, event));
+    if (event.type === 'approval_decided') this.#pending.delete(event.approvalId);
+    if (event.type === 'finished' && event.status !== 'waiting') this.forget(sessionId);
+  }
+
+  /** Forgets what a session waited for. */
+  forget(sessionId: string): void {
+    for (const one of this.#pending.values()) {
+      if (one.sessionId === sessionId) this.#pending.delete(one.approvalId);
+    }
+  }
+
+  /** Finds what waited before the server was started. */
+  async restore(): Promise<void> {
+    for (const { id: sessionId } of await sessionsThat(this.#store, 'waiting')) {
+      const events = await this.#store.read(sessionId);
+      for (const request of openRequests(events)) {
+        this.#pending.set(request.approvalId, pendingOf(sessionId, request));
+      }
+    }
+  }
+
+  /** @throws Problem 404 for one that was never asked. */
+  async find(sessionId: string, approvalId: string): Promise<PendingApproval & { decision?: string }> {
+    const { request, decision } = await this.#look(sessionId, approvalId);
+    return { ...pendingOf(sessionId, request), ...(decision !== undefined && { decision }) };
+  }
+
+  /**
+   * Decides, once. Resolves when the decision is committed and the run goes on.
+   * @throws Problem 404 for an approval that was never asked, 409 for an answer that comes late or again, or
+   * that allows something else than what was asked.
+   */
+  async answer(sessionId: string, approvalId: string, answer: Answer): Promise<Accepted> {
+    return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
+  }
+
+  /** Decides several at once, all or none of them; the run that goes on gets the id given. Throws as `answer`. */
+  async answerAll(sessionId: string, answers: readonly NamedAnswer[], runId?: string): Promise<Accepted> {
+    const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
+    if (keys.some((key) => this.#answering.has(key))) throw decided('It is being answered by somebody else.');
+    for (const key of keys) this.#answering.add(key);
+    try {
+      for (const answer of answers) {
+        const { request } = await this.#look(sessionId, answer.approvalId);
+        await this.#check(sessionId, request, answer);
+      }
+      this.#desk.mayBegin();
+      return await this.#decide(sessionId, answers.map(said), runId);
+    } finally {
+      for (const key of keys) this.#answering.delete(key);
+    }
+  }
+
+  /** A run that waits in memory hears it; one that ended as waiting is gone on with. */
+  async #decide(sessionId: string, answers: readonly Said[], runId: string | undefined): Promise<Accepted> {
+    const session = await this.#desk.session(sessionId);
+    const { run } = session;
+    if (run?.answer(answers[0]?.approvalId ?? '', answers[0] ?? { decision: 'deny' }) === true) {
+      for (const { approvalId, ...answer } of answers.slice(1)) run.answer(approvalId, answer);
+      return { sessionId, runId: run.id, seq: (await this.#store.info(sessionId))?.events ?? 1 };
+    }
+    return await session.resume({ answers, ...(runId !== undefined && { runId }) });
+  }
+
+  async #look(sessionId: string, approvalId: string): Promise<{ request: Requested; decision?: string }> {
+    await this.#desk.session(sessionId);
+    const events = await this.#store.read(sessionId);
+    const request = events.find(
+      (event): event is Requested => event.type === 'approval_requested' && event.approvalId === approvalId,
+    );
+    if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval of this id.');
+    const answered = events.find(
+      (event) => event.type === 'approval_decided' && event.approvalId === approvalId,
+    );
+    return { request, ...(answered?.type === 'approval_decided' && { decision: answered.decision }) };
+  }
+
+  async #check(sessionId: string, request: Requested, { decision, hash }: Answer): Promise<void> {
+    const events = await this.#store.read(sessionId);
+    const { approvalId, expiresAt } = request;
+    const answered = events.find(
+      (event) => event.type === 'approval_decided' && event.approvalId === approvalId,
+    );
+    if (answered?.type === 'approval_decided') throw decided(`It was decided already: ${answered.decision}.`);
+    if (!openRequests(events).some((open) => open.approvalId === approvalId)) {
+      throw decided('Its run ended before it was decided.');
+    }
+    if (expiresAt !== undefined && expiresAt <= this.#now()) {
+      throw new Problem(409, 'expired', 'The time to decide is over.');
+    }
+    if (hash === undefined && decision === 'deny') return;
+    if (hash !== request.hash) {
+      const detail = 'An answer that allows must repeat the hash of what was asked; this one does not.';
+      throw new Problem(409, 'other_arguments', detail, { extra: { hash: request.hash } });
+    }
+  }
+
+  #isLate(expiresAt: string | undefined): boolean {
+    return expiresAt !== undefined && Date.parse(expiresAt) <= this.#now();
+  }
+}
+
+function said({ approvalId, decision, message }: NamedAnswer): Said {
+  return { approvalId, decision, ...(message !== undefined && { message }) };
+}
+
+function decided(detail: string): Problem {
+  return new Problem(409, 'decided', detail);
+}
+
+function openRequests(events: readonly Event[]): ApprovalRequestedEvent[] {
+  const state: State = emptyState();
+  for (const event of events) fold(state, event);
+  return state.calls.flatMap(({ approval, result }) =>
+    approval !== undefined && approval.decision === undefined && result === undefined
+      ? [approval.request]
+      : [],
+  );
+}
+
+function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?: string }): PendingApproval {
+  const { approvalId, toolName, hash, expiresAt, subject, summary, diff } = request;
+  return {
+    approvalId,
+    sessionId,
+    toolName,
+    arguments: request.arguments,
+    hash,
+    askedAt: request.time ?? '',
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(subject !== undefined && { subject }),
+    ...(summary !== undefined && { summary }),
+    ...(diff !== undefined && { diff }),
+  };
+}

@@ -1,0 +1,200 @@
+import type { Harness, HarnessOptions, RunEvent, SessionStore } from '@cobbler/agent';
+import { createHarness, systemRuntime } from '@cobbler/agent';
+import type { Journal } from './journal.ts';
+import type { ServerLimits } from './limits.ts';
+import type { Accepted } from './live-session.ts';
+import { LiveSession } from './live-session.ts';
+import type { Meters } from './meters.ts';
+import { Problem } from './problem.ts';
+import { RunSpans } from './run-spans.ts';
+import { sessionsThat } from './shelf.ts';
+
+/** Most sessions that may be made without anything being said in them. */
+const mostMade = 10_000;
+
+/** What a session is made with: model, tools, permissions, limits. Never taken from a request. */
+export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
+
+/** What the desk of a server needs. */
+export interface DeskOptions {
+  readonly store: SessionStore;
+  readonly settings: (sessionId: string) => SessionSettings;
+  readonly limits: ServerLimits;
+  readonly journal: Journal;
+  readonly meters: Meters;
+  /** Hears every event of every session. */
+  readonly onEvent: (sessionId: string, event: RunEvent) => void;
+}
+
+/** The sessions that are in memory. Each is opened when it is asked for and put away when nobody needs it. */
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #live = new Map<string, LiveSession>();
+  /** Sessions that were made and in which nothing was said yet: no store has them. */
+  readonly #made = new Set<string>();
+  #clock = 0;
+  #isClosing = false;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Sessions in memory. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Runs under way. */
+  get running(): number {
+    return [...this.#live.values()].filter(({ run }) => run !== undefined).length;
+  }
+
+  /** Readers of events. */
+  get readers(): number {
+    let readers = 0;
+    for (const { broadcast } of this.#live.values()) readers += broadcast.size;
+    return readers;
+  }
+
+  /** The run under way in a session, if there is one. */
+  runIn(sessionId: string): string | undefined {
+    return this.#live.get(sessionId)?.run?.id;
+  }
+
+  /** Whether the server was told to stop. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** @throws Problem 404 for a session that the store does not have, 503 when too many are in use. */
+  async session(id: string): Promise<LiveSession> {
+    if (await this.#has(id)) return this.#open(id);
+    throw new Problem(404, 'no_session', `There is no session ${id}.`);
+  }
+
+  /** Makes a session, or gives the one of this id. */
+  async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
+    this.#mayBegin();
+    const isNew = !(await this.#has(id));
+    if (isNew) this.#made.add(id);
+    const [oldest] = this.#made;
+    if (this.#made.size > mostMade && oldest !== undefined) this.#made.delete(oldest);
+    return { id, isNew };
+  }
+
+  /** The session of the seed's routes, made when it is first asked for. */
+  async always(id: string): Promise<LiveSession> {
+    await this.create(id);
+    return this.#open(id);
+  }
+
+  /** @throws Problem 409 `busy` for a session that runs. */
+  async delete(id: string): Promise<void> {
+    const session = await this.session(id);
+    if (session.run !== undefined) {
+      const extra = { runId: session.run.id };
+      throw new Problem(409, 'busy', 'The session is running. Cancel it first.', { extra });
+    }
+    await session.close();
+    session.broadcast.end();
+    this.#live.delete(id);
+    this.#made.delete(id);
+    await this.#options.store.delete(id);
+  }
+
+  /** Goes on with every session that was cut off. Resolves with those that could be. */
+  async resumeInterrupted(): Promise<Accepted[]> {
+    const { store, journal } = this.#options;
+    const resumed: Accepted[] = [];
+    for (const { id } of await sessionsThat(store, 'interrupted')) {
+      try {
+        const accepted = await (await this.session(id)).resume();
+        resumed.push(accepted);
+        journal.note('info', 'went on with a run that was cut off', { ...accepted });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        journal.note('error', 'a run that was cut off could not be gone on with', { sessionId: id, reason });
+      }
+    }
+    return resumed;
+  }
+
+  /** @throws Problem 503 when the server is about to stop. */
+  mayBegin(): void {
+    this.#mayBegin();
+  }
+
+  /** Ends the streams of a token. */
+  endStreams(tokenId?: string): void {
+    for (const { broadcast } of this.#live.values()) broadcast.end(tokenId);
+  }
+
+  /** Lets runs come to their end, and cancels those that do not within the time. */
+  async drain(ms: number): Promise<void> {
+    this.#isClosing = true;
+    const running = [...this.#live.values()].flatMap(({ run }) => (run === undefined ? [] : [run]));
+    let cancel: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = setTimeout(resolve, ms);
+    });
+    await Promise.race([Promise.all(running.map((run) => run.result)), late]);
+    clearTimeout(cancel);
+    await Promise.all([...this.#live.values()].map((session) => session.close()));
+    this.endStreams();
+  }
+
+  async #has(id: string): Promise<boolean> {
+    if (this.#made.has(id) || this.#live.get(id)?.run !== undefined) return true;
+    return (await this.#options.store.info(id)) !== undefined;
+  }
+
+  #mayBegin(): void {
+    if (!this.#isClosing) return;
+    throw new Problem(503, 'stopping', 'The server is about to stop.', { headers: { 'retry-after': '5' } });
+  }
+
+  #open(id: string): LiveSession {
+    const known = this.#live.get(id);
+    if (known !== undefined) {
+      known.usedAt = ++this.#clock;
+      return known;
+    }
+    if (this.#live.size >= this.#options.limits.sessions) this.#putOneAway();
+    const session = new LiveSession(id, this.#options.store, (onEvent) => this.#harness(id, onEvent));
+    session.usedAt = ++this.#clock;
+    this.#live.set(id, session);
+    return session;
+  }
+
+  #putOneAway(): void {
+    let oldest: LiveSession | undefined;
+    for (const session of this.#live.values()) {
+      if (session.isIdle && (oldest === undefined || session.usedAt < oldest.usedAt)) oldest = session;
+    }
+    if (oldest === undefined) {
+      const headers = { 'retry-after': '5' };
+      throw new Problem(503, 'too_many_sessions', 'Too many sessions are in use.', { headers });
+    }
+    this.#live.delete(oldest.id);
+  }
+
+  #harness(sessionId: string, publish: (event: RunEvent) => void): Harness {
+    const { store, settings, journal, meters } = this.#options;
+    const spans = new RunSpans(sessionId);
+    return createHarness({
+      ...settings(sessionId),
+      sessionId,
+      store,
+      handler: {
+        onEvent: (event) => {
+          if (event.type === 'user') this.#made.delete(sessionId);
+          publish(event);
+          this.#options.onEvent(sessionId, event);
+          meters.hear(event);
+          spans.hear(event);
+        },
+      },
+      report: (error) => journal.note('error', 'an event could not be shown', { reason: error.message }),
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import type { Cookies } from './cookie.ts';
+import { Problem } from './problem.ts';
+import type { Scope } from './scope.ts';
+import { allows } from './scope.ts';
+import type { TokenBook, TokenInfo } from './token-book.ts';
+
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
+
+/** Who may come in: looks at Host, Origin and token of every request, before anything of it is done. */
+export class Doorkeeper {
+  readonly #tokens: TokenBook;
+  readonly #cookies: Cookies;
+  readonly #hosts: ReadonlySet<string>;
+
+  /** @param hosts names by which the server may be called besides those of this machine. */
+  constructor(tokens: TokenBook, cookies: Cookies, hosts: readonly string[]) {
+    this.#tokens = tokens;
+    this.#cookies = cookies;
+    this.#hosts = new Set([...loopback, ...hosts.map((host) => host.toLowerCase())]);
+  }
+
+  /**
+   * A page of another site must not reach us: neither under a name that was pointed at this machine, nor by a
+   * request that it makes itself.
+   * @throws Problem 403
+   */
+  checkOrigin({ headers }: IncomingMessage): void {
+    const host = hostOf(`http://${headers.host ?? ''}`);
+    if (host === undefined || !this.#hosts.has(host)) {
+      throw new Problem(403, 'host', 'This host name is not served. Allow it: --allowed-host NAME');
+    }
+    const { origin } = headers;
+    if (origin === undefined) return;
+    const from = hostOf(origin);
+    const sameHost = from !== undefined && origin.toLowerCase().endsWith(`//${headers.host?.toLowerCase()}`);
+    // Behind a proxy the port may differ; the name was allowed by whoever runs the server.
+    if (sameHost || (from !== undefined && this.#hosts.has(from) && !loopback.has(from))) return;
+    throw new Problem(403, 'origin', 'Requests from pages of other sites are refused.');
+  }
+
+  /**
+   * Whose token a request carries.
+   * @throws Problem 401 without a valid one, 403 for one without this scope.
+   */
+  identify({ headers }: IncomingMessage, scope: Scope): TokenInfo {
+    const secret = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '')?.[1];
+    const info = secret === undefined ? this.#byCookie(headers.cookie) : this.#tokens.find(secret);
+    if (info === undefined) {
+      const detail =
+        secret === undefined ? 'A token is needed: Authorization: Bearer TOKEN' : 'This token is not valid.';
+      const challenge = secret === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+      throw new Problem(401, 'unauthorized', detail, { headers: { 'www-authenticate': challenge } });
+    }
+    if (!allows(info.scopes, scope)) {
+      throw new Problem(403, 'scope', `This token lacks the scope ${scope}.`, {
+        headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+      });
+    }
+    return info;
+  }
+
+  #byCookie(header: string | undefined): TokenInfo | undefined {
+    const id = this.#cookies.read(header);
+    return id === undefined ? undefined : this.#tokens.list().find((token) => token.id === id);
+  }
+}
+
+/** The host name of an address, in lower case and without brackets. */
+function hostOf(address: string): string | undefined {
+  const url = URL.parse(address);
+  if (url === null || url.username !== '' || url.password !== '' || url.hostname === '') return undefined;
+  return url.hostname.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,0 +1,64 @@
+import type { AssistantPart, Event, RunEvent, UserPart } from '@cobbler/agent';
+
+/** A comment that shows that the connection lives. */
+export const heartbeat: Buffer = Buffer.from(': heartbeat\n\n');
+
+/** A frame of the versioned stream: the event as it is stored, under its sequence number. */
+export function storedFrame(event: Event): Buffer {
+  return Buffer.from(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+/** A frame of what nobody keeps. It has no id: there is no coming back to it. */
+export function liveFrame(data: unknown): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+}
+
+/** One frame of the seed's stream. Times are Unix seconds. */
+type SeedData = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/**
+ * An event of the log as frames of `GET /events`, with ids `seq.index`: what an answer holds comes once it is
+ * committed, so that nothing is ever withdrawn.
+ *
+ * @param from leaves out the frames before this index.
+ */
+export function seedFrames(event: Event, from = 0): Buffer[] {
+  const timestamp = Math.floor(Date.parse(event.time) / 1000);
+  return seedData(event)
+    .map((data, index) =>
+      Buffer.from(`id: ${event.seq}.${index}\ndata: ${JSON.stringify({ ...data, timestamp })}\n\n`),
+    )
+    .slice(from);
+}
+
+/** What the seed's stream says about the state of things, or nothing. */
+export function seedStatus(event: RunEvent): Buffer | undefined {
+  if (event.type === 'status') return statusFrame(event.state, event.message);
+  if (event.type !== 'finished') return undefined;
+  if (event.status === 'failed') return statusFrame('error', event.error?.message);
+  return statusFrame(event.status === 'waiting' ? 'waiting' : 'idle');
+}
+
+/** A status of the seed's stream. */
+export function statusFrame(state: string, message = ''): Buffer {
+  return liveFrame({ type: 'status', state, message });
+}
+
+function seedData(event: Event): SeedData[] {
+  if (event.type === 'user') return [{ type: 'user', content: textIn(event.content) }];
+  if (event.type === 'assistant') return event.content.flatMap(partData);
+  if (event.type !== 'tool_result') return [];
+  return [{ type: 'tool_result', id: event.callId, result: textIn(event.content), isError: event.isError }];
+}
+
+function partData(part: AssistantPart): SeedData[] {
+  if (part.type === 'tool_call') {
+    return [{ type: 'tool_call', id: part.id, name: part.toolName, input: part.arguments }];
+  }
+  if (part.type === 'opaque' || part.text === '') return [];
+  return [{ type: part.type, content: part.text }];
+}
+
+function textIn(content: readonly UserPart[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

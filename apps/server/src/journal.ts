@@ -1,0 +1,40 @@
+/** How much a line of the log matters. */
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+
+/** Plain facts beside the message of a line. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** Where lines go. */
+export type LineSink = (line: string) => void;
+
+/** The log of the server: one JSON object per line, from a level up, secrets taken out. */
+export class Journal {
+  readonly #sink: LineSink;
+  readonly #least: number;
+  readonly #now: () => number;
+
+  constructor(sink: LineSink, level: Level = 'info', now: () => number = Date.now) {
+    this.#sink = sink;
+    this.#least = levels.indexOf(level);
+    this.#now = now;
+  }
+
+  note(level: Level, message: string, facts: Facts = {}): void {
+    if (levels.indexOf(level) < this.#least) return;
+    const head = { time: new Date(this.#now()).toISOString(), level, message };
+    this.#sink(JSON.stringify({ ...head, ...facts }, redacted));
+  }
+}
+
+const secretNames = /^(authorization|cookie|set-cookie|token|secret|password|api[-_]?key|x-api-key)$/i;
+
+/** Shapes that only secrets have: our own tokens, the keys of model services, bearer headers. */
+const secretShapes = /\b(?:cbk_[\w-]{10,}|sk-[\w-]{8,})|\bBearer +[\x21-\x7e]+/g;
+
+/** Replaces secrets while a line is written. */
+function redacted(name: string, value: unknown): unknown {
+  if (secretNames.test(name)) return '[redacted]';
+  return typeof value === 'string' ? value.replace(secretShapes, '[redacted]') : value;
+}

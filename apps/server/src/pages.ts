@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { Reply, Route } from './route.ts';
+
+const style = `
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem; }
+code, pre { font: 13px/1.5 ui-monospace, monospace; }
+pre { overflow: auto; padding: .5rem; border: 1px solid #8884; border-radius: 4px; }
+h2 { margin-top: 2.5rem; font-size: 1rem; } h2 b { font-family: ui-monospace, monospace; }
+table { border-collapse: collapse; } td, th { text-align: left; padding: .1rem 1rem .1rem 0; vertical-align: top; }
+:root { color-scheme: light dark; } .scope { opacity: .7; font-weight: normal; }
+`;
+
+/** Takes the token from the fragment, which no server ever sees, and exchanges it for the cookie. */
+const script = `
+const form = document.querySelector('form');
+const note = document.querySelector('output');
+async function exchange(token) {
+  const body = JSON.stringify({ token });
+  const answer = await fetch('/v1/cookie', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  note.textContent = answer.ok ? 'Signed in.' : 'This token is not valid.';
+  document.querySelector('nav').hidden = !answer.ok;
+}
+form.addEventListener('submit', (event) => { event.preventDefault(); exchange(form.elements.token.value.trim()); });
+const given = new URLSearchParams(location.hash.slice(1)).get('token');
+if (given) { history.replaceState(null, '', '/'); exchange(given); }
+`;
+
+/** The page at the door: nothing in it tells about the server or its sessions. */
+export function doorPage(): Reply {
+  const body = `<h1>Cobbler</h1>
+<p>This is the server of an agent. Sign in with the token that <code>cobbler serve</code> printed.</p>
+<form><label>Token <input name="token" type="password" autocomplete="off" required></label> <button>Sign in</button></form>
+<p><output role="status"></output></p>
+<nav hidden><a href="/docs">The API</a></nav>`;
+  return page('Cobbler', `${body}<script>${script}</script>`);
+}
+
+/** The description of the API, to be read by people. */
+export function docsPage(routes: readonly Route[], document: Record<string, unknown>): Reply {
+  const { paths } = document as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const parts = routes.map((route) => {
+    const described = paths[route.path]?.[route.method.toLowerCase()] ?? {};
+    return section(route, described);
+  });
+  const intro = `<h1>The API of Cobbler</h1>
+<p>The same as OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>. Each request carries
+<code>Authorization: Bearer TOKEN</code>. Errors are <code>application/problem+json</code> with a <code>code</code>.</p>`;
+  return page('The API of Cobbler', intro + parts.join('\n') + schemasOf(document));
+}
+
+function section(route: Route, described: Record<string, unknown>): string {
+  const answers = Object.entries(route.answers).map(
+    ([status, { text }]) => `<tr><th>${status}</th><td>${escaped(text)}</td></tr>`,
+  );
+  const headers = Object.entries(route.headers ?? {}).map(
+    ([name, text]) => `<tr><th>${escaped(name)}</th><td>${escaped(text)}</td></tr>`,
+  );
+  const query = (described['parameters'] as { in: string; name: string }[] | undefined)?.filter(
+    (parameter) => parameter.in === 'query',
+  );
+  const asked = (query ?? []).map(({ name }) => `<code>?${escaped(name)}=</code>`).join(' ');
+  const body = (described['requestBody'] as { content?: Record<string, { schema: unknown }> } | undefined)
+    ?.content?.['application/json']?.schema;
+  return `<section id="${route.name}"><h2><b>${route.method} ${escaped(route.path)}</b>
+<span class="scope">${route.scope ?? 'open'}</span></h2>
+<p>${escaped(route.summary)} ${asked}</p>
+${body === undefined ? '' : `<pre>${escaped(JSON.stringify(body, null, 2))}</pre>`}
+<table>${headers.join('')}${answers.join('')}</table></section>`;
+}
+
+function schemasOf(document: Record<string, unknown>): string {
+  const { components } = document as { components: { schemas: Record<string, unknown> } };
+  const parts = Object.entries(components.schemas).map(
+    ([name, schema]) =>
+      `<details id="schema-${escaped(name)}"><summary><code>${escaped(name)}</code></summary>` +
+      `<pre>${escaped(JSON.stringify(schema, null, 2))}</pre></details>`,
+  );
+  return `<h2>Schemas</h2>${parts.join('\n')}`;
+}
+
+function page(title: string, body: string): Reply {
+  const text = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escaped(title)}</title><style>${style}</style></head><body>${body}</body></html>
+`;
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf(style)}`,
+    `script-src ${hashOf(script)}`,
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy };
+  return { status: 200, text, headers };
+}
+
+function hashOf(source: string): string {
+  return `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
+}
+
+function escaped(text: string): string {
+  const named: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (char) => named[char] ?? char);
+}

@@ -1,0 +1,66 @@
+import { STATUS_CODES } from 'node:http';
+import { AgentError } from '@cobbler/agent';
+
+/** What a problem says besides its status, code and text. */
+export interface ProblemRest {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the document, such as the run that is in the way. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/** A request that cannot be served, as its client is told: no stack, no path of ours. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, code: string, detail: string, rest: ProblemRest = {}) {
+    super(detail);
+    this.name = 'Problem';
+    this.status = status;
+    this.code = code;
+    this.headers = rest.headers ?? {};
+    this.extra = rest.extra ?? {};
+  }
+}
+
+/** The document of RFC 9457. */
+export function problemDocument(problem: Problem, requestId: string): Record<string, unknown> {
+  return {
+    type: `urn:cobbler:problem:${problem.code}`,
+    title: STATUS_CODES[problem.status] ?? 'Error',
+    status: problem.status,
+    detail: problem.message,
+    code: problem.code,
+    requestId,
+    ...problem.extra,
+  };
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  busy: 409,
+  no_session: 404,
+  no_event: 404,
+  fenced: 409,
+  in_use: 409,
+  closed: 503,
+  store: 503,
+};
+
+/** Why a run did not begin, as a problem. */
+export function problemOf(error: AgentError | undefined, extra: Record<string, unknown> = {}): Problem {
+  const code = error?.code ?? error?.kind ?? 'failed';
+  const status = statuses[code] ?? (error?.kind === 'invalid' ? 400 : 500);
+  const retry = status === 503 ? { headers: { 'retry-after': '5' } } : {};
+  const detail =
+    status === 500 ? 'The run could not be started.' : (error?.message ?? 'The run did not begin.');
+  return new Problem(status, code, detail, { ...retry, extra });
+}
+
+/** Anything thrown, as a problem. What was not foreseen says nothing about itself. */
+export function asProblem(thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown;
+  if (AgentError.is(thrown) && thrown.kind === 'invalid') return problemOf(thrown);
+  return new Problem(500, 'internal', 'Something unexpected happened. The log of the server says what.');
+}

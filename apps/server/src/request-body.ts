@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import { Problem } from './problem.ts';
+
+/** How much of a body that is refused is still taken in, so that its sender hears the refusal. */
+const wasteFactor = 16;
+
+/**
+ * Reads the body of a request. Nothing is read as JSON that does not say so.
+ * @throws Problem 400, 413 or 415
+ */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const { headers } = request;
+  const declared = Number(headers['content-length'] ?? 0);
+  const isEmpty = declared === 0 && headers['transfer-encoding'] === undefined;
+  if (isEmpty) return undefined;
+  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    discard(request, maxBytes);
+    throw new Problem(415, 'media_type', 'A body has to be application/json.');
+  }
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+    discard(request, maxBytes);
+    throw new Problem(415, 'encoding', 'A body must not be compressed.');
+  }
+  const text = await readText(request, declared, maxBytes);
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem(400, 'invalid_body', 'invalid request body: it is not JSON');
+  }
+}
+
+/** Checks a value that came with a request. @throws Problem 400 */
+export function checked<Value>(schema: z.ZodType<Value>, value: unknown, code: string): Value {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  const reason = issue?.message ?? 'it is not as it should be';
+  const detail = reason.startsWith(place) ? reason : `${place}: ${reason}`;
+  throw new Problem(400, code, value === undefined ? 'invalid request body: there is none' : detail);
+}
+
+async function readText(request: IncomingMessage, declared: number, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  if (declared > maxBytes) return refuse(request, maxBytes);
+  return await new Promise((resolve, reject) => {
+    const onData = (chunk: Uint8Array) => {
+      length += chunk.length;
+      if (length <= maxBytes) return void chunks.push(chunk);
+      request.off('data', onData);
+      discard(request, maxBytes);
+      reject(tooLarge(maxBytes));
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(new TextDecoder().decode(Buffer.concat(chunks))));
+    request.once('error', () =>
+      reject(new Problem(400, 'cut', 'The request ended in the middle of its body.')),
+    );
+    request.once('close', () =>
+      reject(new Problem(400, 'cut', 'The request ended in the middle of its body.')),
+    );
+  });
+}
+
+function refuse(request: IncomingMessage, maxBytes: number): never {
+  discard(request, maxBytes);
+  throw tooLarge(maxBytes);
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem(413, 'too_large', `A body has at most ${maxBytes} bytes.`);
+}
+
+/** Takes in what nobody wants, but not for ever. */
+function discard(request: IncomingMessage, maxBytes: number): void {
+  let wasted = 0;
+  request.on('data', (chunk: Uint8Array) => {
+    wasted += chunk.length;
+    if (wasted > maxBytes * wasteFactor) request.socket.destroy();
+  });
+  request.on('error', () => undefined);
+  request.resume();
+}

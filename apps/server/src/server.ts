@@ -1,0 +1,220 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { SessionStore } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { ApprovalDesk } from './approval-desk.ts';
+import { Cookies } from './cookie.ts';
+import type { SessionSettings } from './desk.ts';
+import { Desk } from './desk.ts';
+import { Doorkeeper } from './doorkeeper.ts';
+import { eventRoutes, seedRoutes } from './event-routes.ts';
+import { createFront } from './front.ts';
+import type { Level, LineSink } from './journal.ts';
+import { Journal } from './journal.ts';
+import type { ServerLimits } from './limits.ts';
+import { defaultLimits } from './limits.ts';
+import { Meters } from './meters.ts';
+import { openApi } from './open-api.ts';
+import { approvalRoutes, operationRoutes, tokenRoutes } from './other-routes.ts';
+import { docsPage, doorPage } from './pages.ts';
+import type { Route } from './route.ts';
+import { route } from './route.ts';
+import type { Services } from './services.ts';
+import { contentRoutes, runRoutes, sessionRoutes } from './session-routes.ts';
+import { Streams } from './streams.ts';
+import type { TokenBook } from './token-book.ts';
+
+/** What a server is made of. Only these decide what a session may do; no request can. */
+export interface ServerOptions {
+  readonly store: SessionStore;
+  /** What a session is made with. Called when it is opened. */
+  readonly settings: (sessionId: string) => SessionSettings;
+  readonly tokens: TokenBook;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: any free one. */
+  readonly port?: number;
+  /** Names by which the server may be called besides those of this machine, such as that of a proxy. */
+  readonly allowedHosts?: readonly string[];
+  readonly limits?: Partial<ServerLimits>;
+  /** Go on at start with every run that was cut off. Default true. */
+  readonly resumes?: boolean;
+  /** Takes the lines of the log. Default: none. */
+  readonly log?: LineSink;
+  readonly level?: Level;
+  /** What the server says it is. */
+  readonly version?: string;
+}
+
+/** A server that listens. */
+export interface CobblerServer {
+  /** Such as `http://127.0.0.1:4317`. */
+  readonly url: string;
+  readonly http: Server;
+  /** Takes no more prompts, lets runs end within the time for it, and frees everything. */
+  close(): Promise<void>;
+}
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/**
+ * Starts a server.
+ * @throws AgentError `invalid`: code `port_in_use`, or `bind` for an address that cannot be listened on.
+ */
+export async function startServer(options: ServerOptions): Promise<CobblerServer> {
+  const limits: ServerLimits = { ...defaultLimits, ...options.limits };
+  const { tokens, host = '127.0.0.1', version = '0.0.0' } = options;
+  const journal = new Journal(options.log ?? (() => undefined), options.level);
+  const meters = new Meters();
+  const services = servicesOf(options, limits, journal, meters);
+  const { desk, approvals, streams, cookies } = services;
+  const allowed = [...(options.allowedHosts ?? []), ...(loopback.has(host) ? [] : [host])];
+  const doorkeeper = new Doorkeeper(tokens, cookies, allowed);
+  const front = createFront({
+    routes: allRoutes(services, version),
+    doorkeeper,
+    limits,
+    journal,
+    meters,
+    version,
+  });
+  tokens.onRemove((id) => desk.endStreams(id));
+  await approvals.restore();
+  await listen(front, options.port ?? 0, host);
+  if (options.resumes ?? true) await desk.resumeInterrupted();
+  const { port } = front.address() as AddressInfo;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  journal.note('info', 'listening', { url });
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    journal.note('info', 'stopping', { running: desk.running });
+    await desk.drain(limits.drainMs);
+    streams.close();
+    const closed = new Promise<void>((resolve) => front.close(() => resolve()));
+    front.closeIdleConnections();
+    setTimeout(() => front.closeAllConnections(), 1_000).unref();
+    await closed;
+  };
+  return {
+    url,
+    http: front,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function servicesOf(
+  options: ServerOptions,
+  limits: ServerLimits,
+  journal: Journal,
+  meters: Meters,
+): Services {
+  const { store } = options;
+  const desk: Desk = new Desk({
+    store,
+    settings: options.settings,
+    limits,
+    journal,
+    meters,
+    onEvent: (sessionId, event) => {
+      approvals.hear(sessionId, event);
+      if (event.type !== 'finished') return;
+      const { status, error, runId } = event;
+      journal.note('info', 'run ended', {
+        sessionId,
+        runId,
+        status,
+        ...(error && { reason: error.message }),
+      });
+    },
+  });
+  const approvals: ApprovalDesk = new ApprovalDesk(desk, store);
+  meters.gauge('cobbler_sessions_live', 'Sessions in memory.', () => desk.size);
+  meters.gauge('cobbler_runs_active', 'Runs under way.', () => desk.running);
+  meters.gauge('cobbler_approvals_pending', 'Calls that wait for a person.', () => approvals.list().length);
+  meters.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
+  return {
+    desk,
+    store,
+    approvals,
+    tokens: options.tokens,
+    cookies: new Cookies(),
+    streams: new Streams(limits, meters),
+    meters,
+    journal,
+    limits,
+    async readiness() {
+      if (desk.isClosing) return 'The server is stopping.';
+      try {
+        await store.list({ limit: 1 });
+        return undefined;
+      } catch {
+        return 'The store does not answer.';
+      }
+    },
+  };
+}
+
+/** Every operation, the description of them all included. */
+export function allRoutes(services: Services, version: string): Route[] {
+  const routes = [
+    ...sessionRoutes(services),
+    ...contentRoutes(services),
+    ...runRoutes(services),
+    ...eventRoutes(services),
+    ...approvalRoutes(services),
+    ...tokenRoutes(services),
+    ...operationRoutes(services),
+    ...seedRoutes(services),
+  ];
+  const described: Route[] = [
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      name: 'openApi',
+      summary: 'Describes this API as OpenAPI 3.1.',
+      scope: 'read',
+      answers: { 200: { text: 'The description.' } },
+      handle: () => ({ status: 200, json: document() }),
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      name: 'docs',
+      summary: 'Describes this API to people.',
+      scope: 'read',
+      answers: { 200: { text: 'A page.', type: 'text/html' } },
+      handle: () => docsPage(all, document()),
+    }),
+    route({
+      method: 'GET',
+      path: '/',
+      name: 'door',
+      summary: 'The page that exchanges a token for a cookie.',
+      answers: { 200: { text: 'A page.', type: 'text/html' } },
+      handle: () => doorPage(),
+    }),
+  ];
+  const all = [...routes, ...described];
+  let made: Record<string, unknown> | undefined;
+  const document = () => {
+    made ??= openApi(all, version);
+    return made;
+  };
+  return all;
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === 'EADDRINUSE';
+      const message = inUse
+        ? `Port ${port} of ${host} is in use by another process.`
+        : `Cannot listen on ${host}, port ${port} (${error.code}).`;
+      reject(new AgentError({ kind: 'invalid', code: inUse ? 'port_in_use' : 'bind', message }));
+    });
+    server.listen({ port, host, backlog: 1024 }, resolve);
+  });
+}

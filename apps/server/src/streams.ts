@@ -1,0 +1,103 @@
+import type { Place } from './broadcast.ts';
+import { EventStream } from './event-stream.ts';
+import { liveFrame } from './frame.ts';
+import type { ServerLimits } from './limits.ts';
+import type { LiveSession } from './live-session.ts';
+import type { Meters } from './meters.ts';
+import { Problem } from './problem.ts';
+import type { Call } from './route.ts';
+
+/** How often clients may come back after a cut, in milliseconds: what they are told. */
+const retryMs = 1000;
+
+/** Where a reader of events says it is. */
+export interface Position {
+  readonly seq: number;
+  readonly frames: number;
+}
+
+/** What a stream has to know about the log before it begins. */
+export interface LogFacts {
+  /** Whether it has the event that the reader names. */
+  readonly known: boolean;
+  /** How many events it has. */
+  readonly events: number;
+}
+
+/** All streams of events of a server: counts them, keeps them alive. */
+export class Streams {
+  readonly #limits: ServerLimits;
+  readonly #meters: Meters;
+  readonly #byForm = { versioned: new Set<EventStream>(), seed: new Set<EventStream>() };
+  readonly #timers: readonly NodeJS.Timeout[];
+
+  constructor(limits: ServerLimits, meters: Meters) {
+    this.#limits = limits;
+    this.#meters = meters;
+    this.#timers = [
+      setInterval(() => this.#beat('versioned'), limits.heartbeatMs).unref(),
+      setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
+    ];
+    meters.gauge('cobbler_sse_clients', 'Readers of events.', () => this.size);
+  }
+
+  get size(): number {
+    return this.#byForm.versioned.size + this.#byForm.seed.size;
+  }
+
+  /**
+   * Opens a stream on the response of a request and tells the session's events to it.
+   * @throws Problem 503 when there are too many.
+   */
+  async open(call: Call, session: LiveSession, place: Place, { known, events }: LogFacts): Promise<void> {
+    if (this.size >= this.#limits.clients) {
+      const headers = { 'retry-after': '10' };
+      throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
+    }
+    const streams = this.#byForm[place.form];
+    const stream = new EventStream(call.request, call.response, {
+      tokenId: call.token?.id ?? '',
+      bounds: this.#limits,
+      headers: { 'x-request-id': call.requestId },
+    });
+    streams.add(stream);
+    stream.onClose(() => streams.delete(stream));
+    stream.onDrop(() =>
+      this.#meters.count('cobbler_sse_dropped_total', 'Readers dropped for being too slow.'),
+    );
+    stream.write(Buffer.from(`retry: ${retryMs}\n`));
+    if (place.form === 'versioned') {
+      stream.write(liveFrame(this.#hello(session, place, events)));
+      if (!known) stream.write(liveFrame({ type: 'reset' }));
+    } else {
+      stream.write(Buffer.from('\n'));
+    }
+    await session.broadcast.join(stream, known ? place : { ...place, seq: 0, frames: 0 });
+  }
+
+  /** Ends all streams and lets the timers go. */
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.end();
+  }
+
+  #hello({ id, run }: LiveSession, { seq }: Place, events: number): Record<string, unknown> {
+    const { heartbeatMs } = this.#limits;
+    return { type: 'hello', v: 1, sessionId: id, heartbeatMs, after: seq, events, runId: run?.id ?? null };
+  }
+
+  #beat(form: Place['form']): void {
+    for (const stream of this.#byForm[form]) stream.beat();
+  }
+}
+
+/**
+ * Reads where a reader was: `12` after event 12, `12.1` after the second frame of event 12.
+ * @throws Problem 400 for anything else.
+ */
+export function positionOf(text: string): Position {
+  const match = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(text);
+  if (match === null) throw new Problem(400, 'bad_position', 'Last-Event-ID is no id of this stream.');
+  const seq = Number(match[1]);
+  return match[2] === undefined ? { seq, frames: 0 } : { seq: seq - 1, frames: Number(match[2]) + 1 };
+}

@@ -1,0 +1,27 @@
+import { connectHarness } from '@cobbler/agent/remote';
+import type { HarnessSubject } from '@cobbler/agent/testing';
+import { harnessContract } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { ServerProcess } from './process.ts';
+
+const server = new ServerProcess();
+beforeAll(() => server.start(), 60_000);
+afterAll(() => server.dispose());
+
+/** A harness over HTTP and events, before a server in another process. */
+const remote: HarnessSubject = {
+  name: 'a server',
+  capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
+  open({ handler, report }) {
+    const { url, token } = server;
+    const harness = connectHarness({ url, token, handler, report });
+    return { harness, log: (sessionId) => server.log(sessionId), close: () => harness.close() };
+  },
+};
+
+describe('a harness over a server process', () => {
+  for (const { group, name, off, run } of harnessContract(remote)) {
+    if (off === undefined) it(`${group}: ${name}`, { timeout: 60_000 }, run);
+    else it(`${group}: ${name}`, ({ skip }) => skip(off));
+  }
+});

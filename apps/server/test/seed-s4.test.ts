@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import type { Frame } from './rig.ts';
+import { rig } from './rig.ts';
+
+const typesOf = (frames: readonly Frame[]) => frames.map(({ json }) => String(json['type']));
+const isIdle = ({ json }: Frame) => json['type'] === 'status' && json['state'] === 'idle';
+
+describe('S4.15 GET /events', () => {
+  test('streams what is said and done as data frames of JSON, with the fields of the seed', async () => {
+    const { ask, watch } = await rig();
+    const events = await watch('/events');
+    expect(events.headers).toMatchObject({
+      status: '200',
+      'content-type': 'text/event-stream; charset=utf-8',
+    });
+    await ask('POST', '/prompt', { content: 'use look' });
+    await events.until(isIdle);
+    const told = events.frames.filter(({ json }) => json['type'] !== 'status').map(({ json }) => json);
+    const timestamp = expect.any(Number);
+    expect(told).toEqual([
+      { type: 'user', content: 'use look', timestamp },
+      { type: 'text', content: 'Working.', timestamp },
+      { type: 'tool_call', id: 'call_0_0', name: 'look', input: { of: 'look' }, timestamp },
+      { type: 'tool_result', id: 'call_0_0', result: 'seen', isError: false, timestamp },
+      { type: 'text', content: 'seen', timestamp },
+    ]);
+    const now = Date.now() / 1000;
+    for (const frame of told) {
+      expect(Number.isInteger(frame['timestamp'])).toBe(true);
+      expect(Math.abs(now - Number(frame['timestamp']))).toBeLessThan(60);
+    }
+  });
+
+  test('S4.10 reasoning comes before the text it led to', async () => {
+    const { ask, watch } = await rig();
+    const events = await watch('/events');
+    await ask('POST', '/prompt', { content: 'think Done.' });
+    await events.until(isIdle);
+    expect(typesOf(events.frames).filter((type) => type !== 'status')).toEqual(['user', 'reasoning', 'text']);
+  });
+
+  test('S4.18 status says thinking, running_tool and idle, and error after a failure', async () => {
+    const { ask, watch, idle } = await rig();
+    const events = await watch('/events');
+    const states = () =>
+      events.frames.filter(({ json }) => json['type'] === 'status').map(({ json }) => json['state']);
+    await ask('POST', '/prompt', { content: 'use look' });
+    await events.until(isIdle);
+    expect(states()).toEqual(['thinking', 'running_tool', 'thinking', 'idle']);
+    expect(events.frames.filter(({ json }) => json['type'] === 'status').map(({ id }) => id)).toEqual(
+      Array(4).fill(undefined),
+    );
+    await idle('default');
+    await ask('POST', '/prompt', { content: 'fail' });
+    const error = await events.until(({ json }) => json['state'] === 'error');
+    expect(error.json['message']).toBe('The key was refused.');
+  });
+
+  test('a reader that comes back with the id of its last frame gets exactly what it missed', async () => {
+    const { ask, watch } = await rig();
+    const first = await watch('/events');
+    await ask('POST', '/prompt', { content: 'use look look' });
+    await first.until(isIdle);
+    const told = first.frames.filter(({ id }) => id !== undefined);
+    expect(told.length).toBeGreaterThan(5);
+    for (const [index, { id = '' }] of told.entries()) {
+      const again = await watch('/events', { 'last-event-id': id });
+      const rest = told.slice(index + 1);
+      if (rest.length > 0) await again.until((frame) => frame.id === rest.at(-1)?.id);
+      expect(again.frames.filter((frame) => frame.id !== undefined)).toEqual(rest);
+      again.close();
+    }
+  });
+
+  test('a reader that comes later hears what happens from then on', async () => {
+    const { ask, watch, idle } = await rig();
+    await ask('POST', '/prompt', { content: 'say One.' });
+    await idle('default');
+    const events = await watch('/events');
+    await ask('POST', '/prompt', { content: 'say Two.' });
+    const first = await events.until(({ id }) => id !== undefined);
+    expect(first.json).toMatchObject({ type: 'user', content: 'say Two.' });
+  });
+
+  test('S4.16 a comment shows that the connection lives', async () => {
+    const { watch } = await rig({ limits: { seedHeartbeatMs: 20 } });
+    const events = await watch('/events');
+    await expect.poll(() => events.comments.length).toBeGreaterThan(1);
+    expect(events.comments[0]).toBe(': heartbeat');
+  });
+});
+
+describe('S4.17 POST /prompt and POST /cancel', () => {
+  test('a prompt is answered with 200 once it is recorded', async () => {
+    const { ask, store } = await rig();
+    const answer = await ask('POST', '/prompt', { content: 'say Hello.' });
+    expect(answer).toMatchObject({ status: 200, json: { status: 'ok', sessionId: 'default', seq: 1 } });
+    expect((await store.read('default'))[0]).toMatchObject({ type: 'user' });
+  });
+
+  test.each([
+    ['no body', undefined, 'invalid request body'],
+    ['a body that is not JSON', '{', 'invalid request body'],
+    ['no content', {}, 'content is required'],
+    ['empty content', { content: '  ' }, 'content is required'],
+    ['content of another type', { content: 7 }, 'content must be text'],
+    ['a field of its own', { content: 'x', model: 'best' }, 'model'],
+  ])('%s is refused with 400', async (_what, body, detail) => {
+    const { ask } = await rig();
+    const answer = await ask('POST', '/prompt', body);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toMatch('application/problem+json');
+    expect(answer.json['detail']).toContain(detail);
+  });
+
+  test('S4.6 a second prompt is refused with 409, which names the run in the way', async () => {
+    const { ask } = await rig();
+    const first = await ask('POST', '/prompt', { content: 'hang' });
+    const second = await ask('POST', '/prompt', { content: 'say Too soon.' });
+    expect(second).toMatchObject({
+      status: 409,
+      json: { code: 'busy', runId: first.json['runId'], detail: 'another prompt is already in progress' },
+    });
+  });
+
+  test('S4.7 cancel stops the prompt and answers when it has ended; without one it changes nothing', async () => {
+    const { ask, store } = await rig();
+    await ask('POST', '/prompt', { content: 'hang' });
+    expect((await ask('POST', '/cancel')).status).toBe(200);
+    const last = (await store.read('default')).at(-1);
+    expect(last).toMatchObject({ type: 'finished', status: 'cancelled' });
+    expect((await ask('POST', '/cancel')).status).toBe(200);
+    expect((await store.read('default')).at(-1)).toEqual(last);
+    expect((await ask('POST', '/prompt', { content: 'say On.' })).status).toBe(200);
+  });
+});

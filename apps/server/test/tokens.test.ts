@@ -1,0 +1,129 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { TokenBook, tokenFile } from '../src/index.ts';
+import { rig } from './rig.ts';
+
+function place(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cobbler-tokens-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'home', 'tokens.json');
+}
+
+describe('P15 the file of tokens', () => {
+  test('is made with a random token, for its owner only, and kept', () => {
+    const path = place();
+    const token = new TokenBook(tokenFile(path)).own();
+    expect(token).toMatch(/^cbk_[\w-]{43}$/);
+    expect([statSync(path).mode & 0o777, statSync(join(path, '..')).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(new TokenBook(tokenFile(path)).own()).toBe(token);
+  });
+
+  test('keeps only the hash of all other tokens', () => {
+    const path = place();
+    const book = new TokenBook(tokenFile(path));
+    const { token } = book.add({ name: 'phone', scopes: ['read'] });
+    expect(readFileSync(path, 'utf8')).not.toContain(token);
+    expect(new TokenBook(tokenFile(path)).find(token)).toMatchObject({ name: 'phone', scopes: ['read'] });
+  });
+
+  test('is closed again when others could read it', () => {
+    const path = place();
+    new TokenBook(tokenFile(path)).own();
+    chmodSync(path, 0o644);
+    new TokenBook(tokenFile(path));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(['{', '{"v":1}', '[]'])('that is damaged is said to be so (%s)', (text) => {
+    const path = place();
+    new TokenBook(tokenFile(path)).own();
+    writeFileSync(path, text);
+    expect(() => new TokenBook(tokenFile(path))).toThrow(/file of tokens/);
+  });
+});
+
+describe('tokens', () => {
+  test('end when they are rotated; the old one may have a while', () => {
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    const book = new TokenBook(undefined, () => now);
+    const first = book.own();
+    const second = book.rotate(1000);
+    expect([second === first, book.own() === second]).toEqual([false, true]);
+    expect(book.find(first)).toBeDefined();
+    now += 1001;
+    expect([book.find(first), book.find(second)?.scopes]).toEqual([undefined, ['admin']]);
+    book.rotate();
+    expect(book.find(second)).toBeUndefined();
+  });
+
+  test('allow what their scopes say and nothing else', async () => {
+    const { ask } = await rig();
+    await ask('POST', '/v1/sessions', { id: 's' });
+    const made = async (scope: string) => {
+      const { json } = await ask('POST', '/v1/tokens', { name: scope, scopes: [scope] });
+      return { authorization: `Bearer ${json['token']}` };
+    };
+    const allowed = async (scope: string) => {
+      const headers = await made(scope);
+      const statuses = [
+        (await ask('GET', '/v1/sessions', undefined, headers)).status,
+        (await ask('POST', '/v1/sessions/s/cancel', undefined, headers)).status,
+        (await ask('POST', '/v1/sessions/s/approvals/a', { decision: 'deny' }, headers)).status,
+        (await ask('GET', '/v1/tokens', undefined, headers)).status,
+      ];
+      return statuses.map((status) => status !== 403);
+    };
+    expect(await allowed('read')).toEqual([true, false, false, false]);
+    expect(await allowed('prompt')).toEqual([false, true, false, false]);
+    expect(await allowed('approve')).toEqual([false, false, true, false]);
+    expect(await allowed('admin')).toEqual([true, true, true, true]);
+  });
+
+  test('that are deleted end at once, and every stream that was opened with them', async () => {
+    const { ask, watch } = await rig();
+    await ask('POST', '/v1/sessions', { id: 's' });
+    const { json } = await ask('POST', '/v1/tokens', { name: 'phone', scopes: ['read'] });
+    const authorization = `Bearer ${json['token']}`;
+    const events = await watch('/v1/sessions/s/events', { authorization });
+    await events.until(({ json: hello }) => hello['type'] === 'hello');
+    expect((await ask('DELETE', `/v1/tokens/${json['id']}`)).status).toBe(204);
+    await events.over;
+    expect((await ask('GET', '/v1/sessions', undefined, { authorization })).status).toBe(401);
+    expect((await ask('DELETE', `/v1/tokens/${json['id']}`)).status).toBe(404);
+  });
+
+  test('end with their time', async () => {
+    const { ask } = await rig();
+    const { json } = await ask('POST', '/v1/tokens', { name: 'short', scopes: ['read'], expiresInMs: 1 });
+    const headers = { authorization: `Bearer ${json['token']}` };
+    await expect.poll(async () => (await ask('GET', '/v1/sessions', undefined, headers)).status).toBe(401);
+  });
+
+  test('are shown without their secrets', async () => {
+    const { ask, token } = await rig();
+    const { text } = await ask('GET', '/v1/tokens');
+    expect(text).toContain('"owner"');
+    expect(text).not.toContain(token);
+    expect(text).not.toContain('hash');
+  });
+
+  test('are exchanged by a page for a cookie, which ends with them and is no use elsewhere', async () => {
+    const { ask, token, tokens, server } = await rig();
+    const exchange = await ask('POST', '/v1/cookie', { token }, { authorization: '' });
+    const cookie = exchange.headers.get('set-cookie') ?? '';
+    expect([exchange.status, cookie]).toEqual([204, expect.stringMatching(/HttpOnly; SameSite=Strict$/)]);
+    expect(cookie).not.toContain(token);
+    const [pair = ''] = cookie.split(';');
+    const with_ = async (value: string) =>
+      (await fetch(`${server.url}/v1/sessions`, { headers: { cookie: value } })).status;
+    expect(await with_(pair)).toBe(200);
+    expect(await with_(`${pair.slice(0, -2)}xx`)).toBe(401);
+    const [, id = ''] = pair.split('=');
+    expect(await with_(`cobbler=${id.replace(/\.\d+\./, '.99999999999999.')}`)).toBe(401);
+    expect((await ask('POST', '/v1/cookie', { token: 'cbk_wrong' }, { authorization: '' })).status).toBe(401);
+    tokens.rotate();
+    expect(await with_(pair)).toBe(401);
+  });
+});

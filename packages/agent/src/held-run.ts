@@ -1,0 +1,83 @@
+import type { AgentError } from './errors.ts';
+import type { FinishedEvent, RunEvent } from './event.ts';
+import { isStored } from './event.ts';
+import { Feed } from './feed.ts';
+import { noMetrics } from './metrics.ts';
+import type { RunControl, RunResult } from './run.ts';
+import { Run, runResult } from './run.ts';
+import type { Runtime } from './runtime.ts';
+import { isoTime } from './runtime.ts';
+
+/** What a run is known by before anything of it has happened. */
+export interface RunIds {
+  readonly id: string;
+  readonly sessionId: string;
+}
+
+/**
+ * The end of a run that never began. Its only event is `finished` with sequence number 0: no log holds it.
+ */
+function neverBegan(ids: RunIds, error: AgentError): RunResult {
+  const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
+  return runResult({
+    sessionId: ids.sessionId,
+    runId: ids.id,
+    status,
+    text: '',
+    error,
+    messages: [],
+    metrics: noMetrics,
+  });
+}
+
+/** A run that did not begin and says why, such as that another one is under way. */
+export function refusedRun(ids: RunIds, error: AgentError, runtime: Runtime): Run {
+  const held = new HeldRun(ids, nothingToControl);
+  held.refuse(error, runtime);
+  return held.run;
+}
+
+const nothingToControl: RunControl = { cancel: () => false, steer: () => false, answer: () => false };
+
+/** A run that may be watched from now on and begins, or is refused, later. */
+export class HeldRun {
+  readonly run: Run;
+  readonly #ids: RunIds;
+  readonly #feed: Feed = new Feed();
+  readonly #result = Promise.withResolvers<RunResult>();
+
+  constructor(ids: RunIds, control: RunControl) {
+    this.#ids = ids;
+    this.run = new Run(ids, this.#result.promise, this.#feed, control);
+  }
+
+  /** Shows an event of the run to those who watch. */
+  show(event: RunEvent): void {
+    if (event.type === 'started') this.#feed.start(event);
+    else if (isStored(event)) this.#feed.publish(event);
+    else this.#feed.live(event);
+  }
+
+  /** The run is over. */
+  end(result: RunResult): void {
+    this.#feed.end();
+    this.#result.resolve(result);
+  }
+
+  /** The run will not begin. */
+  refuse(error: AgentError, runtime: Runtime): void {
+    const result = neverBegan(this.#ids, error);
+    this.show({ type: 'started', v: 1, sessionId: this.#ids.sessionId, runId: this.#ids.id });
+    this.show({ ...this.#head(runtime), ...finishedOf(result) });
+    this.end(result);
+  }
+
+  #head(runtime: Runtime) {
+    const { id, sessionId } = this.#ids;
+    return { v: 1, seq: 0, id: `${sessionId}-0`, time: isoTime(runtime.now()), runId: id } as const;
+  }
+}
+
+function finishedOf({ status, error, metrics }: RunResult): FinishedEvent {
+  return { type: 'finished', status, metrics, ...(error !== undefined && { error: error.toJSON() }) };
+}

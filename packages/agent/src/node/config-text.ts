@@ -1,0 +1,100 @@
+import { LineCounter, parseDocument } from 'yaml';
+import { isObject } from '../json.ts';
+import type { FileConfig, LoadedConfig } from './loaded-config.ts';
+import { unusable } from './loaded-config.ts';
+
+/** Reads YAML and checks every setting in it. Throws as `loadConfig` does. */
+export function readConfig(text: string, path: string): LoadedConfig {
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter, uniqueKeys: true });
+  const wrong = document.errors[0];
+  if (wrong !== undefined) {
+    throw unusable(
+      path,
+      counter.linePos(wrong.pos[0]).line,
+      (wrong.message.split('\n')[0] ?? '').replace(/ at line \d+.*$/, ''),
+    );
+  }
+  const data: unknown = document.toJS() ?? {};
+  if (!isObject(data)) throw unusable(path, 1, 'the file must hold settings of the form "name: value"');
+  const lines: Record<string, number> = {};
+  if (isMapNode(document.contents)) {
+    for (const { key } of document.contents.items) {
+      const start = key.range?.[0];
+      if (start !== undefined) lines[String(key.value)] = counter.linePos(start).line;
+    }
+  }
+  for (const [name, value] of Object.entries(data)) {
+    const check = Object.hasOwn(settings, name) ? settings[name as keyof typeof settings] : undefined;
+    if (check === undefined) {
+      throw unusable(
+        path,
+        lines[name],
+        `there is no setting named "${name}". Known: ${Object.keys(settings).join(', ')}`,
+      );
+    }
+    const problem = check(value);
+    if (problem !== undefined) throw unusable(path, lines[name], `"${name}" ${problem}`);
+  }
+  return { values: data as FileConfig, path, exists: true, lines };
+}
+
+interface MapNode {
+  readonly items: readonly {
+    readonly key: { readonly value: unknown; readonly range?: readonly number[] | null };
+  }[];
+}
+
+function isMapNode(node: unknown): node is MapNode {
+  return isObject(node) && Array.isArray(node['items']);
+}
+
+type Check = (value: unknown) => string | undefined;
+
+const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be text');
+const count: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
+const amount: Check = (value) => (typeof value === 'number' && value >= 0 ? undefined : 'must be a number');
+const temperature: Check = (value) =>
+  typeof value === 'number' && (value >= 0 || value === -1) ? undefined : 'must be a number, or -1';
+const address: Check = (value) =>
+  typeof value === 'string' && /^https?:\/\/\S+$/.test(value)
+    ? undefined
+    : 'must be an http or https address';
+
+const settings: Readonly<Record<keyof FileConfig, Check>> = {
+  provider: text,
+  model: text,
+  maxTokens: count,
+  temperature,
+  requestTimeout: count,
+  apiKey: text,
+  baseURL: address,
+  keys: table(text, 'must name providers and their keys'),
+  prices: table(price, 'must name models and their prices'),
+  maxTurns: count,
+  maxUsd: amount,
+  compactAbove: count,
+  spillAbove: count,
+};
+
+function table(check: Check, otherwise: string): Check {
+  return (value) => {
+    if (!isObject(value)) return otherwise;
+    for (const [name, item] of Object.entries(value)) {
+      const problem = check(item);
+      if (problem !== undefined) return `entry "${name}" ${problem}`;
+    }
+    return undefined;
+  };
+}
+
+function price(value: unknown): string | undefined {
+  if (!isObject(value)) return 'must have input and output, in US dollars per million tokens';
+  const known = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) return `has an unknown field "${unknown}". Known: ${known.join(', ')}`;
+  if (amount(value['input']) ?? amount(value['output'])) return 'must have input and output as numbers';
+  const wrong = Object.entries(value).find(([, usd]) => amount(usd) !== undefined);
+  return wrong && `must have ${wrong[0]} as a number`;
+}

@@ -1,0 +1,184 @@
+import { AgentError } from '../../errors.ts';
+import type { Event } from '../../event.ts';
+import type { Tally } from '../../session-info.ts';
+import { count, newTally } from '../../session-info.ts';
+import type { Writer } from '../../store.ts';
+import { fenced, gap, misplaced } from '../../store.ts';
+import type { Statements } from './statements.ts';
+
+/** Events of a segment; see the schema. */
+const segmentLength = 64;
+
+/** Sessions of which it is remembered where they stand; the others are looked up. */
+const mostRemembered = 1000;
+
+/** Where a session stands that is being written to. */
+interface Standing {
+  readonly key: number;
+  readonly epoch: number;
+  /** Up to its last event. */
+  readonly tally: Tally;
+  segment: number;
+  /** Place of the segment's first event; nothing before the writer's first. */
+  first: number | undefined;
+  /** How many times others had written when this was known to be true. */
+  checked: number;
+}
+
+/** Events with their text, made when they were given: what becomes of the objects later does not matter. */
+export interface EventTexts {
+  readonly events: readonly Event[];
+  readonly texts: readonly string[];
+}
+
+/** The events of sessions in the database. What writes has to be called within a transaction. */
+export class SessionLog {
+  readonly #sql: Statements;
+  readonly #file: string;
+  /** By id, what was claimed longest ago first. */
+  readonly #standings = new Map<string, Standing>();
+  #foreignWrites = 0;
+
+  constructor(sql: Statements, file: string) {
+    this.#sql = sql;
+    this.#file = file;
+  }
+
+  /** To be called when a transaction was taken back: what is remembered came from it. */
+  forget(): void {
+    this.#standings.clear();
+  }
+
+  /** To be called at the beginning of a transaction when somebody else has written since the last one. */
+  doubt(): void {
+    this.#foreignWrites += 1;
+  }
+
+  /** A session has a new writer, who begins a segment, beside those of others that write now. */
+  claimed(sessionId: string, { key, epoch }: WriterRow, before: number | undefined): void {
+    const known = this.#standings.get(sessionId);
+    const tally = known?.epoch === before ? known?.tally : undefined;
+    this.#remember(sessionId, {
+      key,
+      epoch,
+      tally: tally ?? (before === undefined ? newTally() : this.tally(sessionId, key)),
+      segment: 0,
+      first: undefined,
+      checked: this.#foreignWrites,
+    });
+  }
+
+  /** A session is gone. */
+  removed(sessionId: string): void {
+    this.#standings.delete(sessionId);
+  }
+
+  /** @throws AgentError `fenced` or `gap`, before anything is written. */
+  append(sessionId: string, { events, texts }: EventTexts, writer: Writer, now: number): void {
+    const standing = this.#standing(sessionId);
+    if (standing?.epoch !== writer.epoch) throw fenced(sessionId);
+    const last = standing.tally.events;
+    const wrong = misplaced(events, last);
+    if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+    const isOver = writer.release === true || events.at(-1)?.type === 'finished';
+    if (isOver)
+      this.#sql.run('UPDATE sessions SET updated = ?, owner = NULL WHERE key = ?', now, standing.key);
+    else if (standing.first === undefined && events.length > 0)
+      this.#sql.run('UPDATE sessions SET updated = ? WHERE key = ?', now, standing.key);
+    this.#insert(standing, { events, texts }, isOver);
+  }
+
+  /** At most `limit` events after a place, in order. @throws AgentError `store_damaged`. */
+  read(sessionId: string, afterSeq: number, limit: number): Event[] {
+    const rows = this.#sql.rows<EventRow>(selectEvents, afterSeq, sessionId, afterSeq + 1, limit);
+    return rows.map(({ seq, json }, index) => {
+      const place = afterSeq + index + 1;
+      if (seq !== place) throw damaged(sessionId, place, this.#file);
+      return parsed(json) ?? raise(damaged(sessionId, place, this.#file));
+    });
+  }
+
+  /** The tally of a session, with what was not yet counted when it was last written down. */
+  tally(sessionId: string, key: number): Tally {
+    const row = this.#sql.row<{ tally: string }>('SELECT tally FROM tallies WHERE session = ?', key);
+    const tally = row === undefined ? newTally() : (JSON.parse(row.tally) as Tally);
+    for (const event of this.read(sessionId, tally.events, -1)) count(tally, event);
+    return tally;
+  }
+
+  #insert(standing: Standing, { events, texts }: EventTexts, isOver: boolean): void {
+    const { tally, key } = standing;
+    let isDue = isOver;
+    for (const [index, event] of events.entries()) {
+      if (standing.first === undefined || event.seq - standing.first >= segmentLength) {
+        standing.segment = this.#sql.insert(insertSegment, key, event.seq);
+        standing.first = event.seq;
+        isDue = true;
+      }
+      this.#sql.run(insertEvent, standing.segment, event.seq, texts[index] ?? '');
+      count(tally, event);
+    }
+    if (isDue) this.#sql.run('INSERT OR REPLACE INTO tallies VALUES (?, ?)', key, JSON.stringify(tally));
+  }
+
+  /** Where a session stands; its epoch is that of the one who may write. */
+  #standing(sessionId: string): Standing | undefined {
+    const known = this.#standings.get(sessionId);
+    if (known?.checked === this.#foreignWrites) return known;
+    const row = this.#sql.row<WriterRow>('SELECT key, epoch FROM sessions WHERE id = ?', sessionId);
+    if (row === undefined) this.#standings.delete(sessionId);
+    else if (known?.epoch === row.epoch) known.checked = this.#foreignWrites;
+    else this.claimed(sessionId, row, row.epoch);
+    return this.#standings.get(sessionId);
+  }
+
+  #remember(sessionId: string, standing: Standing): void {
+    this.#standings.delete(sessionId);
+    this.#standings.set(sessionId, standing);
+    if (this.#standings.size <= mostRemembered) return;
+    const [oldest] = this.#standings.keys();
+    if (oldest !== undefined) this.#standings.delete(oldest);
+  }
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly json: string;
+}
+
+/** A session and the epoch that may write into it. */
+export interface WriterRow {
+  readonly key: number;
+  readonly epoch: number;
+}
+
+const insertSegment = 'INSERT INTO segments (session, first) VALUES (?, ?)';
+const insertEvent = 'INSERT INTO events (segment, seq, json) VALUES (?, ?, ?)';
+
+/** From the segment that holds the next event on, segment by segment. */
+const selectEvents = `
+  SELECT events.seq AS seq, events.json AS json
+  FROM sessions
+  CROSS JOIN segments ON segments.session = sessions.key
+  CROSS JOIN events ON events.segment = segments.segment AND events.seq > ?
+  WHERE sessions.id = ? AND segments.first >= coalesce(
+    (SELECT max(first) FROM segments WHERE session = sessions.key AND first <= ?), 0)
+  ORDER BY segments.first, events.seq
+  LIMIT ?`;
+
+function parsed(json: string): Event | undefined {
+  try {
+    return JSON.parse(json) as Event;
+  } catch {
+    return undefined;
+  }
+}
+
+function raise(error: AgentError): never {
+  throw error;
+}
+
+function damaged(sessionId: string, seq: number, file: string): AgentError {
+  const message = `Event ${seq} of session ${sessionId} is damaged or missing in ${file}. What comes before it can still be exported.`;
+  return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
+}

@@ -1,0 +1,118 @@
+import type { Message } from '../../message.ts';
+import { foldVersion, snapshotState, snapshotText } from '../../snapshot.ts';
+import type { State } from '../../state.ts';
+import type { Statements } from './statements.ts';
+
+/** Events after which a new snapshot is kept. Until then opening a session folds what came since. */
+const interval = 256;
+
+/** Messages of one row. */
+const chunkLength = 250;
+
+/** What is kept of a list of messages. */
+interface Kept {
+  /** Place of the last event folded. */
+  readonly seq: number;
+  /** How many of the messages. */
+  readonly messages: number;
+  readonly last: Message | undefined;
+}
+
+/** A snapshot as text, to be written in a transaction. */
+export interface SnapshotTexts {
+  readonly seq: number;
+  readonly state: string;
+  readonly messages: number;
+  /** Index of the first message in `chunks`; those before it are kept already. */
+  readonly from: number;
+  /** JSON arrays of messages, by the index of the first in each. */
+  readonly chunks: ReadonlyMap<number, string>;
+}
+
+/**
+ * The states of sessions, so that opening one does not fold it from its beginning. Messages never change and only
+ * become more, so only new ones are written; a compaction makes a new list of them, which is written whole.
+ */
+export class Snapshots {
+  readonly #sql: Statements;
+  /** What is kept of a list of messages that a run holds. */
+  readonly #kept = new WeakMap<readonly Message[], Kept>();
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  /** The snapshot of a session, if it is of this version of the fold and whole. */
+  read(sessionId: string): State | undefined {
+    const row = this.#sql.row<SnapshotRow>(selectSnapshot, sessionId, foldVersion);
+    if (row === undefined) return undefined;
+    const messages = this.#messages(row.session);
+    if (messages?.length !== row.messages) return undefined;
+    const state = snapshotState(row.state, messages);
+    if (state?.seq !== row.seq) return undefined;
+    this.#kept.set(messages, { seq: row.seq, messages: messages.length, last: messages.at(-1) });
+    return state;
+  }
+
+  /** What has to be written now, if it is time. */
+  due(state: State): SnapshotTexts | undefined {
+    const { messages, seq } = state;
+    const kept = this.#kept.get(messages);
+    if (seq - (kept?.seq ?? 0) < interval) return undefined;
+    const from = kept !== undefined && messages[kept.messages - 1] === kept.last ? kept.messages : 0;
+    const chunks = new Map<number, string>();
+    for (let at = from; at < messages.length; at += chunkLength)
+      chunks.set(at, JSON.stringify(messages.slice(at, at + chunkLength)));
+    this.#kept.set(messages, { seq, messages: messages.length, last: messages.at(-1) });
+    return { seq, state: snapshotText(state), messages: messages.length, from, chunks };
+  }
+
+  /** What was to be written has not been: the next time all of it is. */
+  failed(messages: readonly Message[]): void {
+    this.#kept.delete(messages);
+  }
+
+  /** To be called within a transaction. Of a writer that has been replaced nothing is kept. False: not kept. */
+  write(sessionId: string, epoch: number, { seq, state, messages, from, chunks }: SnapshotTexts): boolean {
+    const session = this.#sql.row<{ key: number }>(selectHeld, sessionId, epoch)?.key;
+    if (session === undefined) return false;
+    if (from > 0 && this.#sql.row<{ messages: number }>(selectMessages, session)?.messages !== from)
+      return false;
+    if (from === 0) this.#sql.run('DELETE FROM snapshot_messages WHERE session = ?', session);
+    for (const [first, text] of chunks)
+      this.#sql.run('INSERT INTO snapshot_messages VALUES (?, ?, ?)', session, first, text);
+    this.#sql.run(
+      'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)',
+      session,
+      foldVersion,
+      seq,
+      messages,
+      state,
+    );
+    return true;
+  }
+
+  #messages(session: number): Message[] | undefined {
+    const rows = this.#sql.rows<{ messages: string }>(selectChunks, session);
+    try {
+      return rows.flatMap(({ messages }) => JSON.parse(messages) as Message[]);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+interface SnapshotRow {
+  readonly session: number;
+  readonly seq: number;
+  readonly messages: number;
+  readonly state: string;
+}
+
+const selectSnapshot = `
+  SELECT snapshots.session AS session, snapshots.seq AS seq, messages, state
+  FROM sessions JOIN snapshots ON snapshots.session = sessions.key
+  WHERE sessions.id = ? AND fold = ?`;
+const selectHeld = 'SELECT key FROM sessions WHERE id = ? AND epoch = ?';
+const selectMessages = 'SELECT messages FROM snapshots WHERE session = ?';
+const selectChunks = 'SELECT messages FROM snapshot_messages WHERE session = ? ORDER BY first';

@@ -1,0 +1,198 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { AgentError } from '../../errors.ts';
+import type { Event } from '../../event.ts';
+import type { SessionInfo } from '../../session-info.ts';
+import type { State } from '../../state.ts';
+import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store.ts';
+import { checkRetention, checkSessionId } from '../../store.ts';
+import { storeError } from './database-error.ts';
+import { fileWatch, openDatabase } from './database-file.ts';
+import { scalar } from './engine.ts';
+import { GroupCommit } from './group-commit.ts';
+import { Owner } from './owner.ts';
+import { SessionLog } from './session-log.ts';
+import { SessionTable } from './session-table.ts';
+import { Snapshots } from './snapshots.ts';
+import { Statements } from './statements.ts';
+import type { OnWrite } from './write-moment.ts';
+
+export interface SqliteStoreOptions {
+  /** Most bytes that the file may grow to. Default: as many as there is room for. */
+  readonly maxBytes?: number;
+  /** How long to wait for another process that writes, in milliseconds. Default 4,000: less than a run waits. */
+  readonly busyMs?: number;
+  /** Time of changes, milliseconds since 1970. Default: the clock. */
+  readonly now?: () => number;
+  /** Called at every moment of every write, for tests that end the process there. */
+  readonly onWrite?: OnWrite;
+}
+
+/**
+ * Sessions in a file, for any number of processes at once: a session whose run is under way is held by the process
+ * that runs it, for as long as that is alive. What was appended survives the end of the process; what was appended
+ * as durable, and all before it, survives a power cut too. The folder and the file are made when they are missing,
+ * for the owner alone.
+ * @throws AgentError that says what is wrong with the file and what to do: codes `store_missing`, `store_damaged`,
+ * `store_newer`, `store_foreign`, `store_readonly`, `store_full`, `store_busy`, `store_unreachable`, `store_io`.
+ * Every method rejects with the same.
+ */
+export function sqliteStore(file: string, options: SqliteStoreOptions = {}): SessionStore {
+  return new SqliteStore(file, options);
+}
+
+class SqliteStore implements SessionStore {
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #now: () => number;
+  readonly #onWrite: OnWrite;
+  readonly #commit: GroupCommit;
+  readonly #log: SessionLog;
+  readonly #table: SessionTable;
+  readonly #snapshots: Snapshots;
+  readonly #checkFile: () => void;
+  #owner: Owner | undefined;
+
+  constructor(
+    file: string,
+    { maxBytes, busyMs = 4000, now = Date.now, onWrite = () => {} }: SqliteStoreOptions,
+  ) {
+    this.#file = file;
+    this.#db = openDatabase(file, { maxBytes, onWrite });
+    this.#onWrite = onWrite;
+    this.#now = now;
+    this.#checkFile = fileWatch(file);
+    const sql = new Statements(this.#db);
+    this.#log = new SessionLog(sql, file);
+    this.#table = new SessionTable(sql, this.#log, file);
+    this.#snapshots = new Snapshots(sql);
+    this.#commit = new GroupCommit({
+      db: this.#db,
+      file,
+      busyMs,
+      onWrite,
+      onRollback: () => this.#log.forget(),
+      onForeignWrite: () => this.#log.doubt(),
+    });
+  }
+
+  claim(sessionId: string, origin: Origin = {}): Promise<number> {
+    checkSessionId(sessionId);
+    return this.#write(() => {
+      this.#checkFile();
+      return this.#table.claim(sessionId, origin, this.#own().row, this.#now());
+    });
+  }
+
+  append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
+    const texts = events.map((event) => JSON.stringify(event));
+    return this.#write(
+      () => this.#log.append(sessionId, { events, texts }, writer, this.#now()),
+      writer.durable,
+    );
+  }
+
+  async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {
+    return this.#read(() => this.#log.read(sessionId, afterSeq, limit ?? -1));
+  }
+
+  async sessions(): Promise<readonly string[]> {
+    return this.#read(() => this.#table.ids());
+  }
+
+  async snapshot(sessionId: string): Promise<State | undefined> {
+    try {
+      return this.#read(() => this.#snapshots.read(sessionId));
+    } catch {
+      // The events say the same, and whether the store is all right.
+      return undefined;
+    }
+  }
+
+  keepSnapshot(sessionId: string, state: State, { epoch }: Writer): void {
+    const { messages } = state;
+    const texts = this.#snapshots.due(state);
+    if (texts === undefined) return;
+    const failed = () => this.#snapshots.failed(messages);
+    // Without it opening only takes longer, so nobody has to hear of it.
+    this.#write(() => this.#snapshots.write(sessionId, epoch, texts)).then(
+      (kept) => kept || failed(),
+      failed,
+    );
+  }
+
+  async list(options: ListOptions = {}): Promise<SessionPage> {
+    return this.#read(() => this.#table.list(options));
+  }
+
+  async info(sessionId: string): Promise<SessionInfo | undefined> {
+    return this.#read(() => this.#table.info(sessionId));
+  }
+
+  rename(sessionId: string, title: string): Promise<boolean> {
+    return this.#write(() => this.#table.rename(sessionId, title));
+  }
+
+  delete(sessionId: string): Promise<boolean> {
+    return this.#write(() => this.#table.remove(sessionId, this.#owner?.row.lock));
+  }
+
+  async prune(retention: Retention): Promise<readonly string[]> {
+    checkRetention(retention);
+    return await this.#write(() => this.#table.prune(retention, this.#now()));
+  }
+
+  async vacuum(): Promise<number> {
+    await this.#write(() => this.#table.removeEmpty());
+    return this.#read(() => {
+      const before = this.#bytes();
+      this.#db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+      return Math.max(0, before - this.#bytes());
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#db.isOpen) return;
+    const owner = this.#owner;
+    // What waits is written first. What cannot be has been told to whoever waits for it.
+    await this.#write(() => owner && this.#table.release(owner.row.lock)).catch(() => undefined);
+    if (!this.#db.isOpen) return;
+    // The last to close a database moves what is in its log to the file.
+    this.#onWrite('begin');
+    this.#db.close();
+    owner?.close();
+    this.#onWrite('done');
+  }
+
+  /** This process as others know it, from its first claim on. To be called within a transaction. */
+  #own(): Owner {
+    if (this.#owner === undefined) {
+      this.#onWrite('begin');
+      this.#owner = new Owner(this.#file);
+      this.#table.sweep(this.#owner.row.lock);
+      this.#onWrite('done');
+    }
+    return this.#owner;
+  }
+
+  #bytes(): number {
+    return Number(scalar(this.#db, 'PRAGMA page_count')) * Number(scalar(this.#db, 'PRAGMA page_size'));
+  }
+
+  #read<Value>(read: () => Value): Value {
+    if (!this.#db.isOpen) throw closed(this.#file);
+    try {
+      return read();
+    } catch (error) {
+      throw storeError(error, this.#file);
+    }
+  }
+
+  #write<Value>(run: () => Value, durable?: boolean): Promise<Value> {
+    return this.#db.isOpen ? this.#commit.add(run, durable) : Promise.reject(closed(this.#file));
+  }
+}
+
+function closed(file: string): AgentError {
+  const message = `The store ${file} has been closed.`;
+  return new AgentError({ kind: 'invalid', code: 'store_closed', message });
+}

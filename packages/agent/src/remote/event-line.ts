@@ -1,0 +1,190 @@
+import { AgentError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import type { RetryPolicy } from '../retry.ts';
+import type { Runtime } from '../runtime.ts';
+import type { ApiLink } from './api-link.ts';
+import { jsonOf, problemError } from './api-link.ts';
+import { FrameReader } from './frame-reader.ts';
+
+/** Until the server says how often it shows that it lives, in milliseconds. */
+const assumedHeartbeatMs = 15_000;
+
+/** After so many heartbeats without a byte the line is dead. */
+const missedBeats = 2.5;
+
+/** How a line of events is kept up. */
+export interface LineOptions {
+  readonly link: ApiLink;
+  readonly runtime: Runtime;
+  readonly sessionId: string;
+  /** How long to wait before coming back; it grows from base to max. */
+  readonly back: Pick<RetryPolicy, 'baseMs' | 'maxMs'>;
+  /** The last event that is held: what comes after it is asked for. */
+  readonly position: () => number;
+  /** Gets the JSON of every frame. False: what came is not what has to follow, so the line is made anew. */
+  readonly hear: (data: Record<string, unknown>) => boolean;
+  /** Called when the line is lost, with the reason; it comes back by itself. */
+  readonly onLost: (error: AgentError) => void;
+  /** Makes the session when the server does not have it. Rejects when that is no use. */
+  readonly make: () => Promise<void>;
+}
+
+/**
+ * The events of a session over one connection after another: when one breaks, or shows no sign of life, the
+ * next one goes on where it ended.
+ */
+export class EventLine {
+  readonly #options: LineOptions;
+  readonly #ended = new AbortController();
+  #ready = Promise.withResolvers<void>();
+  #isUp = false;
+  #failures = 0;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+    this.#ready.promise.catch(() => undefined);
+    void this.#keepUp();
+  }
+
+  /** Resolves when the line is up. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Gives the line up for good. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  /** The connection works: `hello` has come. */
+  up(): void {
+    this.#isUp = true;
+    this.#failures = 0;
+    this.#ready.resolve();
+  }
+
+  async #keepUp(): Promise<void> {
+    const { runtime, onLost, back } = this.#options;
+    while (!this.#ended.signal.aborted) {
+      let error = new AgentError({ kind: 'network', code: 'cut', message: 'The stream of events ended.' });
+      try {
+        await this.#connect();
+      } catch (thrown) {
+        error = AgentError.from(thrown, 'network');
+      }
+      if (this.#ended.signal.aborted) return;
+      if (this.#isUp) this.#ready = Promise.withResolvers();
+      this.#isUp = false;
+      onLost(error);
+      const most = Math.min(back.baseMs * 2 ** this.#failures, back.maxMs);
+      this.#failures += 1;
+      await this.#pause(most / 2 + runtime.random() * (most / 2));
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const { link, sessionId, position, make } = this.#options;
+    const watch = new Watch(this.#options.runtime, this.#ended.signal);
+    try {
+      const path = `/v1/sessions/${encodeURIComponent(sessionId)}/events`;
+      const headers = { 'last-event-id': String(position()), accept: 'text/event-stream' };
+      const response = await link.open('GET', path, { headers, signal: watch.signal });
+      if (response.status === 404) return await make();
+      if (!response.ok || response.body === null) throw problemError(response, await jsonOf(response));
+      await this.#read(response.body, watch);
+    } finally {
+      watch.stop();
+    }
+  }
+
+  async #read(body: ReadableStream<Uint8Array>, watch: Watch): Promise<void> {
+    const frames = new FrameReader();
+    const reader = body.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done || this.#ended.signal.aborted) return;
+        watch.alive();
+        for (const { data } of frames.push(value)) {
+          const json = parsed(data);
+          if (json['type'] === 'hello' && typeof json['heartbeatMs'] === 'number') {
+            watch.expect(json['heartbeatMs'] * missedBeats);
+          }
+          if (!this.#options.hear(json)) return;
+        }
+      }
+    } finally {
+      reader.cancel().catch(() => undefined);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#ended;
+      const done = () => {
+        cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = this.#options.runtime.timer(ms, done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+function parsed(data: string): Record<string, unknown> {
+  try {
+    const json: unknown = JSON.parse(data);
+    return isObject(json) ? json : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Breaks a connection that shows no sign of life. */
+class Watch {
+  readonly #runtime: Runtime;
+  readonly #stopped = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #onOuter = () => this.#stopped.abort();
+  #withinMs = assumedHeartbeatMs * missedBeats;
+  #lastAt: number;
+  #cancel = () => {};
+
+  constructor(runtime: Runtime, outer: AbortSignal) {
+    this.#runtime = runtime;
+    this.#outer = outer;
+    this.#lastAt = runtime.monotonic();
+    outer.addEventListener('abort', this.#onOuter, { once: true });
+    this.#arm(this.#withinMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopped.signal;
+  }
+
+  alive(): void {
+    this.#lastAt = this.#runtime.monotonic();
+  }
+
+  /** How long the connection may be silent. */
+  expect(ms: number): void {
+    this.#withinMs = ms;
+    this.#cancel();
+    this.#arm(ms);
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#outer.removeEventListener('abort', this.#onOuter);
+    this.#stopped.abort();
+  }
+
+  #arm(ms: number): void {
+    this.#cancel = this.#runtime.timer(ms, () => {
+      const left = this.#lastAt + this.#withinMs - this.#runtime.monotonic();
+      if (left <= 0) this.#stopped.abort();
+      else this.#arm(left);
+    });
+  }
+}

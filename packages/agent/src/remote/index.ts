@@ -1,0 +1,1 @@
+export { connectHarness, type RemoteOptions } from './remote-harness.ts';

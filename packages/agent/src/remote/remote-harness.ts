@@ -1,0 +1,347 @@
+import { AgentError } from '../errors.ts';
+import type { Event, RunEvent } from '../event.ts';
+import { isStored } from '../event.ts';
+import { fold } from '../fold.ts';
+import type { HarnessHandler } from '../handler.ts';
+import { tellHandler } from '../handler.ts';
+import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from '../harness.ts';
+import { refusedRun } from '../held-run.ts';
+import type { UserPart } from '../message.ts';
+import type { ApprovalAnswer, Run } from '../run.ts';
+import { errorOf } from '../run.ts';
+import type { Runtime } from '../runtime.ts';
+import { systemRuntime } from '../runtime.ts';
+import type { State } from '../state.ts';
+import { emptyState, undecided } from '../state.ts';
+import { ApiLink } from './api-link.ts';
+import { EventLine } from './event-line.ts';
+import { RemoteRun } from './remote-run.ts';
+
+/** Where a conversation is held and how to keep in touch with it. */
+export interface RemoteOptions {
+  /** Such as `http://127.0.0.1:4370`. */
+  readonly url: string;
+  /** A token with the scopes `read` and `prompt`, and `approve` to answer approvals. */
+  readonly token: string;
+  /** A session of the server to go on with, or the id of a new one. Default: a new session. */
+  readonly sessionId?: string;
+  /** Hears what happens in the session from now on, whoever began it. */
+  readonly handler?: HarnessHandler | null;
+  /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
+  readonly report?: (error: AgentError) => void;
+  /** Hears that the connection was lost, each time; it comes back by itself. */
+  readonly onLost?: (error: AgentError) => void;
+  /** Waits before coming back grow from base to max. Default 250 and 5,000 ms. */
+  readonly back?: { readonly baseMs: number; readonly maxMs: number };
+  /** How long a run may be out of touch before it counts as failed, in milliseconds. Default 300,000. */
+  readonly patienceMs?: number;
+  /** The same once it was told to stop. Default 5,000. */
+  readonly stopMs?: number;
+  readonly runtime?: Runtime;
+}
+
+/**
+ * A conversation on a Cobbler server. It needs nothing but `fetch`, comes back by itself after cuts and
+ * restarts of the server, and shows every stored event once. `cancel`, `steer` and `answer` say whether a run
+ * is under way that may hear them; whether it did is in its events.
+ * @throws AgentError `invalid`, code `bad_url`.
+ */
+export function connectHarness(options: RemoteOptions): Harness {
+  return new RemoteHarness(options);
+}
+
+/** What a prompt or a resume asks of the server. */
+interface Wanted {
+  readonly path: string;
+  readonly body: unknown;
+}
+
+class RemoteHarness implements Harness {
+  readonly sessionId: string;
+  readonly capabilities: HarnessCapabilities = {
+    tools: true,
+    gate: true,
+    steer: true,
+    fork: true,
+    deltas: true,
+  };
+  readonly #options: RemoteOptions;
+  readonly #runtime: Runtime;
+  readonly #link: ApiLink;
+  readonly #tell: (event: RunEvent) => void;
+  #state: State = emptyState();
+  #line: EventLine | undefined;
+  /** Events up to this one happened before anybody listened. */
+  #past: number | undefined;
+  /** Up to this one they have to come before the line counts as up. */
+  #missing: number | undefined;
+  #current: RemoteRun | undefined;
+  /** What was said about the current run, one after another. */
+  #said: Promise<void> = Promise.resolve();
+  #stopPatience = () => {};
+  #isClosed = false;
+
+  constructor(options: RemoteOptions) {
+    this.#options = options;
+    this.#runtime = options.runtime ?? systemRuntime;
+    this.sessionId = options.sessionId ?? this.#runtime.id();
+    this.#link = new ApiLink({ ...options, runtime: this.#runtime });
+    this.#tell = tellHandler(options.handler ?? {}, options.report);
+  }
+
+  prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
+    return this.#take(options, () => ({ path: 'prompt', body: { content } }));
+  }
+
+  resume(options: TakeUpOptions = {}): Run {
+    return this.#take(options, () => ({ path: 'resume', body: this.#answers(options.answers ?? []) }));
+  }
+
+  steer(content: string | readonly UserPart[]): boolean {
+    return this.#say('steer', { content });
+  }
+
+  cancel(): boolean {
+    const run = this.#current;
+    return run !== undefined && this.#cancel(run);
+  }
+
+  async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
+    const body = upToSeq === undefined ? {} : { upToSeq };
+    const { id } = await this.#link.ask('POST', this.#path('fork'), { body });
+    return new RemoteHarness({ ...this.#options, sessionId: String(id) });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const run = this.#current;
+    if (run !== undefined) {
+      this.#cancel(run);
+      await run.run.result;
+    }
+    this.#line?.end();
+  }
+
+  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => Wanted): Run {
+    const ids = { id: runId, sessionId: this.sessionId };
+    if (this.#isClosed)
+      return refusedRun(ids, refusal('closed', 'The conversation has been closed.'), this.#runtime);
+    if (this.#current !== undefined) {
+      return refusedRun(ids, refusal('busy', 'another prompt is already in progress'), this.#runtime);
+    }
+    const run: RemoteRun = new RemoteRun(
+      ids,
+      {
+        cancel: () => this.#cancel(run),
+        steer: (content) => this.#current === run && this.#say('steer', { content }),
+        answer: (approvalId, answer) => this.#current === run && this.#answer(approvalId, answer),
+      },
+      this.#runtime,
+    );
+    this.#current = run;
+    const onAbort = () => void this.#cancel(run);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) this.#giveUp(run, cancelled());
+    else this.#said = this.#start(run, wanted);
+    void run.run.result.then(() => signal?.removeEventListener('abort', onAbort));
+    return run.run;
+  }
+
+  /** Brings a prompt to the server, which takes it once however often it comes. Never rejects. */
+  async #start(run: RemoteRun, wanted: () => Wanted): Promise<void> {
+    this.#wait(run);
+    while (!run.isOver && !run.hasBegun) {
+      try {
+        await this.#lineUp();
+        const { path, body } = wanted();
+        const headers = { 'idempotency-key': run.ids.id };
+        await this.#link.ask('POST', this.#path(path), { body, headers });
+        return;
+      } catch (thrown) {
+        const error = AgentError.from(thrown);
+        if (!error.retryable) return this.#giveUp(run, error);
+        await this.#pause();
+      }
+    }
+  }
+
+  /** Resolves when events come in. */
+  async #lineUp(): Promise<void> {
+    if (this.#line === undefined) {
+      await this.#make();
+      this.#line = new EventLine({
+        link: this.#link,
+        runtime: this.#runtime,
+        sessionId: this.sessionId,
+        back: this.#options.back ?? { baseMs: 250, maxMs: 5_000 },
+        position: () => this.#state.seq,
+        hear: (data) => this.#hear(data),
+        onLost: (error) => this.#onLost(error),
+        make: () => this.#make(),
+      });
+    }
+    await this.#line.ready;
+  }
+
+  async #make(): Promise<void> {
+    await this.#link.ask('POST', '/v1/sessions', { body: { id: this.sessionId } });
+  }
+
+  #onLost(error: AgentError): void {
+    this.#options.onLost?.(error);
+    const run = this.#current;
+    if (run !== undefined && !error.retryable && error.kind !== 'network') this.#giveUp(run, error);
+    else if (run !== undefined) this.#wait(run);
+  }
+
+  /** False when the server tells something that cannot follow what is known. */
+  #hear(data: Record<string, unknown>): boolean {
+    const { type } = data;
+    if (typeof type !== 'string') return true;
+    if (type === 'hello') return this.#greeted(Number(data['events'] ?? 0));
+    if (type === 'reset') return this.#lost();
+    const event = data as unknown as RunEvent;
+    if (!isStored(event)) {
+      if (this.#current?.hasBegun === true) this.#show(event);
+      return true;
+    }
+    if (event.seq <= this.#state.seq) return true;
+    if (event.seq !== this.#state.seq + 1) return false;
+    this.#store(event);
+    return true;
+  }
+
+  #greeted(events: number): true {
+    this.#past ??= events;
+    this.#missing = events;
+    this.#caughtUp();
+    return true;
+  }
+
+  /** The line is up once everything that was there when it was made has come. */
+  #caughtUp(): void {
+    if (this.#missing === undefined || this.#state.seq < this.#missing) return;
+    this.#missing = undefined;
+    this.#stopPatience();
+    this.#line?.up();
+  }
+
+  /** The server has another log than the one that is known here: it is told from its beginning. */
+  #lost(): true {
+    this.#state = emptyState();
+    const run = this.#current;
+    if (run?.hasBegun === true) {
+      this.#giveUp(
+        run,
+        new AgentError({ kind: 'agent', code: 'lost', message: 'The server lost the session.' }),
+      );
+    }
+    return true;
+  }
+
+  #store(event: Event): void {
+    fold(this.#state, event);
+    this.#caughtUp();
+    const run = this.#current;
+    if (run?.owns(event) !== true) {
+      if (event.seq > (this.#past ?? 0)) this.#tell(event);
+      return;
+    }
+    if (!run.hasBegun) run.begin(this.#tell);
+    // Whoever has seen the end may say the next thing at once.
+    if (event.type === 'finished') this.#forget(run);
+    this.#show(event, run);
+    if (event.type === 'finished') run.end(event, this.#state);
+  }
+
+  #show(event: RunEvent, run: RemoteRun | undefined = this.#current): void {
+    run?.show(event);
+    this.#tell(event);
+  }
+
+  #forget(run: RemoteRun): void {
+    if (this.#current !== run) return;
+    this.#current = undefined;
+    this.#stopPatience();
+  }
+
+  #giveUp(run: RemoteRun, error: AgentError): void {
+    this.#forget(run);
+    run.giveUp(error, this.#state);
+  }
+
+  #cancel(run: RemoteRun): boolean {
+    if (this.#current !== run || run.isOver) return false;
+    // Nobody knows whether the server will ever hear it.
+    this.#stopPatience();
+    const stopMs = this.#options.stopMs ?? 5_000;
+    this.#stopPatience = this.#runtime.timer(stopMs, () => this.#giveUp(run, cancelled()));
+    this.#said = this.#said.then(() => this.#untilHeard(run, 'cancel', {}));
+    return true;
+  }
+
+  #say(path: string, body: unknown): boolean {
+    const run = this.#current;
+    if (run === undefined) return false;
+    this.#said = this.#said.then(() => this.#untilHeard(run, path, body));
+    return true;
+  }
+
+  #answer(approvalId: string, answer: ApprovalAnswer): boolean {
+    const [found] = this.#answers([{ approvalId, ...answer }]).answers;
+    if (found?.hash === undefined) return false;
+    const { approvalId: _, ...body } = found;
+    return this.#say(`approvals/${approvalId}`, body);
+  }
+
+  /** Answers with the hash of what was asked, so that nothing else can be allowed by them. */
+  #answers(given: NonNullable<TakeUpOptions['answers']>) {
+    const asked = undecided(this.#state);
+    const answers = given.map((answer) => {
+      const call = asked.find(({ approval }) => approval?.request.approvalId === answer.approvalId);
+      const hash = call?.approval?.request.hash;
+      return { ...answer, ...(hash !== undefined && { hash }) };
+    });
+    return { answers };
+  }
+
+  /** Says something until the server hears it or it is of no use any more. Never rejects. */
+  async #untilHeard(run: RemoteRun, path: string, body: unknown): Promise<void> {
+    while (!run.isOver) {
+      try {
+        await this.#link.ask('POST', this.#path(path), { body });
+        return;
+      } catch (thrown) {
+        if (!AgentError.from(thrown).retryable) return;
+        await this.#pause();
+      }
+    }
+  }
+
+  /** From now on the run has so long to be heard of again. */
+  #wait(run: RemoteRun): void {
+    this.#stopPatience();
+    const ms = this.#options.patienceMs ?? 300_000;
+    const message = `Nothing was heard of the run for ${ms} ms.`;
+    this.#stopPatience = this.#runtime.timer(ms, () =>
+      this.#giveUp(run, new AgentError({ kind: 'network', code: 'unreachable', message })),
+    );
+  }
+
+  #pause(): Promise<void> {
+    const { baseMs } = this.#options.back ?? { baseMs: 250 };
+    return new Promise((resolve) => void this.#runtime.timer(baseMs, resolve));
+  }
+
+  #path(rest: string): string {
+    return `/v1/sessions/${encodeURIComponent(this.sessionId)}/${rest}`;
+  }
+}
+
+function refusal(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message });
+}
+
+function cancelled(): AgentError {
+  return errorOf('cancelled', undefined) ?? refusal('cancelled', 'The run was cancelled.');
+}

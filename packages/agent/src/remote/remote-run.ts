@@ -1,0 +1,101 @@
+import type { AgentError } from '../errors.ts';
+import type { Event, FinishedEvent, RunEvent } from '../event.ts';
+import { fold } from '../fold.ts';
+import type { RunIds } from '../held-run.ts';
+import { HeldRun } from '../held-run.ts';
+import { textOf } from '../message.ts';
+import type { Run, RunControl, RunResult } from '../run.ts';
+import { errorOf, runResult } from '../run.ts';
+import type { Runtime } from '../runtime.ts';
+import type { State } from '../state.ts';
+import { copyState } from '../state.ts';
+
+/**
+ * A run of the server as its client sees it. It owns every event from its first one to the first `finished`:
+ * also when the server was restarted in between and went on with it under another id.
+ */
+export class RemoteRun {
+  readonly run: Run;
+  readonly ids: RunIds;
+  readonly #held: HeldRun;
+  readonly #runtime: Runtime;
+  #hasBegun = false;
+  #isOver = false;
+
+  constructor(ids: RunIds, control: RunControl, runtime: Runtime) {
+    this.ids = ids;
+    this.#runtime = runtime;
+    this.#held = new HeldRun(ids, control);
+    this.run = this.#held.run;
+  }
+
+  /** Whether an event of it was seen. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether this event is one of this run. */
+  owns(event: RunEvent): boolean {
+    if (this.#isOver) return false;
+    return this.#hasBegun || ('runId' in event && event.type !== 'started' && event.runId === this.ids.id);
+  }
+
+  /** Shows the beginning. */
+  begin(tell: (event: RunEvent) => void): void {
+    this.#hasBegun = true;
+    const { id, sessionId } = this.ids;
+    const started = { type: 'started', v: 1, sessionId, runId: id } as const;
+    this.#held.show(started);
+    tell(started);
+  }
+
+  /** Shows an event of it. */
+  show(event: RunEvent): void {
+    this.#held.show(event);
+  }
+
+  /** The run is over, as the log says. */
+  end(event: Event & FinishedEvent, state: State): void {
+    this.#isOver = true;
+    this.#held.end(resultOf(this.ids, event, state));
+  }
+
+  /** Nothing more will be heard of it. */
+  giveUp(error: AgentError, state: State): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (!this.#hasBegun) return this.#held.refuse(error, this.#runtime);
+    const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
+    const { metrics } = state;
+    const body: FinishedEvent = { type: 'finished', status, error: error.toJSON(), metrics };
+    this.#held.end(resultOf(this.ids, body, state));
+  }
+}
+
+function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult {
+  const { status, limit, metrics } = finished;
+  const error = errorOf(status, finished.error);
+  const answer = state.turns === 0 ? undefined : state.messages.findLast(({ role }) => role === 'assistant');
+  return runResult({
+    sessionId: ids.sessionId,
+    runId: ids.id,
+    status,
+    text: answer === undefined ? '' : textOf(answer),
+    messages: closed(state),
+    metrics,
+    ...(limit !== undefined && { limit }),
+    ...(error !== undefined && { error }),
+  });
+}
+
+/** The messages as they would stand if the run had ended for good, for one that waits with open calls. */
+function closed(state: State): State['messages'] {
+  const copy = copyState(state);
+  const head = { v: 1, seq: copy.seq + 1, id: '', time: '', runId: copy.runId } as const;
+  fold(copy, { ...head, type: 'finished', status: 'failed', metrics: copy.metrics });
+  return copy.messages;
+}

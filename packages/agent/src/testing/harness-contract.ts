@@ -1,0 +1,73 @@
+import type { AgentError } from '../errors.ts';
+import type { HarnessHandler } from '../handler.ts';
+import type { ContractCase } from './contract-case.ts';
+import type { HarnessCase, Opened } from './harness-contract/cases.ts';
+import { busyCases, cancelCases, forkCases, steerCases } from './harness-contract/control.ts';
+import { closeCases, deltaCases, promptCases, readerCases } from './harness-contract/prompts.ts';
+import type { HarnessSubject } from './harness-contract/stand.ts';
+import { notes } from './harness-contract/stand.ts';
+import {
+  approvalCases,
+  handlerCases,
+  resumeCases,
+  toolCases,
+  toolHandlerCases,
+} from './harness-contract/tools.ts';
+
+const definitions: readonly HarnessCase[] = [
+  ...promptCases,
+  ...readerCases,
+  ...deltaCases,
+  ...busyCases,
+  ...cancelCases,
+  ...steerCases,
+  ...toolCases,
+  ...approvalCases,
+  ...resumeCases,
+  ...forkCases,
+  ...handlerCases,
+  ...toolHandlerCases,
+  ...closeCases,
+];
+
+/**
+ * What a harness promises, whoever does the work behind it: the local loop, a server far away, another
+ * program. Each case opens a conversation over the scene of `harnessScene`; a case that needs what the
+ * harness does not have is off and says why.
+ */
+export function harnessContract(subject: HarnessSubject): ContractCase[] {
+  return definitions.map((definition) => bound(definition, subject));
+}
+
+function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject): ContractCase {
+  const lacking = needs.filter((need) => !subject.capabilities[need]);
+  return {
+    group,
+    name,
+    ...(lacking.length > 0 && { off: `it has no ${lacking.join(', ')}` }),
+    async run() {
+      const { heard, handler } = notes();
+      const { stand, reports } = await opened(subject, handler);
+      try {
+        await run({
+          harness: stand.harness,
+          heard,
+          reports,
+          log: (sessionId = stand.harness.sessionId) => stand.log(sessionId),
+          open: async (other = {}) => {
+            const more = await opened(subject, other);
+            return { ...more.stand, reports: more.reports };
+          },
+        });
+      } finally {
+        await stand.close();
+      }
+    },
+  };
+}
+
+async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {
+  const reports: AgentError[] = [];
+  const stand = await subject.open({ handler, report: (error) => void reports.push(error) });
+  return { stand, reports };
+}

@@ -1,0 +1,40 @@
+import type { AgentError } from '../../errors.ts';
+import type { Event } from '../../event.ts';
+import type { HarnessHandler } from '../../handler.ts';
+import type { Harness, HarnessCapabilities } from '../../harness.ts';
+import type { HarnessStand } from './stand.ts';
+
+/** What a case plays with. */
+export interface Scene {
+  readonly harness: Harness;
+  /** What the handler of the harness has heard, one line each. */
+  readonly heard: readonly string[];
+  /** What was reported about the handler. */
+  readonly reports: readonly AgentError[];
+  /** The log of the harness' session, or of another one. */
+  log(sessionId?: string): Promise<readonly Event[]>;
+  /** Another conversation, with a handler of its own. */
+  open(handler?: HarnessHandler): Promise<HarnessStand & Pick<Opened, 'reports'>>;
+}
+
+/** A conversation and what was reported about its handler. */
+export interface Opened {
+  readonly stand: HarnessStand;
+  readonly reports: readonly AgentError[];
+}
+
+/** A case of the contract before it is bound to a harness. */
+export interface HarnessCase {
+  readonly group: string;
+  readonly name: string;
+  readonly needs: readonly (keyof HarnessCapabilities)[];
+  run(scene: Scene): Promise<void>;
+}
+
+/** Defines the cases of one group. */
+export function group(
+  name: string,
+  needs: HarnessCase['needs'] = [],
+): (what: string, run: HarnessCase['run']) => HarnessCase {
+  return (what, run) => ({ group: name, name: what, needs, run });
+}

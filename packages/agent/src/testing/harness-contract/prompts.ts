@@ -1,0 +1,150 @@
+import { textOf } from '../../message.ts';
+import { expect, expectEqual } from '../assertion.ts';
+import { assertValidHistory } from '../valid-history.ts';
+import type { HarnessCase } from './cases.ts';
+import { group } from './cases.ts';
+import { endOf, eventsOf, seen, soon, storedOf } from './stand.ts';
+
+const the = group('prompt');
+
+export const promptCases: readonly HarnessCase[] = [
+  the('S4.5 a prompt resolves with what the model said', async ({ harness }) => {
+    const result = await endOf(harness.prompt('say Hello.'));
+    expectEqual([result.status, result.text, result.error], ['complete', 'Hello.', undefined], 'the end');
+    expectEqual(result.sessionId, harness.sessionId, 'the session');
+    expect(result.unwrap() === result, 'a complete run unwrapped as itself');
+  }),
+  the('a prompt gives its run at once, with its ids', async ({ harness }) => {
+    const run = harness.prompt('say Hello.', { runId: 'run-of-my-own' });
+    expectEqual([run.id, run.sessionId], ['run-of-my-own', harness.sessionId], 'the ids');
+    expectEqual((await endOf(run)).runId, 'run-of-my-own', 'the id in the result');
+  }),
+  the('S4.8 what was said before is part of the next prompt', async ({ harness, log }) => {
+    await endOf(harness.prompt('say One.'));
+    await endOf(harness.prompt('say Two.'));
+    const result = await endOf(harness.prompt('count'));
+    expectEqual(result.text, '3', 'what the model saw');
+    expectEqual(
+      result.messages.map(textOf),
+      ['say One.', 'One.', 'say Two.', 'Two.', 'count', '3'],
+      'the conversation',
+    );
+    const seqs = (await log()).map(({ seq }) => seq);
+    expectEqual(
+      seqs,
+      [...seqs.keys()].map((index) => index + 1),
+      'the places in the log',
+    );
+  }),
+  the('the events of a run are those of the log, from user to finished', async ({ harness, log }) => {
+    await endOf(harness.prompt('say One.'));
+    const run = harness.prompt('use look');
+    const stored = await storedOf(run);
+    await endOf(run);
+    const kinds = ['user', 'assistant', 'tool_started', 'tool_result', 'assistant', 'finished'];
+    expectEqual(
+      stored.map(({ type }) => type),
+      kinds,
+      'the events',
+    );
+    expectEqual(JSON.stringify(stored), JSON.stringify((await log()).slice(-kinds.length)), 'the log');
+  }),
+  the('the first event is started and the last one finished', async ({ harness }) => {
+    const events = await eventsOf(harness.prompt('say Hello.'));
+    expectEqual([events[0]?.type, events.at(-1)?.type], ['started', 'finished'], 'the ends');
+  }),
+  the('S4.12 a run ends at its limit of turns, with a valid conversation', async ({ harness }) => {
+    const result = await endOf(harness.prompt('loop'));
+    expectEqual([result.status, result.limit, result.metrics.invocations], ['limit', 'turns', 10], 'the end');
+    assertValidHistory(result.messages);
+    expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
+  }),
+  the('S4.12 a failure of the service is the result, and the next prompt works', async ({ harness }) => {
+    const result = await endOf(harness.prompt('fail'));
+    expectEqual([result.status, result.error?.kind], ['failed', 'auth'], 'the end');
+    let thrown: unknown;
+    try {
+      result.unwrap();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown === result.error, 'unwrap to throw the error');
+    expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
+  }),
+  the('an answer that was cut off, and a refusal, are no success', async ({ harness }) => {
+    expectEqual((await endOf(harness.prompt('cut'))).status, 'max_tokens', 'the end of a cut answer');
+    expectEqual((await endOf(harness.prompt('refuse'))).status, 'refusal', 'the end of a refusal');
+  }),
+  the('an empty prompt is a failed run of which nothing is recorded', async ({ harness, log }) => {
+    const result = await endOf(harness.prompt(' '));
+    expectEqual([result.status, result.error?.kind], ['failed', 'invalid'], 'the end');
+    expectEqual((await log()).length, 0, 'the length of the log');
+  }),
+  the('what was used is counted once', async ({ harness }) => {
+    const { metrics } = await endOf(harness.prompt('use look'));
+    expectEqual(
+      [metrics.invocations, metrics.toolCalls, metrics.totalInputTokens, metrics.totalOutputTokens],
+      [2, 1, 240, 60],
+      'what is counted',
+    );
+  }),
+  the('P18 thirty prompts one after another', async ({ harness }) => {
+    for (let turn = 1; turn <= 30; turn += 1) {
+      expectEqual((await endOf(harness.prompt('count'))).text, String(turn), 'what the model saw');
+    }
+  }),
+];
+
+const reading = group('readers');
+
+export const readerCases: readonly HarnessCase[] = [
+  reading('two readers see the same stored events, and one that comes late too', async ({ harness }) => {
+    const run = harness.prompt('use look');
+    const [one, two] = await Promise.all([storedOf(run), storedOf(run)]);
+    const late = await storedOf(run);
+    expectEqual(
+      [JSON.stringify(two), JSON.stringify(late)],
+      [JSON.stringify(one), JSON.stringify(one)],
+      'what they saw',
+    );
+  }),
+  reading('a reader that leaves changes nothing', async ({ harness }) => {
+    const run = harness.prompt('use look');
+    await seen(run, 'user');
+    expectEqual((await endOf(run)).status, 'complete', 'the end');
+  }),
+  reading('whoever has seen the end may say the next thing at once', async ({ harness }) => {
+    await eventsOf(harness.prompt('say One.'));
+    expectEqual((await endOf(harness.prompt('say Two.'))).text, 'Two.', 'the next prompt');
+  }),
+];
+
+const showing = group('deltas', ['deltas']);
+
+export const deltaCases: readonly HarnessCase[] = [
+  showing('text is shown while it comes, and adds up to what is stored', async ({ harness }) => {
+    const text = 'One two three four five six.';
+    const events = await eventsOf(harness.prompt(`say ${text}`));
+    const deltas = events.flatMap((event) => (event.type === 'text_delta' ? [event.text] : []));
+    expect(deltas.length > 1, 'more than one delta');
+    expectEqual(deltas.join(''), text, 'the text');
+  }),
+];
+
+const closing = group('close');
+
+export const closeCases: readonly HarnessCase[] = [
+  closing('close stops what is under way and refuses what comes later', async ({ harness, log }) => {
+    const run = harness.prompt('hang');
+    await seen(run, 'user');
+    await soon(harness.close(), 'the harness to close');
+    expectEqual((await endOf(run)).status, 'cancelled', 'the end');
+    const before = (await log()).length;
+    const result = await endOf(harness.prompt('say More.'));
+    expectEqual([result.status, result.error?.code], ['failed', 'closed'], 'a later prompt');
+    expectEqual((await log()).length, before, 'the length of the log');
+  }),
+  closing('close may be called twice, and with nothing under way', async ({ harness }) => {
+    await soon(Promise.all([harness.close(), harness.close()]), 'the harness to close');
+  }),
+];

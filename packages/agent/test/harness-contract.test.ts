@@ -1,0 +1,20 @@
+import { describe } from 'vitest';
+import { createHarness } from '../src/harness.ts';
+import { memoryStore } from '../src/store.ts';
+import type { HarnessSubject } from '../src/testing/index.ts';
+import { harnessContract, harnessScene } from '../src/testing/index.ts';
+import { contractSuite } from './contract-suite.ts';
+
+const local: HarnessSubject = {
+  name: 'the local loop',
+  capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
+  open({ handler, report }) {
+    const store = memoryStore();
+    const harness = createHarness({ ...harnessScene(), store, handler, report });
+    return { harness, log: async (sessionId) => store.read(sessionId), close: () => harness.close() };
+  },
+};
+
+describe('a harness over the local loop', () => {
+  contractSuite(harnessContract(local));
+});

@@ -1,0 +1,21 @@
+// A process that uses a store, for tests that need two: says one line when it has done what it was told to, and
+// stays until it is killed or its input ends.
+import type { AgentError } from '../src/errors.ts';
+import { sqliteStore } from '../src/node/index.ts';
+import { eventsOf, said } from '../src/testing/store-contract/events.ts';
+
+const [what = '', file = '', sessionId = ''] = process.argv.slice(2);
+
+async function main(): Promise<string> {
+  const store = sqliteStore(file);
+  if (what === 'open') return 'opened';
+  const epoch = await store.claim(sessionId);
+  const { length } = await store.read(sessionId);
+  await store.append(sessionId, eventsOf(sessionId, [said('From the child.')], length), { epoch });
+  if (what === 'hold') return 'held';
+  await store.close();
+  return 'closed';
+}
+
+process.stdin.resume().on('end', () => process.exit());
+process.stdout.write(`${await main().catch((error: AgentError) => `${error.code}: ${error.message}`)}\n`);

@@ -1,0 +1,40 @@
+// Kills runs before and after every write to their store and lets another process go on, and checks that nothing
+// committed is lost and no tool runs twice that must not:
+//
+//   npm run crash                             20 random runs, each killed at all of its points
+//   npm run crash -- --runs 100 --from 21     others
+//   npm run crash -- --again 5                kills the process that goes on too, at every fifth point of its own
+import { parseArgs } from 'node:util';
+import { drillCrashes } from '../packages/agent/test/crash-drill.ts';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '20' },
+    from: { type: 'string', default: '1' },
+    again: { type: 'string' },
+  },
+});
+
+const from = whole('from', values.from);
+const runs = whole('runs', values.runs);
+const again = values.again === undefined ? undefined : Math.max(1, whole('again', values.again));
+let points = 0;
+let kills = 0;
+let unknown = 0;
+for (let seed = from; seed < from + runs; seed += 1) {
+  const figures = await drillCrashes({ seed, ...(again !== undefined && { again }) });
+  points += figures.points;
+  kills += figures.kills;
+  unknown += figures.unknown;
+  process.stderr.write(`run ${seed}: ${figures.points} points, ${figures.kills} processes killed\n`);
+}
+process.stdout.write(
+  `${runs} runs with ${points} points: ${kills} processes killed, nothing lost, no tool ran twice; ` +
+    `of ${unknown} calls the outcome is unknown, and the model is told so.\n`,
+);
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`--${name} takes a whole number from 0 up, not ${JSON.stringify(text)}.`);
+}
