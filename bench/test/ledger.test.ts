@@ -93,9 +93,14 @@ describe.each(names)('%s: our totals are those of the ledger', (name) => {
     const one = subject(name);
     const cut = calling(2, { trouble: 'cut' });
     const stage = new Stage(one, script(calling(1), cut, cut, cut, cut));
-    const { metrics, error } = await stage.play('Read.', { tools: [read()], system });
+    const price: Price = { input: 100, output: 0, cacheRead: 10, cacheWrite: 125, cacheWriteLong: 200 };
+    const { metrics, error } = await stage.play('Read.', { tools: [read()], system, pricing: () => price });
     expect([error?.kind, metrics.attempts]).toEqual(['network', 5]);
     expectTotals(stage, metrics, one);
+    // What nobody counted is reckoned, and priced as if nothing of it had been kept.
+    const exact = costOfBill(stage.service.bill) / 1_000_000;
+    if (one.countsEarly) expect(metrics.usd).toBeCloseTo(exact, 9);
+    else expect(metrics.usd).toBeGreaterThan(0.5 * exact);
   });
 });
 

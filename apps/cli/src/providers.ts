@@ -46,10 +46,15 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     address: 'https://api.anthropic.com',
     ownModels: /^claude-/,
     async load() {
-      const { createClaude, claudeModels, claudePricing, priceSource } = await import(
+      const { createClaude, claudeModels, claudePricing, claudePriceSource } = await import(
         '@cobbler/provider-claude'
       );
-      return { create: createClaude, pricing: claudePricing, models: claudeModels, priceSource };
+      return {
+        create: createClaude,
+        pricing: claudePricing,
+        models: claudeModels,
+        priceSource: claudePriceSource,
+      };
     },
   },
   openai: {
@@ -59,13 +64,13 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     address: 'https://api.openai.com/v1',
     ownModels: /^(gpt-\d|o\d|codex-)/,
     async load(api) {
-      const { createOpenAI, modelAliases, openAIPrice, openAIPricing, priceSource } = await import(
+      const { createOpenAI, modelAliases, openAIPrice, openAIPriceSource, openAIPricing } = await import(
         '@cobbler/provider-openai'
       );
       return {
         create: (config) => createOpenAI({ ...config, ...(api !== undefined && { api }) }),
         pricing: openAIPricing,
-        priceSource,
+        priceSource: openAIPriceSource,
         models: Object.entries(modelAliases).map(([alias, id]) => {
           const price = openAIPrice(id, 0);
           return { id, alias, ...(price !== undefined && { price }) };

@@ -35,6 +35,12 @@ interface Reader {
   readonly through: number;
 }
 
+/** An event that is to be written, and the status that it leads to on the seed's stream. */
+interface Shown {
+  readonly event: RunEvent;
+  readonly status: Buffer | undefined;
+}
+
 /**
  * The events of one session to all who watch it: each frame is made once and written to everybody as it is.
  * A reader is told what it missed from the log first and joins the others at the very event where that ends,
@@ -45,6 +51,8 @@ export class Broadcast {
   readonly #readers = new Set<Reader>();
   #arriving = 0;
   #lastSeq = 0;
+  /** What was shown and is not written yet. */
+  readonly #waiting: Shown[] = [];
   /** What the session is doing, as the seed's stream says it. */
   #status: Buffer | undefined;
 
@@ -63,12 +71,27 @@ export class Broadcast {
     const status = seedStatus(event);
     this.#status = status ?? this.#status;
     if (this.#readers.size === 0 || event.type === 'started') return;
-    const versioned = lazily(() => [isStored(event) ? storedFrame(event) : liveFrame(event)]);
-    const seed = lazily(() => seedFramesOf(event, status));
-    const isLive = !isStored(event);
+    this.#waiting.push({ event, status });
+    // What comes in one go is written in one go: a write to each of many readers costs more than its bytes.
+    if (this.#waiting.length === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const shown = this.#waiting.splice(0);
+    if (shown.length === 0) return;
+    const firstSeq = shown.find(({ event }) => isStored(event))?.event;
+    const first = firstSeq !== undefined && isStored(firstSeq) ? firstSeq.seq : Number.POSITIVE_INFINITY;
+    const bytes = {
+      live: lazily(() => bytesOf(shown, 'versioned', true)),
+      stored: lazily(() => bytesOf(shown, 'versioned', false)),
+      seed: lazily(() => bytesOf(shown, 'seed', false)),
+    };
     for (const { stream, place, through } of this.#readers) {
-      if (isLive ? place.form === 'versioned' && !place.live : event.seq <= through) continue;
-      for (const frame of place.form === 'versioned' ? versioned() : seed()) stream.write(frame);
+      const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
+      const isNew = ({ event }: Shown) => !isStored(event) || event.seq > through;
+      const all = through < first;
+      const text = all ? bytes[kind]() : bytesOf(shown.filter(isNew), place.form, place.live);
+      if (text.length > 0) stream.write(text);
     }
   }
 
@@ -90,6 +113,7 @@ export class Broadcast {
         if (seq >= this.#lastSeq) break;
       }
       if (place.form === 'seed' && this.#status !== undefined) stream.write(this.#status);
+      this.#flush();
       const reader = { stream, place, through: seq };
       this.#readers.add(reader);
       stream.onClose(() => this.#readers.delete(reader));
@@ -100,6 +124,7 @@ export class Broadcast {
 
   /** Ends the streams of a token that is no longer valid, or all of them. */
   end(tokenId?: string): void {
+    this.#flush();
     for (const { stream } of this.#readers) {
       if (tokenId === undefined || stream.tokenId === tokenId) stream.end();
     }
@@ -112,6 +137,16 @@ function framesOf(event: Event, { form }: Place, skip: number): Buffer[] {
 
 function seedFramesOf(event: RunEvent, status: Buffer | undefined): Buffer[] {
   return [...(isStored(event) ? seedFrames(event) : []), ...(status === undefined ? [] : [status])];
+}
+
+/** All frames of one form, one after another. */
+function bytesOf(shown: readonly Shown[], form: Place['form'], live: boolean): Buffer {
+  const frames = shown.flatMap(({ event, status }) => {
+    if (form === 'seed') return seedFramesOf(event, status);
+    if (isStored(event)) return [storedFrame(event)];
+    return live ? [liveFrame(event)] : [];
+  });
+  return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
 }
 
 /** Makes a value when it is first asked for. */

@@ -21,7 +21,14 @@ function sink(): Sink & { readonly ids: string[] } {
     ids,
     tokenId: 'token',
     closed: false,
-    write: (frame) => void ids.push(/^id: (\S+)/.exec(Buffer.from(frame).toString())?.[1] ?? ''),
+    write: (bytes) =>
+      void ids.push(
+        ...[
+          ...Buffer.from(bytes)
+            .toString()
+            .matchAll(/^id: (\S+)/gm),
+        ].map(([, id = '']) => id),
+      ),
     room: async () => undefined,
     onClose: () => undefined,
     end: () => undefined,
@@ -45,6 +52,7 @@ test('P16 what is committed and shown while a reader is told what it missed is n
   const reader = sink();
   await broadcast.join(reader, place);
   broadcast.publish(said(3));
+  await moment();
   expect(reader.ids).toEqual(['1', '2', '3']);
 });
 
@@ -56,6 +64,7 @@ test('P16 what a reader found in the log is not told again when it is shown', as
   await broadcast.join(reader, place);
   broadcast.publish(said(2));
   broadcast.publish(said(3));
+  await moment();
   expect(reader.ids).toEqual(['1', '2', '3']);
 });
 

@@ -6,7 +6,7 @@ import { isObject } from './json.ts';
 import type { LimitName, Price, Reservation } from './limits.ts';
 import { costOf, dearestInput, limitError } from './limits.ts';
 import type { Usage } from './usage.ts';
-import { noUsage } from './usage.ts';
+import { isNoUsage, noUsage } from './usage.ts';
 import { wellFormedAnswer } from './well-formed.ts';
 import type { Work } from './work.ts';
 
@@ -34,9 +34,12 @@ function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
   const { agent, state, live, runtime } = work;
   const began = runtime.monotonic();
   const request = requestOf(work, closing);
+  // A closing answer is given when all others are used up.
+  const settle = closing ? undefined : work.budget.take('turns', 1);
   const asked = { agent, request, inputTokens: () => inputBound(state, request), live };
   return askWithin(work, asked).then(
     ({ response, price, shortenedBy }) => {
+      settle?.(1);
       work.answered(response);
       const event = answerEvent(work, response, { durationMs: runtime.monotonic() - began, price });
       // The model was cut short by our limit, not by its own.
@@ -44,8 +47,10 @@ function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
       return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
     },
     (thrown) => {
-      const error = AgentError.from(thrown).toJSON();
-      return [{ type: 'ask_failed', error, durationMs: runtime.monotonic() - began }];
+      settle?.(0);
+      const error = AgentError.from(thrown);
+      const durationMs = runtime.monotonic() - began;
+      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(work, error) }];
     },
   );
 }
@@ -209,6 +214,13 @@ function answerEvent(
     durationMs,
     ...(price !== undefined && { usd: costOf(usage, price) + costOf(wasted, price) }),
   };
+}
+
+/** What the attempts of a request that failed cost; nothing where nothing was used or the price is unknown. */
+function spentBy(work: Work, { wasted = noUsage }: AgentError): { usd?: number } {
+  if (isNoUsage(wasted)) return {};
+  const price = priceOf(work, work.agent, work.agent.model, wasted.inputTokens);
+  return price === undefined ? {} : { usd: costOf(wasted, price) };
 }
 
 /** The price of the model that answered, or of the one that was asked. A list that throws knows none. */

@@ -34,6 +34,17 @@ type Plan =
  * `read` tools then run together and any other tool alone, in order.
  */
 export async function call(work: Work, calls: readonly OpenCall[]): Promise<void> {
+  const { state } = work;
+  const before = state.toolCalls;
+  const settleCalls = work.budget.take('toolCalls', calls.length);
+  try {
+    await callAll(work, calls);
+  } finally {
+    settleCalls(state.toolCalls - before);
+  }
+}
+
+async function callAll(work: Work, calls: readonly OpenCall[]): Promise<void> {
   let plans = await Promise.all(calls.map((open) => planCall(work, open)));
   if (plans.some((plan) => plan.type === 'ask')) {
     if (!(await askPeople(work, plans))) return;

@@ -31,7 +31,8 @@ export async function compact(work: Work): Promise<void> {
       return [{ type: 'compacted', upTo, summary, ...account.spent() }];
     } catch (thrown) {
       const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };
-      return [{ type: 'ask_failed', error, durationMs: work.runtime.monotonic() - began, compacting: true }];
+      const durationMs = work.runtime.monotonic() - began;
+      return [{ type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() }];
     }
   });
 }
@@ -87,6 +88,11 @@ class Account {
         ...(usd !== undefined && { usd }),
       },
     };
+  }
+
+  /** What all of it cost; nothing where no model was asked or a price is unknown. */
+  usd(): { usd?: number } {
+    return this.#usd === undefined || this.#attempts === 0 ? {} : { usd: this.#usd };
   }
 
   /** For the error of one that failed: all of it was in vain. */

@@ -66,7 +66,7 @@ class Driver<Output> {
     const { runtime, store, storeTimeoutMs } = plan.options;
     this.#plan = plan;
     this.#options = options;
-    this.#policy = policyOf(plan);
+    this.#policy = policyOf(plan, this.#state);
     this.runId = options.runId ?? runtime.id();
     this.sessionId = options.sessionId ?? runtime.id();
     this.#began = runtime.monotonic();
@@ -199,7 +199,10 @@ class Driver<Output> {
     if (this.#options.budget !== undefined) return;
     const { totalInputTokens, totalOutputTokens, wasted, usd } = this.#state.metrics;
     const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
-    this.#plan.budget.reserve(0, 0).settle(tokens, usd ?? 0);
+    const { budget } = this.#plan;
+    budget.reserve(0, 0).settle(tokens, usd ?? 0);
+    budget.take('turns', Math.min(this.#state.turns, budget.left('turns')));
+    budget.take('toolCalls', Math.min(this.#state.toolCalls, budget.left('toolCalls')));
   }
 
   /** Writes the end. From here on nothing is heard or recorded; a stop that was heard before beats all else. */
@@ -322,13 +325,22 @@ class Driver<Output> {
   }
 }
 
-function policyOf(plan: RunPlan<unknown>): Policy {
+function policyOf(plan: RunPlan<unknown>, state: State): Policy {
   const { agent, context, system } = plan.options;
+  const { limits, budget } = plan;
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
   const compacts = context?.compact !== undefined;
   return {
-    turns: plan.limits.turns,
-    toolCalls: plan.limits.toolCalls ?? Number.POSITIVE_INFINITY,
+    // Others may draw on the same budget.
+    get turns() {
+      return Math.min(limits.turns, state.turns + budget.left('turns'));
+    },
+    get toolCalls() {
+      return Math.min(
+        limits.toolCalls ?? Number.POSITIVE_INFINITY,
+        state.toolCalls + budget.left('toolCalls'),
+      );
+    },
     onLimit: plan.options.onLimit ?? 'return',
     attended: plan.options.attended ?? false,
     compacts,

@@ -116,6 +116,7 @@ const events = z.discriminatedUnion('type', [
     error,
     durationMs: z.number(),
     compacting: z.boolean().optional(),
+    usd: z.number().optional(),
   }),
   z.looseObject({ ...head, ...place, ...subject, type: z.literal('tool_started'), arguments: record }),
   z.looseObject({

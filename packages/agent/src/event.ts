@@ -57,6 +57,8 @@ export interface AskFailedEvent {
   readonly durationMs: number;
   /** True when it was about making the conversation smaller, whether or not a model was asked. */
   readonly compacting?: boolean;
+  /** What `error.wasted` cost in US dollars; absent when nothing was used or the price is unknown. */
+  readonly usd?: number;
 }
 
 /** A tool is about to run. After a crash this event without a result means: outcome unknown. */

@@ -4,6 +4,7 @@ import type { ApprovalRequestedEvent, EventBody } from './event.ts';
 import { allowAll } from './gate.ts';
 import type { Limits } from './limits.ts';
 import { Budget, defaultLimits } from './limits.ts';
+import { memoryStore } from './memory-store.ts';
 import type { Message, UserPart } from './message.ts';
 import { planOutput } from './output.ts';
 import type { ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './plan.ts';
@@ -11,10 +12,12 @@ import type { Run } from './run.ts';
 import { systemRuntime } from './runtime.ts';
 import type { State } from './state.ts';
 import { undecided } from './state.ts';
-import { memoryStore } from './store.ts';
 import type { Tool } from './tool.ts';
 import { checkTool } from './tool.ts';
 import { wellFormedParts } from './well-formed.ts';
+
+/** A program that runs one prompt after another for weeks must not keep them all. */
+const mostInMemory = 1000;
 
 /**
  * The loop over one task: ask the model, run the tools it calls, repeat, within limits. An executor keeps
@@ -37,7 +40,7 @@ export class Executor {
       ...options,
       agent: options.agent,
       gate: options.gate ?? allowAll,
-      store: options.store ?? memoryStore(),
+      store: options.store ?? memoryStore({ keepLast: mostInMemory }),
       runtime: options.runtime ?? systemRuntime,
       pricing: options.pricing ?? (() => undefined),
     };
@@ -94,7 +97,7 @@ export class Executor {
       options: this.#options,
       tools,
       limits,
-      budget: options.budget ?? new Budget(limits),
+      budget: options.budget ?? new Budget(withoutUndefined(this.#options.limits ?? {})),
       ...(output !== undefined && { output }),
     };
   }

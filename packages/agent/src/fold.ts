@@ -18,7 +18,7 @@ import { countAnswer, noMetrics } from './metrics.ts';
 import { sameBatch } from './same-batch.ts';
 import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
-import { addUsage } from './usage.ts';
+import { isNoUsage, noUsage } from './usage.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from './well-formed.ts';
 
 /**
@@ -170,13 +170,16 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
 function foldAskFailed(state: State, event: AskFailedEvent): void {
   state.failure = event.error;
   if (event.compacting === true) state.compacted = true;
-  const { metrics } = state;
-  state.metrics = {
-    ...metrics,
-    attempts: metrics.attempts + (event.error.attempts ?? 0),
-    modelMs: metrics.modelMs + event.durationMs,
-    wasted: event.error.wasted === undefined ? metrics.wasted : addUsage(metrics.wasted, event.error.wasted),
-  };
+  const { wasted = noUsage, attempts = 0 } = event.error;
+  const usd = isNoUsage(wasted) ? 0 : event.usd;
+  state.metrics = countAnswer(state.metrics, {
+    answers: 0,
+    usage: noUsage,
+    wasted,
+    attempts,
+    durationMs: event.durationMs,
+    ...(usd !== undefined && { usd }),
+  });
 }
 
 function foldToolStarted(state: State, event: ToolStartedEvent): void {

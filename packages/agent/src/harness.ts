@@ -6,6 +6,7 @@ import type { HarnessHandler } from './handler.ts';
 import { tellHandler } from './handler.ts';
 import type { RunIds } from './held-run.ts';
 import { HeldRun, refusedRun } from './held-run.ts';
+import { memoryStore } from './memory-store.ts';
 import type { UserPart } from './message.ts';
 import type { ExecutorOptions, ResumeOptions } from './plan.ts';
 import type { Run } from './run.ts';
@@ -13,7 +14,6 @@ import { errorOf } from './run.ts';
 import type { Runtime } from './runtime.ts';
 import { systemRuntime } from './runtime.ts';
 import type { Store } from './store.ts';
-import { memoryStore } from './store.ts';
 
 /** What a harness can do. What it lacks switches off the cases of the contract that need it. */
 export interface HarnessCapabilities {

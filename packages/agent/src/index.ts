@@ -31,8 +31,9 @@ export {
   type TakeUpOptions,
 } from './harness.ts';
 export type { Json, JsonObject } from './json.ts';
-export type { LimitName, Limits, Price, Pricing, Reservation } from './limits.ts';
+export type { Countable, LimitName, Limits, Price, Pricing, Reservation } from './limits.ts';
 export { Budget, costOf, defaultLimits } from './limits.ts';
+export { type MemoryStoreOptions, memoryStore } from './memory-store.ts';
 export { type MendedMessages, type MessageProblem, mendMessages } from './mend-messages.ts';
 export type * from './message.ts';
 export { callsOf, fromFlat, textOf, toFlat, userMessage } from './message.ts';
@@ -49,7 +50,6 @@ export { type Approval, emptyState, type OpenCall, type State } from './state.ts
 export {
   isSessionId,
   type ListOptions,
-  memoryStore,
   type Origin,
   type Retention,
   type SessionPage,

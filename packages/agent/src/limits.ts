@@ -1,9 +1,12 @@
 import { AgentError } from './errors.ts';
 import type { Usage } from './usage.ts';
 
-/** What one run may use up. An absent limit has the default named with it. */
+/**
+ * What one run may use up, with those that draw on its budget: tools that run others hand it on. An absent limit
+ * has the default named with it. Time is each run's own; who hands work on hands the signal on as well.
+ */
 export interface Limits {
-  /** Model requests. Default 10. */
+  /** Answers of the model, a closing one not counted. Default 10 for each run. */
   readonly turns?: number;
   /** Tool calls. Default: no limit. */
   readonly toolCalls?: number;
@@ -81,26 +84,29 @@ export interface Reservation {
   settle(tokens: number, usd: number): void;
 }
 
+/** What is counted by the piece. */
+export type Countable = 'turns' | 'toolCalls';
+
 /**
- * What a tree of work may still spend, in tokens and money. The worst case of a call is reserved before it
- * and settled after, so that work running side by side cannot spend the same rest twice.
+ * What a tree of work may still spend: tokens, money, answers and tool calls. The worst case of a call is reserved
+ * before it and settled after, so that work running side by side cannot spend the same rest twice.
  *
  * B1 spent + reserved never exceeds a limit by more than what one settled call used above its own reservation;
  * B2 a call is booked once, with what it really used, its failed attempts included;
  * B3 what nobody knows the price of is never taken for free.
  */
 export class Budget {
-  readonly #limits: { readonly tokens: number; readonly usd: number };
+  readonly #limits: Required<Pick<Limits, 'tokens' | 'usd' | Countable>>;
+  readonly #taken: Record<Countable, number> = { turns: 0, toolCalls: 0 };
   #tokens = 0;
   #usd = 0;
   #heldTokens = 0;
   #heldUsd = 0;
 
-  constructor(limits: { readonly tokens?: number; readonly usd?: number } = {}) {
-    this.#limits = {
-      tokens: limits.tokens ?? Number.POSITIVE_INFINITY,
-      usd: limits.usd ?? Number.POSITIVE_INFINITY,
-    };
+  constructor(limits: Pick<Limits, 'tokens' | 'usd' | Countable> = {}) {
+    const none = Number.POSITIVE_INFINITY;
+    const { tokens = none, usd = none, turns = none, toolCalls = none } = limits;
+    this.#limits = { tokens, usd, turns, toolCalls };
   }
 
   /** Tokens spent so far, by everybody who draws on this budget. */
@@ -126,6 +132,26 @@ export class Budget {
   /** US dollars neither spent nor reserved; may be infinite. */
   get usdLeft(): number {
     return this.#limits.usd - this.#usd - this.#heldUsd;
+  }
+
+  /** How many are neither used nor taken; may be infinite. */
+  left(what: Countable): number {
+    return this.#limits[what] - this.#taken[what];
+  }
+
+  /**
+   * Takes so many before they are used. The function that it gives says how many were, and gives the rest back.
+   * @throws AgentError `limit` with what is limited as its code when so many are not left.
+   */
+  take(what: Countable, count: number): (used: number) => void {
+    if (count > this.left(what))
+      throw limitError(what, `The limit of ${this.#limits[what]} ${what} leaves no room for ${count} more.`);
+    this.#taken[what] += count;
+    let open = true;
+    return (used) => {
+      if (open) this.#taken[what] += used - count;
+      open = false;
+    };
   }
 
   /**

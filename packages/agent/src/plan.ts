@@ -36,7 +36,7 @@ export interface ExecutorOptions {
   readonly pricing?: Pricing;
   /** Run under a money limit although the model's price is unknown. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Default: in memory, for this executor only. */
+  /** Default: in memory, for this executor only, and no more than the last 1,000 sessions. */
   readonly store?: Store;
   /** How long the store may take for one append, in milliseconds. Default 5,000. */
   readonly storeTimeoutMs?: number;

@@ -36,7 +36,19 @@ export const systemRuntime: Runtime = {
   fetch: (input, init) => globalThis.fetch(input, init),
 };
 
+/** The text of the last whole minute that was asked for: building it costs more than the rest of an event. */
+let minute = Number.NaN;
+let minuteText = '';
+
 /** A wall-clock reading as ISO 8601 text in UTC. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  const whole = Math.floor(ms / 60_000);
+  if (whole !== minute) {
+    minuteText = new Date(whole * 60_000).toISOString().slice(0, -7);
+    minute = whole;
+  }
+  const rest = Math.floor(ms - whole * 60_000);
+  const seconds = Math.floor(rest / 1000);
+  const thousandths = rest - seconds * 1000;
+  return `${minuteText}${seconds < 10 ? '0' : ''}${seconds}.${thousandths < 10 ? '00' : thousandths < 100 ? '0' : ''}${thousandths}Z`;
 }

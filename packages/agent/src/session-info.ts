@@ -1,6 +1,8 @@
 import type { Event, RunStatus } from './event.ts';
 import { textOf, userMessage } from './message.ts';
 import { isoTime } from './runtime.ts';
+import type { Usage } from './usage.ts';
+import { isNoUsage, noUsage } from './usage.ts';
 
 /** Where a session stands: how its last run ended, or that one is under way, or was when its process died. */
 export type SessionStatus = RunStatus | 'running' | 'interrupted';
@@ -90,6 +92,9 @@ export function count(tally: Tally, event: Event): void {
     case 'compacted':
       if (event.spent !== undefined) spend(tally, event.spent);
       return;
+    case 'ask_failed':
+      if (!isNoUsage(event.error.wasted ?? noUsage)) spend(tally, { usage: noUsage, ...event });
+      return;
     case 'tool_started':
       tally.toolCalls += 1;
       return;
@@ -99,10 +104,8 @@ export function count(tally: Tally, event: Event): void {
   }
 }
 
-function spend(
-  tally: Tally,
-  { usage, usd }: Pick<Extract<Event, { type: 'assistant' }>, 'usage' | 'usd'>,
-): void {
+/** `usd` is absent when the price is unknown. */
+function spend(tally: Tally, { usage, usd }: { readonly usage: Usage; readonly usd?: number }): void {
   tally.inputTokens += usage.inputTokens;
   tally.outputTokens += usage.outputTokens;
   tally.usd = tally.usd === null || usd === undefined ? null : tally.usd + usd;

@@ -1,8 +1,6 @@
 import { AgentError } from './errors.ts';
 import type { Event } from './event.ts';
-import { systemRuntime } from './runtime.ts';
-import type { Parent, SessionInfo, Tally } from './session-info.ts';
-import { count, newTally, sessionInfo, titleOf } from './session-info.ts';
+import type { Parent, SessionInfo } from './session-info.ts';
 import type { State } from './state.ts';
 
 /** Who appends, and how. */
@@ -171,106 +169,4 @@ export function placeOf(cursor: string): ListPlace {
 /** How many sessions a page of a list has. */
 export function pageSize({ limit = 50 }: ListOptions): number {
   return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
-}
-
-interface Kept extends ListPlace {
-  readonly id: string;
-  readonly created: number;
-  updated: number;
-  readonly parent: Parent | undefined;
-  title: string | null;
-  epoch: number;
-  /** Whether the latest writer has written. */
-  isBegun: boolean;
-  events: Event[];
-  readonly tally: Tally;
-}
-
-/** A store that lives as long as the process. `now` tells the time of changes, in milliseconds since 1970. */
-export function memoryStore({ now }: { readonly now: () => number } = systemRuntime): SessionStore {
-  const kept = new Map<string, Kept>();
-  let epochs = 0;
-  let keys = 0;
-  const claim = (sessionId: string, { parent }: Origin = {}): number => {
-    checkSessionId(sessionId);
-    epochs += 1;
-    const found = kept.get(sessionId);
-    if (found !== undefined) Object.assign(found, { epoch: epochs, isBegun: false });
-    else {
-      const created = now();
-      const fresh = { id: sessionId, key: ++keys, created, updated: created, parent, title: null };
-      kept.set(sessionId, { ...fresh, epoch: epochs, isBegun: false, events: [], tally: newTally() });
-    }
-    return epochs;
-  };
-  const there = (): Kept[] => [...kept.values()].filter(({ events }) => events.length > 0);
-  const newestFirst = (): Kept[] =>
-    there().sort((one, other) => other.updated - one.updated || other.key - one.key);
-  const find = (sessionId: string): Kept | undefined => {
-    const found = kept.get(sessionId);
-    return found === undefined || found.events.length === 0 ? undefined : found;
-  };
-  return {
-    claim,
-    append(sessionId, events, { epoch, release }) {
-      const session = kept.get(sessionId);
-      if (session === undefined || epoch !== session.epoch) throw fenced(sessionId);
-      const wrong = misplaced(events, session.events.length);
-      if (wrong !== undefined) throw gap(sessionId, wrong.seq);
-      for (const event of events) {
-        session.events.push(event);
-        count(session.tally, event);
-      }
-      if (!session.isBegun || release === true || session.tally.ended !== null) session.updated = now();
-      session.isBegun ||= events.length > 0;
-    },
-    read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
-      kept.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
-    sessions: () => there().map(({ id }) => id),
-    async list(options = {}) {
-      const place = options.after === undefined ? undefined : placeOf(options.after);
-      const all = newestFirst().filter((session) => place === undefined || isBehind(session, place));
-      const page = all.slice(0, pageSize(options));
-      const last = page.at(-1);
-      return {
-        sessions: page.map(infoOf),
-        ...(last !== undefined && all.length > page.length && { next: cursorOf(last) }),
-      };
-    },
-    async info(sessionId) {
-      const session = find(sessionId);
-      return session && infoOf(session);
-    },
-    async rename(sessionId, title) {
-      const session = find(sessionId);
-      if (session !== undefined) session.title = titleOf(title) || null;
-      return session !== undefined;
-    },
-    async delete(sessionId) {
-      const isThere = find(sessionId) !== undefined;
-      kept.delete(sessionId);
-      return isThere;
-    },
-    async prune(retention) {
-      checkRetention(retention);
-      const { olderThanMs = 0, keepLast = 0 } = retention;
-      const latest = now() - olderThanMs;
-      const old = newestFirst()
-        .slice(Math.floor(keepLast))
-        .filter(({ updated, tally }) => updated <= latest && tally.ended !== null);
-      for (const { id } of old) kept.delete(id);
-      return old.map(({ id }) => id);
-    },
-    vacuum: async () => 0,
-    close: async () => kept.clear(),
-  };
-}
-
-function infoOf(session: Kept): SessionInfo {
-  return sessionInfo(session, session.tally, 'running');
-}
-
-/** Whether a session comes after a place in the list. */
-function isBehind(session: ListPlace, place: ListPlace): boolean {
-  return session.updated < place.updated || (session.updated === place.updated && session.key < place.key);
 }

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { AgentError } from '../src/errors.ts';
 import type { RunEvent } from '../src/event.ts';
 import type { Gate } from '../src/gate.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import type { Runtime } from '../src/runtime.ts';
 import type { Store } from '../src/store.ts';
-import { memoryStore } from '../src/store.ts';
 import type { Play, SeededRandom, TapeControl } from '../src/testing/index.ts';
 import {
   callBlock,

@@ -1,7 +1,7 @@
+import { memoryStore } from '../src/memory-store.ts';
 import { fetchTransport } from '../src/provider/fetch-transport.ts';
 import { createAgent } from '../src/provider/index.ts';
 import { systemRuntime } from '../src/runtime.ts';
-import { memoryStore } from '../src/store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import type { ContractCase, ContractSubject } from '../src/testing/index.ts';
 import { agentContract, scriptCapabilities, scriptTesting, scriptWire } from '../src/testing/index.ts';

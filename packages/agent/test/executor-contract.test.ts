@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { memoryStore } from '../src/store.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import { contractSuite } from './contract-suite.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { AgentError } from '../src/errors.ts';
 import { Executor } from '../src/executor.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import type { ExecutorOptions } from '../src/plan.ts';
 import type { Runtime } from '../src/runtime.ts';
 import type { Store } from '../src/store.ts';
-import { memoryStore } from '../src/store.ts';
 import { probes } from '../src/testing/executor-contract/probe.ts';
 import { calls, puppet, says } from '../src/testing/executor-contract/puppet.ts';
 import { scenarios } from '../src/testing/executor-contract/scenarios.ts';

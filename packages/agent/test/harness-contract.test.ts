@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { createHarness } from '../src/harness.ts';
-import { memoryStore } from '../src/store.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import type { HarnessSubject } from '../src/testing/index.ts';
 import { harnessContract, harnessScene } from '../src/testing/index.ts';
 import { contractSuite } from './contract-suite.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunContext } from '../src/agent.ts';
 import { Executor } from '../src/executor.ts';
 import { Budget } from '../src/limits.ts';
-import { memoryStore } from '../src/store.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import { probes } from '../src/testing/executor-contract/probe.ts';
 import type { PuppetStep } from '../src/testing/executor-contract/puppet.ts';
 import { calls, hangs, puppet, says } from '../src/testing/executor-contract/puppet.ts';

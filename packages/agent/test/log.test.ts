@@ -3,12 +3,12 @@ import type { AgentError } from '../src/errors.ts';
 import type { Event, EventBody } from '../src/event.ts';
 import type { LogOptions } from '../src/log.ts';
 import { Log } from '../src/log.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import { noMetrics } from '../src/metrics.ts';
 import { openSession } from '../src/open-session.ts';
 import type { State } from '../src/state.ts';
 import { emptyState } from '../src/state.ts';
 import type { Store } from '../src/store.ts';
-import { memoryStore } from '../src/store.ts';
 import { fakeRuntime } from '../src/testing/fake-runtime.ts';
 import { answered, finished, said, told } from './fold-story.ts';
 

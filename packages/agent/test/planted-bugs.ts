@@ -141,6 +141,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'runs side by side spend the same rest of a token limit',
   },
   {
+    name: 'turns spent twice',
+    file: 'src/limits.ts',
+    find: 'this.#taken[what] += count;',
+    replace: '',
+    why: 'runs side by side take the same rest of a limit on turns',
+  },
+  {
     name: 'tool begun after a stop',
     file: toolRun,
     find: 'returned = job.tool.execute(',

@@ -14,7 +14,7 @@ import type {
 } from '../src/index.ts';
 import * as kit from '../src/index.ts';
 import { AgentError, Executor, isErrorKind, summarize, toFlat, userMessage } from '../src/index.ts';
-import { memoryStore } from '../src/store.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import { probes } from '../src/testing/executor-contract/probe.ts';
 import { calls, fails, hangs, puppet, puppetUsage, says } from '../src/testing/executor-contract/puppet.ts';
 import { outline, resultTexts } from '../src/testing/executor-contract/results.ts';

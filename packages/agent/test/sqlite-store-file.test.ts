@@ -115,6 +115,7 @@ test('P13 damage to pages of one session is reported by it alone', async () => {
   expect((await refusal(() => damaged.read('two'))).code).toBe('store_damaged');
   expect(await damaged.read('one')).toHaveLength(wholeRun().length);
   expect(await damaged.read('three')).toHaveLength(wholeRun().length);
+  expect((await damaged.list()).sessions.map(({ id }) => id)).toEqual(['three', 'two', 'one']);
   await write(damaged, 'four', wholeRun());
 });
 
@@ -130,6 +131,8 @@ test('an event that cannot be read any more is named, and those before it are re
   expect(await store.read('one', 0, 4)).toHaveLength(4);
   edit(file, 'DELETE FROM events WHERE seq = 4');
   expect((await refusal(() => store.read('one'))).message).toContain('Event 4 of session one');
+  edit(file, "UPDATE tallies SET tally = 'x'");
+  expect((await store.list()).sessions).toMatchObject([{ id: 'one', title: '' }]);
 });
 
 test('P13 a log beside the file that is cut off or damaged loses what comes after that place, and nothing before', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { firstOf, keepLast } from '../src/compaction.ts';
 import type { Price } from '../src/limits.ts';
+import { memoryStore } from '../src/memory-store.ts';
 import type { ExecutorOptions } from '../src/plan.ts';
-import { memoryStore } from '../src/store.ts';
 import { summarize, transcript } from '../src/summary.ts';
 import { probes } from '../src/testing/executor-contract/probe.ts';
 import { calls, fails, puppet, says } from '../src/testing/executor-contract/puppet.ts';

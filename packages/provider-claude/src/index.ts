@@ -1,5 +1,5 @@
 export { type ClaudeHarnessConfig, type ClaudeHarnessOptions, claudeHarness } from './claude-harness.ts';
 export { type ClaudeOptions, createClaude } from './create-claude.ts';
 export type { Thinking } from './envelope.ts';
-export { type ClaudeModel, claudeModels, claudePrice, claudePricing, priceSource } from './models.ts';
+export { type ClaudeModel, claudeModels, claudePrice, claudePriceSource, claudePricing } from './models.ts';
 export { claudeTranscripts } from './transcript.ts';

@@ -19,14 +19,14 @@ export interface ClaudeModel {
 export const defaultModel = 'balanced';
 
 /** Where the prices stand and when they were read. */
-export const priceSource: { readonly from: string; readonly on: string } = {
+export const claudePriceSource: { readonly from: string; readonly on: string } = {
   from: 'https://platform.claude.com/docs/en/about-claude/pricing',
   on: '2026-11-21',
 };
 
 /**
  * Models of the Messages API in SDK 1.11.0, read on 2026-11-21. Sizes and prices: the model pages under
- * platform.claude.com/docs/en/models (haiku-5-5, opus-5-5, sonnet-5-5) and {@link priceSource}; where a stored
+ * platform.claude.com/docs/en/models (haiku-5-5, opus-5-5, sonnet-5-5) and {@link claudePriceSource}; where a stored
  * copy of those was older than a change of price, the tables of @pydantic/genai-prices 0.1.8 and the
  * release notes of kurofune/claudit 1.8.2 and 1.9.2, which were read off the same page later. Sonnet 5.5
  * reads its cache at half the earlier price since 2026-10-07. Haiku 5.5 has two prices by prompt length.

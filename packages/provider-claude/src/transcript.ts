@@ -3,6 +3,7 @@ import type { Transcript, TranscriptFormat } from '@cobbler/agent/provider';
 import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
 import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
+import { refusedMedia } from './media.ts';
 import { writeTurn } from './turn.ts';
 
 /** Conversations of the Messages API: a request's body, or its `messages` alone. */
@@ -36,7 +37,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
 
 /** Reads messages one by one, noting what the service would refuse (its rules stand in testing/rules.ts). */
 class ClaudeTranscript {
-  readonly #built = new TranscriptBuilder({ joins: true });
+  readonly #built = new TranscriptBuilder({ joins: true, refuses: refusedMedia });
   readonly #ids = new Set<string>();
   #isFirst = true;
 

@@ -122,6 +122,7 @@ test('S0.21 nothing of the inside is exported: the factories and what is known o
     'claudeHarness',
     'claudeModels',
     'claudePrice',
+    'claudePriceSource',
     'claudePricing',
     'claudeTranscripts',
     'createClaude',

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   claudeModels,
   claudePrice,
+  claudePriceSource,
   claudePricing,
   modelId,
-  priceSource,
   thinkingTraits,
 } from '../src/models.ts';
 
@@ -55,8 +55,8 @@ describe('prices', () => {
         'output',
       ]);
     }
-    expect(priceSource.from).toMatch(/^https:\/\/platform\.claude\.com\//);
-    expect(priceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
+    expect(claudePriceSource.from).toMatch(/^https:\/\/platform\.claude\.com\//);
+    expect(claudePriceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
   });
 });
 

@@ -175,6 +175,20 @@ describe('what is told of one', () => {
     expect(JSON.stringify(mended(odd))).toContain('server_tool_use');
   });
 
+  test('P12 pictures that the service does not take, which leave a note in results too', () => {
+    const bmp = { type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'Qk0=' } };
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Look.' }, bmp] },
+      calls('a'),
+      { role: 'user', content: [result('a', [bmp])] },
+    ];
+    const what =
+      'has what the service does not take: pictures of type image/bmp, only JPEG, PNG, GIF and WebP';
+    expect(told(...messages)).toEqual([`messages[0] ${what}`, `messages[2] ${what}`]);
+    expect(refused(mended(messages))).toBeUndefined();
+    expect(JSON.stringify(mended(messages)).match(/was left out/g)).toHaveLength(2);
+  });
+
   test('results in front of text are kept though they stood behind it', () => {
     const behind = { role: 'user', content: [{ type: 'text', text: 'So?' }, result('a')] };
     const [, , answer] = mended([user('Go.'), calls('a'), behind]) as unknown as Message[];

@@ -1,5 +1,5 @@
 export { chatTranscripts } from './chat/transcript.ts';
 export type { OpenAIApi, OpenAIOptions } from './create-openai.ts';
 export { createOpenAI } from './create-openai.ts';
-export { modelAliases, openAIPrice, openAIPricing, priceSource } from './models.ts';
+export { modelAliases, openAIPrice, openAIPriceSource, openAIPricing } from './models.ts';
 export { responsesTranscripts } from './responses/transcript.ts';

@@ -21,13 +21,13 @@ export function resolveModel(name: string): string {
 }
 
 /** Where the prices stand and when they were read. */
-export const priceSource: { readonly from: string; readonly on: string } = {
+export const openAIPriceSource: { readonly from: string; readonly on: string } = {
   from: 'https://developers.openai.com/api/docs/pricing',
   on: '2026-11-21',
 };
 
 /**
- * US dollars per million tokens by model, as {@link priceSource} lists them
+ * US dollars per million tokens by model, as {@link openAIPriceSource} lists them
  * (read through docs.litellm.ai/blog on gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and
  * codexometer 0.18.4, which quote that page). A model that is not here has an unknown price.
  */

@@ -5,8 +5,8 @@ import {
   modelAliases,
   needsNoEffortForTools,
   openAIPrice,
+  openAIPriceSource,
   openAIPricing,
-  priceSource,
   promptCache,
   reasons,
   resolveModel,
@@ -54,8 +54,8 @@ test('each alias has a price of every kind, and it is known where and when it wa
       'output',
     ]);
   }
-  expect(priceSource.from).toMatch(/^https:\/\/developers\.openai\.com\//);
-  expect(priceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
+  expect(openAIPriceSource.from).toMatch(/^https:\/\/developers\.openai\.com\//);
+  expect(openAIPriceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
 });
 
 test('keeping a prompt has a price from GPT-5.6 on', () => {

@@ -107,6 +107,13 @@ describe('Chat Completions', () => {
     expect(told(chatTranscripts, whole)).toEqual([]);
   });
 
+  test('P12 an empty list of calls is told of and left out', () => {
+    const messages = [user, { role: 'assistant', content: 'So.', tool_calls: [] }, user];
+    expect(refusedChat(messages)).toMatch(/empty array/);
+    expect(told(chatTranscripts, messages)).toEqual(['messages[1] has an empty list of calls']);
+    expect(refusedChat(mended(chatTranscripts, messages))).toBeUndefined();
+  });
+
   test('instructions in front and the fields of the request stay as they are', () => {
     const lead = [
       { role: 'system', content: 'Be brief.' },

@@ -5,6 +5,8 @@ import type { Budget } from '../limits.ts';
 export interface Spent {
   tokens: number;
   usd: number;
+  turns: number;
+  toolCalls: number;
 }
 
 /** The same budget for one tool; what that tool settles is added up in `spent`. */
@@ -24,9 +26,20 @@ export function watchedBudget(budget: Budget, spent: Spent): Budget {
       },
     };
   };
+  const take: Budget['take'] = (what, count) => {
+    const settle = budget.take(what, count);
+    spent[what] += count;
+    let open = true;
+    return (used) => {
+      if (open) spent[what] += used - count;
+      open = false;
+      settle(used);
+    };
+  };
   return new Proxy(budget, {
     get(target, name) {
       if (name === 'reserve') return reserve;
+      if (name === 'take') return take;
       // A budget keeps its account in private fields, which only itself may touch.
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
@@ -41,4 +54,6 @@ export function spend(budget: Budget, spent: JsonObject): void {
   } catch {
     // A budget that is used up refuses; more than used up it cannot be.
   }
+  for (const what of ['turns', 'toolCalls'] as const)
+    budget.take(what, Math.min(Number(spent[what] ?? 0), budget.left(what)));
 }

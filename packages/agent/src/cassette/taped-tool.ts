@@ -5,6 +5,7 @@ import { isToolOutput, toolOutput } from '../tool.ts';
 import type { Deck } from './deck.ts';
 import { taped } from './effect.ts';
 import { plain, plainFields } from './plain.ts';
+import type { Spent } from './taped-budget.ts';
 import { spend, watchedBudget } from './taped-budget.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
@@ -37,7 +38,7 @@ async function execute(
 ): Promise<unknown> {
   const { signal, idempotencyKey: call } = context;
   const name = deck.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
-  const spent = { tokens: 0, usd: 0 };
+  const spent: Spent = { tokens: 0, usd: 0, turns: 0, toolCalls: 0 };
   let ran = false;
   return await new Promise((resolve, reject) => {
     const port = deck.open(name, {
@@ -56,7 +57,8 @@ async function execute(
       },
       start(put) {
         ran = true;
-        const costs = () => (spent.tokens > 0 || spent.usd > 0 ? { spent: { ...spent } } : {});
+        const costs = () =>
+          Object.values(spent).some((amount) => amount > 0) ? { spent: { ...spent } } : {};
         const own: ToolContext = {
           ...context,
           budget: watchedBudget(context.budget, spent),

@@ -1,8 +1,8 @@
 import type { Json } from '../json.ts';
 import { mendMessages } from '../mend-messages.ts';
 import type { AssistantPart, Message, ToolResultMessage, UserPart } from '../message.ts';
-import { viewOf } from './view.ts';
-import type { Turn } from './wire.ts';
+import { leftOut, mediaRefusal, viewOf } from './view.ts';
+import type { Turn, Wire } from './wire.ts';
 
 /** Something about one place of a transcript, in words that follow the name of the place. */
 export interface Remark {
@@ -65,14 +65,19 @@ export class TranscriptBuilder {
   readonly #problems: Remark[] = [];
   readonly #losses: Remark[] = [];
   readonly #joins: boolean;
+  readonly #refuses: Wire['refuses'];
 
-  /** @param joins whether neighbouring messages of the assistant are one answer. */
-  constructor({ joins }: { readonly joins: boolean }) {
+  /**
+   * @param joins whether neighbouring messages of the assistant are one answer.
+   * @param refuses what the service does not take.
+   */
+  constructor({ joins, refuses }: { readonly joins: boolean } & Pick<Wire, 'refuses'>) {
     this.#joins = joins;
+    this.#refuses = refuses;
   }
 
   user(place: string, content: readonly UserPart[]): void {
-    this.#add(place, { role: 'user', content });
+    this.#add(place, { role: 'user', content: this.#taken(place, content) });
   }
 
   assistant(place: string, content: readonly AssistantPart[]): void {
@@ -83,11 +88,22 @@ export class TranscriptBuilder {
 
   /** A result without content stands for a tool that gave nothing, which every service accepts. */
   result(place: string, { content, ...result }: Omit<ToolResultMessage, 'role'>): void {
-    const given = content.filter((part) => part.type !== 'text' || part.text !== '');
+    const given = this.#taken(place, content).filter((part) => part.type !== 'text' || part.text !== '');
     this.#add(place, {
       role: 'tool_result',
       ...result,
       content: given.length > 0 ? given : [{ type: 'text', text: '(no output)' }],
+    });
+  }
+
+  /** What the service would refuse with every request leaves a note in its place. */
+  #taken(place: string, content: readonly UserPart[]): UserPart[] {
+    return content.map((part) => {
+      if (part.type === 'text') return part;
+      const refused = mediaRefusal(part, { images: true, documents: true, refuses: this.#refuses });
+      if (refused === undefined) return part;
+      this.problem(place, `has what the service does not take: ${refused}`);
+      return leftOut(part);
     });
   }
 

@@ -183,7 +183,10 @@ function refuseMedia(parts: readonly UserPart[], view: ViewFor): void {
 }
 
 /** What it is that this service does not take, if it does not take this. */
-function mediaRefusal(part: ImagePart | DocumentPart, view: ViewFor): string | undefined {
+export function mediaRefusal(
+  part: ImagePart | DocumentPart,
+  view: Omit<ViewFor, 'provider'>,
+): string | undefined {
   const isImage = part.type === 'image';
   const kind = isImage ? 'pictures' : 'documents';
   if (isImage ? !view.images : !view.documents) return kind;
@@ -193,7 +196,7 @@ function mediaRefusal(part: ImagePart | DocumentPart, view: ViewFor): string | u
 }
 
 /** Stands where something was that no request can hold: it would be refused again with each one to come. */
-function leftOut({ type, mediaType }: ImagePart | DocumentPart): TextPart {
+export function leftOut({ type, mediaType }: ImagePart | DocumentPart): TextPart {
   const kind = /^[\w.+-]{1,50}\/[\w.+-]{1,80}$/.test(mediaType) ? ` of type ${mediaType}` : '';
   const what = type === 'image' ? 'A picture' : 'A document';
   return { type: 'text', text: `(${what}${kind} was left out: this model does not take it.)` };

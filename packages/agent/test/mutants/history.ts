@@ -151,8 +151,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'event.error.wasted === undefined ? metrics.wasted :',
-    replace: 'event.error.wasted !== undefined ? metrics.wasted :',
+    find: 'usage: noUsage,\n    wasted,',
+    replace: 'usage: noUsage,\n    wasted: noUsage,',
     why: 'what a failed request used is not counted',
     breaks: ['P14'],
     by: 'test/fold.test.ts',

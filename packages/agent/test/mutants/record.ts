@@ -86,7 +86,7 @@ export const recordMutants: readonly Mutant[] = [
     by: 'test/feed.test.ts',
   },
   {
-    file: 'src/store.ts',
+    file: 'src/memory-store.ts',
     find: 'if (session === undefined || epoch !== session.epoch) throw',
     replace: 'if (session === undefined) throw',
     why: 'a writer that was replaced goes on writing',

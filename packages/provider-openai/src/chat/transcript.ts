@@ -78,6 +78,8 @@ class ChatTranscript {
 
   #answer(message: Fields, place: string): AssistantPart[] {
     const said = contentParts(message['content'] === '' ? null : message['content']);
+    const { tool_calls: calls } = message;
+    if (Array.isArray(calls) && calls.length === 0) this.#built.problem(place, 'has an empty list of calls');
     return [
       ...said.map((part): AssistantPart => {
         const name = part['type'] === 'refusal' ? 'refusal' : 'text';

@@ -26,7 +26,17 @@ export class Owner {
   readonly #path: string;
 
   /** @throws the system's or SQLite's error when the lock file cannot be made. */
-  constructor(file: string) {
+  static begin(file: string): Owner {
+    try {
+      return new Owner(file);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      // Another process was just looking whether somebody holds it.
+      return new Owner(file);
+    }
+  }
+
+  private constructor(file: string) {
     this.row = {
       lock: `${basename(file)}${infix}${randomUUID().slice(0, 13)}`,
       pid: process.pid,

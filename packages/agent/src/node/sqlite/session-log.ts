@@ -9,6 +9,9 @@ import type { Statements } from './statements.ts';
 /** Events of a segment; see the schema. */
 const segmentLength = 64;
 
+/** Segments after which a session's tally is written down: so many events are counted anew when it is looked at. */
+const tallySegments = 4;
+
 /** Sessions of which it is remembered where they stand; the others are looked up. */
 const mostRemembered = 1000;
 
@@ -21,6 +24,8 @@ interface Standing {
   segment: number;
   /** Place of the segment's first event; nothing before the writer's first. */
   first: number | undefined;
+  /** Segments begun since the tally was written down. */
+  segments: number;
   /** How many times others had written when this was known to be true. */
   checked: number;
 }
@@ -64,6 +69,7 @@ export class SessionLog {
       tally: tally ?? (before === undefined ? newTally() : this.tally(sessionId, key)),
       segment: 0,
       first: undefined,
+      segments: 0,
       checked: this.#foreignWrites,
     });
   }
@@ -94,31 +100,42 @@ export class SessionLog {
     return rows.map(({ seq, json }, index) => {
       const place = afterSeq + index + 1;
       if (seq !== place) throw damaged(sessionId, place, this.#file);
-      return parsed(json) ?? raise(damaged(sessionId, place, this.#file));
+      return parsed<Event>(json) ?? raise(damaged(sessionId, place, this.#file));
     });
   }
 
-  /** The tally of a session, with what was not yet counted when it was last written down. */
+  /**
+   * The tally of a session, with what was not yet counted when it was last written down.
+   * @throws AgentError `store_damaged`
+   */
   tally(sessionId: string, key: number): Tally {
-    const row = this.#sql.row<{ tally: string }>('SELECT tally FROM tallies WHERE session = ?', key);
-    const tally = row === undefined ? newTally() : (JSON.parse(row.tally) as Tally);
+    const tally = this.notedTally(key);
     for (const event of this.read(sessionId, tally.events, -1)) count(tally, event);
     return tally;
   }
 
+  /** The tally of a session as it was last written down. */
+  notedTally(key: number): Tally {
+    const row = this.#sql.row<{ tally: string }>('SELECT tally FROM tallies WHERE session = ?', key);
+    return (row && parsed<Tally>(row.tally)) ?? newTally();
+  }
+
   #insert(standing: Standing, { events, texts }: EventTexts, isOver: boolean): void {
     const { tally, key } = standing;
-    let isDue = isOver;
-    for (const [index, event] of events.entries()) {
+    let at = 0;
+    for (const event of events) {
       if (standing.first === undefined || event.seq - standing.first >= segmentLength) {
         standing.segment = this.#sql.insert(insertSegment, key, event.seq);
         standing.first = event.seq;
-        isDue = true;
+        standing.segments += 1;
       }
-      this.#sql.run(insertEvent, standing.segment, event.seq, texts[index] ?? '');
+      this.#sql.run(insertEvent, standing.segment, event.seq, texts[at] ?? '');
       count(tally, event);
+      at += 1;
     }
-    if (isDue) this.#sql.run('INSERT OR REPLACE INTO tallies VALUES (?, ?)', key, JSON.stringify(tally));
+    if (!isOver && standing.segments < tallySegments) return;
+    standing.segments = 0;
+    this.#sql.run('INSERT OR REPLACE INTO tallies VALUES (?, ?)', key, JSON.stringify(tally));
   }
 
   /** Where a session stands; its epoch is that of the one who may write. */
@@ -166,9 +183,9 @@ const selectEvents = `
   ORDER BY segments.first, events.seq
   LIMIT ?`;
 
-function parsed(json: string): Event | undefined {
+function parsed<Value>(json: string): Value | undefined {
   try {
-    return JSON.parse(json) as Event;
+    return JSON.parse(json) as Value;
   } catch {
     return undefined;
   }

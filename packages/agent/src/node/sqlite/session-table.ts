@@ -1,5 +1,5 @@
 import { AgentError } from '../../errors.ts';
-import type { Parent, SessionInfo } from '../../session-info.ts';
+import type { Parent, SessionInfo, Tally } from '../../session-info.ts';
 import { sessionInfo, titleOf } from '../../session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage } from '../../store.ts';
 import { cursorOf, pageSize, placeOf } from '../../store.ts';
@@ -131,7 +131,16 @@ export class SessionTable {
     const { id, parent, parent_seq: seq, owner } = row;
     const head = { ...row, parent: parent === null || seq === null ? undefined : { sessionId: parent, seq } };
     const isRunning = owner !== null && this.#isAlive(owner, alive);
-    return sessionInfo(head, this.#log.tally(id, row.key), isRunning ? 'running' : 'interrupted');
+    return sessionInfo(head, this.#tally(id, row.key), isRunning ? 'running' : 'interrupted');
+  }
+
+  /** One session that is damaged must not keep the others from being listed; whoever reads it is told. */
+  #tally(sessionId: string, key: number): Tally {
+    try {
+      return this.#log.tally(sessionId, key);
+    } catch {
+      return this.#log.notedTally(key);
+    }
   }
 
   #isAlive(lock: string, known: Map<string, boolean>): boolean {

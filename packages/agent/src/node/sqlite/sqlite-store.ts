@@ -167,7 +167,7 @@ class SqliteStore implements SessionStore {
   #own(): Owner {
     if (this.#owner === undefined) {
       this.#onWrite('begin');
-      this.#owner = new Owner(this.#file);
+      this.#owner = Owner.begin(this.#file);
       this.#table.sweep(this.#owner.row.lock);
       this.#onWrite('done');
     }

@@ -59,6 +59,28 @@ export const metricCases: readonly ExecutorCase[] = [
     expect(Math.abs((metrics.usd ?? 0) - 0.004_102_5) < 1e-9, `the cost, found ${metrics.usd}`);
     expectEqual(metrics.usd, costOf(cached, price) + costOf(wasted, price), 'the cost as costOf has it');
   }),
+  the(
+    'P14 what a failed request wasted is money too, and counts when the session is taken up again',
+    async (stage) => {
+      const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
+      const agent = puppet([fails(error), says('Done.', { usage: cached })]);
+      const { metrics } = await stage.play({ agent, pricing: listed }, 'Go.', { sessionId: 'one' });
+      expectEqual(metrics.usd, costOf(wasted, price), 'the cost of the failure');
+      const again = await stage.until(stage.resume({ agent, pricing: listed }, 'one'));
+      const both = costOf(wasted, price) + costOf(cached, price);
+      expect(Math.abs((again.metrics.usd ?? 0) - both) < 1e-12, `both costs, found ${again.metrics.usd}`);
+      await stage.play({ agent: puppet([fails(error)]), pricing: listed }, 'Go.', { sessionId: 'two' });
+      // Enough for a short answer, but not beside what was wasted.
+      const options = { agent: puppet([says('Never asked.')]), pricing: listed, limits: { usd: 0.005 } };
+      const third = await stage.until(stage.resume(options, 'two'));
+      expectEqual(third.limit, 'usd', 'the limit of a run that had spent it before');
+    },
+  ),
+  the('B3 what a failed request of unknown price wasted makes the cost unknown', async (stage) => {
+    const error = new AgentError({ kind: 'network', message: 'cut', wasted });
+    const { metrics } = await stage.play({ agent: puppet([fails(error)]) });
+    expectEqual('usd' in metrics, false, 'whether a cost is given');
+  }),
   the('B3 one answer without a price makes the cost unknown, not smaller', async (stage) => {
     const pricing: Pricing = (_provider, model) => (model === 'dear' ? price : undefined);
     const { tool } = probes();

@@ -181,6 +181,54 @@ const budgetCases: readonly ExecutorCase[] = [
     expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
     expect(budget.tokens >= 75_000, `at least three quarters of it, found ${budget.tokens}`);
   }),
+  the('B1 runs that share a budget share its turns and its tool calls', async (stage) => {
+    const limits: readonly Limits[] = [{ turns: 7 }, { toolCalls: 7 }];
+    for (const [index, shared] of limits.entries()) {
+      const { tool, names } = probes();
+      const agents = Array.from({ length: 3 }, () =>
+        puppet(Array.from({ length: 9 }, () => calls(['one', 'one']))),
+      );
+      const budget = new Budget(shared);
+      const tools = [tool('one', { effect: 'read', mayRepeat: true })];
+      const runs = agents.map((agent) => stage.run({ agent, tools }, 'Go.', { budget }));
+      const name = index === 0 ? 'turns' : 'toolCalls';
+      for (const run of runs) expectEqual((await stage.until(run)).limit, name, 'the limit');
+      const requests = agents.reduce((sum, agent) => sum + agent.requests.length, 0);
+      expectEqual([index === 0 ? requests : names.length, budget.left(name)], [7, 0], 'what was used');
+    }
+  }),
+  the(
+    'B1 a limit on turns holds for the runs of its tools too; ten are the limit of each run alone',
+    async (stage) => {
+      const endless = () =>
+        puppet(Array.from({ length: 30 }, (_, n) => calls([{ name: 'look', arguments: { n } }])));
+      for (const [limits, limit, requests] of [
+        [{ turns: 6 }, 'turns', 6],
+        [{}, undefined, 12],
+      ] as const) {
+        const { tool } = probes();
+        const inner = endless();
+        const look = tool('look', { effect: 'read' });
+        const handsOn = tool('hand_on', {
+          execute: async (_args, { budget, signal }) =>
+            (
+              await stage.executor({ agent: inner, tools: [look] }).run('Do a part.', { budget, signal })
+                .result
+            ).status,
+        });
+        const outer = puppet([calls(['hand_on']), says('Done.')]);
+        const result = await stage.play({ agent: outer, tools: [handsOn], limits });
+        const made = outer.requests.length + inner.requests.length;
+        expectEqual([result.limit, made], [limit, requests], 'the end and the requests made');
+      }
+    },
+  ),
+  the('B1 a turn whose request failed is given back', async (stage) => {
+    const budget = new Budget({ turns: 1 });
+    const agent = puppet([fails(new AgentError({ kind: 'network', message: 'cut' }))]);
+    await stage.play({ agent }, 'Go.', { budget });
+    expectEqual(budget.left('turns'), 1, 'the turns left');
+  }),
   the('B1 a tool draws on the budget of the run', async (stage) => {
     const { tool, runs } = probes();
     const budget = new Budget({ tokens: 100_000 });

@@ -1,11 +1,15 @@
 import type { Event } from '../../event.ts';
+import { costOf } from '../../limits.ts';
 import type { Usage } from '../../usage.ts';
-import { addUsage, noUsage } from '../../usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../../usage.ts';
 import { sameUsage } from './auditor.ts';
 import type { Disk } from './disk.ts';
+import type { Surroundings } from './life.ts';
 import type { RunRecord } from './record.ts';
+import { chainOf } from './record.ts';
 import type { Service } from './service.ts';
 import { heardOf } from './service.ts';
+import { price } from './setting.ts';
 import type { World } from './world.ts';
 
 /** What a run and those it goes on with have cost. */
@@ -28,19 +32,6 @@ export function accountOf(record: RunRecord, disk: Disk): Account {
     if (model !== undefined) answers += 1;
   }
   return { used, wasted, answers };
-}
-
-/**
- * The runs that this one goes on with and whose use counts for it, oldest first: the last that began with
- * something new, and those that took it up again.
- */
-export function chainOf(events: readonly Event[], { before }: RunRecord): string[] {
-  let chain: string[] = [];
-  for (const { runId, type } of events) {
-    if (!before.includes(runId) || chain.at(-1) === runId) continue;
-    chain = type === 'resumed' ? [...chain, runId] : [runId];
-  }
-  return chain;
 }
 
 function committed(events: readonly Event[], runs: readonly string[]): Account {
@@ -68,7 +59,7 @@ function committed(events: readonly Event[], runs: readonly string[]): Account {
 }
 
 /** Promise 14, at the end of a run: what it says it has cost is what it has cost. */
-export function checkAccount(record: RunRecord, disk: Disk, world: World): void {
+export function checkAccount(record: RunRecord, { disk, world, setting }: Surroundings): void {
   const { result } = record;
   if (result === undefined) return;
   const { metrics } = result;
@@ -87,6 +78,11 @@ export function checkAccount(record: RunRecord, disk: Disk, world: World): void 
     'P14 wasted totals',
     () => `wasted were ${show(wasted)}, told are ${show(metrics.wasted)}`,
   );
+  // Money is counted in fractions that do not add up exactly.
+  const cost = costOf(used, price) + costOf(wasted, price);
+  const isPriced = setting.priced || (isNoUsage(used) && isNoUsage(wasted));
+  const isPaid = isPriced ? Math.abs((metrics.usd ?? -1) - cost) < 1e-9 : metrics.usd === undefined;
+  world.expect(isPaid, 'P14 money', () => `spent were $${cost}, told are $${metrics.usd}`);
   world.expect(
     metrics.invocations === answers,
     'P14 answers',

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../event.ts';
+import type { Event, RunEvent } from '../../event.ts';
 import type { Run, RunResult } from '../../run.ts';
 import type { Usage } from '../../usage.ts';
 import type { Program } from './program.ts';
@@ -101,4 +101,17 @@ export function marksIn(value: unknown): string[] {
 /** A summary in which nothing gets lost. */
 export function summaryOf(messages: unknown): string {
   return `In short: ${[...new Set(marksIn(messages))].join(' ')}`;
+}
+
+/**
+ * The runs that this one goes on with and whose use counts for it, oldest first: the last that began with
+ * something new, and those that took it up again.
+ */
+export function chainOf(events: readonly Event[], { before }: RunRecord): string[] {
+  let chain: string[] = [];
+  for (const { runId, type } of events) {
+    if (!before.includes(runId) || chain.at(-1) === runId) continue;
+    chain = type === 'resumed' ? [...chain, runId] : [runId];
+  }
+  return chain;
 }

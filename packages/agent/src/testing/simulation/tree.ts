@@ -1,8 +1,9 @@
 import { Executor } from '../../executor.ts';
+import type { Countable, Limits } from '../../limits.ts';
 import { Budget, costOf } from '../../limits.ts';
+import { memoryStore } from '../../memory-store.ts';
 import { createAgent } from '../../provider/create-agent.ts';
 import type { Run } from '../../run.ts';
-import { memoryStore } from '../../store.ts';
 import type { Tool, ToolContext } from '../../tool.ts';
 import { defineTool } from '../../tool.ts';
 import type { Usage } from '../../usage.ts';
@@ -30,7 +31,8 @@ export class Tree {
   readonly world: World;
   readonly #seed: number;
   readonly #service: Service;
-  readonly #limits: { readonly tokens?: number; readonly usd?: number };
+  readonly #limits: Pick<Limits, 'tokens' | 'usd' | Countable>;
+  #looks = 0;
   /** How long the first run may take, and with it all others, in milliseconds. */
   readonly #ms: number;
   readonly #budget: Budget;
@@ -50,6 +52,9 @@ export class Tree {
       { usd: 0.03 },
       { usd: 0.005 },
       { tokens: 8_000, usd: 0.03 },
+      { turns: 5 },
+      { toolCalls: 6 },
+      { turns: 9, toolCalls: 9, tokens: 20_000 },
     ]);
     this.#ms = choices.among('limit on time', [
       [3, 3_600_000],
@@ -138,8 +143,15 @@ export class Tree {
 
   #tools(level: number, program: Program): Tool[] {
     const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
-    const looks = (args: Record<string, unknown>) =>
-      this.world.later(20, program, `looks for call ${args['n']}`, () => `Result of call ${args['n']}`);
+    const looks = (args: Record<string, unknown>) => {
+      this.#looks += 1;
+      return this.world.later(
+        20,
+        program,
+        `looks for call ${args['n']}`,
+        () => `Result of call ${args['n']}`,
+      );
+    };
     const look = defineTool({
       name: 'look',
       description: 'Looks.',
@@ -167,8 +179,22 @@ export class Tree {
   #look(): void {
     const { tokensLeft, usdLeft } = this.#budget;
     // Money is counted in fractions that do not add up exactly.
-    const isKept = tokensLeft >= 0 && usdLeft >= -1e-9;
-    this.world.expect(isKept, 'tree limits', `${tokensLeft} tokens and $${usdLeft} are left`);
+    const [turns, calls] = [this.#budget.left('turns'), this.#budget.left('toolCalls')];
+    const isKept = tokensLeft >= 0 && usdLeft >= -1e-9 && turns >= 0 && calls >= 0;
+    const left = `${tokensLeft} tokens, $${usdLeft}, ${turns} turns and ${calls} calls`;
+    this.world.expect(isKept, 'tree limits', `${left} are left`);
+  }
+
+  /** What was used of it is within its limit, and known to the budget. */
+  #checkCount(what: Countable, used: number): void {
+    const { [what]: most = Number.POSITIVE_INFINITY } = this.#limits;
+    this.world.expect(used <= most, 'tree limits', `${used} ${what} were used of ${most}`);
+    const isKnown = most === Number.POSITIVE_INFINITY || this.#budget.left(what) === most - used;
+    this.world.expect(
+      isKnown,
+      'P14 tree',
+      `${most - this.#budget.left(what)} ${what} are booked, used were ${used}`,
+    );
   }
 
   /** In the end: nothing is held back any more, and the budget knows of everything that was used, once. */
@@ -191,6 +217,10 @@ export class Tree {
       'tree limits',
       `${tokens} tokens, $${usd} were spent`,
     );
+    const answers = this.#branches.flatMap(({ calls }) => calls).filter(({ model }) => model !== undefined);
+    const calls = this.#looks + this.#branches.length - 1;
+    this.#checkCount('turns', answers.length);
+    this.#checkCount('toolCalls', calls);
     const isReleased = most === Number.POSITIVE_INFINITY || tokensLeft === most - tokens;
     world.expect(isReleased, 'tree limits', `${most - tokens - tokensLeft} tokens are held back for ever`);
   }

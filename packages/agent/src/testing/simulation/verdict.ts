@@ -10,13 +10,13 @@ import type { RunResult } from '../../run.ts';
 import type { State } from '../../state.ts';
 import { emptyState } from '../../state.ts';
 import { assertValidHistory } from '../valid-history.ts';
-import { chainOf, checkAccount, checkAnswers } from './account.ts';
+import { checkAccount, checkAnswers } from './account.ts';
 import { slackMs } from './auditor.ts';
 import { checkCircles } from './circles.ts';
 import type { Trouble } from './disk.ts';
 import type { Surroundings } from './life.ts';
 import type { RunRecord } from './record.ts';
-import { marksIn } from './record.ts';
+import { chainOf, marksIn } from './record.ts';
 import { readingTool, repeatable } from './routine.ts';
 import type { World } from './world.ts';
 
@@ -51,7 +51,7 @@ export function judge(record: RunRecord, around: Surroundings): void {
   checkLimits(over, expect);
   checkCircles(events, around.setting.limits.repeats ?? defaultLimits.repeats, expect);
   checkBlobs(over, expect);
-  checkAccount(record, disk, world);
+  checkAccount(record, around);
   checkAnswers(events, service, world);
 }
 

@@ -1,0 +1,135 @@
+// `npm run bench:store`: what the SQLite store costs. Figures of single times depend on the machine and on who else
+// uses it; beside each stands one that was taken in the same moments.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import { runProgram, startServer } from '../processes.ts';
+import { workNamed } from '../work.ts';
+import type { AppendFigures, OpeningFigures, TurnFigures } from './figures.ts';
+import { quantile } from './figures.ts';
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
+const rounds = Math.max(1, Math.floor(Number(values.rounds)) || 1);
+const home = mkdtempSync(join(tmpdir(), 'cobbler-bench-store-'));
+const programs = { child: join(home, 'child.mjs'), serve: join(home, 'serve.mjs'), flags: [] };
+
+async function main(): Promise<void> {
+  await bundle('child.ts', programs.child);
+  await bundle('../serve.ts', programs.serve);
+  const server = await startServer(programs);
+  try {
+    const turns = workNamed('t50')?.script.turns ?? 50;
+    const appends: AppendFigures[] = [];
+    const loops: TurnFigures[] = [];
+    const openings: OpeningFigures[] = [];
+    for (let round = 1; round <= rounds; round += 1) {
+      process.stderr.write(`bench: round ${round} of ${rounds}\n`);
+      appends.push(await measured<AppendFigures>('append', round));
+      loops.push(
+        await measured<TurnFigures>('turns', round, server.url('t50', `store-${round}`), String(turns)),
+      );
+      openings.push(await measured<OpeningFigures>('open', round));
+    }
+    process.stdout.write(`${[appendText(appends), turnText(loops), openingText(openings)].join('\n')}\n`);
+  } finally {
+    server.stop();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Built files are measured: to strip the types of sources costs time and memory. */
+async function bundle(source: string, outfile: string): Promise<void> {
+  await build({
+    entryPoints: [fileURLToPath(new URL(source, import.meta.url))],
+    conditions: ['@cobbler/source'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    logLevel: 'error',
+  });
+}
+
+async function measured<Figures>(what: string, round: number, ...rest: string[]): Promise<Figures> {
+  const folder = join(home, `${what}-${round}`);
+  mkdirSync(folder);
+  const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
+  const { code, stdout, stderr } = await runProgram([...flags, programs.child, what, folder, ...rest]);
+  if (code !== 0) throw new Error(`${what} failed:\n${stderr}`);
+  rmSync(folder, { recursive: true, force: true });
+  return JSON.parse(stdout) as Figures;
+}
+
+function appendText(figures: readonly AppendFigures[]): string {
+  const best = least(figures, ({ storeCpu }) => storeCpu);
+  const ratio = quantile(
+    figures.map(({ storeCpu, floorCpu }) => storeCpu / floorCpu),
+    0.5,
+  );
+  return [
+    'append: 64 sessions, one event each at the same moment, durable (FULL)',
+    row('CPU per event', `${digits(best.storeCpu)} us`, verdict(best.storeCpu <= 10, 'at most 10 us')),
+    row('of the floor', `${digits(best.floorCpu)} us`, `x ${digits(ratio)} (median of the rounds)`),
+    row('wait, p50', `${digits(best.waits.p50)} ms`),
+    row('wait, p99', `${digits(best.waits.p99)} ms`, verdict(best.waits.p99 <= 10, 'at most 10 ms')),
+    row('wait, most', `${digits(best.waits.most)} ms`),
+  ].join('\n');
+}
+
+function turnText(figures: readonly TurnFigures[]): string {
+  const memory = least(figures, ({ memoryCpu }) => memoryCpu).memoryCpu;
+  const sqlite = least(figures, ({ sqliteCpu }) => sqliteCpu).sqliteCpu;
+  const added = quantile(
+    figures.map(({ memoryCpu, sqliteCpu }) => sqliteCpu - memoryCpu),
+    0,
+  );
+  return [
+    't50 with a `read` tool: CPU of one turn',
+    row('memory store', `${digits(memory)} us`),
+    row('SQLite store', `${digits(sqlite)} us`, `x ${digits(sqlite / memory)}`),
+    row('added', `${digits(added)} us`, verdict(added <= 100, 'at most 100 us')),
+  ].join('\n');
+}
+
+function openingText(figures: readonly OpeningFigures[]): string {
+  const best = least(figures, ({ snapshotMs }) => snapshotMs);
+  return [
+    `opening a session of ${best.events.toLocaleString('en')} events that was never made smaller`,
+    row(
+      'from its snapshot',
+      `${digits(best.snapshotMs)} ms`,
+      verdict(best.snapshotMs <= 50, 'at most 50 ms'),
+    ),
+    row('from its beginning', `${digits(best.wholeMs)} ms`),
+    row(
+      'memory',
+      `${digits(best.heapBytes / 1e6)} MB`,
+      `its messages as JSON: ${digits(best.messageBytes / 1e6)} MB`,
+    ),
+  ].join('\n');
+}
+
+/** The best of the rounds: what others do on the machine only adds. */
+function least<Figures>(figures: readonly Figures[], value: (figure: Figures) => number): Figures {
+  return figures.reduce((best, next) => (value(next) < value(best) ? next : best));
+}
+
+function row(name: string, value: string, note = ''): string {
+  return `  ${name.padEnd(20)}${value.padStart(12)}  ${note}`.trimEnd();
+}
+
+function verdict(isKept: boolean, promise: string): string {
+  return `${isKept ? 'kept' : 'NOT KEPT'}: ${promise}`;
+}
+
+function digits(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 1);
+}
+
+await main();
