@@ -26,6 +26,9 @@ import { subjects as openai } from '../packages/provider-openai/test/subjects.ts
 /** What a wire may still hold when all of its cases are over, in MiB: its modules among it. */
 const mostHeld = 64;
 
+/** Failures that are named of one wire: when everything fails, the first of them say why. */
+const mostShown = 30;
+
 const scripted: ContractSubject = {
   name: 'scripted',
   create: ({ baseURL, apiKey, ...options }) =>
@@ -144,9 +147,11 @@ async function main(words: readonly string[]): Promise<number> {
   print(table(columns));
   for (const { name, off } of columns)
     for (const [reason, count] of off) print(`off on ${name}: ${count} (${reason})`);
-  for (const { name, failures } of columns)
-    for (const { group, name: what, message } of failures)
+  for (const { name, failures } of columns) {
+    for (const { group, name: what, message } of failures.slice(0, mostShown))
       print(`FAILED on ${name}: ${group}: ${what}: ${message}`);
+    if (failures.length > mostShown) print(`FAILED on ${name}: ${failures.length - mostShown} more`);
+  }
   return columns.every(({ failures }) => failures.length === 0) ? 0 : 1;
 }
 

@@ -33,7 +33,7 @@ export class Feed {
 
   /** Shows an event to those who watch now. A function of its own, because it is called for every delta. */
   readonly live = (event: LiveEvent): void => {
-    if (!this.#quiet && (this.#listeners.length > 0 || this.#readers.size > 0)) this.#show(event);
+    if (!this.#quiet) this.#show(event);
   };
 
   /** The end is being written: from here on only what is stored is shown. */
@@ -76,7 +76,12 @@ export class Feed {
     const listeners = this.#listeners;
     for (let index = 0; index < listeners.length; index += 1) {
       const listener = listeners[index];
-      if (listener !== undefined && !listener.hasStopped) tell(listener, event);
+      if (listener === undefined || listener.hasStopped) continue;
+      // A watcher's fault is its own: the run must not notice.
+      try {
+        const returned: unknown = listener.hear(event);
+        if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);
+      } catch {}
     }
   }
 }
@@ -84,14 +89,6 @@ export class Feed {
 interface Listener {
   readonly hear: (event: RunEvent) => void;
   hasStopped: boolean;
-}
-
-/** A watcher's fault is its own: the run must not notice. */
-function tell(listener: Listener, event: RunEvent): void {
-  try {
-    const returned: unknown = listener.hear(event);
-    if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);
-  } catch {}
 }
 
 class Reader implements AsyncIterableIterator<RunEvent> {

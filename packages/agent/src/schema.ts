@@ -208,10 +208,8 @@ function checkArray(schema: Record<string, unknown>, value: unknown, place: Plac
   return undefined;
 }
 
-const combinations = ['allOf', 'anyOf', 'oneOf', 'not'];
-
 function checkCombination(schema: Record<string, unknown>, value: unknown, place: Place): string | undefined {
-  if (!combinations.some((key) => key in schema)) return undefined;
+  if (!isCombined(schema)) return undefined;
   const deeper = { ...place, depth: place.depth + 1 };
   const list = (key: string): Json[] => (Array.isArray(schema[key]) ? (schema[key] as Json[]) : []);
   for (const part of list('allOf')) {
@@ -233,6 +231,10 @@ function checkCombination(schema: Record<string, unknown>, value: unknown, place
   if ('not' in schema && check(schema['not'] as Json, value, deeper) === undefined)
     return problem(place, 'has a form that is not allowed');
   return undefined;
+}
+
+function isCombined(schema: Record<string, unknown>): boolean {
+  return 'allOf' in schema || 'anyOf' in schema || 'oneOf' in schema || 'not' in schema;
 }
 
 function resolve(root: JsonObject, reference: string): Json | undefined {

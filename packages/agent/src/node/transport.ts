@@ -145,7 +145,8 @@ function begin(sending: Sending): http.ClientRequest {
  */
 function headersOf({ target, client, request }: Sending): http.OutgoingHttpHeaders | string[] {
   const { headers, body } = request;
-  const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
+  let length = 0;
+  for (const chunk of body) length += chunk.length;
   const named = { 'accept-encoding': 'identity', ...headers, 'content-length': String(length) };
   if (client.addsHeaders || target.auth !== undefined) return named;
   const list = 'host' in named ? [] : ['host', target.host];

@@ -98,7 +98,9 @@ export class Assembly implements Out {
   text(at: BlockKey, delta: string): void {
     // An empty delta still opens the block: what counts for the order is the first mention.
     if (!this.#takes(delta)) return;
-    const block = this.#open(at, 'text');
+    // Most deltas go on with the block of the one before.
+    const last = at === this.#lastKey ? this.#last : undefined;
+    const block = last?.kind === 'text' && !last.closed ? last : this.#open(at, 'text');
     if (delta === '') return;
     block.text += delta;
     if (this.#emit !== undefined) this.#tell({ type: 'text_delta', index: block.index, text: delta });

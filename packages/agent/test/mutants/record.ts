@@ -63,8 +63,8 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: feed,
-    find: 'returned.catch(() => undefined);\n  } catch {}',
-    replace: 'returned.catch(() => undefined);\n  } finally {\n  }',
+    find: 'returned.catch(() => undefined);\n      } catch {}',
+    replace: 'returned.catch(() => undefined);\n      } finally {\n      }',
     why: 'a listener that throws reaches the run',
     breaks: ['P18'],
     by: 'executor: readers',

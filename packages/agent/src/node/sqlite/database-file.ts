@@ -19,9 +19,6 @@ const checkpointPages = 1000;
 /** What the write-ahead log is cut back to, in bytes, once it has grown beyond. */
 const longestWal = 64 * 1024 * 1024;
 
-/** Most memory for pages, in KiB. */
-const cacheKiB = 8192;
-
 export interface OpenOptions {
   readonly maxBytes: number | undefined;
   readonly onWrite: OnWrite;
@@ -75,7 +72,6 @@ function configure(db: DatabaseSync, maxBytes: number | undefined): void {
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA wal_autocheckpoint = ${checkpointPages};
     PRAGMA journal_size_limit = ${longestWal};
-    PRAGMA cache_size = -${cacheKiB};
     PRAGMA temp_store = MEMORY;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
