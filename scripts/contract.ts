@@ -159,4 +159,6 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+const code = await main(process.argv.slice(2));
+// What a case left behind would keep the process alive.
+process.stdout.write('', () => process.exit(code));

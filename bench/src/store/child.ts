@@ -1,13 +1,15 @@
 // One measured process: does what its arguments say and writes the figures as one line of JSON.
+
+import { startScript, workNamed } from '../work.ts';
 import { measureAppends } from './append.ts';
 import { measureOpening } from './opening.ts';
 import { measureTurns } from './turns.ts';
 
-const [what, folder = '', url = '', turns = ''] = process.argv.slice(2);
+const [what, folder = ''] = process.argv.slice(2);
 
 function measure(): Promise<object> {
   if (what === 'append') return measureAppends(folder);
-  if (what === 'turns') return measureTurns(folder, url, Number(turns));
+  if (what === 'turns') return measureTurns(folder, workNamed('t50')?.script ?? startScript);
   return measureOpening(folder);
 }
 

@@ -8,8 +8,8 @@ export interface AppendFigures {
 
 /** What a turn of the loop cost over two stores, in microseconds of CPU. */
 export interface TurnFigures {
-  readonly memoryCpu: number;
-  readonly sqliteCpu: number;
+  readonly memory: { readonly best: number; readonly median: number };
+  readonly sqlite: { readonly best: number; readonly median: number };
 }
 
 /** What it took to open a long session, in milliseconds, and what that left in memory, in bytes. */

@@ -6,36 +6,29 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { runProgram, startServer } from '../processes.ts';
-import { workNamed } from '../work.ts';
+import { runProgram } from '../processes.ts';
 import type { AppendFigures, OpeningFigures, TurnFigures } from './figures.ts';
 import { quantile } from './figures.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
 const rounds = Math.max(1, Math.floor(Number(values.rounds)) || 1);
 const home = mkdtempSync(join(tmpdir(), 'cobbler-bench-store-'));
-const programs = { child: join(home, 'child.mjs'), serve: join(home, 'serve.mjs'), flags: [] };
+const child = join(home, 'child.mjs');
 
 async function main(): Promise<void> {
-  await bundle('child.ts', programs.child);
-  await bundle('../serve.ts', programs.serve);
-  const server = await startServer(programs);
   try {
-    const turns = workNamed('t50')?.script.turns ?? 50;
+    await bundle('child.ts', child);
     const appends: AppendFigures[] = [];
     const loops: TurnFigures[] = [];
     const openings: OpeningFigures[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       process.stderr.write(`bench: round ${round} of ${rounds}\n`);
       appends.push(await measured<AppendFigures>('append', round));
-      loops.push(
-        await measured<TurnFigures>('turns', round, server.url('t50', `store-${round}`), String(turns)),
-      );
+      loops.push(await measured<TurnFigures>('turns', round));
       openings.push(await measured<OpeningFigures>('open', round));
     }
     process.stdout.write(`${[appendText(appends), turnText(loops), openingText(openings)].join('\n')}\n`);
   } finally {
-    server.stop();
     rmSync(home, { recursive: true, force: true });
   }
 }
@@ -56,11 +49,11 @@ async function bundle(source: string, outfile: string): Promise<void> {
   });
 }
 
-async function measured<Figures>(what: string, round: number, ...rest: string[]): Promise<Figures> {
+async function measured<Figures>(what: string, round: number): Promise<Figures> {
   const folder = join(home, `${what}-${round}`);
   mkdirSync(folder);
   const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
-  const { code, stdout, stderr } = await runProgram([...flags, programs.child, what, folder, ...rest]);
+  const { code, stdout, stderr } = await runProgram([...flags, child, what, folder]);
   if (code !== 0) throw new Error(`${what} failed:\n${stderr}`);
   rmSync(folder, { recursive: true, force: true });
   return JSON.parse(stdout) as Figures;
@@ -83,16 +76,21 @@ function appendText(figures: readonly AppendFigures[]): string {
 }
 
 function turnText(figures: readonly TurnFigures[]): string {
-  const memory = least(figures, ({ memoryCpu }) => memoryCpu).memoryCpu;
-  const sqlite = least(figures, ({ sqliteCpu }) => sqliteCpu).sqliteCpu;
-  const added = quantile(
-    figures.map(({ memoryCpu, sqliteCpu }) => sqliteCpu - memoryCpu),
-    0,
-  );
+  const best = least(figures, ({ sqlite }) => sqlite.best);
+  const median = least(figures, ({ sqlite }) => sqlite.median);
+  const added = best.sqlite.best - best.memory.best;
   return [
-    't50 with a `read` tool: CPU of one turn',
-    row('memory store', `${digits(memory)} us`),
-    row('SQLite store', `${digits(sqlite)} us`, `x ${digits(sqlite / memory)}`),
+    't50 with a `read` tool and a model that answers at once: CPU of one turn',
+    row(
+      'memory store',
+      `${digits(best.memory.best)} us`,
+      `median of the runs ${digits(median.memory.median)} us`,
+    ),
+    row(
+      'SQLite store',
+      `${digits(best.sqlite.best)} us`,
+      `median of the runs ${digits(median.sqlite.median)} us`,
+    ),
     row('added', `${digits(added)} us`, verdict(added <= 100, 'at most 100 us')),
   ].join('\n');
 }

@@ -333,6 +333,17 @@ describe('compaction', () => {
     expect(told(said('Go.'), cut, shorter).failure?.kind).toBe('network');
   });
 
+  it('P14 a request that failed counts with what it used and what that cost', () => {
+    const error = {
+      kind: 'network',
+      message: 'cut',
+      attempts: 2,
+      wasted: { inputTokens: 30, outputTokens: 4 },
+    } as const;
+    const { metrics } = told(said('Go.'), { type: 'ask_failed', error, durationMs: 1, usd: 0.5 });
+    expect(metrics).toMatchObject({ wasted: { inputTokens: 30, outputTokens: 4 }, attempts: 2, usd: 0.5 });
+  });
+
   it('P1 that failed is not tried again', () => {
     expect(told(said('Go.'), tooLong).compacted).toBe(false);
     expect(told(said('Go.'), { ...tooLong, compacting: true }).compacted).toBe(true);

@@ -17,5 +17,5 @@ async function main(): Promise<string> {
   return 'closed';
 }
 
-process.stdin.resume().on('end', () => process.exit());
 process.stdout.write(`${await main().catch((error: AgentError) => `${error.code}: ${error.message}`)}\n`);
+process.stdin.resume().on('end', () => process.exit());

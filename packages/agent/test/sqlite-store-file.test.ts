@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { answered, ended, eventsOf, said, wholeRun, write } from '../src/testing/store-contract/events.ts';
 import { edit, newFile, open, plainChild, refusal, storeChild, testFolder } from './sqlite-rig.ts';
@@ -129,8 +130,8 @@ test('an event that cannot be read any more is named, and those before it are re
     expect.stringContaining('Event 5 of session one is damaged'),
   ]);
   expect(await store.read('one', 0, 4)).toHaveLength(4);
-  edit(file, 'DELETE FROM events WHERE seq = 4');
-  expect((await refusal(() => store.read('one'))).message).toContain('Event 4 of session one');
+  edit(file, 'DELETE FROM events WHERE seq = 3');
+  expect((await refusal(() => store.read('one'))).message).toContain('Event 3 of session one');
   edit(file, "UPDATE tallies SET tally = 'x'");
   expect((await store.list()).sessions).toMatchObject([{ id: 'one', title: '' }]);
 });
@@ -254,13 +255,11 @@ test('what was deleted is no longer in the file once room was given back', async
   expect(await store.sessions()).toEqual(['kept']);
 });
 
-test('whoever runs a program that uses the store is not told about the state of Node’s SQLite', async () => {
-  const file = newFile();
-  const { emitWarning } = process;
-  const child = storeChild('open', file);
-  expect(await child.line()).toBe('opened');
-  expect(process.emitWarning).toBe(emitWarning);
-  expect(new DatabaseSync(file, { readOnly: true }).prepare('PRAGMA user_version').get()).toEqual({
-    user_version: 1,
-  });
+test('whoever runs a program that uses the store is not told about the state of Node’s SQLite', () => {
+  const script = fileURLToPath(new URL('sqlite-child.ts', import.meta.url));
+  const args = ['--conditions=@cobbler/source', script, 'write', newFile(), 'one'];
+  // Node 22 would say so here; later versions have nothing to say.
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input: '' });
+  expect(stderr).not.toContain('SQLite');
+  expect(stdout).toBe('closed\n');
 });

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { ended, eventsOf, said, wholeRun, write } from '../src/testing/store-contract/events.ts';
 import { newFile, open, refusal, storeChild } from './sqlite-rig.ts';
@@ -37,6 +38,21 @@ test('P13 a session whose process was killed is taken over at once, with all tha
   expect((await store.read('one')).map(({ type }) => type)).toEqual(['user', 'user', 'finished']);
   // What the dead process left behind is gone, and only this one's lock is there.
   expect(locks(file)).toHaveLength(1);
+});
+
+test('a process that dies later leaves nothing behind either, once its session is taken over', async () => {
+  const file = newFile();
+  const store = open(file);
+  await store.claim('other');
+  const child = storeChild('hold', file, 'one');
+  expect(await child.line()).toBe('held');
+  await child.kill();
+  expect(locks(file)).toHaveLength(2);
+  await store.claim('one');
+  expect(locks(file)).toHaveLength(1);
+  const db = new DatabaseSync(file, { readOnly: true });
+  expect(db.prepare('SELECT lock FROM owners').all()).toEqual([{ lock: locks(file)[0] }]);
+  db.close();
 });
 
 test('a process that stands still is alive: its session is not taken from it', async () => {

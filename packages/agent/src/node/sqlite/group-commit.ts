@@ -141,7 +141,7 @@ export class GroupCommit {
       for (const { reject } of jobs) reject(storeError(error, this.#options.file));
       return;
     }
-    this.#jobs.unshift(...jobs);
+    this.#jobs.push(...jobs);
     this.#tries += 1;
     // Until then nothing else is tried: what comes meanwhile joins those that wait.
     this.#isScheduled = true;

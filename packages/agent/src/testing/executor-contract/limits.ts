@@ -229,6 +229,13 @@ const budgetCases: readonly ExecutorCase[] = [
     await stage.play({ agent }, 'Go.', { budget });
     expectEqual(budget.left('turns'), 1, 'the turns left');
   }),
+  the('B1 a call that was refused is given back', async (stage) => {
+    const budget = new Budget({ toolCalls: 1 });
+    const agent = puppet([calls(['one']), says('Done.')]);
+    const gate = () => ({ type: 'deny', message: 'No.' }) as const;
+    await stage.play({ agent, tools: one(), gate }, 'Go.', { budget });
+    expectEqual(budget.left('toolCalls'), 1, 'the calls left');
+  }),
   the('B1 a tool draws on the budget of the run', async (stage) => {
     const { tool, runs } = probes();
     const budget = new Budget({ tokens: 100_000 });
