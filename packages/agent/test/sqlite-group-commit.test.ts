@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { AgentError } from '../src/errors.ts';
 import { scalar } from '../src/node/sqlite/engine.ts';
 import { GroupCommit } from '../src/node/sqlite/group-commit.ts';
@@ -93,6 +93,21 @@ test('one durable job makes the whole transaction durable, and the next is not',
   ]);
   expect(await commit.add(level, true)).toBe(full);
   expect(await commit.add(level)).toBe(normal);
+});
+
+test('P9 what a store is told to keep durably is, and what was before it with it', async () => {
+  const store = open(newFile());
+  const epoch = await store.claim('one');
+  const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+  onTestFinished(() => exec.mockRestore());
+  const events = eventsOf('one', [said('a'), said('b'), said('c')]);
+  const levels = () => exec.mock.calls.splice(0).map(([sql]) => sql);
+  await store.append('one', events.slice(0, 1), { epoch });
+  expect(levels()).toEqual([]);
+  await store.append('one', events.slice(1, 2), { epoch, durable: true });
+  expect(levels()).toEqual(['PRAGMA synchronous = FULL']);
+  await store.append('one', events.slice(2), { epoch });
+  expect(levels()).toEqual(['PRAGMA synchronous = NORMAL']);
 });
 
 test('a job that is refused does no harm to the others', async () => {

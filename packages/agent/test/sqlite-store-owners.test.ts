@@ -2,7 +2,9 @@ import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { ended, eventsOf, said, wholeRun, write } from '../src/testing/store-contract/events.ts';
+import { forkSession } from '../src/fork-session.ts';
+import { importSession } from '../src/session-file.ts';
+import { answered, ended, eventsOf, said, wholeRun, write } from '../src/testing/store-contract/events.ts';
 import { newFile, open, refusal, storeChild } from './sqlite-rig.ts';
 
 /** The lock files of processes that use a store. */
@@ -76,6 +78,16 @@ test('a session whose run has ended is free for every process', async () => {
   expect((await refusal(() => first.append('one', late, { epoch: old }))).code).toBe('fenced');
   await write(first, 'one', wholeRun('Third.'));
   expect((await first.read('one')).length).toBe(3 * wholeRun().length);
+});
+
+test('a session that was imported or forked in the middle of a run is free for every process', async () => {
+  const file = newFile();
+  const [first, second] = [open(file), open(file)];
+  const lines = eventsOf('one', [said('Go.'), answered('On it.')]).map((event) => JSON.stringify(event));
+  await importSession(first, lines, 'one');
+  await forkSession(first, { from: 'one', to: 'two' }, { now: () => 0 });
+  expect((await second.info('one'))?.status).toBe('interrupted');
+  for (const id of ['one', 'two']) await write(second, id, [said('On.'), ended()]);
 });
 
 test('a store that is closed gives back what it holds, and leaves nothing beside the file', async () => {
