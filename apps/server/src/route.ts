@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sessionIdPattern } from '@cobbler/agent';
 import type { z } from 'zod';
 import type { Scope } from './scope.ts';
 import type { TokenInfo } from './token-book.ts';
@@ -105,7 +106,7 @@ export class Router {
 }
 
 /** Ids of sessions, approvals and tokens: nothing that a path or a header could take amiss. */
-export const idPattern = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}';
+export const idPattern: string = sessionIdPattern;
 
 function patternOf(path: string): RegExp {
   const source = path.replace(/[.]/g, '\\.').replace(/\{(\w+)\}/g, `(?<$1>${idPattern})`);

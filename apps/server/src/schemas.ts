@@ -1,10 +1,11 @@
+import { sessionIdPattern } from '@cobbler/agent';
 import { z } from 'zod';
 import type { Answer, NamedAnswer } from './approval-desk.ts';
 import type { Accepted, Content } from './live-session.ts';
 import { scopes } from './scope.ts';
 
 /** The id of a session. */
-export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/);
+export const id: z.ZodString = z.string().regex(new RegExp(`^${sessionIdPattern}$`));
 
 /** A key that becomes the id of a run. */
 export const runKey: z.ZodString = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);

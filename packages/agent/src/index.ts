@@ -55,6 +55,7 @@ export {
   type SessionPage,
   type SessionStore,
   type Store,
+  sessionIdPattern,
   type Writer,
 } from './store.ts';
 export { type SummarizeOptions, type Summarizer, summarize } from './summary.ts';

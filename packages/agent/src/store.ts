@@ -100,9 +100,14 @@ export interface SessionStore extends Store {
   close(): Promise<void>;
 }
 
+/** What the id of a session is made of, as the source of a pattern for those who match it within a path. */
+export const sessionIdPattern: string = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}';
+
+const wholeId = new RegExp(`^${sessionIdPattern}$`);
+
 /** Whether a text is the id of a session: 1 to 128 of A-Z, a-z, 0-9 and `._:@-`, a letter or digit first. */
 export function isSessionId(id: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/.test(id);
+  return wholeId.test(id);
 }
 
 /** @throws AgentError `invalid`, code `session_id`, for a text that is no id. */

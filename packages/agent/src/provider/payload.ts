@@ -21,6 +21,7 @@ export function parseJson(text: string): unknown {
 /** JSON; text that does not even begin like JSON, such as an end mark in plain words, is given as it is. */
 export function parsePayload(text: string): unknown {
   if (text.charCodeAt(0) !== brace) return parseOther(text);
+  // Not by parseJson: this is called for every delta, and before code is compiled a call costs more than its work.
   try {
     return JSON.parse(text);
   } catch {
