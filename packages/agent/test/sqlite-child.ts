@@ -4,6 +4,13 @@ import type { AgentError } from '../src/errors.ts';
 import { sqliteStore } from '../src/node/index.ts';
 import { eventsOf, said } from '../src/testing/store-contract/events.ts';
 
+const user = Number(process.env.COBBLER_TEST_USER ?? 0);
+if (user > 0) {
+  process.setgroups?.([]);
+  process.setgid?.(user);
+  process.setuid?.(user);
+}
+
 const [what = '', file = '', sessionId = ''] = process.argv.slice(2);
 
 async function main(): Promise<string> {

@@ -68,7 +68,8 @@ export function storeChild(...args: string[]): StoreChild {
 
 /**
  * The same without rights on what belongs to others, also where the tests have all rights. Files and folder become
- * the child's own, so that what they allow their owner counts.
+ * the child's own, so that what they allow their owner counts. The child gives its rights up by itself, once it has
+ * been loaded: Node and the sources may lie in a folder that only their owner can enter.
  */
 export function plainChild(folder: string, ...args: string[]): StoreChild {
   if (process.getuid?.() !== 0) return storeChild(...args);
@@ -76,17 +77,14 @@ export function plainChild(folder: string, ...args: string[]): StoreChild {
   for (const name of readdirSync(folder, { recursive: true }))
     chownSync(join(folder, String(name)), nobody, nobody);
   chownSync(folder, nobody, nobody);
-  return childOf({ uid: nobody, gid: nobody }, args);
+  return childOf({ COBBLER_TEST_USER: String(nobody) }, args);
 }
 
-function childOf(
-  user: { readonly uid?: number; readonly gid?: number },
-  args: readonly string[],
-): StoreChild {
+function childOf(env: Readonly<Record<string, string>>, args: readonly string[]): StoreChild {
   const script = fileURLToPath(new URL('sqlite-child.ts', import.meta.url));
   const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...flags, script, ...args], {
-    ...user,
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
