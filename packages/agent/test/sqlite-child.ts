@@ -1,5 +1,6 @@
 // A process that uses a store, for tests that need two: says one line when it has done what it was told to, and
 // stays until it is killed or its input ends.
+import { DatabaseSync } from 'node:sqlite';
 import type { AgentError } from '../src/errors.ts';
 import { sqliteStore } from '../src/node/index.ts';
 import { eventsOf, said } from '../src/testing/store-contract/events.ts';
@@ -14,6 +15,7 @@ if (user > 0) {
 const [what = '', file = '', sessionId = ''] = process.argv.slice(2);
 
 async function main(): Promise<string> {
+  if (what === 'write elsewhere') return await writingFor(200);
   const store = sqliteStore(file);
   if (what === 'open') return 'opened';
   const epoch = await store.claim(sessionId);
@@ -22,6 +24,14 @@ async function main(): Promise<string> {
   if (what === 'hold') return 'held';
   await store.close();
   return 'closed';
+}
+
+/** Another program that is writing to the file, and goes on with it for a while. */
+async function writingFor(ms: number): Promise<string> {
+  const db = new DatabaseSync(file);
+  db.exec('BEGIN IMMEDIATE; CREATE TABLE theirs (a)');
+  setTimeout(() => db.exec('ROLLBACK'), ms);
+  return 'writing';
 }
 
 process.stdout.write(`${await main().catch((error: AgentError) => `${error.code}: ${error.message}`)}\n`);

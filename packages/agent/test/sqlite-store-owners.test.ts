@@ -130,6 +130,13 @@ test('many processes make one new store at the same time', async () => {
   expect(await store.sessions()).toHaveLength(5);
 });
 
+test('a process that is writing while the store is opened is waited for', async () => {
+  const file = newFile();
+  const child = storeChild('write elsewhere', file);
+  expect(await child.line()).toBe('writing');
+  expect(await open(file).sessions()).toEqual([]);
+});
+
 test('many processes want one session: one of them has it', async () => {
   const file = newFile();
   const children = Array.from({ length: 4 }, () => storeChild('hold', file, 'one'));

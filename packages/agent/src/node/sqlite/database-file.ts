@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } f
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../errors.ts';
-import { storeError } from './database-error.ts';
+import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import { checkSchema, migrate, schemaVersion } from './schema.ts';
 import type { OnWrite } from './write-moment.ts';
@@ -37,8 +37,11 @@ export function openDatabase(file: string, { maxBytes, onWrite }: OpenOptions): 
     makeFile(file);
     onWrite('done');
     db = new (sqlite().DatabaseSync)(file, { timeout: openingMs });
+    // Read as of one moment: another process may be making the schema just now.
+    db.exec('BEGIN');
     checkSchema(db, file);
     const isNew = schemaVersion(db) === 0;
+    db.exec('COMMIT');
     useWal(db, file);
     onWrite('begin');
     migrate(db, file);
@@ -59,9 +62,22 @@ export function openDatabase(file: string, { maxBytes, onWrite }: OpenOptions): 
 }
 
 function useWal(db: DatabaseSync, file: string): void {
-  if (scalar(db, 'PRAGMA journal_mode = WAL') === 'wal') return;
+  if (journalMode(db) === 'wal') return;
   const message = `${file} lies on a file system that sessions cannot be kept on, such as a network drive; choose another place.`;
   throw new AgentError({ kind: 'invalid', code: 'store_unreachable', message });
+}
+
+/** SQLite waits for others before every statement but this one. */
+function journalMode(db: DatabaseSync): unknown {
+  const deadline = performance.now() + openingMs;
+  for (;;) {
+    try {
+      return scalar(db, 'PRAGMA journal_mode = WAL');
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
 }
 
 function configure(db: DatabaseSync, maxBytes: number | undefined): void {
