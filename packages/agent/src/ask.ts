@@ -118,7 +118,7 @@ function requestOf(work: Work, closing: boolean): ModelRequest {
  * heeds it is heard out: its error says what the request has cost.
  */
 function answer(
-  { signal, runtime }: Work,
+  { signal, runtime, whenStopped }: Work,
   { agent, request, live }: Asked,
   mayRetry: (wasted: Usage) => boolean,
 ): Promise<ModelResponse> {
@@ -133,14 +133,14 @@ function answer(
       over = true;
       cancelGrace = runtime.timer(graceMs, giveUp);
     };
-    signal.addEventListener('abort', stop, { once: true });
+    const stopWatching = whenStopped(stop);
     const emit = (event: AgentEvent) => {
       if (!over) live(event);
     };
     const end = () => {
       over = true;
       cancelGrace();
-      signal.removeEventListener('abort', stop);
+      stopWatching();
     };
     // It begins now or never: a moment later somebody may have stopped the run.
     new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry }))).then(

@@ -52,6 +52,7 @@ class Driver<Output> {
   readonly #log: Log;
   readonly #work: Work;
   readonly #stopping = new AbortController();
+  readonly #whenStopped = new Set<() => void>();
   readonly #overdue = Promise.withResolvers<void>();
   readonly #began: number;
   readonly #clock: Stopwatch;
@@ -71,6 +72,10 @@ class Driver<Output> {
     this.sessionId = options.sessionId ?? runtime.id();
     this.#began = runtime.monotonic();
     this.#approvals = new Approvals(() => runtime.monotonic());
+    // One listener for all that a run does: each costs as much on the signal as reading a part of an answer.
+    this.#stopping.signal.addEventListener('abort', () => {
+      for (const listener of [...this.#whenStopped]) listener();
+    });
     this.#log = new Log({
       store,
       sessionId: this.sessionId,
@@ -290,8 +295,10 @@ class Driver<Output> {
   #workOf(plan: RunPlan<Output>): Work {
     const { agent, system, request, toolErrors, toolScheduling, gate, context } = plan.options;
     const step: Step = async (_name, effect, how) => {
-      const recorded = await this.#log.append(await effect(), how);
-      return { replayed: false, recorded: recorded && this.#log.failure === undefined };
+      const made = effect();
+      const recorded = this.#log.record(made instanceof Promise ? await made : made, how);
+      const isRecorded = typeof recorded === 'boolean' ? recorded : await recorded;
+      return { replayed: false, recorded: isRecorded && this.#log.failure === undefined };
     };
     return {
       sessionId: this.sessionId,
@@ -309,6 +316,10 @@ class Driver<Output> {
       runtime: plan.options.runtime,
       state: this.#state,
       signal: this.#stopping.signal,
+      whenStopped: (listener) => {
+        this.#whenStopped.add(listener);
+        return () => void this.#whenStopped.delete(listener);
+      },
       step,
       live: this.feed.live,
       answered: (response) => {

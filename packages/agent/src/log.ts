@@ -101,6 +101,31 @@ export class Log {
     return true;
   }
 
+  /**
+   * The same for the driver's own steps, without a promise when nothing else waits and the store answers at once.
+   * Watchers are then called from within, so it must not be called from a watcher.
+   */
+  record(events: readonly EventBody[], options: AppendOptions = {}): boolean | Promise<boolean> {
+    if (this.#closed || this.#busy || !this.#opened) return this.append(events, options);
+    if (events.length === 0) return true;
+    this.#busy = true;
+    this.#durable ||= options.durable === true;
+    const batch = this.#stamp(events, this.#options.state.seq);
+    const pending = this.#commit(batch);
+    if (pending !== undefined) {
+      this.#draining = pending.then(() => this.#take(batch)).then(() => this.#drain());
+      return this.#draining.then(() => true);
+    }
+    this.#take(batch);
+    if (this.#queue.length === 0) {
+      this.#busy = false;
+      return true;
+    }
+    // A watcher has said something.
+    this.#draining = this.#drain();
+    return this.#draining.then(() => true);
+  }
+
   /** Appends the run's last event: nothing can be written after it, however slow the store. */
   async finish(event: FinishedEvent): Promise<void> {
     const written = this.append([event]);
@@ -135,13 +160,18 @@ export class Log {
     if (!this.#opened) await this.#begin();
     while (this.#queue.length > 0) {
       const batch = this.#stamp(this.#queue.splice(0), this.#options.state.seq);
-      this.#inFlight = batch;
+      // Also a store that answers at once is waited for: whoever appends may be a watcher who is being called.
       await this.#commit(batch);
-      this.#inFlight = [];
-      for (const event of batch) this.#accept(event);
-      this.#offerSnapshot();
+      this.#take(batch);
     }
     this.#busy = false;
+  }
+
+  /** Folds and shows what the store has answered about. */
+  #take(batch: readonly Event[]): void {
+    this.#inFlight = [];
+    for (const event of batch) this.#accept(event);
+    this.#offerSnapshot();
   }
 
   #accept(event: Event): void {
@@ -186,16 +216,20 @@ export class Log {
     });
   }
 
-  async #commit(batch: readonly Event[]): Promise<void> {
-    if (this.#failure !== undefined || this.#epoch === undefined) return;
+  /** Hands events to the store. What it returns, if anything, resolves when the store has answered; never rejects. */
+  #commit(batch: readonly Event[]): Promise<void> | undefined {
+    this.#inFlight = batch;
+    if (this.#failure !== undefined || this.#epoch === undefined) return undefined;
     const { store, sessionId } = this.#options;
     const durable = this.#durable;
     this.#durable = false;
+    const failed = (error: unknown) => this.#fail(storeFailure(error));
     try {
       const pending = store.append(sessionId, batch, { epoch: this.#epoch, durable });
-      if (pending !== undefined) await this.#inTime(pending);
+      return pending === undefined ? undefined : this.#inTime(pending).catch(failed);
     } catch (error) {
-      this.#fail(storeFailure(error));
+      failed(error);
+      return undefined;
     }
   }
 

@@ -51,16 +51,16 @@ export async function shortened(
 }
 
 /** Nothing when it fails, takes too long or the run must stop: only the middle of an output is lost then. */
-function patiently({ runtime, signal }: Work, putting: Promise<Spilled>): Promise<Spilled | undefined> {
+function patiently({ runtime, whenStopped }: Work, putting: Promise<Spilled>): Promise<Spilled | undefined> {
   return new Promise((resolve) => {
     const giveUp = () => finish(undefined);
     const cancel = runtime.timer(patienceMs, giveUp);
     const finish = (spilled: Spilled | undefined) => {
       cancel();
-      signal.removeEventListener('abort', giveUp);
+      stopWatching();
       resolve(spilled);
     };
-    signal.addEventListener('abort', giveUp, { once: true });
+    const stopWatching = whenStopped(giveUp);
     putting.then(finish, giveUp);
   });
 }

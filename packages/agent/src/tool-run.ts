@@ -1,6 +1,7 @@
 import { AgentError, summarize } from './errors.ts';
 import { cap } from './excerpt.ts';
 import type { ToolResultPart } from './message.ts';
+import { Stop } from './stop.ts';
 import type { Tool, ToolContext, ToolOutput } from './tool.ts';
 import { isToolOutput } from './tool.ts';
 import { wellFormedText } from './well-formed.ts';
@@ -41,7 +42,7 @@ export interface ToolJob {
  */
 export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | undefined> {
   if (work.signal.aborted) return undefined;
-  const stop = new Stop();
+  const stop = new ToolStop();
   let returned: unknown;
   try {
     // It begins now or never: a moment later a tool beside it may have stopped the run.
@@ -61,32 +62,15 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return 'then' in value && typeof value.then === 'function';
 }
 
-/** Tells one tool to stop. Its signal is made when the tool looks at it, which few quick ones do. */
-class Stop {
+/** What stops one tool. */
+class ToolStop extends Stop {
   /** Nobody waits for the tool any more, so that it has nothing to tell. */
   isOver = false;
-  #reason: AgentError | undefined;
-  #controller: AbortController | undefined;
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-    return this.#controller.signal;
-  }
-
-  get isAsked(): boolean {
-    return this.#reason !== undefined;
-  }
-
-  ask(reason: AgentError): void {
-    this.#reason ??= reason;
-    this.#controller?.abort(reason);
-  }
 }
 
 /** A tool that has begun, and how to stop it. */
 interface Begun {
-  readonly stop: Stop;
+  readonly stop: ToolStop;
   readonly pending: PromiseLike<unknown>;
 }
 
@@ -99,7 +83,7 @@ function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<Too
     const finish = (outcome: ToolOutcome | undefined) => {
       cancelTimeout();
       cancelGrace();
-      work.signal.removeEventListener('abort', onAbort);
+      stopWatching();
       resolve(outcome);
     };
     const end = (reason: AgentError, outcome: ToolOutcome | undefined) => {
@@ -114,8 +98,8 @@ function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<Too
       lateMessage = `${job.tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
       end(new AgentError({ kind: 'timeout', message: lateMessage }), failure(lateMessage, limit));
     });
+    const stopWatching = work.whenStopped(onAbort);
     if (work.signal.aborted) onAbort();
-    else work.signal.addEventListener('abort', onAbort, { once: true });
     new Promise((settle) => settle(pending)).then(
       (value) => finish(outcomeOf(value, limit)),
       // What a tool throws because it was stopped says less than why it was stopped.
@@ -124,7 +108,7 @@ function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<Too
   });
 }
 
-function contextOf(work: Work, job: ToolJob, stop: Stop): ToolContext {
+function contextOf(work: Work, job: ToolJob, stop: ToolStop): ToolContext {
   const { callId, tool } = job;
   return {
     get signal() {

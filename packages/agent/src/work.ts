@@ -55,6 +55,8 @@ export interface Work {
   readonly state: State;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
+  /** Calls the listener when the run must stop, before those who listen to the signal. Returns what takes it back. */
+  whenStopped(listener: () => void): () => void;
   readonly step: Step;
   live(event: LiveEvent): void;
   /** Keeps the last answer for the result. */

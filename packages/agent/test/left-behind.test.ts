@@ -50,7 +50,20 @@ describe('what a run leaves behind', () => {
     expect([result.status, seen.length]).toEqual(['complete', 7]);
     // What listens while one request is under way is the same for the last one as for the first.
     expect(new Set(seen.map(({ within }) => within)).size).toBe(1);
-    expect(seen.map(({ signal }) => listeners(signal))).toEqual(Array(7).fill(0));
+    // The run's own, which tells all that is under way.
+    expect(seen.map(({ signal }) => listeners(signal))).toEqual(Array(7).fill(1));
+  });
+
+  it('P18 nothing that is over is told when the run must stop', async () => {
+    const play = stage();
+    const turns = Array.from({ length: 6 }, (_, turn) => calls([{ name: 'a', arguments: { turn } }]));
+    const run = play.run({ agent: puppet([...turns, hangs()]), tools: [tool('a')] });
+    await play.advance(1000);
+    const before = play.timers;
+    run.cancel();
+    // How long the run is waited for, and the one request that is under way.
+    expect(play.timers - before).toBe(2);
+    expect((await play.until(run.result)).status).toBe('cancelled');
   });
 });
 

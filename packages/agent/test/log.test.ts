@@ -102,6 +102,83 @@ describe('the log', () => {
     expect(log.busy).toBe(false);
   });
 
+  it('L2 a step that is recorded while an append is in flight shares the next', async () => {
+    const { held, waiting } = heldStore();
+    const { log } = rig({}, held);
+    log.open();
+    await rest();
+    const later = ['a', 'b'].map((text) => log.record([said(text, true)]));
+    expect(waiting.map(({ events }) => events.length)).toEqual([1]);
+    waiting[0]?.release();
+    await rest();
+    expect(waiting.map(({ events }) => events.length)).toEqual([1, 2]);
+    waiting[1]?.release();
+    expect(await Promise.all(later)).toEqual([true, true]);
+    expect(log.busy).toBe(false);
+  });
+
+  it('a step is recorded at once by a store that answers at once', async () => {
+    const { log, shown, state } = rig();
+    log.open();
+    await rest();
+    expect(log.record([answered([{ type: 'text', text: 'Done.' }])])).toBe(true);
+    expect([types(shown), state.seq, log.busy]).toEqual([['user', 'assistant'], 2, false]);
+    expect(log.record([])).toBe(true);
+    expect(state.seq).toBe(2);
+  });
+
+  it('L2 what a watcher says while it is shown a step comes after it, in order', async () => {
+    const said2 = said('And this.', true);
+    const shown: Event[] = [];
+    const { log, state } = rig({
+      publish: (event) => {
+        shown.push(event);
+        if (event.type === 'assistant') void log.append([said2]);
+      },
+    });
+    log.open();
+    await rest();
+    const recorded = log.record([answered([{ type: 'text', text: 'Done.' }])]);
+    expect([types(shown), log.busy]).toEqual([['user', 'assistant'], true]);
+    expect(await recorded).toBe(true);
+    expect([types(shown), state.seq, log.busy]).toEqual([['user', 'assistant', 'user'], 3, false]);
+  });
+
+  it('L3 a step is folded and shown once the store has accepted it', async () => {
+    const { held, waiting } = heldStore();
+    const { log, shown } = rig({}, held);
+    log.open();
+    await rest();
+    waiting[0]?.release();
+    await rest();
+    const recorded = log.record([answered([{ type: 'text', text: 'Done.' }])]);
+    await rest();
+    expect(types(shown)).toEqual(['user']);
+    waiting[1]?.release();
+    expect(await recorded).toBe(true);
+    expect([types(shown), log.busy]).toEqual([['user', 'assistant'], false]);
+  });
+
+  it('L4 a step that a store refuses at once is the last that it is given', async () => {
+    let appends = 0;
+    const store = memoryStore();
+    const refusing: Store = {
+      ...store,
+      append: (...given) => {
+        appends += 1;
+        if (appends === 2) throw new Error('no room');
+        return store.append(...given);
+      },
+    };
+    const { log, shown, failures, state } = rig({}, refusing);
+    log.open();
+    await rest();
+    expect(log.record([answered([{ type: 'text', text: 'Done.' }])])).toBe(true);
+    expect(failures.map(({ message }) => message)).toEqual(['The event store failed: no room']);
+    await log.append([said('More.', true)]);
+    expect([appends, types(shown), state.seq]).toEqual([2, ['user'], 3]);
+  });
+
   it('L3 folds and shows nothing before the store has accepted it', async () => {
     const { held, waiting } = heldStore();
     const { log, shown, state } = rig({}, held);

@@ -27,24 +27,24 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'double append',
     file: log,
-    find: 'if (pending !== undefined) await this.#inTime(pending);',
+    find: 'return pending === undefined ? undefined : this.#inTime(pending).catch(failed);',
     replace:
-      'if (pending !== undefined) await this.#inTime(pending.catch(() => store.append(sessionId, batch, { epoch: this.#epoch ?? 0 })));',
+      'return pending === undefined ? undefined : this.#inTime(pending.catch(() => store.append(sessionId, batch, { epoch: this.#epoch ?? 0 }))).catch(failed);',
     why: 'an append that failed is made again, though it may have been committed',
   },
   {
     name: 'leaked timer',
     file: toolRun,
-    find: '      cancelTimeout();\n      cancelGrace();\n      work.signal',
-    replace: '      cancelGrace();\n      work.signal',
+    find: '      cancelTimeout();\n      cancelGrace();\n      stopWatching',
+    replace: '      cancelGrace();\n      stopWatching',
     why: 'the time limit of a tool runs on after the tool has ended',
   },
   {
     name: 'leaked listener',
-    file: toolRun,
-    find: "work.signal.removeEventListener('abort', onAbort);",
+    file: 'src/provider/exchange.ts',
+    find: "this.#attempt.signal?.removeEventListener('abort', this.#onAbort);",
     replace: '',
-    why: 'each tool leaves a listener on the signal of its run',
+    why: 'each request leaves a listener on the signal of its run',
   },
   {
     name: 'swallowed cancel',
@@ -85,9 +85,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'publish before commit',
     file: log,
-    find: 'await this.#commit(batch);\n      this.#inFlight = [];\n      for (const event of batch) this.#accept(event);',
-    replace:
-      'for (const event of batch) this.#accept(event);\n      await this.#commit(batch);\n      this.#inFlight = [];',
+    find: 'await this.#commit(batch);\n      this.#take(batch);',
+    replace: 'const pending = this.#commit(batch);\n      this.#take(batch);\n      await pending;',
     why: 'readers see an event that a crash can still take back',
   },
   {
@@ -123,7 +122,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'src/feed.ts',
     find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
     replace:
-      '    for (const listener of this.#listeners) if (!listener.hasStopped) tell(listener, event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
+      '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.hear(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
     why: 'a reader that a listener makes gets the event of that moment twice',
   },
   {

@@ -1,6 +1,7 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import { AgentError, summarize } from '../errors.ts';
+import { joinBytes } from '../provider/bytes.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/transport.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -97,14 +98,14 @@ function send(
   resolve: (response: RawResponse) => void,
   reject: (error: unknown) => void,
 ): void {
-  const { signal, body } = sending.request;
-  if (signal.aborted) return reject(signal.reason);
+  const body = inFew(sending.request.body);
+  const giving = new GivingUp(sending.request);
+  if (giving.isUp) return reject(giving.reason);
   const outgoing = begin(sending);
-  const abort = () => outgoing.destroy();
-  signal.addEventListener('abort', abort, { once: true });
+  giving.listen(() => outgoing.destroy());
   let isSettled = false;
   outgoing.on('close', () => {
-    signal.removeEventListener('abort', abort);
+    giving.stop();
     // All that Node tells of an answer that switches to another protocol.
     if (!isSettled) reject(new Error('the connection was closed before there was an answer'));
   });
@@ -115,7 +116,7 @@ function send(
   // Stays for good: a request may also fail after its response has begun.
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     isSettled = true;
-    if (signal.aborted) return reject(signal.reason);
+    if (giving.isUp) return reject(giving.reason);
     const isReset = error.code === 'ECONNRESET' || error.code === 'EPIPE';
     const isSilent = outgoing.reusedSocket && outgoing.socket?.bytesRead === received;
     reject(isReset && isSilent ? closedWhileIdle : error);
@@ -124,8 +125,64 @@ function send(
     isSettled = true;
     resolve(rawResponse(outgoing, incoming));
   });
-  for (const chunk of body) outgoing.write(chunk);
-  outgoing.end();
+  const last = body.length - 1;
+  for (let index = 0; index < last; index += 1) outgoing.write(body[index]);
+  outgoing.end(body[last]);
+}
+
+/** Neighbouring pieces up to this many bytes together are sent as one: each piece costs more than copying that much. */
+const copied = 4096;
+
+function inFew(body: readonly Uint8Array[]): Uint8Array[] {
+  const groups: Uint8Array[][] = [];
+  let room = 0;
+  for (const piece of body) {
+    const together = groups.at(-1);
+    if (together === undefined || piece.length > room) {
+      groups.push([piece]);
+      room = copied;
+    } else together.push(piece);
+    room -= piece.length;
+  }
+  return groups.map(joinBytes);
+}
+
+function lengthOf(body: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const chunk of body) length += chunk.length;
+  return length;
+}
+
+/** Whether and why a request is given up, in whichever way it says so. */
+class GivingUp {
+  isUp: boolean;
+  reason: unknown;
+  readonly #request: TransportRequest;
+  #onAbort: (() => void) | undefined;
+
+  constructor(request: TransportRequest) {
+    this.#request = request;
+    this.isUp = request.whenGivenUp === undefined && request.signal.aborted;
+    if (this.isUp) this.reason = request.signal.reason;
+  }
+
+  listen(destroy: () => void): void {
+    const givenUp = (reason: unknown) => {
+      this.isUp = true;
+      this.reason = reason;
+      destroy();
+    };
+    const { whenGivenUp } = this.#request;
+    if (whenGivenUp !== undefined) return whenGivenUp(givenUp);
+    const { signal } = this.#request;
+    this.#onAbort = () => givenUp(signal.reason);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** A signal may live longer than the connection. */
+  stop(): void {
+    if (this.#onAbort !== undefined) this.#request.signal.removeEventListener('abort', this.#onAbort);
+  }
 }
 
 /** Throws for headers that HTTP cannot carry; Node names the header and keeps its value to itself. */
@@ -145,9 +202,8 @@ function begin(sending: Sending): http.ClientRequest {
  */
 function headersOf({ target, client, request }: Sending): http.OutgoingHttpHeaders | string[] {
   const { headers, body } = request;
-  let length = 0;
-  for (const chunk of body) length += chunk.length;
-  const named = { 'accept-encoding': 'identity', ...headers, 'content-length': String(length) };
+  const length = String(lengthOf(body));
+  const named = { 'accept-encoding': 'identity', ...headers, 'content-length': length };
   if (client.addsHeaders || target.auth !== undefined) return named;
   const list = 'host' in named ? [] : ['host', target.host];
   for (const [name, value] of Object.entries(named)) list.push(name, value);

@@ -1,4 +1,5 @@
 import { AgentError } from '../errors.ts';
+import { Stop } from '../stop.ts';
 import { noUsage } from '../usage.ts';
 import { abortError } from './abort.ts';
 import type { Address } from './address.ts';
@@ -53,7 +54,7 @@ class Exchange {
   readonly #attempt: Attempt;
   readonly #settle: (outcome: Outcome) => void;
   readonly #watch: Watch<Late>;
-  readonly #link = new AbortController();
+  readonly #link = new Stop();
   readonly #onAbort = () => this.#aborted();
   #reading: Reading | undefined;
   #errorBody: ErrorBodyReader | undefined;
@@ -125,16 +126,20 @@ class Exchange {
   #send(address: Address): Promise<RawResponse> {
     const { service, envelopeHeaders, body } = this.#attempt;
     const { wire, transport, headers } = service;
-    const { signal } = this.#link;
+    const link = this.#link;
     this.#sent = true;
     if (wire.send !== undefined) {
+      const { signal } = link;
       return wire.send(joinBytes(body), { signal, headers: { ...headers, ...envelopeHeaders } });
     }
     return transport({
       url: address.url,
       headers: { ...headers, ...address.headers, ...envelopeHeaders },
       body,
-      signal,
+      get signal() {
+        return link.signal;
+      },
+      whenGivenUp: (listener) => link.listen(listener),
     });
   }
 
@@ -349,7 +354,7 @@ class Exchange {
     this.#attempt.signal?.removeEventListener('abort', this.#onAbort);
     if (!this.#bodyEnded) {
       this.#response?.close();
-      this.#link.abort();
+      this.#link.ask();
     }
     this.#settle(outcome);
   }

@@ -4,8 +4,13 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Written one after another; never changed or kept by the transport after the promise settles. */
   readonly body: readonly Uint8Array[];
-  /** Aborting destroys the connection at once. */
+  /** Aborting destroys the connection at once. It may be made only when it is looked at. */
   readonly signal: AbortSignal;
+  /**
+   * The same for transports that need no AbortSignal, which takes more room than the rest of a waiting request:
+   * calls the listener, in place of the one before it, when the connection has to be destroyed.
+   */
+  readonly whenGivenUp?: (listener: ((reason: unknown) => void) | undefined) => void;
 }
 
 /** The head of an HTTP answer, its body still to be read. */

@@ -244,8 +244,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: transport,
-    find: 'const abort = () => outgoing.destroy();',
-    replace: 'const abort = () => {};',
+    find: 'giving.listen(() => outgoing.destroy());',
+    replace: '',
     why: 'a cancelled request keeps its connection',
     breaks: ['P3'],
     by: 'contract: cancel',

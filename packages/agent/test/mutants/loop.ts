@@ -160,9 +160,9 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: ask,
-    find: "signal.removeEventListener('abort', stop);",
+    find: 'stopWatching();',
     replace: '',
-    why: 'every request leaves a listener on the signal of its run',
+    why: 'every request that is over is told when its run must stop',
     breaks: ['P18'],
     by: 'test/left-behind.test.ts',
   },

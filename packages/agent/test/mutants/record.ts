@@ -23,10 +23,26 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: log,
-    find: 'if (this.#failure !== undefined || this.#epoch === undefined) return;',
-    replace: 'if (this.#epoch === undefined) return;',
+    find: 'if (this.#failure !== undefined || this.#epoch === undefined) return undefined;',
+    replace: 'if (this.#epoch === undefined) return undefined;',
     why: 'a store that failed is written to, and its history has a gap',
     breaks: ['L4', 'P13'],
+    by: 'test/log.test.ts',
+  },
+  {
+    file: log,
+    find: 'if (this.#closed || this.#busy || !this.#opened) return this.append',
+    replace: 'if (this.#closed || !this.#opened) return this.append',
+    why: 'a step is sent to the store beside an append that is in flight',
+    breaks: ['L2'],
+    by: 'test/log.test.ts',
+  },
+  {
+    file: log,
+    find: 'this.#draining = this.#drain();\n    return this.#draining.then(() => true);\n  }',
+    replace: 'this.#busy = false;\n    return true;\n  }',
+    why: 'what a watcher says while it is shown a step is lost',
+    breaks: ['L2', 'P9'],
     by: 'test/log.test.ts',
   },
   {

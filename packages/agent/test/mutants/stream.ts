@@ -75,7 +75,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#response?.close();\n      this.#link.abort();',
+    find: 'this.#response?.close();\n      this.#link.ask();',
     replace: '',
     why: 'connections of answers that were given up stay open',
     breaks: ['P3'],

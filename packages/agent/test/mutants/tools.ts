@@ -129,8 +129,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: toolRun,
-    find: "work.signal.addEventListener('abort', onAbort, { once: true });",
-    replace: '',
+    find: 'const stopWatching = work.whenStopped(onAbort);',
+    replace: 'const stopWatching = () => {};',
     why: 'a tool is not told that the run was cancelled',
     breaks: ['P3'],
     by: 'executor: cancel',

@@ -26,7 +26,7 @@ interface Job {
 
 /**
  * Writes to a database. What comes in one turn of the event loop shares a transaction, which costs a fraction of one
- * for each. Invariants:
+ * for each; only a writer that is known to be alone does not wait for others. Invariants:
  *
  * G1 jobs are done in the order in which they were given, each once or not at all;
  * G2 nobody is told before the transaction is committed, and with one durable job it is committed to the disk;
@@ -61,6 +61,31 @@ export class GroupCommit {
       this.#jobs.push({ run, durable, resolve: resolve as (value: unknown) => void, reject });
       this.#schedule();
     });
+  }
+
+  /**
+   * Does something at once, in a transaction of its own. Only when something waits, or another process writes, is it
+   * done later, and there is a promise to wait for.
+   * @throws what {@link add} would reject with.
+   */
+  now(run: () => void, durable = false): Promise<void> | undefined {
+    if (this.#isScheduled) return this.add(run, durable);
+    try {
+      this.#prepare(durable);
+    } catch (error) {
+      if (isBusy(error)) return this.add(run, durable);
+      throw storeError(error, this.#options.file);
+    }
+    try {
+      run();
+      this.#options.onWrite('commit');
+      this.#commit.run();
+    } catch (error) {
+      this.#rollBack();
+      throw AgentError.is(error) ? error : storeError(error, this.#options.file);
+    }
+    this.#options.onWrite('done');
+    return undefined;
   }
 
   /** Does at once what waits. */

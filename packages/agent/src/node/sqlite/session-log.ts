@@ -9,6 +9,9 @@ import type { Statements } from './statements.ts';
 /** Events of a segment; see the schema. */
 const segmentLength = 64;
 
+/** After so many events it is noted where they lie. */
+const notedTogether = 128;
+
 /** Segments after which a session's tally is written down: so many events are counted anew when it is looked at. */
 const tallySegments = 4;
 
@@ -43,10 +46,17 @@ export class SessionLog {
   /** By id, what was claimed longest ago first. */
   readonly #standings = new Map<string, Standing>();
   #foreignWrites = 0;
+  /** Sessions that were claimed here and have not come to an end since. */
+  readonly #writing = new Set<string>();
 
   constructor(sql: Statements, file: string) {
     this.#sql = sql;
     this.#file = file;
+  }
+
+  /** How many sessions of this process may be written to at any moment. */
+  get writers(): number {
+    return this.#writing.size;
   }
 
   /** To be called when a transaction was taken back: what is remembered came from it. */
@@ -61,6 +71,7 @@ export class SessionLog {
 
   /** A session has a new writer, who begins a segment, beside those of others that write now. */
   claimed(sessionId: string, { key, epoch }: WriterRow, before: number | undefined): void {
+    this.#writing.add(sessionId);
     const known = this.#standings.get(sessionId);
     const tally = known?.epoch === before ? known?.tally : undefined;
     this.#remember(sessionId, {
@@ -74,9 +85,12 @@ export class SessionLog {
     });
   }
 
-  /** A session is gone. */
-  removed(sessionId: string): void {
+  /** Takes away the events of a session that is removed. */
+  remove(sessionId: string, key: number): void {
+    for (const removal of removals) this.#sql.run(removal, key);
+    this.#sql.run(noteLess);
     this.#standings.delete(sessionId);
+    this.#writing.delete(sessionId);
   }
 
   /** @throws AgentError `fenced` or `gap`, before anything is written. */
@@ -87,16 +101,22 @@ export class SessionLog {
     const wrong = misplaced(events, last);
     if (wrong !== undefined) throw gap(sessionId, wrong.seq);
     const isOver = writer.release === true || events.at(-1)?.type === 'finished';
-    if (isOver)
+    if (isOver) {
+      this.#writing.delete(sessionId);
       this.#sql.run('UPDATE sessions SET updated = ?, owner = NULL WHERE key = ?', now, standing.key);
-    else if (standing.first === undefined && events.length > 0)
+    } else if (standing.first === undefined && events.length > 0) {
       this.#sql.run('UPDATE sessions SET updated = ? WHERE key = ?', now, standing.key);
+    }
     this.#insert(standing, { events, texts }, isOver);
   }
 
   /** At most `limit` events after a place, in order. @throws AgentError `store_damaged`. */
   read(sessionId: string, afterSeq: number, limit: number): Event[] {
-    const rows = this.#sql.rows<EventRow>(selectEvents, afterSeq, sessionId, afterSeq + 1, limit);
+    // The latest first: another process may meanwhile note where they lie, and then they are found both ways.
+    const latest = this.#sql.rows<EventRow>(selectLatest, sessionId, afterSeq, limit);
+    const rows = this.#sql.rows<EventRow>(selectNoted, afterSeq, sessionId, afterSeq + 1, limit);
+    const last = rows.at(-1)?.seq ?? afterSeq;
+    for (const row of latest) if (row.seq > last && rows.length !== limit) rows.push(row);
     return rows.map(({ seq, json }, index) => {
       const place = afterSeq + index + 1;
       if (seq !== place) throw damaged(sessionId, place, this.#file);
@@ -129,13 +149,19 @@ export class SessionLog {
         standing.first = event.seq;
         standing.segments += 1;
       }
-      this.#sql.run(insertEvent, standing.segment, event.seq, texts[at] ?? '');
+      const place = this.#sql.insert(insertEvent, standing.segment, event.seq, texts[at] ?? '');
+      if (place % notedTogether === 0) this.#note(place);
       count(tally, event);
       at += 1;
     }
     if (!isOver && standing.segments < tallySegments) return;
     standing.segments = 0;
     this.#sql.run('INSERT OR REPLACE INTO tallies VALUES (?, ?)', key, JSON.stringify(tally));
+  }
+
+  #note(place: number): void {
+    this.#sql.run(notePlaces);
+    this.#sql.run("UPDATE counters SET value = ? WHERE name = 'noted'", place);
   }
 
   /** Where a session stands; its epoch is that of the one who may write. */
@@ -172,16 +198,44 @@ export interface WriterRow {
 const insertSegment = 'INSERT INTO segments (session, first) VALUES (?, ?)';
 const insertEvent = 'INSERT INTO events (segment, seq, json) VALUES (?, ?, ?)';
 
+const noted = "(SELECT value FROM counters WHERE name = 'noted')";
+const notePlaces = `
+  INSERT INTO places SELECT segment, seq, place FROM events WHERE place > ${noted} ORDER BY segment, seq`;
+
 /** From the segment that holds the next event on, segment by segment. */
-const selectEvents = `
+const selectNoted = `
   SELECT events.seq AS seq, events.json AS json
   FROM sessions
   CROSS JOIN segments ON segments.session = sessions.key
-  CROSS JOIN events ON events.segment = segments.segment AND events.seq > ?
+  CROSS JOIN places ON places.segment = segments.segment AND places.seq > ?
+  CROSS JOIN events ON events.place = places.place
   WHERE sessions.id = ? AND segments.first >= coalesce(
     (SELECT max(first) FROM segments WHERE session = sessions.key AND first <= ?), 0)
-  ORDER BY segments.first, events.seq
+  ORDER BY segments.first, places.seq
   LIMIT ?`;
+
+/** Of those of which it is not noted yet where they lie. */
+const selectLatest = `
+  SELECT seq, json FROM events
+  WHERE place > ${noted}
+    AND EXISTS (SELECT 1 FROM segments JOIN sessions ON sessions.key = segments.session
+      WHERE segments.segment = events.segment AND sessions.id = ?)
+    AND seq > ?
+  ORDER BY place
+  LIMIT ?`;
+
+/** What takes away the events of one session, in this order. Each is given the session's key. */
+const removals = [
+  `DELETE FROM events WHERE place > ${noted} AND segment IN (SELECT segment FROM segments WHERE session = ?)`,
+  `DELETE FROM events WHERE place IN (
+    SELECT place FROM places WHERE segment IN (SELECT segment FROM segments WHERE session = ?))`,
+  'DELETE FROM places WHERE segment IN (SELECT segment FROM segments WHERE session = ?)',
+  'DELETE FROM segments WHERE session = ?',
+] as const;
+
+/** Places are given again once the last ones are free; nothing above the last event may count as noted. */
+const noteLess = `
+  UPDATE counters SET value = min(value, coalesce((SELECT max(place) FROM events), 0)) WHERE name = 'noted'`;
 
 function parsed<Value>(json: string): Value | undefined {
   try {

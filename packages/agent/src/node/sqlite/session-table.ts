@@ -158,14 +158,10 @@ export class SessionTable {
   }
 
   #removeRow({ id, key }: SessionRow): void {
-    this.#sql.run(
-      'DELETE FROM events WHERE segment IN (SELECT segment FROM segments WHERE session = ?)',
-      key,
-    );
-    for (const table of ['segments', 'tallies', 'snapshots', 'snapshot_messages'] as const)
+    this.#log.remove(id, key);
+    for (const table of ['tallies', 'snapshots', 'snapshot_messages'] as const)
       this.#sql.run(`DELETE FROM ${table} WHERE session = ?`, key);
     this.#sql.run('DELETE FROM sessions WHERE key = ?', key);
-    this.#log.removed(id);
   }
 }
 

@@ -83,12 +83,13 @@ class SqliteStore implements SessionStore {
     });
   }
 
-  append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
+  append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> | undefined {
     const texts = events.map((event) => JSON.stringify(event));
-    return this.#write(
-      () => this.#log.append(sessionId, { events, texts }, writer, this.#now()),
-      writer.durable,
-    );
+    const run = () => this.#log.append(sessionId, { events, texts }, writer, this.#now());
+    if (!this.#db.isOpen) throw closed(this.#file);
+    // Nobody to share a transaction with: waiting for others costs more than it could save.
+    if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
+    return this.#commit.add(run, writer.durable);
   }
 
   async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {

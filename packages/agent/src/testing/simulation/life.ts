@@ -24,6 +24,7 @@ import { chainOf, mark, summaryOf } from './record.ts';
 import type { Service } from './service.ts';
 import type { Setting } from './setting.ts';
 import { price, storeTimeoutMs } from './setting.ts';
+import { shapeFor } from './shape.ts';
 import type { Watcher } from './watcher.ts';
 import type { Workshop } from './workshop.ts';
 import type { World } from './world.ts';
@@ -102,7 +103,8 @@ export class Life {
       if (record === undefined) early.push(event);
       else watcher.see(record, event);
     };
-    const output = setting.output === undefined ? {} : { output: { name: answerTool, schema: shape } };
+    const schema = shapeFor(this.program);
+    const output = setting.output === undefined ? {} : { output: { name: answerTool, schema } };
     const run = start({ signal: this.#abort.signal, onEvent, ...output });
     record = {
       name,
@@ -274,10 +276,3 @@ export function promptText(number: number): string {
 export function goneOn(messages: readonly Message[], prompt: string): Message[] {
   return [...messages, userMessage(prompt)];
 }
-
-const shape = {
-  type: 'object',
-  properties: { n: { type: 'integer' } },
-  required: ['n'],
-  additionalProperties: false,
-};

@@ -39,6 +39,7 @@ const places: readonly (readonly [number, readonly [site: Site, most: number]])[
   [1, ['gate', 4]],
   [1, ['timer', 5]],
   [1, ['summary', 2]],
+  [1, ['shape', 2]],
   [1, ['blob', 3]],
 ];
 

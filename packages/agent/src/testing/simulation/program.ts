@@ -17,6 +17,7 @@ export type Site =
   | 'event'
   | 'shown'
   | 'summary'
+  | 'shape'
   | 'blob';
 
 /** Something from outside that comes at an exact moment. */
