@@ -1,25 +1,31 @@
-// Runs what every agent has to do on every wire there is, and what the executor has to do, and prints how many
-// cases of each group held on which wire:
+// Runs what every agent has to do on every wire there is, what the executor has to do, and what every harness has to
+// do, and prints how many cases of each group held on which:
 //
-//   npm run contract                   all wires and the executor
+//   npm run contract                   all wires, the executor, all harnesses
+//   npm run contract -- harness        the harnesses
 //   npm run contract -- chat claude    those with such words in their name
 //
 // A case that a wire cannot be asked is off, with the reason; it counts towards neither number. A promise that
 // nobody caught, a warning of the process and memory that is still held at the end are failures like any other.
-import { memoryStore } from '@cobbler/agent';
+import { createHarness, memoryStore } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
-import type { ContractCase, ContractProblem, ContractSubject } from '@cobbler/agent/testing';
+import { connectHarness } from '@cobbler/agent/remote';
+import type { ContractCase, ContractProblem, ContractSubject, HarnessSubject } from '@cobbler/agent/testing';
 import {
   agentContract,
   executorContract,
+  harnessContract,
+  harnessScene,
   runContract,
   scriptCapabilities,
   scriptTesting,
   scriptWire,
 } from '@cobbler/agent/testing';
+import { ServerProcess } from '../apps/server/test/process.ts';
 import { heldBytes } from '../packages/agent/src/testing/agent-contract/memory.ts';
 import { lanternTesting } from '../packages/agent/test/made-up-wire/testing.ts';
 import { createLantern } from '../packages/agent/test/made-up-wire/wire.ts';
+import { delegatedSubjects } from '../packages/delegate/test/subjects.ts';
 import { subjects as claude } from '../packages/provider-claude/test/subjects.ts';
 import { subjects as openai } from '../packages/provider-openai/test/subjects.ts';
 
@@ -42,6 +48,30 @@ const scripted: ContractSubject = {
 
 const lantern: ContractSubject = { name: 'made up', create: createLantern, testing: lanternTesting };
 
+const local: HarnessSubject = {
+  name: 'local',
+  capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
+  open({ handler, report }) {
+    const store = memoryStore();
+    const harness = createHarness({ ...harnessScene(), store, handler, report });
+    return { harness, log: async (sessionId) => store.read(sessionId), close: () => harness.close() };
+  },
+};
+
+const server = new ServerProcess();
+let serving: Promise<void> | undefined;
+
+const remote: HarnessSubject = {
+  name: 'remote',
+  capabilities: local.capabilities,
+  async open({ handler, report }) {
+    serving ??= server.start();
+    await serving;
+    const harness = connectHarness({ url: server.url, token: server.token, handler, report });
+    return { harness, log: (sessionId) => server.log(sessionId), close: () => harness.close() };
+  },
+};
+
 interface Suite {
   readonly name: string;
   readonly cases: () => readonly ContractCase[];
@@ -51,6 +81,10 @@ const suites: readonly Suite[] = [
   ...[...claude, ...openai, scripted, lantern].map((subject) => ({
     name: subject.name,
     cases: () => agentContract(subject),
+  })),
+  ...[local, remote, ...delegatedSubjects()].map((subject) => ({
+    name: `harness ${subject.name}`,
+    cases: () => harnessContract(subject),
   })),
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
 ];
@@ -160,5 +194,6 @@ function print(text: string): void {
 }
 
 const code = await main(process.argv.slice(2));
+await server.dispose();
 // What a case left behind would keep the process alive.
 process.stdout.write('', () => process.exit(code));

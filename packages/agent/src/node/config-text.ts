@@ -55,6 +55,7 @@ const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be
 const count: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
 const amount: Check = (value) => (typeof value === 'number' && value >= 0 ? undefined : 'must be a number');
+const yesOrNo: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
 const temperature: Check = (value) =>
   typeof value === 'number' && (value >= 0 || value === -1) ? undefined : 'must be a number, or -1';
 const address: Check = (value) =>
@@ -76,6 +77,7 @@ const settings: Readonly<Record<keyof FileConfig, Check>> = {
   maxUsd: amount,
   compactAbove: count,
   spillAbove: count,
+  keepSessions: yesOrNo,
 };
 
 function table(check: Check, otherwise: string): Check {

@@ -3,6 +3,7 @@ export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
 export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
 export type { FileConfig, LoadedConfig } from './loaded-config.ts';
+export { type ReapedOrphans, reapOrphans, recordProcesses } from './orphans.ts';
 export { OutputCapture } from './output-capture.ts';
 export type { ProcessEntry } from './process-table.ts';
 export {

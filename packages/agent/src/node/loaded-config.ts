@@ -15,6 +15,8 @@ export interface FileConfig extends AgentConfig {
   readonly compactAbove?: number;
   /** Bytes above which a tool's output is put away; 0 for never. */
   readonly spillAbove?: number;
+  /** Whether the command line keeps sessions. Default true. */
+  readonly keepSessions?: boolean;
 }
 
 /** What was read, and from where. */

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
+/** In the environment of every child, so that a process which has left group, session and parent is found. */
+export const markName = 'COBBLER_PROCESS_TREE';
+
 /** One process that is running; those that only wait to be reaped are not. */
 export interface ProcessEntry {
   readonly pid: number;
@@ -54,6 +57,11 @@ export function readProcessTable(): ProcessEntry[] {
     // No /proc: not Linux.
   }
   return readPs();
+}
+
+/** One process, when it runs and the system has a /proc to tell; the start tells it from others of its number. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  return readStat(String(pid));
 }
 
 /** Whether the environment that a process was started with holds `name=value`. Only Linux can tell. */

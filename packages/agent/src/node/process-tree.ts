@@ -5,8 +5,10 @@ import { AgentError } from '../errors.ts';
 import type { Runtime } from '../runtime.ts';
 import { systemRuntime } from '../runtime.ts';
 import { OutputCapture } from './output-capture.ts';
+import type { ProcessRecord } from './process-record.ts';
+import { currentRecords } from './process-record.ts';
 import type { ProcessEntry } from './process-table.ts';
-import { processTree, readProcessTable, startedWith } from './process-table.ts';
+import { markName, processTree, readProcessTable, startedWith } from './process-table.ts';
 
 /** What supervising needs of the system, replaceable in tests. */
 export interface ProcessSystem {
@@ -29,6 +31,8 @@ export interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Written to standard input, which is then closed. Absent: standard input is empty. */
   readonly input?: string;
+  /** Leaves standard input open after `input`, for `write` and `endInput`. Default false. */
+  readonly keepInputOpen?: boolean;
   /** Ends the tree when it aborts. */
   readonly signal?: AbortSignal;
   /** Ends the tree after that many milliseconds. Default: no limit of its own. */
@@ -67,10 +71,11 @@ export interface SupervisedProcess {
   readonly ended: Promise<ProcessEnd>;
   /** Ends the whole tree; `ended` then says `aborted`. */
   stop(): void;
+  /** Writes to a standard input that was left open. Does nothing when nobody reads it any more. */
+  write(text: string): void;
+  /** Closes a standard input that was left open. */
+  endInput(): void;
 }
-
-/** In the environment of every child, so that a process which has left group, session and parent is found. */
-const markName = 'COBBLER_PROCESS_TREE';
 
 /** From the first look at a tree that was told to end to the next, in milliseconds; then twice as long each time. */
 const firstLookMs = 10;
@@ -98,7 +103,13 @@ const realSystem: ProcessSystem = {
  */
 export function superviseProcess(options: ProcessOptions): SupervisedProcess {
   const tree = new ProcessTree(options);
-  return { pid: tree.pid, ended: tree.ended, stop: () => tree.stop('aborted') };
+  return {
+    pid: tree.pid,
+    ended: tree.ended,
+    stop: () => tree.stop('aborted'),
+    write: (text) => tree.write(text),
+    endInput: () => tree.endInput(),
+  };
 }
 
 class ProcessTree {
@@ -112,6 +123,7 @@ class ProcessTree {
   readonly #stderr: OutputCapture;
   readonly #began: number;
   #child: ChildProcess | undefined;
+  #record: ProcessRecord | undefined;
   #cause: ProcessEnd['cause'] = 'exit';
   #requestStop: () => void = () => {};
   #stopRequested = false;
@@ -141,6 +153,14 @@ class ProcessTree {
     this.#stopRequested = true;
     this.#cause = cause;
     this.#requestStop();
+  }
+
+  write(text: string): void {
+    if (this.#child?.stdin?.writable === true) this.#child.stdin.write(text);
+  }
+
+  endInput(): void {
+    this.#child?.stdin?.end();
   }
 
   /** Kills at once and without waiting, for the moment in which this process exits. */
@@ -182,27 +202,35 @@ class ProcessTree {
       // A process that could not be killed may still hold the other ends.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       child.unref();
+      // What could not be ended stays on record for the next start.
+      if (this.#record !== undefined && this.#look().length === 0) this.#record.forget();
     }
   }
 
   #start(): ChildProcess | AgentError {
-    const { argv, cwd, env, input } = this.#options;
+    const { argv, cwd, env, input, keepInputOpen = false } = this.#options;
+    const hasInput = input !== undefined || keepInputOpen;
+    // Before the start: a Cobbler that is killed right after it must not leave an unknown child.
+    this.#record = currentRecords()?.begin(this.#mark);
     try {
       const child = this.#system.spawn(argv[0], argv.slice(1), {
         cwd,
         env: { ...env, [markName]: this.#mark },
         detached: true,
         windowsHide: true,
-        stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       });
       this.#child = child;
+      if (child.pid !== undefined) this.#record?.started(child.pid);
       this.#read(child, 'stdout', this.#stdout);
       this.#read(child, 'stderr', this.#stderr);
       // A program that ends without reading its input is no failure of ours.
       child.stdin?.on('error', () => {});
-      child.stdin?.end(input);
+      if (input !== undefined) child.stdin?.write(input);
+      if (!keepInputOpen) child.stdin?.end();
       return child;
     } catch (error) {
+      this.#record?.forget();
       return startProblem(error, argv[0]);
     }
   }

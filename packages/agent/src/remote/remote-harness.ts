@@ -31,6 +31,8 @@ export interface RemoteOptions {
   readonly report?: (error: AgentError) => void;
   /** Hears that the connection was lost, each time; it comes back by itself. */
   readonly onLost?: (error: AgentError) => void;
+  /** Hears that the connection is there again, and how many stored events came in between. */
+  readonly onBack?: (events: number) => void;
   /** Waits before coming back grow from base to max. Default 250 and 5,000 ms. */
   readonly back?: { readonly baseMs: number; readonly maxMs: number };
   /** How long a run may be out of touch before it counts as failed, in milliseconds. Default 300,000. */
@@ -75,6 +77,9 @@ class RemoteHarness implements Harness {
   #past: number | undefined;
   /** Up to this one they have to come before the line counts as up. */
   #missing: number | undefined;
+  /** How many events that is. */
+  #behind = 0;
+  #isLost = false;
   #current: RemoteRun | undefined;
   /** What was said about the current run, one after another. */
   #said: Promise<void> = Promise.resolve();
@@ -188,6 +193,7 @@ class RemoteHarness implements Harness {
   }
 
   #onLost(error: AgentError): void {
+    this.#isLost = true;
     this.#options.onLost?.(error);
     const run = this.#current;
     if (run !== undefined && !error.retryable && error.kind !== 'network') this.#giveUp(run, error);
@@ -213,6 +219,7 @@ class RemoteHarness implements Harness {
 
   #greeted(events: number): true {
     this.#past ??= events;
+    this.#behind = Math.max(0, events - this.#state.seq);
     this.#missing = events;
     this.#caughtUp();
     return true;
@@ -224,6 +231,8 @@ class RemoteHarness implements Harness {
     this.#missing = undefined;
     this.#stopPatience();
     this.#line?.up();
+    if (this.#isLost) this.#options.onBack?.(this.#behind);
+    this.#isLost = false;
   }
 
   /** The server has another log than the one that is known here: it is told from its beginning. */

@@ -1,7 +1,7 @@
 import type { AgentError } from '../errors.ts';
 import type { HarnessHandler } from '../handler.ts';
 import type { ContractCase } from './contract-case.ts';
-import type { HarnessCase, Opened } from './harness-contract/cases.ts';
+import type { HarnessCase, HarnessNeed, Opened } from './harness-contract/cases.ts';
 import { busyCases, cancelCases, forkCases, steerCases } from './harness-contract/control.ts';
 import { closeCases, deltaCases, promptCases, readerCases } from './harness-contract/prompts.ts';
 import type { HarnessSubject } from './harness-contract/stand.ts';
@@ -40,11 +40,11 @@ export function harnessContract(subject: HarnessSubject): ContractCase[] {
 }
 
 function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject): ContractCase {
-  const lacking = needs.filter((need) => !subject.capabilities[need]);
+  const lacking = needs.filter((need) => !has(subject, need));
   return {
     group,
     name,
-    ...(lacking.length > 0 && { off: `it has no ${lacking.join(', ')}` }),
+    ...(lacking.length > 0 && { off: `it has no ${lacking.map((need) => words[need]).join(', ')}` }),
     async run() {
       const { heard, handler } = notes();
       const { stand, reports } = await opened(subject, handler);
@@ -65,6 +65,22 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
     },
   };
 }
+
+function has({ capabilities, ownTools }: HarnessSubject, need: HarnessNeed): boolean {
+  if (need === 'calls') return capabilities.tools || ownTools !== undefined;
+  if (need === 'names') return capabilities.tools || ownTools === 'named';
+  return capabilities[need];
+}
+
+const words: Readonly<Record<HarnessNeed, string>> = {
+  tools: 'tools but its own',
+  gate: 'gate',
+  steer: 'steer',
+  fork: 'fork',
+  deltas: 'deltas',
+  calls: 'calls',
+  names: 'names for its calls that others know',
+};
 
 async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {
   const reports: AgentError[] = [];

@@ -23,11 +23,17 @@ export interface Opened {
   readonly reports: readonly AgentError[];
 }
 
+/**
+ * What a case needs: a capability, that tools of the scene are called at all, whoever runs them, or that they
+ * are called by their names and side by side.
+ */
+export type HarnessNeed = keyof HarnessCapabilities | 'calls' | 'names';
+
 /** A case of the contract before it is bound to a harness. */
 export interface HarnessCase {
   readonly group: string;
   readonly name: string;
-  readonly needs: readonly (keyof HarnessCapabilities)[];
+  readonly needs: readonly HarnessNeed[];
   run(scene: Scene): Promise<void>;
 }
 

@@ -86,7 +86,7 @@ export const cancelCases: readonly HarnessCase[] = [
   }),
 ];
 
-const steering = group('steer', ['steer', 'tools']);
+const steering = group('steer', ['steer', 'calls']);
 
 export const steerCases: readonly HarnessCase[] = [
   steering('what is said during a run is heard at the next turn', async ({ harness, log }) => {

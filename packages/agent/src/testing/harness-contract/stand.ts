@@ -13,6 +13,11 @@ export interface HarnessSubject {
   readonly name: string;
   /** What it declares; what it lacks switches cases off. */
   readonly capabilities: HarnessCapabilities;
+  /**
+   * The program behind it has the tools of the scene itself: under their names, or as commands of a tool of its
+   * own, one to an answer. Default: only tools given to the harness are called.
+   */
+  readonly ownTools?: 'named' | 'commands';
   /** Opens a new conversation. Called once or more for each case. */
   open(options: SubjectOptions): Promise<HarnessStand> | HarnessStand;
 }

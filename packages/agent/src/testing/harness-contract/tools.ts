@@ -7,10 +7,12 @@ import type { HarnessCase } from './cases.ts';
 import { group } from './cases.ts';
 import { endOf, seen, soon, storedOf } from './stand.ts';
 
-const running = group('tools', ['tools']);
+const batches = group('tools', ['tools']);
+const running = group('tools', ['calls']);
+const ordered = group('tools', ['names']);
 
 export const toolCases: readonly HarnessCase[] = [
-  running('S4.13 the first tool that fails stops its batch', async ({ harness, heard }) => {
+  batches('S4.13 the first tool that fails stops its batch', async ({ harness, heard }) => {
     const result = await endOf(harness.prompt('use look break look'));
     const answers = result.messages.filter(({ role }) => role === 'tool_result');
     expectEqual(
@@ -30,7 +32,7 @@ export const toolCases: readonly HarnessCase[] = [
     expectEqual([result.status, result.error], ['complete', undefined], 'the end');
     expect(result.text.includes('It broke.'), 'the failure in the answer');
   }),
-  running('S4.13 tools run one after another, in the order of the calls', async ({ harness }) => {
+  ordered('S4.13 tools run one after another, in the order of the calls', async ({ harness }) => {
     const events = await storedOf(harness.prompt('use look look'));
     const places = events.flatMap((event) =>
       event.type === 'tool_started' || event.type === 'tool_result' ? [`${event.type} ${event.index}`] : [],
@@ -147,7 +149,7 @@ export const handlerCases: readonly HarnessCase[] = [
   }),
 ];
 
-const handlingTools = group('handler', ['tools']);
+const handlingTools = group('handler', ['names']);
 
 export const toolHandlerCases: readonly HarnessCase[] = [
   handlingTools('S4.9 a turn with a tool is told as text, call, result, text', async ({ harness, heard }) => {

@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Backend, BackendResult, DelegatePermission, Happening } from '@cobbler/delegate';
+import { claudeCode, codex } from '@cobbler/delegate';
+import type { Rig } from './rig.ts';
+import { expect, expectEqual, until } from './rig.ts';
+
+/** One case with the real programs. */
+export interface Case {
+  readonly name: string;
+  run(rig: Rig): Promise<void>;
+}
+
+type Make = (rig: Rig, permission?: DelegatePermission, timeoutMs?: number) => Backend;
+
+const backends: Readonly<Record<string, Make>> = {
+  'claude-code': ({ claude }, permission = 'read-only', timeoutMs = 60_000) =>
+    claudeCode({ ...claude, permission, timeoutMs }),
+  codex: ({ codex: options }, permission = 'read-only', timeoutMs = 60_000) =>
+    codex({ ...options, permission, timeoutMs }),
+  'codex app-server': ({ codex: options }, permission = 'read-only', timeoutMs = 60_000) =>
+    codex({ ...options, permission, timeoutMs, via: 'app-server' }),
+};
+
+const unknownId = '0f9b1c6e-1a2b-4c3d-8e4f-000000000000';
+
+/** What every program has to do, by whatever way it is spoken to. */
+export const cliCases: readonly Case[] = Object.entries(backends).flatMap(([name, make]) =>
+  // Codex without an app server asks nobody: its tool has to be allowed beforehand.
+  Object.entries(cases(make, name === 'codex' ? 'edit' : 'gate')).map(([what, run]) => ({
+    name: `${name}: ${what}`,
+    run,
+  })),
+);
+
+function cases(make: Make, running: DelegatePermission): Record<string, (rig: Rig) => Promise<void>> {
+  return {
+    'S2.3 create': async (rig) => {
+      const result = await make(rig).run(job(rig, 'scene:say'));
+      expectEqual(
+        [result.status, result.output, result.exitCode],
+        ['completed', 'Hello from the mock.', 0],
+        'the end',
+      );
+      expectEqual([result.usage.inputTokens, result.usage.outputTokens], [120, 30], 'the usage');
+      expectEqual(rig.requests(), 1, 'the requests');
+    },
+    'S2.5 P14 resume, and usage as a difference': async (rig) => {
+      const backend = make(rig);
+      const first = await backend.run(job(rig, 'scene:say'));
+      const resumeId = first.cliSessionId ?? '';
+      const second = await backend.run({ ...job(rig, 'scene:count'), resumeId, before: first.totals });
+      expectEqual([second.output, second.cliSessionId], ['Heard 2.', resumeId], 'the second');
+      expectEqual([second.usage.inputTokens, second.contextLost], [120, false], 'its usage');
+      if (backend.tellsCost) expectEqual(second.usd?.toFixed(6), first.usd?.toFixed(6), 'its cost');
+    },
+    'S1.10 a stale session is begun anew and said to be': async (rig) => {
+      const result = await make(rig).run({ ...job(rig, 'scene:count'), resumeId: unknownId });
+      expectEqual(
+        [result.status, result.output, result.contextLost],
+        ['completed', 'Heard 1.', true],
+        'the end',
+      );
+      expectEqual([result.attempts, rig.requests()], [2, 1], 'the starts and requests');
+    },
+    'P20 a tool call that read-only denies': async (rig) => {
+      const result = await make(rig).run(job(rig, 'scene:shell made-by-shell'));
+      // Codex does not always tell of a command that its sandbox refused: what counts is what was done.
+      expectEqual([result.status, result.output], ['completed', 'All done.'], 'the end');
+      expect(!existsSync(join(rig.workspace, 'made-by-shell')), 'no file');
+    },
+    'P5 529 is tried once more by us and by nobody else': async (rig) => {
+      const result = await make(rig).run(job(rig, 'scene:overloaded'));
+      expectEqual(
+        [result.status, result.error?.kind, result.error?.retryable],
+        ['failed', 'rate_limit', true],
+        'the end',
+      );
+      expectEqual([result.attempts, rig.requests()], [2, 2], 'the starts and requests');
+    },
+    'P6 401 is not tried again': async (rig) => {
+      const result = await make(rig).run(job(rig, 'scene:refused'));
+      expectEqual([result.status, result.error?.kind], ['failed', 'auth'], 'the end');
+      expectEqual([result.attempts, rig.requests()], [1, 1], 'the starts and requests');
+      expect(
+        !JSON.stringify(result).includes('sk-suite') && !JSON.stringify(result).includes('sk-ant'),
+        'no key',
+      );
+    },
+    'S2.17 a time limit while the model is silent': async (rig) => {
+      const result = await make(rig, 'read-only', 4000).run(job(rig, 'scene:silent'));
+      expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
+    },
+    'P3 cancel while a tool ignores SIGTERM': async (rig) => {
+      const process = make(rig, running).start(job(rig, 'scene:stubborn'), {
+        onHappening: (happening) => {
+          if (happening.type === 'asked') process.decide(happening.callId, { type: 'allow' });
+        },
+      });
+      await until(() => existsSync(join(rig.workspace, 'begun')), 'the tool to begin');
+      const told = performance.now();
+      process.stop();
+      expectEqual((await process.result).status, 'cancelled', 'the status');
+      expect(performance.now() - told < 5000, 'the end within 5 s');
+    },
+  };
+}
+
+/** What only some can do. */
+export const specialCases: readonly Case[] = [
+  {
+    name: 'claude-code: P20 a tool call that edit allows',
+    run: async (rig) => {
+      const result = await claudeCode({ ...rig.claude, permission: 'edit' }).run(
+        job(rig, `scene:write ${rig.workspace}`),
+      );
+      expectEqual([result.status, result.denials], ['completed', []], 'the end');
+      expect(existsSync(join(rig.workspace, 'written.txt')), 'the file');
+    },
+  },
+  {
+    name: 'codex: P20 a tool call that edit allows',
+    run: async (rig) => {
+      const result = await codex({ ...rig.codex, permission: 'edit' }).run(job(rig, 'scene:shell made'));
+      expectEqual([result.status, existsSync(join(rig.workspace, 'made'))], ['completed', true], 'the end');
+    },
+  },
+  ...gateCases('claude-code', ({ claude }) => claudeCode({ ...claude, permission: 'gate' })),
+  ...gateCases('codex app-server', ({ codex: options }) => codex({ ...options, permission: 'gate' })),
+  {
+    name: 'claude-code: text is shown while it comes',
+    run: (rig) => showsText(rig, claudeCode(rig.claude)),
+  },
+  {
+    name: 'codex app-server: text is shown while it comes',
+    run: (rig) => showsText(rig, codex({ ...rig.codex, via: 'app-server' })),
+  },
+  {
+    name: 'codex app-server: what is said meanwhile is heard',
+    run: async (rig) => {
+      let steered = false;
+      const process = codex({ ...rig.codex, via: 'app-server' }).start(job(rig, 'scene:listen'), {
+        onHappening: ({ type }) => {
+          if (type === 'result' && !steered) steered = process.steer('scene:listen enough');
+        },
+      });
+      expectEqual((await process.result).output, 'Enough.', 'the answer');
+    },
+  },
+];
+
+function gateCases(name: string, make: (rig: Rig) => Backend): Case[] {
+  const played = async (rig: Rig, allow: boolean): Promise<BackendResult> => {
+    const process = make(rig).start(job(rig, 'scene:shell made-by-gate'), {
+      onHappening: (happening) => {
+        if (happening.type !== 'asked') return;
+        process.decide(happening.callId, allow ? { type: 'allow' } : { type: 'deny', message: 'Not today.' });
+      },
+    });
+    return process.result;
+  };
+  return [true, false].map((allow) => ({
+    name: `${name}: P20 a tool call that the gate ${allow ? 'allows' : 'denies'}`,
+    run: async (rig) => {
+      const { status, denials } = await played(rig, allow);
+      expectEqual([status, denials.length], ['completed', allow ? 0 : 1], 'the end');
+      expectEqual(existsSync(join(rig.workspace, 'made-by-gate')), allow, 'whether there is a file');
+    },
+  }));
+}
+
+async function showsText(rig: Rig, backend: Backend): Promise<void> {
+  const shown: string[] = [];
+  const hear = (happening: Happening) => {
+    if (happening.type === 'delta' && happening.of === 'text') shown.push(happening.text);
+  };
+  await backend.run(job(rig, 'scene:say'), { onHappening: hear });
+  expect(shown.length > 1, 'more than one piece');
+  expectEqual(shown.join(''), 'Hello from the mock.', 'the text');
+}
+
+function job({ workspace }: Rig, prompt: string) {
+  return { prompt, workingDir: workspace };
+}

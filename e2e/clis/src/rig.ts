@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ProgramOptions } from '@cobbler/delegate';
+
+/** Where the programs are. */
+export interface Programs {
+  readonly claude: string;
+  readonly codex: string;
+}
+
+/** What a case plays with: folders of its own, and an environment made from scratch. */
+export interface Rig {
+  readonly programs: Programs;
+  readonly url: string;
+  readonly area: string;
+  readonly workspace: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Marks every process that the case starts. */
+  readonly marker: string;
+  readonly claude: ProgramOptions;
+  readonly codex: ProgramOptions & { readonly baseUrl: string };
+  /** How many requests have come to the models since the case began. */
+  requests(): number;
+  dispose(): void;
+}
+
+const variable = 'COBBLER_CLIS_CASE';
+
+export function makeRig(programs: Programs, url: string, log: string, name: string): Rig {
+  const area = mkdtempSync(join(tmpdir(), 'cobbler-clis-'));
+  const [workspace, home] = [join(area, 'workspace'), join(area, 'home')];
+  for (const folder of [workspace, home]) mkdirSync(folder);
+  const marker = `${name.replaceAll(' ', '-')}-${process.pid}-${Math.round(performance.now())}`;
+  const env = {
+    PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+    HOME: home,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    CLAUDE_CONFIG_DIR: join(home, 'claude'),
+    CODEX_HOME: home,
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'sk-ant-suite-0123456789',
+    OPENAI_API_KEY: 'sk-suite-0123456789',
+  };
+  // Whatever wants to go elsewhere fails.
+  const extraEnv = {
+    [variable]: marker,
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    HTTP_PROXY: '',
+    NO_PROXY: '127.0.0.1',
+  };
+  const common = { env, extraEnv, retryMs: 100, timeoutMs: 60_000 };
+  const before = count(log);
+  return {
+    programs,
+    url,
+    area,
+    workspace,
+    env,
+    marker,
+    claude: { ...common, path: programs.claude },
+    codex: { ...common, path: programs.codex, baseUrl: `${url}/v1` },
+    requests: () => count(log) - before,
+    dispose: () => rmSync(area, { recursive: true, force: true }),
+  };
+}
+
+function count(log: string): number {
+  return readFileSync(log, 'utf8').split('\n').length - 1;
+}
+
+/** Processes whose environment carries the marker of a case, with their command. */
+export function left(marker: string): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
+    try {
+      if (/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) return [];
+      const carries = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${variable}=${marker}\0`);
+      return carries
+        ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')}`]
+        : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Fails a case. */
+export function expect(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`expected ${what}`);
+}
+
+export function expectEqual(actual: unknown, wanted: unknown, what: string): void {
+  const [found, asked] = [JSON.stringify(actual), JSON.stringify(wanted)];
+  if (found !== asked) throw new Error(`${what}: expected ${asked}, found ${found}`);
+}
+
+/** Waits until something is there. */
+export async function until(holds: () => boolean, what: string, ms = 30_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`expected ${what} within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

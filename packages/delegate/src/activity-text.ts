@@ -1,0 +1,9 @@
+/** One line about what a tool is about to do, for people. */
+export function activityText(toolName: string, input: Readonly<Record<string, unknown>>): string {
+  const keys = ['description', 'command', 'file_path', 'path', 'pattern', 'query', 'url', 'prompt'];
+  const found = keys
+    .map((key) => input[key])
+    .find((value) => typeof value === 'string' && value.trim() !== '');
+  const line = typeof found === 'string' ? (found.trim().split('\n')[0] ?? '') : '';
+  return line === '' ? toolName : `${toolName}: ${line.slice(0, 200)}`;
+}

@@ -1,0 +1,213 @@
+import type { AgentError as AgentErrorType, HarnessCapabilities, Usage } from '@cobbler/agent';
+import { AgentError, noUsage, systemRuntime } from '@cobbler/agent';
+import type {
+  Backend,
+  BackendContext,
+  BackendProcess,
+  BackendRequest,
+  BackendResult,
+  CallDecision,
+} from './backend.ts';
+import { failureOf } from './failure.ts';
+import type { Happening } from './happening.ts';
+import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './session-agent.ts';
+
+/** What the sessions of an agent are. */
+export interface AgentBackendOptions {
+  readonly name: string;
+  readonly sessionId: string;
+  /** Such as `plan`. */
+  readonly mode?: string | undefined;
+}
+
+/** A session agent as a backend: its callbacks are what happens. */
+export class AgentBackend implements Backend {
+  readonly name: string;
+  readonly capabilities: HarnessCapabilities = {
+    tools: false,
+    gate: true,
+    steer: false,
+    fork: false,
+    deltas: false,
+  };
+  readonly tellsCost: boolean = true;
+  readonly #agent: SessionAgent;
+  readonly #options: AgentBackendOptions;
+
+  constructor(agent: SessionAgent, options: AgentBackendOptions) {
+    this.name = options.name;
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  problem(): undefined {
+    return undefined;
+  }
+
+  run(request: BackendRequest, context: BackendContext = {}): Promise<BackendResult> {
+    return this.start(request, context).result;
+  }
+
+  start(request: BackendRequest, context: BackendContext = {}): BackendProcess {
+    const { sessionId, mode } = this.#options;
+    const session: AgentSession = {
+      sessionId,
+      workingDirectory: request.workingDir,
+      ...(mode !== undefined && { mode }),
+      claudeSessionId: request.resumeId ?? null,
+    };
+    const teller = new Teller((happening) => context.onHappening?.(happening));
+    let isStopped = false;
+    const stop = () => {
+      isStopped = true;
+      teller.giveUp();
+      this.#agent.cancel(sessionId).catch(() => {});
+    };
+    context.signal?.addEventListener('abort', stop, { once: true });
+    const began = systemRuntime.monotonic();
+    const execute = async (): Promise<AgentResponse> =>
+      this.#agent.execute(request.prompt, session, {
+        canUseTool: (toolName, input, { callId }) => teller.asked(toolName, input, callId),
+        onTextChunk: (text) => teller.text(text),
+        onToolActivity: (activity) => teller.activity(activity),
+      });
+    const result = execute()
+      .then(
+        (response) => teller.over(response),
+        (thrown: unknown) => failed(AgentError.from(thrown)),
+      )
+      .then((outcome): BackendResult => {
+        context.signal?.removeEventListener('abort', stop);
+        const durationMs = systemRuntime.monotonic() - began;
+        return isStopped ? { ...outcome, ...cancelled(this.name), durationMs } : { ...outcome, durationMs };
+      });
+    return {
+      result,
+      stop,
+      decide: (callId, decision) => teller.decide(callId, decision),
+      steer: () => false,
+    };
+  }
+}
+
+/** Turns what an agent tells into what happens. Whatever has begun has ended when something else begins. */
+class Teller {
+  readonly #tell: (happening: Happening) => void;
+  readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
+  /** Calls that were let through and have not ended, oldest first. */
+  #running: string[] = [];
+  /** Tools that were told of and never asked about. */
+  #unasked: ToolActivity[] = [];
+  #calls = 0;
+  #toolCalls = 0;
+  #isOver = false;
+
+  constructor(tell: (happening: Happening) => void) {
+    this.#tell = tell;
+  }
+
+  text(text: string): void {
+    this.#endRunning();
+    this.#tell({ type: 'part', part: { type: 'text', text } });
+  }
+
+  asked(toolName: string, input: Record<string, unknown>, given: string): Promise<CallDecision> {
+    if (this.#isOver) return Promise.resolve({ type: 'deny', message: 'The run was stopped.' });
+    const at = this.#unasked.findIndex((activity) => activity.toolName === toolName);
+    if (at !== -1) this.#unasked.splice(at, 1);
+    const callId = given === '' || this.#waiting.has(given) ? this.#nextId() : given;
+    const decided = new Promise<CallDecision>((resolve) => this.#waiting.set(callId, resolve));
+    this.#begin(callId, toolName, input);
+    this.#tell({ type: 'asked', callId, toolName, arguments: input });
+    return decided;
+  }
+
+  decide(callId: string, decision: CallDecision): void {
+    const resolve = this.#waiting.get(callId);
+    if (resolve === undefined) return;
+    this.#waiting.delete(callId);
+    if (decision.type === 'allow') this.#running.push(callId);
+    resolve(decision);
+  }
+
+  activity(activity: ToolActivity | null): void {
+    if (activity !== null) {
+      this.#unasked.push(activity);
+      return;
+    }
+    const unasked = this.#unasked.shift();
+    if (unasked !== undefined && this.#running.length === 0) this.#never(unasked);
+    else this.#end(this.#running.shift());
+  }
+
+  over(response: AgentResponse): Omit<BackendResult, 'durationMs'> {
+    this.#endRunning();
+    this.giveUp();
+    const { content, sessionId, cost, numTurns, isError, usage = cost > 0 ? uncounted : noUsage } = response;
+    if (sessionId !== null) this.#tell({ type: 'session', id: sessionId });
+    const facts = { ...empty, turns: numTurns, toolCalls: this.#toolCalls, usd: cost, usage };
+    const result = { ...facts, output: content, ...(sessionId !== null && { cliSessionId: sessionId }) };
+    if (!isError) return { ...result, status: 'completed' };
+    return { ...result, status: 'failed', error: new AgentError(failureOf({ message: content }, 'agent')) };
+  }
+
+  /** Nobody decides any more. */
+  giveUp(): void {
+    this.#isOver = true;
+    for (const resolve of this.#waiting.values()) resolve({ type: 'deny', message: 'The run was stopped.' });
+    this.#waiting.clear();
+  }
+
+  #begin(callId: string, toolName: string, input: Record<string, unknown>): void {
+    this.#toolCalls += 1;
+    this.#tell({ type: 'part', part: { type: 'tool_call', id: callId, toolName, arguments: input } });
+    this.#tell({ type: 'answered' });
+  }
+
+  /** A tool that nobody was asked about: its call is known when it is over. */
+  #never({ toolName, description }: ToolActivity): void {
+    const callId = this.#nextId();
+    this.#begin(callId, toolName, { description });
+    this.#end(callId);
+  }
+
+  #endRunning(): void {
+    for (const callId of this.#running.splice(0)) this.#end(callId);
+    for (const activity of this.#unasked.splice(0)) this.#never(activity);
+  }
+
+  #end(callId: string | undefined): void {
+    if (callId !== undefined) this.#tell({ type: 'result', callId, text: '(done)', isError: false });
+  }
+
+  #nextId(): string {
+    this.#calls += 1;
+    return `call-${this.#calls}`;
+  }
+}
+
+/** Money is booked with the tokens it was paid for: where nobody counted them, with one. */
+const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
+
+const empty = {
+  exitCode: null,
+  usage: noUsage,
+  totals: {},
+  turns: 0,
+  toolCalls: 0,
+  denials: [],
+  contextLost: false,
+  attempts: 1,
+  wasted: noUsage,
+} as const;
+
+function failed(error: AgentErrorType): Omit<BackendResult, 'durationMs'> {
+  return { ...empty, status: 'failed', output: error.message, error };
+}
+
+function cancelled(name: string): Pick<BackendResult, 'status' | 'error'> {
+  return {
+    status: 'cancelled',
+    error: new AgentError({ kind: 'aborted', message: `${name} was cancelled.` }),
+  };
+}

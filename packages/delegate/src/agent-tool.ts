@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Environment, Gate, Pricing, Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
+import { cobblerHome, Workspace } from '@cobbler/agent/node';
+import type { Backend, BackendResult, DelegatePermission } from './backend.ts';
+import { claudeCode } from './claude/claude-code.ts';
+import { defaultTimeoutMs } from './cli-backend.ts';
+import { codex } from './codex/codex.ts';
+import { SessionBook } from './session-book.ts';
+import { refusal, Sessions } from './sessions.ts';
+
+/** What the agent tool may do, decided by whoever makes it. */
+export interface AgentToolOptions {
+  /** The folder that no session leaves. */
+  readonly workspace: string;
+  /** Default: Claude Code and Codex, with the permission below. */
+  readonly backends?: readonly Backend[];
+  /** Sessions at a time, finished ones counted until they are destroyed. Default 8. */
+  readonly maxSessions?: number;
+  /** Time limit of one job, in milliseconds. Default 600,000. */
+  readonly timeoutMs?: number;
+  /** What the programs may do; no call can change it. Default `read-only`. */
+  readonly permission?: DelegatePermission;
+  /** With permission `gate`: decides about each call of the programs. Whatever it would ask a person is denied. */
+  readonly gate?: Gate;
+  /** This machine is a sandbox: a superuser may run Claude Code with permission `bypass`. Default false. */
+  readonly sandboxed?: boolean;
+  /**
+   * Where sessions are kept, so that they are gone on with after a restart. Default: a file of the workspace's own
+   * in the folder of `cobblerHome`. Null: in memory.
+   */
+  readonly sessionsFile?: string | null;
+  /** What a backend's jobs cost that does not say so itself, by its name. */
+  readonly pricing?: Pricing;
+  /** Run jobs of unknown price under a money limit. Default false. */
+  readonly allowUnpriced?: boolean;
+  /** Default: the environment of this process. */
+  readonly env?: Environment;
+  readonly runtime?: Runtime;
+}
+
+/** The tool `agent`, and how to end what it has started. */
+export interface AgentTool extends Tool {
+  /** Ends every job, those in the background too. Resolves when nothing runs any more. */
+  close(): Promise<void>;
+}
+
+interface AgentArgs {
+  readonly action: 'create' | 'send' | 'status' | 'list' | 'destroy';
+  readonly backend?: string;
+  readonly prompt?: string;
+  readonly working_dir?: string;
+  readonly system_prompt?: string;
+  readonly max_turns?: number;
+  readonly async?: boolean;
+  readonly session_id?: string;
+}
+
+/** What ending a program may take on top of the time of the job itself, in milliseconds. */
+const endingMs = 10_000;
+
+/**
+ * The tool by which a model hands work to Claude Code or Codex, as seed S2 has it: create, send, status, list and
+ * destroy. What the jobs use counts towards the budget of the run that calls it.
+ * @throws AgentError `invalid` for a workspace that is no folder, or permission `gate` without a gate.
+ */
+export function createAgentTool(options: AgentToolOptions): AgentTool {
+  const { permission = 'read-only', timeoutMs = defaultTimeoutMs } = options;
+  if (permission === 'gate' && options.gate === undefined)
+    throw new AgentError({ kind: 'invalid', message: 'The permission "gate" needs a gate that decides.' });
+  const workspace = new Workspace(options.workspace);
+  const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);
+  const sessions = new Sessions({
+    book: new SessionBook(bookPath(options, workspace.root)),
+    backends,
+    maxSessions: options.maxSessions ?? 8,
+    gate: options.gate,
+    pricing: options.pricing,
+    allowUnpriced: options.allowUnpriced ?? false,
+  });
+  const tool = defineTool<AgentArgs>({
+    name: 'agent',
+    description: descriptionOf(backends, permission, timeoutMs),
+    parameters: parametersOf(backends),
+    effect: 'once',
+    timeoutMs: timeoutMs + endingMs,
+    subject: ({ action, backend, session_id, prompt }) =>
+      [action, backend ?? session_id, prompt].filter((word) => word !== undefined).join(' '),
+    execute: (args, context) => perform(sessions, workspace, args, context),
+  });
+  return { ...tool, close: () => sessions.close() };
+}
+
+function defaultBackends(
+  { env, runtime, sandboxed }: AgentToolOptions,
+  permission: DelegatePermission,
+  timeoutMs: number,
+): Backend[] {
+  const common = {
+    permission,
+    timeoutMs,
+    ...(env !== undefined && { env }),
+    ...(runtime !== undefined && { runtime }),
+    ...(sandboxed !== undefined && { sandboxed }),
+  };
+  return [claudeCode(common), codex(common)];
+}
+
+function bookPath({ sessionsFile, env = process.env }: AgentToolOptions, root: string): string | undefined {
+  if (sessionsFile !== undefined) return sessionsFile ?? undefined;
+  const home = cobblerHome(env);
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  return home === undefined ? undefined : join(home, 'agents', `${name}.json`);
+}
+
+function perform(
+  sessions: Sessions,
+  workspace: Workspace,
+  args: AgentArgs,
+  context: ToolContext,
+): Promise<ToolOutput> | ToolOutput {
+  switch (args.action) {
+    case 'create':
+      return create(sessions, workspace, args, context);
+    case 'send':
+      return work(sessions, needed(args, 'session_id'), args, context);
+    case 'status':
+      return answer(sessions.report(sessions.get(needed(args, 'session_id'))));
+    case 'list':
+      return answer(sessions.all().map((session) => sessions.report(session)));
+    case 'destroy':
+      return sessions.destroy(needed(args, 'session_id')).then(answer);
+  }
+}
+
+async function create(
+  sessions: Sessions,
+  workspace: Workspace,
+  args: AgentArgs,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  needed(args, 'prompt');
+  const workingDir = await workspace.directory(args.working_dir ?? '.');
+  const { id } = sessions.open({
+    backend: needed(args, 'backend'),
+    workingDir,
+    ...(args.system_prompt !== undefined && { systemPrompt: args.system_prompt }),
+    ...(args.max_turns !== undefined && { maxTurns: args.max_turns }),
+  });
+  try {
+    return await work(sessions, id, args, context);
+  } catch (thrown) {
+    // Of a session whose first job never began there is nothing to go on with.
+    await sessions.destroy(id);
+    throw thrown;
+  }
+}
+
+async function work(
+  sessions: Sessions,
+  id: string,
+  args: AgentArgs,
+  { signal, budget, progress }: ToolContext,
+): Promise<ToolOutput> {
+  const prompt = needed(args, 'prompt');
+  const inBackground = args.async === true;
+  const means = {
+    budget,
+    inBackground,
+    progress: inBackground ? () => {} : progress,
+    ...(!inBackground && { signal }),
+  };
+  const job = await sessions.begin(id, prompt, means);
+  if (inBackground) return answer(sessions.report(sessions.get(id)));
+  const result = await job.over;
+  return answer(sessions.report(sessions.get(id)), {
+    isError: result.status !== 'completed',
+    summary: summaryOf(result),
+  });
+}
+
+function needed(args: AgentArgs, name: 'prompt' | 'backend' | 'session_id'): string {
+  const value = args[name];
+  if (value === undefined || value.trim() === '') throw refusal(`The action ${args.action} needs ${name}.`);
+  return value;
+}
+
+function answer(report: object, rest: { isError?: boolean; summary?: string } = {}): ToolOutput {
+  return toolOutput({ content: JSON.stringify(report, undefined, 2), ...rest });
+}
+
+function summaryOf({ status, turns, usage, usd }: BackendResult): string {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const cost = usd === undefined ? '' : `, $${usd.toFixed(4)}`;
+  return `${status}: ${turns} turns, ${tokens} tokens${cost}`;
+}
+
+function descriptionOf(
+  backends: readonly Backend[],
+  permission: DelegatePermission,
+  timeoutMs: number,
+): string {
+  const names = backends.map(({ name }) => name).join(' and ');
+  const may = {
+    'read-only': 'They may look and not change anything.',
+    gate: 'Each of their calls is checked.',
+    edit: 'They may change files.',
+    bypass: 'They may do whatever the user may.',
+  }[permission];
+  return (
+    `Hands a whole task to another coding agent (${names}) with tools of its own, and gives its result. ${may} ` +
+    'create starts a session with a task; send says more in it; status tells how one stands; list shows all; ' +
+    'destroy ends and forgets one. With async the call returns at once: ask for the result with status. ' +
+    `A task may take ${timeoutMs / 1000} s.`
+  );
+}
+
+function parametersOf(backends: readonly Backend[]) {
+  const text = (description: string) => ({ type: 'string', description });
+  return {
+    type: 'object',
+    properties: {
+      action: { type: 'string', enum: ['create', 'send', 'status', 'list', 'destroy'] },
+      backend: { type: 'string', enum: backends.map(({ name }) => name), description: 'For create.' },
+      prompt: text('For create and send: the task, with everything the other agent has to know.'),
+      working_dir: text('For create: a folder of the workspace. Default: the workspace.'),
+      system_prompt: text('For create: instructions for the whole session.'),
+      max_turns: { type: 'integer', minimum: 1, description: 'For create: most answers of its model.' },
+      async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
+      session_id: text('For send, status and destroy: such as as-1.'),
+    },
+    required: ['action'],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,88 @@
+import type { BackendProcess } from './backend.ts';
+
+/** What a call gave. */
+interface Outcome {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** What is known of one call: who decided what, and how it went. */
+interface Known {
+  /** What the program wants to run it with; present while it waits for a decision. */
+  asked?: Record<string, unknown>;
+  verdict?: { readonly allow: Record<string, unknown> } | { readonly deny: string };
+  outcome?: Outcome;
+  settle?: (outcome: Outcome | undefined) => void;
+}
+
+/**
+ * The calls of one job. The program asks about them and tells what they gave, the loop decides about them and
+ * waits for what they gave, in whatever order these come.
+ */
+export class Calls {
+  readonly #known: Map<string, Known> = new Map();
+  #process: Pick<BackendProcess, 'decide'> | undefined;
+  #isOver = false;
+
+  decideBy(process: Pick<BackendProcess, 'decide'>): void {
+    this.#process = process;
+    for (const [callId, known] of this.#known) this.#decide(callId, known);
+  }
+
+  /** The program asks. */
+  asked(callId: string, given: Record<string, unknown>): void {
+    const known = this.#of(callId);
+    known.asked = given;
+    this.#decide(callId, known);
+  }
+
+  /** The program tells what a call gave. */
+  done(callId: string, { text, isError }: Outcome): void {
+    const known = this.#of(callId);
+    known.outcome = { text, isError };
+    known.settle?.(known.outcome);
+  }
+
+  /** The loop has answered a call itself. Nothing, for one that it let through. */
+  refused(callId: string, message: string): void {
+    const known = this.#of(callId);
+    known.verdict ??= { deny: message };
+    this.#decide(callId, known);
+  }
+
+  /** The loop lets a call through and waits. Rejects when the program ends before it is done. */
+  async allowed(callId: string, given: Record<string, unknown>, signal: AbortSignal): Promise<Outcome> {
+    const known = this.#of(callId);
+    known.verdict ??= { allow: given };
+    this.#decide(callId, known);
+    if (known.outcome !== undefined) return known.outcome;
+    const outcome = await new Promise<Outcome | undefined>((resolve) => {
+      known.settle = resolve;
+      if (this.#isOver) resolve(undefined);
+      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    if (outcome === undefined) throw new Error('The program ended before this call was done.');
+    return outcome;
+  }
+
+  /** The program has ended. */
+  end(): void {
+    this.#isOver = true;
+    for (const { settle, outcome } of this.#known.values()) settle?.(outcome);
+  }
+
+  #of(callId: string): Known {
+    const known = this.#known.get(callId) ?? {};
+    this.#known.set(callId, known);
+    return known;
+  }
+
+  #decide(callId: string, known: Known): void {
+    const { asked, verdict } = known;
+    if (asked === undefined || verdict === undefined || this.#process === undefined) return;
+    delete known.asked;
+    if ('deny' in verdict) return this.#process.decide(callId, { type: 'deny', message: verdict.deny });
+    const isSame = JSON.stringify(verdict.allow) === JSON.stringify(asked);
+    this.#process.decide(callId, { type: 'allow', ...(!isSame && { arguments: verdict.allow }) });
+  }
+}

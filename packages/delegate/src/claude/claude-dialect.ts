@@ -1,0 +1,168 @@
+import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
+import type { Dialect, Talk } from '../dialect.ts';
+import { fieldsOf, objectIn, textOf } from '../fields.ts';
+import type { Happening } from '../happening.ts';
+import { claudeName, readClaudeLine } from './claude-line.ts';
+
+/** What Claude Code is told where it is made a backend. */
+export interface ClaudeSettings {
+  /** A model of Claude Code, or an alias of its own. Default: its own choice. */
+  readonly model?: string;
+  /** Settings of the machine that it reads: `user`, `project`, `local`. Default: none. */
+  readonly settingSources?: readonly ('user' | 'project' | 'local')[];
+}
+
+const modes: Readonly<Record<DelegatePermission, readonly string[]>> = {
+  'read-only': ['--permission-mode', 'dontAsk', '--disallowedTools', 'Edit,Write,NotebookEdit'],
+  gate: ['--permission-mode', 'default', '--permission-prompt-tool', 'stdio'],
+  edit: ['--permission-mode', 'acceptEdits'],
+  bypass: ['--dangerously-skip-permissions'],
+};
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Claude Code in its print mode, with everything as JSON lines. */
+export function claudeDialect(permission: DelegatePermission, settings: ClaudeSettings): Dialect {
+  const isGated = permission === 'gate';
+  return {
+    name: claudeName,
+    program: 'claude',
+    permission,
+    capabilities: { tools: false, gate: isGated, steer: false, fork: false, deltas: true },
+    tellsCost: true,
+    variables: [
+      'ANTHROPIC_API_KEY',
+      'ANTHROPIC_AUTH_TOKEN',
+      'ANTHROPIC_BASE_URL',
+      'CLAUDE_CODE_OAUTH_TOKEN',
+      'CLAUDE_CONFIG_DIR',
+    ],
+    settings: {
+      // One layer tries again, and it is ours.
+      CLAUDE_CODE_MAX_RETRIES: '0',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+    isSessionId: (id) => uuid.test(id),
+    argv: (request) => argv(permission, settings, request),
+    talk: (request, say) => (isGated ? new GatedTalk(request, say) : plainTalk(request)),
+    isStale: (stderr) => /No conversation found/i.test(stderr),
+  };
+}
+
+function argv(permission: DelegatePermission, settings: ClaudeSettings, request: BackendRequest): string[] {
+  const { resumeId, systemPrompt, maxTurns, maxUsd } = request;
+  const given = (flag: string, value: string | number | undefined) =>
+    value === undefined ? [] : [flag, String(value)];
+  return [
+    '-p',
+    ...['--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+    ...(permission === 'gate' ? ['--input-format', 'stream-json'] : []),
+    ...modes[permission],
+    ...['--setting-sources', (settings.settingSources ?? []).join(','), '--strict-mcp-config'],
+    ...given('--model', settings.model),
+    ...given('--resume', resumeId),
+    // Without, what is appended when a conversation is taken up again is not heard.
+    ...(systemPrompt === undefined
+      ? []
+      : ['--append-system-prompt', systemPrompt, '--system-prompt-snapshot', 'off']),
+    ...given('--max-turns', maxTurns),
+    ...given('--max-budget-usd', maxUsd),
+  ];
+}
+
+function plainTalk({ prompt }: BackendRequest): Talk {
+  return { opening: unslashed(prompt), staysOpen: false, hear: readClaudeLine };
+}
+
+/** What begins with a slash is a command to Claude Code and never reaches its model. */
+function unslashed(prompt: string): string {
+  return prompt.trimStart().startsWith('/') ? `The task:\n${prompt}` : prompt;
+}
+
+/**
+ * Claude Code asks on its standard output before each call and waits for an answer on its input: by a hook for
+ * every call, reads included, and by its permission prompt for what its own rules would refuse.
+ */
+class GatedTalk implements Talk {
+  readonly opening: string;
+  readonly staysOpen: boolean = true;
+  readonly #say: (line: string) => void;
+  /** How to answer each call that waits. */
+  readonly #waiting: Map<string, (decision: CallDecision) => object> = new Map();
+  /** Calls that were decided about: their permission prompt needs no second decision. */
+  readonly #decided: Map<string, CallDecision> = new Map();
+  readonly #requests: Map<string, string> = new Map();
+
+  constructor({ prompt }: BackendRequest, say: (line: string) => void) {
+    this.#say = say;
+    const hooks = { PreToolUse: [{ matcher: null, hookCallbackIds: [hookId] }] };
+    const hello = { type: 'control_request', request_id: 'hello', request: { subtype: 'initialize', hooks } };
+    const message = { role: 'user', content: [{ type: 'text', text: unslashed(prompt) }] };
+    const said = { type: 'user', session_id: '', parent_tool_use_id: null, message };
+    this.opening = `${JSON.stringify(hello)}\n${JSON.stringify(said)}\n`;
+  }
+
+  hear(line: string): readonly Happening[] {
+    const object = objectIn(line);
+    if (object?.['type'] !== 'control_request') return readClaudeLine(line);
+    const request = fieldsOf(object['request']);
+    const requestId = textOf(object['request_id']);
+    if (request['subtype'] === 'hook_callback')
+      return this.#asked(requestId, fieldsOf(request['input']), request);
+    if (request['subtype'] !== 'can_use_tool') {
+      this.#respond(requestId, {});
+      return [];
+    }
+    const callId = textOf(request['tool_use_id']);
+    const decided = this.#decided.get(callId);
+    if (decided !== undefined) this.#respond(requestId, promptAnswer(decided, fieldsOf(request['input'])));
+    else this.#wait(callId, requestId, (decision) => promptAnswer(decision, fieldsOf(request['input'])));
+    return decided === undefined ? [asked(callId, request['tool_name'], request['input'])] : [];
+  }
+
+  decide(callId: string, decision: CallDecision): void {
+    const answer = this.#waiting.get(callId);
+    if (answer === undefined) return;
+    this.#waiting.delete(callId);
+    this.#decided.set(callId, decision);
+    this.#respond(this.#requests.get(callId) ?? '', answer(decision));
+  }
+
+  #asked(requestId: string, input: Readonly<Record<string, unknown>>, request: object): readonly Happening[] {
+    const callId = textOf(fieldsOf(request)['tool_use_id']) || textOf(input['tool_use_id']);
+    this.#wait(callId, requestId, hookAnswer);
+    return [asked(callId, input['tool_name'], input['tool_input'])];
+  }
+
+  #wait(callId: string, requestId: string, answer: (decision: CallDecision) => object): void {
+    this.#waiting.set(callId, answer);
+    this.#requests.set(callId, requestId);
+  }
+
+  #respond(requestId: string, response: object): void {
+    const body = { subtype: 'success', request_id: requestId, response };
+    this.#say(JSON.stringify({ type: 'control_response', response: body }));
+  }
+}
+
+const hookId = 'each-call';
+
+function asked(callId: string, toolName: unknown, input: unknown): Happening {
+  return { type: 'asked', callId, toolName: textOf(toolName), arguments: { ...fieldsOf(input) } };
+}
+
+function hookAnswer(decision: CallDecision): object {
+  const hookEventName = 'PreToolUse';
+  if (decision.type === 'deny') {
+    const denied = { permissionDecision: 'deny', permissionDecisionReason: decision.message };
+    return { hookSpecificOutput: { hookEventName, ...denied } };
+  }
+  const { arguments: changed } = decision;
+  const allowed = { permissionDecision: 'allow', ...(changed !== undefined && { updatedInput: changed }) };
+  return { hookSpecificOutput: { hookEventName, ...allowed } };
+}
+
+function promptAnswer(decision: CallDecision, input: object): object {
+  if (decision.type === 'deny') return { behavior: 'deny', message: decision.message };
+  return { behavior: 'allow', updatedInput: decision.arguments ?? input };
+}

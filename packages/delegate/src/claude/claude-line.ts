@@ -1,0 +1,193 @@
+import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
+import { failureOf } from '../failure.ts';
+import type { Fields } from '../fields.ts';
+import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../fields.ts';
+import type { End, Happening } from '../happening.ts';
+
+export const claudeName = 'claude-code';
+
+/** Why Claude Code says that a conversation cannot be gone on with; seen in 2.1. */
+const gone = /No conversation found|is not a valid session|not a UUID/i;
+
+const stops: Readonly<Record<string, StopReason>> = {
+  end_turn: 'complete',
+  stop_sequence: 'complete',
+  tool_use: 'tool_use',
+  max_tokens: 'max_tokens',
+  refusal: 'refusal',
+  model_context_window_exceeded: 'context_full',
+};
+
+/** One line of `--output-format stream-json`. Noise and kinds of a later version happen to be nothing. */
+export function readClaudeLine(line: string): Happening[] {
+  const object = objectIn(line);
+  return object === undefined ? [] : readClaudeMessage(object);
+}
+
+/** One message of Claude Code, from its standard output or from the Agent SDK: they are the same. */
+export function readClaudeMessage(message: Fields): Happening[] {
+  // What the agents under it say is its own affair; what they used is in its result.
+  if (typeof message['parent_tool_use_id'] === 'string') return [];
+  switch (message['type']) {
+    case 'system':
+      return readSystem(message);
+    case 'assistant':
+      return readAssistant(message);
+    case 'user':
+      return readUser(message);
+    case 'stream_event':
+      return readStreamEvent(fieldsOf(message['event']));
+    case 'result':
+      return [readResult(message)];
+    default:
+      return [];
+  }
+}
+
+function readSystem(message: Fields): Happening[] {
+  if (message['subtype'] === 'init') {
+    const model = textOf(message['model']);
+    const id = textOf(message['session_id']);
+    return id === '' ? [] : [{ type: 'session', id, ...(model !== '' && { model }) }];
+  }
+  if (message['subtype'] === 'api_retry') {
+    const status = numberOf(message['error_status']);
+    return [
+      {
+        type: 'withdrawn',
+        attempt: numberOf(message['attempt']) ?? 1,
+        error: failureOf({ message: textOf(message['error']) || 'The service failed.', status }, claudeName),
+        delayMs: numberOf(message['retry_delay_ms']) ?? 0,
+      },
+    ];
+  }
+  if (message['subtype'] === 'permission_denied')
+    return [{ type: 'notice', text: `denied: ${textOf(message['tool_name'])}` }];
+  return [];
+}
+
+function readAssistant(message: Fields): Happening[] {
+  // Words of Claude Code about a failure, not of the model: the result says the same in fields.
+  if (message['is_api_error_message'] === true) return [];
+  const body = fieldsOf(message['message']);
+  const answer = textOf(body['id']);
+  const model = textOf(body['model']);
+  return listOf(body['content']).flatMap((block): Happening[] => {
+    const part = partOf(fieldsOf(block));
+    if (part === undefined) return [];
+    return [{ type: 'part', part, ...(answer !== '' && { answer }), ...(model !== '' && { model }) }];
+  });
+}
+
+function partOf(block: Fields): AssistantPart | undefined {
+  if (block['type'] === 'text') return { type: 'text', text: textOf(block['text']) };
+  if (block['type'] === 'thinking') return { type: 'reasoning', text: textOf(block['thinking']) };
+  if (block['type'] !== 'tool_use') return undefined;
+  return {
+    type: 'tool_call',
+    id: textOf(block['id']),
+    toolName: textOf(block['name']),
+    arguments: { ...fieldsOf(block['input']) },
+  };
+}
+
+function readUser(message: Fields): Happening[] {
+  return listOf(fieldsOf(message['message'])['content']).flatMap((item): Happening[] => {
+    const block = fieldsOf(item);
+    if (block['type'] !== 'tool_result') return [];
+    const isError = block['is_error'] === true;
+    return [
+      { type: 'result', callId: textOf(block['tool_use_id']), text: resultText(block['content']), isError },
+    ];
+  });
+}
+
+function resultText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const lines = listOf(content).map((item) => {
+    const { type, text } = fieldsOf(item);
+    return type === 'text' ? textOf(text) : `[${textOf(type) || 'something'}]`;
+  });
+  return lines.join('\n');
+}
+
+function readStreamEvent(event: Fields): Happening[] {
+  if (event['type'] === 'content_block_delta') {
+    const delta = fieldsOf(event['delta']);
+    if (delta['type'] === 'text_delta') return [{ type: 'delta', of: 'text', text: textOf(delta['text']) }];
+    if (delta['type'] === 'thinking_delta')
+      return [{ type: 'delta', of: 'reasoning', text: textOf(delta['thinking']) }];
+    return [];
+  }
+  if (event['type'] !== 'message_delta') return [];
+  const stop = stops[textOf(fieldsOf(event['delta'])['stop_reason'])];
+  return [
+    { type: 'answered', usage: usageOf(fieldsOf(event['usage'])), ...(stop !== undefined && { stop }) },
+  ];
+}
+
+/** Claude Code counts input that came from or went to the cache apart. */
+export function usageOf(usage: Fields): Usage {
+  const read = numberOf(usage['cache_read_input_tokens']) ?? 0;
+  const written = numberOf(usage['cache_creation_input_tokens']) ?? 0;
+  const thought = numberOf(fieldsOf(usage['output_tokens_details'])['thinking_tokens']);
+  return {
+    inputTokens: (numberOf(usage['input_tokens']) ?? 0) + read + written,
+    outputTokens: numberOf(usage['output_tokens']) ?? 0,
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    ...(thought !== undefined && { reasoningTokens: thought }),
+  };
+}
+
+function readResult(result: Fields): End {
+  const ok = result['subtype'] === 'success' && result['is_error'] !== true;
+  const turns = numberOf(result['num_turns']);
+  const usd = numberOf(result['total_cost_usd']);
+  const stop = stops[textOf(result['stop_reason'])];
+  const text = typeof result['result'] === 'string' ? result['result'] : undefined;
+  const denials = listOf(result['permission_denials']).map((denial) => textOf(fieldsOf(denial)['tool_name']));
+  const errors = listOf(result['errors']).map(textOf);
+  return {
+    type: 'end',
+    ok,
+    ...(text !== undefined && { text }),
+    ...(!ok && { error: errorOf(result, text ?? errors.join('; ')) }),
+    ...(stop !== undefined && { stop }),
+    ...(result['api_error'] === 'max_output_tokens' && { stop: 'max_tokens' as const }),
+    ...(turns !== undefined && { turns }),
+    usage: usageOf(fieldsOf(result['usage'])),
+    ...(usd !== undefined && { totalUsd: usd }),
+    ...usdOf(fieldsOf(result['model_usage_since_last_result'])),
+    ...(denials.length > 0 && { denials }),
+    ...(!ok && turns === 0 && errors.some((error) => gone.test(error)) && { stale: true }),
+  };
+}
+
+/** What the models of this run cost; nothing where it is not told. */
+function usdOf(models: Fields): { usd?: number } {
+  const costs = Object.values(models).map((model) => numberOf(fieldsOf(model)['costUSD']) ?? 0);
+  return costs.length === 0 ? {} : { usd: costs.reduce((sum, cost) => sum + cost, 0) };
+}
+
+/** A status first, then the connection, then the kind of end; words only where there is nothing else. */
+function errorOf(result: Fields, message: string): ErrorData {
+  const subtype = textOf(result['subtype']);
+  if (subtype === 'error_max_turns') return limited('turns', message);
+  if (subtype === 'error_max_budget_usd') return limited('usd', message);
+  if (/^aborted/.test(textOf(result['terminal_reason'])))
+    return { kind: 'aborted', message: message || 'Claude Code was interrupted.', provider: claudeName };
+  if (result['terminal_reason'] === 'prompt_too_long')
+    return { kind: 'invalid', code: 'context_full', message, provider: claudeName };
+  const status = numberOf(result['api_error_status']);
+  return failureOf({ message, status, connection: result['api_error'] === 'connection_failed' }, claudeName);
+}
+
+function limited(code: 'turns' | 'usd', message: string): ErrorData {
+  return {
+    kind: 'limit',
+    code,
+    message: message || `The limit on ${code} was reached.`,
+    provider: claudeName,
+  };
+}

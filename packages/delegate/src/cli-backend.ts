@@ -1,0 +1,349 @@
+import type {
+  AgentError as AgentErrorType,
+  Environment,
+  HarnessCapabilities,
+  Runtime,
+  Usage,
+} from '@cobbler/agent';
+import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
+import { OutputCapture } from '@cobbler/agent/node';
+import type {
+  Backend,
+  BackendContext,
+  BackendProcess,
+  BackendRequest,
+  BackendResult,
+  CallDecision,
+} from './backend.ts';
+import type { Dialect } from './dialect.ts';
+import type { Errand, RunningErrand } from './errand.ts';
+import { mostOutput, runErrand, silentFailure } from './errand.ts';
+import type { Happening, Totals } from './happening.ts';
+import { usageSince, usdSince } from './happening.ts';
+import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
+
+/** What every backend over a program of the machine may be told. */
+export interface ProgramOptions {
+  /** Where the program is looked for and what it may see is taken from. Default: that of this process. */
+  readonly env?: Environment;
+  /** Variables that the program is given besides. */
+  readonly extraEnv?: Readonly<Record<string, string>>;
+  /** The program itself. Default: looked up on the PATH, once, when the backend is made. */
+  readonly path?: string;
+  /** Time limit of one job, tries included, in milliseconds. Default 600,000. */
+  readonly timeoutMs?: number;
+  /** From SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
+  readonly graceMs?: number;
+  /** Tries after the first one, for failures that may pass. Default 1. */
+  readonly retries?: number;
+  /** Before such a try, in milliseconds: half of it is fixed and half chance. Default 2,000. */
+  readonly retryMs?: number;
+  /** This machine is a sandbox: a superuser may run Claude Code without permissions. Default false. */
+  readonly sandboxed?: boolean;
+  readonly runtime?: Runtime;
+}
+
+export const defaultTimeoutMs = 600_000;
+
+/** A backend over a program that speaks the dialect. Looks the program up once. */
+export class CliBackend implements Backend {
+  readonly name: string;
+  readonly capabilities: HarnessCapabilities;
+  readonly tellsCost: boolean;
+  readonly #dialect: Dialect;
+  readonly #options: ProgramOptions;
+  readonly #program: string | undefined;
+
+  constructor(dialect: Dialect, options: ProgramOptions) {
+    this.name = dialect.name;
+    this.capabilities = dialect.capabilities;
+    this.tellsCost = dialect.tellsCost;
+    this.#dialect = dialect;
+    this.#options = options;
+    this.#program = options.path ?? findProgram(dialect.program, options.env ?? process.env);
+  }
+
+  problem(): AgentErrorType | undefined {
+    const { permission, program } = this.#dialect;
+    if (this.#program === undefined) return notFound(program);
+    const isRoot = process.getuid?.() === 0;
+    if (program !== 'claude' || permission !== 'bypass' || !isRoot || this.#options.sandboxed === true)
+      return undefined;
+    const message =
+      'Claude Code does not run without permissions as the superuser. Run Cobbler as another user, or say that this machine is a sandbox.';
+    return new AgentError({ kind: 'invalid', code: 'bypass_as_root', message });
+  }
+
+  run(request: BackendRequest, context: BackendContext = {}): Promise<BackendResult> {
+    return this.start(request, context).result;
+  }
+
+  start(request: BackendRequest, context: BackendContext = {}): BackendProcess {
+    const job = new Job(
+      { dialect: this.#dialect, path: this.#program, problem: this.problem() },
+      this.#options,
+      request,
+      context,
+    );
+    return {
+      result: job.result(),
+      stop: () => job.stop(),
+      decide: (callId, decision) => job.decide(callId, decision),
+      steer: (text) => job.steer(text),
+    };
+  }
+}
+
+/** The program that a job is for. */
+interface Subject {
+  readonly dialect: Dialect;
+  readonly path: string | undefined;
+  readonly problem: AgentErrorType | undefined;
+}
+
+/** One job: as many starts of the program as it takes, one after another. */
+class Job {
+  readonly #dialect: Dialect;
+  readonly #program: string | undefined;
+  readonly #problem: AgentErrorType | undefined;
+  readonly #options: ProgramOptions;
+  readonly #request: BackendRequest;
+  readonly #context: BackendContext;
+  readonly #runtime: Runtime;
+  readonly #began: number;
+  #errand: RunningErrand | undefined;
+  #endPause = () => {};
+  #isStopped = false;
+  /** Why we ended it, other than because somebody wished so. */
+  #overrun: AgentErrorType | undefined;
+  #spent: Usage = noUsage;
+  #wasted: Usage = noUsage;
+  #attempts = 0;
+  #contextLost = false;
+
+  constructor(
+    { dialect, path, problem }: Subject,
+    options: ProgramOptions,
+    request: BackendRequest,
+    context: BackendContext,
+  ) {
+    this.#dialect = dialect;
+    this.#program = path;
+    this.#problem = problem;
+    this.#options = options;
+    this.#request = request;
+    this.#context = context;
+    this.#runtime = options.runtime ?? systemRuntime;
+    this.#began = this.#runtime.monotonic();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#endPause();
+    this.#errand?.stop();
+  }
+
+  decide(callId: string, decision: CallDecision): void {
+    this.#errand?.decide(callId, decision);
+  }
+
+  steer(text: string): boolean {
+    return this.#errand?.steer(text) ?? false;
+  }
+
+  /** Never rejects. */
+  async result(): Promise<BackendResult> {
+    const { signal } = this.#context;
+    const onAbort = () => this.stop();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) this.#isStopped = true;
+    try {
+      return await this.#tries();
+    } catch (thrown) {
+      return this.#failed(AgentError.from(thrown), undefined);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #tries(): Promise<BackendResult> {
+    const program = this.#program;
+    if (program === undefined || this.#problem !== undefined)
+      throw this.#problem ?? notFound(this.#dialect.program);
+    let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
+    if (request.resumeId !== undefined && !this.#dialect.isSessionId(request.resumeId))
+      request = this.#withoutContext(request);
+    const retries = this.#options.retries ?? 1;
+    for (let retry = 0; ; ) {
+      if (this.#isStopped) return this.#stopped(undefined);
+      const errand = await this.#try(program, request);
+      if (this.#isStopped) return this.#stopped(errand);
+      if (request.resumeId !== undefined && this.#isStale(errand)) {
+        request = this.#withoutContext(request);
+        continue;
+      }
+      const error = this.#errorOf(errand, program);
+      if (error === undefined || !error.retryable || errand.toolCalls > 0 || retry >= retries)
+        return error === undefined ? this.#completed(errand, request) : this.#failed(error, errand, request);
+      retry += 1;
+      await this.#pauseBefore(retry, error, errand);
+    }
+  }
+
+  #try(program: string, request: BackendRequest): Promise<Errand> {
+    this.#attempts += 1;
+    this.#spent = noUsage;
+    const { env = process.env, extraEnv = {}, sandboxed } = this.#options;
+    const sandbox: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
+    const given = programEnvironment(this.#dialect, env, { ...sandbox, ...extraEnv });
+    this.#errand = runErrand({
+      dialect: this.#dialect,
+      program,
+      request,
+      env: given,
+      secrets: secretsIn(given),
+      timeoutMs: this.#timeLeft(),
+      graceMs: this.#options.graceMs,
+      runtime: this.#runtime,
+      hear: (happening) => this.#hear(happening),
+    });
+    return this.#errand.over;
+  }
+
+  #timeLeft(): number {
+    const limit = this.#options.timeoutMs ?? defaultTimeoutMs;
+    return Math.max(1, limit - (this.#runtime.monotonic() - this.#began));
+  }
+
+  #hear(happening: Happening): void {
+    if (happening.type === 'answered' && happening.usage !== undefined) this.#count(happening.usage);
+    this.#tell(happening);
+  }
+
+  /** No program takes a limit on tokens: it is watched, and ended. */
+  #count(usage: Usage): void {
+    this.#spent = addUsage(this.#spent, usage);
+    const { maxTokens } = this.#request;
+    if (maxTokens === undefined || this.#spent.inputTokens + this.#spent.outputTokens <= maxTokens) return;
+    const message = `${this.#dialect.name} was ended: it has used more than its ${maxTokens} tokens.`;
+    this.#overrun = new AgentError({ kind: 'limit', code: 'tokens', message });
+    this.#errand?.stop();
+  }
+
+  #tell(happening: Happening): void {
+    try {
+      this.#context.onHappening?.(happening);
+    } catch {
+      // A watcher's fault is its own.
+    }
+  }
+
+  /** A program that ended without a last word said it on standard error. */
+  #isStale({ end, exitCode, sessionId, stderr }: Errand): boolean {
+    if (end !== undefined) return end.stale === true;
+    return exitCode !== 0 && sessionId === undefined && this.#dialect.isStale(stderr);
+  }
+
+  #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
+    this.#contextLost = true;
+    const message = `The conversation that ${this.#dialect.name} was to go on with is gone: it was begun anew, without what was said before.`;
+    const error = { kind: 'invalid', code: 'stale_session', message } as const;
+    this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
+    return rest;
+  }
+
+  async #pauseBefore(retry: number, error: AgentErrorType, errand: Errand): Promise<void> {
+    const half = (this.#options.retryMs ?? 2000) / 2;
+    const delayMs = half + this.#runtime.random() * half;
+    this.#wasted = addUsage(this.#wasted, errand.end?.usage ?? this.#spent);
+    this.#tell({ type: 'withdrawn', attempt: retry, error: error.toJSON(), delayMs });
+    await new Promise<void>((resolve) => {
+      const cancel = this.#runtime.timer(delayMs, resolve);
+      this.#endPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** Undefined only for a program that ended by itself with exit code 0 after a good last word. */
+  #errorOf(errand: Errand, program: string): AgentErrorType | undefined {
+    if (this.#overrun !== undefined) return this.#overrun;
+    if (errand.problem !== undefined) return errand.problem;
+    if (errand.cause === 'timeout') {
+      const seconds = (this.#options.timeoutMs ?? defaultTimeoutMs) / 1000;
+      const message = `${this.#dialect.name} did not finish within ${seconds} s and was ended.`;
+      return new AgentError({ kind: 'timeout', code: 'timeout', message });
+    }
+    const { end } = errand;
+    if (end?.error !== undefined) return new AgentError(end.error);
+    if (end?.ok === true && errand.cause === 'exit' && errand.exitCode === 0) return undefined;
+    return silentFailure(errand, program.split('/').at(-1) ?? program);
+  }
+
+  #completed(errand: Errand, request: BackendRequest): BackendResult {
+    return {
+      ...this.#facts(errand, request),
+      status: 'completed',
+      output: capped(errand.end?.text ?? errand.lastText),
+    };
+  }
+
+  #stopped(errand: Errand | undefined): BackendResult {
+    const message = `${this.#dialect.name} was cancelled.`;
+    const error = new AgentError({ kind: 'aborted', message });
+    return { ...this.#facts(errand, this.#request), status: 'cancelled', output: message, error };
+  }
+
+  #failed(error: AgentErrorType, errand: Errand | undefined, request = this.#request): BackendResult {
+    const status = error.kind === 'timeout' && error.code === 'timeout' ? 'timeout' : 'failed';
+    // What it printed and nobody understood is better than nothing.
+    const raw = errand?.end === undefined ? (errand?.stdout ?? '').trim() : '';
+    const output = capped(raw === '' ? error.message : `${error.message}\n${raw}`);
+    return { ...this.#facts(errand, request), status, output, error };
+  }
+
+  #facts(errand: Errand | undefined, request: BackendRequest) {
+    const { end, sessionId } = errand ?? {};
+    // Gone on with is what was asked for: an id of its own means that the program began anew.
+    const isOther =
+      sessionId !== undefined && request.resumeId !== undefined && sessionId !== request.resumeId;
+    const resumed = request.resumeId !== undefined && !isOther;
+    const usage =
+      end?.totalUsage === undefined
+        ? (end?.usage ?? this.#spent)
+        : usageSince(end.totalUsage, request.before, resumed);
+    // The difference first: it holds what an earlier run that was cut off never got to tell.
+    const usd = usdSince(end?.totalUsd, request.before, resumed) ?? end?.usd;
+    const cliSessionId = sessionId ?? request.resumeId;
+    return {
+      ...(cliSessionId !== undefined && { cliSessionId }),
+      exitCode: errand?.exitCode ?? null,
+      ...(end?.stop !== undefined && { stop: end.stop }),
+      usage,
+      ...(usd !== undefined && { usd }),
+      totals: this.#totals(end, request.before),
+      // Where the program does not count them: one for each call, and the last.
+      turns: end?.turns ?? (end === undefined ? 0 : (errand?.toolCalls ?? 0) + 1),
+      toolCalls: errand?.toolCalls ?? 0,
+      denials: end?.denials ?? errand?.denied ?? [],
+      contextLost: this.#contextLost || isOther,
+      attempts: this.#attempts,
+      wasted: this.#wasted,
+      durationMs: this.#runtime.monotonic() - this.#began,
+    };
+  }
+
+  #totals(end: Errand['end'], before: Totals | undefined): Totals {
+    const usage = end?.totalUsage ?? before?.usage;
+    const usd = end?.totalUsd ?? before?.usd;
+    return { ...(usage !== undefined && { usage }), ...(usd !== undefined && { usd }) };
+  }
+}
+
+function capped(text: string): string {
+  if (text.length <= mostOutput / 3) return text;
+  const capture = new OutputCapture(mostOutput);
+  capture.push(Buffer.from(text));
+  return capture.text();
+}

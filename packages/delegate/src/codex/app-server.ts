@@ -1,0 +1,229 @@
+import type { ErrorData } from '@cobbler/agent';
+import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
+import type { Dialect, Talk } from '../dialect.ts';
+import { failureOf } from '../failure.ts';
+import type { Fields } from '../fields.ts';
+import { fieldsOf, numberOf, objectIn, textOf } from '../fields.ts';
+import type { End, Happening } from '../happening.ts';
+import type { CodexSettings } from './codex-dialect.ts';
+import { codexBasics, configArguments } from './codex-dialect.ts';
+import { codexName, failed, readItem, usageOf } from './codex-line.ts';
+
+/** Codex as a server on its standard streams: text while it comes, approvals, and a word in between. */
+export function appServerDialect(permission: DelegatePermission, settings: CodexSettings): Dialect {
+  return {
+    ...codexBasics(permission, settings),
+    capabilities: { tools: false, gate: permission === 'gate', steer: true, fork: false, deltas: true },
+    argv: () => ['app-server', ...configArguments(settings)],
+    talk: (request, say) => new AppServerTalk(request, permission, settings, say),
+    isStale: () => false,
+  };
+}
+
+const policies: Readonly<Record<DelegatePermission, { approvalPolicy: string; sandbox: string }>> = {
+  'read-only': { approvalPolicy: 'never', sandbox: 'read-only' },
+  gate: { approvalPolicy: 'untrusted', sandbox: 'workspace-write' },
+  edit: { approvalPolicy: 'never', sandbox: 'workspace-write' },
+  bypass: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
+};
+
+/** Ids of our requests: an answer is known by them. */
+const ids = { hello: 1, thread: 2, turn: 3 } as const;
+
+/** One thread and one turn of it, as JSON-RPC by lines. */
+class AppServerTalk implements Talk {
+  readonly opening: string;
+  readonly staysOpen: boolean = true;
+  readonly #request: BackendRequest;
+  readonly #say: (line: string) => void;
+  readonly #policy: { approvalPolicy: string; sandbox: string };
+  /** Approvals that wait: what was asked by which request. */
+  readonly #waiting: Map<string, unknown> = new Map();
+  #calls = 10;
+  #threadId = '';
+  #turnId = '';
+  #total: End['totalUsage'];
+
+  constructor(
+    request: BackendRequest,
+    permission: DelegatePermission,
+    _settings: CodexSettings,
+    say: (line: string) => void,
+  ) {
+    this.#request = request;
+    this.#say = say;
+    this.#policy = policies[permission];
+    const clientInfo = { name: 'cobbler', title: null, version: '0' };
+    const hello = { id: ids.hello, method: 'initialize', params: { clientInfo, capabilities: null } };
+    const { resumeId, workingDir: cwd, systemPrompt } = request;
+    const params = {
+      cwd,
+      ...this.#policy,
+      ...(systemPrompt !== undefined && { developerInstructions: systemPrompt }),
+      ...(resumeId !== undefined && { threadId: resumeId, excludeTurns: true }),
+    };
+    const thread = {
+      id: ids.thread,
+      method: resumeId === undefined ? 'thread/start' : 'thread/resume',
+      params,
+    };
+    this.opening = [hello, { method: 'initialized' }, thread]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join('');
+  }
+
+  hear(line: string): readonly Happening[] {
+    const message = objectIn(line);
+    if (message === undefined) return [];
+    const { id, method } = message;
+    const params = fieldsOf(message['params']);
+    if (typeof method !== 'string') return this.#answer(message);
+    return id === undefined ? this.#notice(method, params) : this.#asked(id, method, params);
+  }
+
+  decide(callId: string, decision: CallDecision): void {
+    if (!this.#waiting.has(callId)) return;
+    const id = this.#waiting.get(callId);
+    this.#waiting.delete(callId);
+    this.#send({ id, result: { decision: decision.type === 'allow' ? 'accept' : 'decline' } });
+  }
+
+  steer(text: string): boolean {
+    if (this.#turnId === '') return false;
+    const params = { threadId: this.#threadId, input: inputOf(text), expectedTurnId: this.#turnId };
+    this.#call('turn/steer', params);
+    return true;
+  }
+
+  interrupt(): void {
+    if (this.#turnId !== '') this.#call('turn/interrupt', { threadId: this.#threadId, turnId: this.#turnId });
+  }
+
+  #answer(message: Fields): readonly Happening[] {
+    const error = fieldsOf(message['error']);
+    const text = textOf(error['message']);
+    if (
+      message['error'] !== undefined &&
+      message['id'] === ids.thread &&
+      this.#request.resumeId !== undefined
+    ) {
+      const stale = numberOf(error['code']) === -32600 || /no rollout found|not found/i.test(text);
+      return [{ ...failed(text), ...(stale && { stale: true }) }];
+    }
+    if (message['error'] !== undefined) return Number(message['id']) < 10 ? [failed(text)] : [];
+    const result = fieldsOf(message['result']);
+    if (message['id'] === ids.turn) this.#turnId = textOf(fieldsOf(result['turn'])['id']);
+    if (message['id'] !== ids.thread) return [];
+    this.#threadId = textOf(fieldsOf(result['thread'])['id']);
+    const params = { threadId: this.#threadId, input: inputOf(this.#request.prompt) };
+    this.#send({ id: ids.turn, method: 'turn/start', params });
+    const model = textOf(result['model']);
+    return [{ type: 'session', id: this.#threadId, ...(model !== '' && { model }) }];
+  }
+
+  #notice(method: string, params: Fields): readonly Happening[] {
+    switch (method) {
+      case 'turn/started':
+        this.#turnId = textOf(fieldsOf(params['turn'])['id']);
+        return [];
+      case 'item/agentMessage/delta':
+        return [{ type: 'delta', of: 'text', text: textOf(params['delta']) }];
+      case 'item/reasoning/summaryTextDelta':
+        return [{ type: 'delta', of: 'reasoning', text: textOf(params['delta']) }];
+      case 'item/started':
+        return readItem(fieldsOf(params['item']), false);
+      case 'item/completed':
+        return readItem(withText(fieldsOf(params['item'])), true);
+      case 'thread/tokenUsage/updated':
+        return this.#used(fieldsOf(params['tokenUsage']));
+      case 'error':
+        return [{ type: 'notice', text: textOf(fieldsOf(params['error'])['message']) }];
+      case 'turn/completed':
+        return [this.#over(fieldsOf(params['turn']))];
+      default:
+        return [];
+    }
+  }
+
+  #used(usage: Fields): readonly Happening[] {
+    this.#total = usageOf(fieldsOf(usage['total']));
+    // Taking a thread up again tells what it had used before.
+    if (this.#turnId === '') return [];
+    return [{ type: 'answered', usage: usageOf(fieldsOf(usage['last'])) }];
+  }
+
+  #asked(id: unknown, method: string, params: Fields): readonly Happening[] {
+    const callId = textOf(params['itemId']);
+    const toolName = {
+      'item/commandExecution/requestApproval': 'command_execution',
+      'item/fileChange/requestApproval': 'file_change',
+    }[method];
+    if (toolName === undefined || this.#policy.approvalPolicy === 'never') {
+      const error = { code: -32601, message: 'Nobody is here to answer this.' };
+      this.#send(toolName === undefined ? { id, error } : { id, result: { decision: 'decline' } });
+      return [];
+    }
+    this.#waiting.set(callId, id);
+    const { command, cwd, reason } = params;
+    const given = Object.entries({ command, cwd, reason }).filter(([, value]) => typeof value === 'string');
+    return [{ type: 'asked', callId, toolName, arguments: Object.fromEntries(given) }];
+  }
+
+  #over(turn: Fields): End {
+    const total = this.#total === undefined ? {} : { totalUsage: this.#total };
+    const status = textOf(turn['status']);
+    if (status === 'completed') return { type: 'end', ok: true, ...total };
+    if (status === 'interrupted') {
+      const error: ErrorData = { kind: 'aborted', message: 'Codex was interrupted.', provider: codexName };
+      return { type: 'end', ok: false, error, ...total };
+    }
+    const error = fieldsOf(turn['error']);
+    const message = textOf(error['message']);
+    return { ...failed(message), ...classOf(error['codexErrorInfo'], message), ...total };
+  }
+
+  #call(method: string, params: object): void {
+    this.#calls += 1;
+    this.#send({ id: this.#calls, method, params });
+  }
+
+  #send(message: object): void {
+    this.#say(JSON.stringify(message));
+  }
+}
+
+function inputOf(text: string): readonly object[] {
+  return [{ type: 'text', text, text_elements: [] }];
+}
+
+/** Reasoning is told in pieces here. */
+function withText(item: Fields): Fields {
+  const summary = item['summary'];
+  return item['type'] === 'reasoning' && Array.isArray(summary)
+    ? { ...item, text: summary.join('\n\n') }
+    : item;
+}
+
+const classes: Readonly<Record<string, Pick<ErrorData, 'kind' | 'retryable' | 'code'>>> = {
+  contextWindowExceeded: { kind: 'invalid', code: 'context_full' },
+  sessionBudgetExceeded: { kind: 'limit', code: 'tokens' },
+  usageLimitExceeded: { kind: 'rate_limit' },
+  rateLimitExceeded: { kind: 'rate_limit', retryable: true },
+  serverOverloaded: { kind: 'rate_limit', retryable: true },
+  internalServerError: { kind: 'agent', retryable: true },
+  unauthorized: { kind: 'auth' },
+  badRequest: { kind: 'invalid' },
+  modelNotFound: { kind: 'invalid' },
+};
+
+/** The class that Codex gives a failure. Nothing for one of a later version: then its words count. */
+function classOf(info: unknown, message: string): { error?: ErrorData } {
+  const provider = codexName;
+  if (typeof info === 'string') {
+    const known = classes[info];
+    return known === undefined ? {} : { error: { ...known, message, provider } };
+  }
+  const [detail] = Object.values(fieldsOf(info));
+  const status = numberOf(fieldsOf(detail)['httpStatusCode']);
+  return status === undefined ? {} : { error: failureOf({ message, status }, codexName) };
+}

@@ -1,0 +1,118 @@
+import type { ErrorData, StopReason, Usage } from '@cobbler/agent';
+import { failureOf } from '../failure.ts';
+import type { Fields } from '../fields.ts';
+import { fieldsOf, numberOf, objectIn, textOf } from '../fields.ts';
+import type { End, Happening } from '../happening.ts';
+
+export const codexName = 'codex';
+
+/** One line of `codex exec --json`. Noise and kinds of a later version happen to be nothing. */
+export function readCodexLine(line: string): Happening[] {
+  const event = objectIn(line);
+  if (event === undefined) return [];
+  switch (event['type']) {
+    case 'thread.started':
+      return [{ type: 'session', id: textOf(event['thread_id']) }];
+    case 'item.started':
+      return readItem(fieldsOf(event['item']), false);
+    case 'item.completed':
+      return readItem(fieldsOf(event['item']), true);
+    case 'turn.completed':
+      return [{ type: 'end', ok: true, totalUsage: usageOf(fieldsOf(event['usage'])) }];
+    case 'turn.failed':
+      return [failed(textOf(fieldsOf(event['error'])['message']))];
+    // Also said when a request is merely made again: what counts is how the turn ends.
+    case 'error':
+      return [{ type: 'notice', text: textOf(event['message']) }];
+    default:
+      return [];
+  }
+}
+
+/** An item of exec or of the app server: the names of its fields differ in their spelling only. */
+export function readItem(item: Fields, isOver: boolean): Happening[] {
+  const type = textOf(item['type']).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const id = textOf(item['id']);
+  if (type === 'agent_message')
+    return isOver ? [{ type: 'part', part: { type: 'text', text: textOf(item['text']) }, answer: id }] : [];
+  if (type === 'reasoning') {
+    const text = textOf(item['text']);
+    return isOver && text !== '' ? [{ type: 'part', part: { type: 'reasoning', text } }] : [];
+  }
+  if (!callTypes.has(type)) return [];
+  const call: Happening[] = [
+    { type: 'part', part: { type: 'tool_call', id, toolName: type, arguments: argumentsOf(type, item) } },
+    { type: 'answered' },
+  ];
+  // Some items have no beginning; who hears a call twice takes it once.
+  return isOver ? [...call, { type: 'result', callId: id, ...outcomeOf(type, item) }] : call;
+}
+
+/** Items that do something, as the calls that they were. */
+const callTypes: ReadonlySet<string> = new Set([
+  'command_execution',
+  'file_change',
+  'mcp_tool_call',
+  'web_search',
+  'collab_tool_call',
+  'image_view',
+]);
+
+function argumentsOf(type: string, item: Fields): Record<string, unknown> {
+  const names = {
+    command_execution: ['command', 'cwd'],
+    file_change: ['changes'],
+    mcp_tool_call: ['server', 'tool', 'arguments'],
+  }[type] ?? ['query', 'path', 'tool'];
+  return Object.fromEntries(names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])));
+}
+
+function outcomeOf(type: string, item: Fields): { text: string; isError: boolean } {
+  const status = textOf(item['status']);
+  const code = numberOf(item['exit_code'] ?? item['exitCode']);
+  const isError = ['failed', 'declined'].includes(status) || (code !== undefined && code !== 0);
+  if (type === 'command_execution') {
+    const output = textOf(item['aggregated_output'] ?? item['aggregatedOutput']);
+    return { text: code === undefined || code === 0 ? output : `[exit ${code}]\n${output}`, isError };
+  }
+  const result = item['result'] ?? item['error'];
+  return { text: result === undefined || result === null ? status : JSON.stringify(result), isError };
+}
+
+/** Codex counts cached input as part of all input, and since the beginning of the thread. */
+export function usageOf(usage: Fields): Usage {
+  const cached = numberOf(usage['cached_input_tokens'] ?? usage['cachedInputTokens']);
+  const thought = numberOf(usage['reasoning_output_tokens'] ?? usage['reasoningOutputTokens']);
+  return {
+    inputTokens: numberOf(usage['input_tokens'] ?? usage['inputTokens']) ?? 0,
+    outputTokens: numberOf(usage['output_tokens'] ?? usage['outputTokens']) ?? 0,
+    ...(cached !== undefined && { cacheReadTokens: cached }),
+    ...(thought !== undefined && { reasoningTokens: thought }),
+  };
+}
+
+/** Endings of an answer that Codex tells in words only. */
+const endings: readonly (readonly [words: RegExp, stop: StopReason])[] = [
+  [/reason: max_output_tokens/, 'max_tokens'],
+  [/reason: content_filter/, 'refusal'],
+];
+
+/** The end of a turn that failed. A status that stands in the words where Codex puts it is a status. */
+export function failed(message: string, status?: number): End {
+  const stop = endings.find(([pattern]) => pattern.test(message))?.[1];
+  return { type: 'end', ok: false, error: errorOf(message, status), ...(stop !== undefined && { stop }) };
+}
+
+function errorOf(message: string, status: number | undefined): ErrorData {
+  const named = /(?:unexpected|last) status:? (\d{3})\b/.exec(message)?.[1];
+  const known = status ?? (named === undefined ? undefined : Number(named));
+  if (/ran out of room/i.test(message))
+    return { kind: 'invalid', code: 'context_full', message, provider: codexName };
+  return failureOf({ message: serviceText(message), status: known }, codexName);
+}
+
+/** A refused request is told as the service's own JSON. */
+function serviceText(message: string): string {
+  const inner = textOf(fieldsOf(objectIn(message)?.['error'])['message']);
+  return inner === '' ? message : `invalid_request: ${inner}`;
+}

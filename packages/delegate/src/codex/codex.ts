@@ -1,0 +1,35 @@
+import type { Backend, DelegatePermission } from '../backend.ts';
+import type { ProgramOptions } from '../cli-backend.ts';
+import { CliBackend } from '../cli-backend.ts';
+import { appServerDialect } from './app-server.ts';
+import type { CodexSettings } from './codex-dialect.ts';
+import { codexExecDialect } from './codex-dialect.ts';
+
+/** How Codex is run. */
+export interface CodexOptions extends ProgramOptions, CodexSettings {
+  /** Default `read-only`. */
+  readonly permission?: DelegatePermission;
+  /**
+   * `exec` is the plain way. `app-server` shows text while it comes, asks before commands and changes with
+   * permission `gate`, and hears what is said meanwhile; Codex calls it experimental. Default: `app-server` with
+   * `gate`, else `exec`.
+   */
+  readonly via?: 'exec' | 'app-server';
+}
+
+/** Codex as a backend: `codex` on the PATH. Never throws; a run says what is missing. */
+export function codex(options: CodexOptions = {}): Backend {
+  const permission = options.permission ?? 'read-only';
+  const via = options.via ?? (permission === 'gate' ? 'app-server' : 'exec');
+  const settings = withKey(options);
+  const dialect =
+    via === 'exec' ? codexExecDialect(permission, settings) : appServerDialect(permission, settings);
+  return new CliBackend(dialect, options);
+}
+
+/** Codex takes a key from the environment only for a provider that says where it is. */
+function withKey(options: CodexOptions): CodexOptions {
+  const env = options.env ?? process.env;
+  if (options.baseUrl !== undefined || env['OPENAI_API_KEY'] === undefined) return options;
+  return { ...options, baseUrl: env['OPENAI_BASE_URL'] ?? 'https://api.openai.com/v1' };
+}

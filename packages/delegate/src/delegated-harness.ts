@@ -1,0 +1,107 @@
+import type { Gate, Harness, HarnessHandler, HarnessOptions, Pricing, RunEvent } from '@cobbler/agent';
+import { AgentError, createHarness } from '@cobbler/agent';
+import type { Backend } from './backend.ts';
+import type { DelegatedLoop } from './delegated-loop.ts';
+import { delegatedLoop } from './delegated-loop.ts';
+
+/** A conversation with a program instead of a model. */
+export interface DelegatedHarnessOptions
+  extends Pick<
+    HarnessOptions,
+    | 'handler'
+    | 'report'
+    | 'store'
+    | 'sessionId'
+    | 'limits'
+    | 'attended'
+    | 'approvalMs'
+    | 'whenBusy'
+    | 'runtime'
+    | 'storeTimeoutMs'
+    | 'system'
+  > {
+  readonly backend: Backend;
+  /** Where it works. */
+  readonly workingDir: string;
+  /** Decides about each call. Only for a backend that asks. */
+  readonly gate?: Gate;
+  /** Names of further tools that the program has, such as those of its MCP servers. */
+  readonly tools?: readonly string[];
+  /** For programs that do not say what they cost. */
+  readonly pricing?: Pricing;
+}
+
+/**
+ * A conversation with Claude Code or Codex: the same events, limits, store and ends as the local loop, because
+ * it is the local loop, whose agent relays what the program does. Its conversation is gone on with after a
+ * restart, by the id that the log keeps. The cost of a run that was cut off is told with the next one.
+ * @throws AgentError `invalid` for a gate in front of a backend that asks nobody.
+ */
+export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
+  const { backend, workingDir, gate, limits, pricing, handler, tools, ...rest } = options;
+  if (gate !== undefined && !backend.capabilities.gate) {
+    const message = `${backend.name} asks nobody about its calls: make it with the permission "gate".`;
+    throw new AgentError({ kind: 'invalid', code: 'no_gate', message });
+  }
+  const loop = delegatedLoop({
+    backend,
+    workingDir,
+    ...(limits !== undefined && { limits }),
+    ...(tools !== undefined && { tools }),
+    ...(pricing !== undefined && { pricing }),
+  });
+  const inner = createHarness({
+    ...rest,
+    agent: loop.agent,
+    handler: heardFirst(handler ?? {}, (event) => {
+      if (event.type === 'finished') loop.leave();
+    }),
+    tools: loop.tools,
+    toolErrors: 'continue',
+    toolScheduling: 'sequential',
+    ...(gate !== undefined && { gate }),
+    ...(limits !== undefined && { limits }),
+    pricing: loop.pricing,
+    allowUnpriced: backend.tellsCost,
+  });
+  return overLoop(inner, loop, backend);
+}
+
+/** A handler before which somebody else hears each event: once a run has ended, the next may begin at once. */
+function heardFirst(handler: HarnessHandler, hear: (event: RunEvent) => void): HarnessHandler {
+  return {
+    onUser: (content) => handler.onUser?.(content),
+    onText: (text) => handler.onText?.(text),
+    onReasoning: (text) => handler.onReasoning?.(text),
+    onToolCall: (id, name, input) => handler.onToolCall?.(id, name, input),
+    onToolResult: (id, result, isError) => handler.onToolResult?.(id, result, isError),
+    onStatus: (state, message) => handler.onStatus?.(state, message),
+    onUsage: (usage) => handler.onUsage?.(usage),
+    onEvent: (event) => {
+      hear(event);
+      return handler.onEvent?.(event);
+    },
+  };
+}
+
+function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harness {
+  return {
+    sessionId: inner.sessionId,
+    capabilities: backend.capabilities,
+    prompt: (content, options) => inner.prompt(content, options),
+    resume: (options) => inner.resume(options),
+    steer: (content) => backend.capabilities.steer && inner.steer(content),
+    cancel: () => inner.cancel(),
+    fork: () => Promise.reject(noFork(backend)),
+    close: async () => {
+      await inner.close();
+      await loop.close();
+    },
+  };
+}
+
+/** Two conversations that go on with one of the program would each lose what the other said. */
+function noFork(backend: Backend): AgentError {
+  const message = `A conversation with ${backend.name} cannot be forked.`;
+  return new AgentError({ kind: 'invalid', code: 'no_fork', message });
+}

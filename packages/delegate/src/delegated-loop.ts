@@ -1,0 +1,59 @@
+import type { Agent, Limits, Price, Pricing, Tool } from '@cobbler/agent';
+import type { Backend } from './backend.ts';
+import { proxyTools } from './proxy-tools.ts';
+import { Relay } from './relay.ts';
+
+/** What a loop over a program is made of. */
+export interface DelegatedLoopOptions {
+  readonly backend: Backend;
+  /** Where it works. */
+  readonly workingDir: string;
+  /** Told to the program as far as it can be told. */
+  readonly limits?: Limits;
+  /** Names of further tools that the program has, such as those of its MCP servers. */
+  readonly tools?: readonly string[];
+  /** For programs that do not say what they cost. */
+  readonly pricing?: Pricing;
+}
+
+/**
+ * A program as the parts of an executor, for one run after another: its agent, its tools and its prices. Calls are
+ * gated by the executor's gate when the backend asks about them.
+ */
+export interface DelegatedLoop {
+  readonly agent: Agent;
+  readonly tools: readonly Tool[];
+  readonly pricing: Pricing;
+  /** A run is over: ends what still works for it. */
+  leave(): void;
+  /** The same, and resolves when nothing of it is left. */
+  close(): Promise<void>;
+}
+
+/** Makes the parts of an executor of a backend. See {@link DelegatedLoop}. */
+export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
+  const { backend, workingDir, limits, tools, pricing } = options;
+  const relay = new Relay({
+    backend,
+    tools,
+    job: {
+      workingDir,
+      maxTurns: limits?.turns ?? 10,
+      ...(limits?.usd !== undefined && { maxUsd: limits.usd }),
+      ...(limits?.tokens !== undefined && { maxTokens: limits.tokens }),
+    },
+  });
+  return {
+    agent: relay,
+    tools: proxyTools((given, context) => relay.outcome(given, context), tools),
+    pricing: pricingOf(relay, backend, pricing),
+    leave: () => relay.leave(),
+    close: () => relay.close(),
+  };
+}
+
+/** Before a request nobody knows its price; after it the program's word counts, where it gives one. */
+function pricingOf(relay: Relay, backend: Backend, own: Pricing | undefined): Pricing {
+  return (provider, model, inputTokens): Price | undefined =>
+    (backend.tellsCost ? relay.price : undefined) ?? own?.(provider, model, inputTokens);
+}

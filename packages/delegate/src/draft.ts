@@ -1,0 +1,87 @@
+import type { AgentEvent, AssistantPart, Usage } from '@cobbler/agent';
+import { addUsage, noUsage } from '@cobbler/agent';
+import type { Happening } from './happening.ts';
+
+/** An answer while it is told, block by block. */
+export class Draft {
+  readonly #emit: (event: AgentEvent) => void;
+  #parts: AssistantPart[] = [];
+  #answer: string | undefined;
+  #isWhole = false;
+  #usage: Usage = noUsage;
+  #model: string | undefined;
+
+  constructor(emit: (event: AgentEvent) => void) {
+    this.#emit = emit;
+  }
+
+  get parts(): readonly AssistantPart[] {
+    return this.#parts;
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  get isEmpty(): boolean {
+    return this.#parts.length === 0;
+  }
+
+  get hasCalls(): boolean {
+    return this.#parts.some(({ type }) => type === 'tool_call');
+  }
+
+  /** Whether this belongs to another answer: then the one under way was whole. */
+  begunAnother(news: Happening): boolean {
+    if (this.isEmpty) return false;
+    if (news.type === 'delta') return this.#isWhole;
+    if (news.type !== 'part') return false;
+    const isOther = news.answer !== undefined && this.#answer !== undefined && news.answer !== this.#answer;
+    return this.#isWhole || isOther;
+  }
+
+  /** True when the answer is whole. */
+  take(news: Happening): boolean {
+    if (news.type === 'delta') this.#delta(news);
+    if (news.type === 'part') this.#part(news);
+    if (news.type === 'withdrawn') this.#withdraw(news);
+    if (news.type !== 'answered') return false;
+    if (news.usage !== undefined) this.#usage = addUsage(this.#usage, news.usage);
+    this.#isWhole = !this.isEmpty;
+    return this.#isWhole;
+  }
+
+  /** A text that was never told as a block. */
+  say(text: string): void {
+    if (text !== '') this.#part({ type: 'part', part: { type: 'text', text } });
+  }
+
+  #delta({ of, text }: Extract<Happening, { type: 'delta' }>): void {
+    const index = this.#parts.length;
+    if (text !== '') this.#emit({ type: of === 'text' ? 'text_delta' : 'reasoning_delta', index, text });
+  }
+
+  #part({ part, answer, model }: Extract<Happening, { type: 'part' }>): void {
+    const index = this.#parts.length;
+    this.#parts.push(part);
+    this.#answer ??= answer;
+    this.#model ??= model;
+    if (part.type === 'text' || part.type === 'reasoning')
+      this.#emit({ type: part.type, index, text: part.text });
+    if (part.type === 'tool_call') {
+      const { id, toolName, arguments: given } = part;
+      this.#emit({ type: 'tool_call', index, call: { id, toolName, arguments: given } });
+    }
+  }
+
+  #withdraw({ attempt, error, delayMs }: Extract<Happening, { type: 'withdrawn' }>): void {
+    this.#parts = [];
+    this.#answer = undefined;
+    this.#isWhole = false;
+    this.#emit({ type: 'retry', attempt, error, delayMs });
+  }
+}

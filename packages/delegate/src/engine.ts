@@ -1,0 +1,28 @@
+import type { Harness } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import { AgentBackend } from './agent-backend.ts';
+import type { DelegatedHarnessOptions } from './delegated-harness.ts';
+import { delegatedHarness } from './delegated-harness.ts';
+import type { SessionAgent } from './session-agent.ts';
+
+/** What an engine may be told. All may be left out. */
+export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' | 'workingDir'> {
+  /** Default: the folder of this process. */
+  readonly workingDir?: string;
+  /** Such as `plan`. */
+  readonly mode?: string;
+  /** What the agent is called in events. Default `agent`. */
+  readonly name?: string;
+}
+
+/**
+ * A conversation over any session agent: gate, events, limits and store as with the local loop. The agent is given
+ * as it is; there is nothing to register. Closing the engine ends its conversation and leaves the agent to whoever
+ * made it.
+ */
+export function buildEngine(agent: SessionAgent, options: EngineOptions = {}): Harness {
+  const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = options;
+  const sessionId = options.sessionId ?? (options.runtime ?? systemRuntime).id();
+  const backend = new AgentBackend(agent, { name, sessionId, mode });
+  return delegatedHarness({ ...rest, sessionId, backend, workingDir });
+}

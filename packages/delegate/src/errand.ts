@@ -1,0 +1,188 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
+import { superviseProcess } from '@cobbler/agent/node';
+import type { BackendRequest, CallDecision } from './backend.ts';
+import type { Dialect, Talk } from './dialect.ts';
+import type { End, Happening } from './happening.ts';
+import { LineReader } from './line-reader.ts';
+
+/** Most bytes kept of what a program prints, and of its final text. */
+export const mostOutput = 1_048_576;
+
+/** How long a program may take to end once it has said its last word, in milliseconds. */
+const lastWordMs = 5000;
+
+/** How long a program that is asked to stop by itself may take, in milliseconds. */
+const interruptMs = 250;
+
+/** One start of a program. */
+export interface ErrandOptions {
+  readonly dialect: Dialect;
+  readonly program: string;
+  readonly request: BackendRequest;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly graceMs?: number | undefined;
+  readonly runtime: Runtime;
+  /** Texts that are never told, wherever the program prints them. */
+  readonly secrets: readonly string[];
+  readonly hear: (happening: Happening) => void;
+}
+
+/** How one start of a program went. */
+export interface Errand {
+  readonly cause: ProcessEnd['cause'];
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly end?: End;
+  readonly sessionId?: string;
+  readonly toolCalls: number;
+  /** The last text of its model, for programs whose last word names none. */
+  readonly lastText: string;
+  /** Names of tools that were asked about and refused. */
+  readonly denied: readonly string[];
+  readonly problem?: AgentError;
+  /** Of what it printed, head and tail. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A start of a program that is under way. */
+export interface RunningErrand {
+  readonly over: Promise<Errand>;
+  stop(): void;
+  decide(callId: string, decision: CallDecision): void;
+  steer(text: string): boolean;
+}
+
+/** Starts a program, speaks with it and looks after everything it starts, until all of it is gone. */
+export function runErrand(options: ErrandOptions): RunningErrand {
+  const { dialect, program, request, runtime, secrets } = options;
+  let child: SupervisedProcess | undefined;
+  let isStopping = false;
+  let cancelStop = () => {};
+  const stopWithin = (ms: number) => {
+    cancelStop();
+    cancelStop = runtime.timer(ms, () => child?.stop());
+  };
+  const heard = new Heard(options.hear);
+  const talk: Talk = dialect.talk(request, (line) => child?.write(`${line}\n`));
+  const lines = new LineReader((line) => {
+    for (const happening of talk.hear(scrubbed(line, secrets))) {
+      heard.take(happening);
+      if (happening.type !== 'end') continue;
+      child?.endInput();
+      stopWithin(isStopping ? interruptMs : lastWordMs);
+    }
+  });
+  child = superviseProcess({
+    argv: [program, ...dialect.argv(request)],
+    cwd: request.workingDir,
+    env: options.env,
+    input: talk.opening,
+    keepInputOpen: talk.staysOpen,
+    timeoutMs: options.timeoutMs,
+    ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
+    maxOutputBytes: mostOutput,
+    onOutput: (chunk, stream) => {
+      if (stream === 'stdout') lines.push(chunk);
+    },
+    runtime,
+  });
+  const over = child.ended.then((ended) => {
+    cancelStop();
+    lines.end();
+    return heard.errand(ended, secrets);
+  });
+  return {
+    over,
+    stop: () => {
+      if (isStopping || talk.interrupt === undefined) return child.stop();
+      isStopping = true;
+      talk.interrupt();
+      stopWithin(interruptMs);
+    },
+    decide: (callId, decision) => {
+      if (decision.type === 'deny') heard.deny(callId);
+      talk.decide?.(callId, decision);
+    },
+    steer: (text) => talk.steer?.(text) ?? false,
+  };
+}
+
+/** What a program has told so far. After its last word nothing counts. */
+class Heard {
+  readonly #tell: (happening: Happening) => void;
+  /** Calls without a result yet: some programs tell of a call twice. */
+  readonly #calls: Set<string> = new Set();
+  readonly #asked: Map<string, string> = new Map();
+  readonly #denied: string[] = [];
+  #toolCalls = 0;
+  #lastText = '';
+  #end: End | undefined;
+  #sessionId: string | undefined;
+
+  constructor(tell: (happening: Happening) => void) {
+    this.#tell = tell;
+  }
+
+  take(happening: Happening): void {
+    if (this.#end !== undefined) return;
+    if (happening.type === 'session') this.#sessionId = happening.id;
+    if (happening.type === 'end') this.#end = happening;
+    if (happening.type === 'asked') this.#asked.set(happening.callId, happening.toolName);
+    if (happening.type === 'result') this.#calls.delete(happening.callId);
+    if (happening.type === 'part' && happening.part.type === 'text') this.#lastText = happening.part.text;
+    if (happening.type === 'part' && happening.part.type === 'tool_call') {
+      if (this.#calls.has(happening.part.id)) return;
+      this.#calls.add(happening.part.id);
+      this.#toolCalls += 1;
+    }
+    this.#tell(happening);
+  }
+
+  deny(callId: string): void {
+    const toolName = this.#asked.get(callId);
+    if (toolName !== undefined) this.#denied.push(toolName);
+  }
+
+  errand({ cause, code, signal, error, stdout, stderr }: ProcessEnd, secrets: readonly string[]): Errand {
+    return {
+      cause,
+      exitCode: code,
+      signal,
+      ...(this.#end !== undefined && { end: this.#end }),
+      ...(this.#sessionId !== undefined && { sessionId: this.#sessionId }),
+      toolCalls: this.#toolCalls,
+      lastText: this.#lastText,
+      denied: this.#denied,
+      ...(error !== undefined && { problem: error }),
+      stdout: scrubbed(stdout.text(), secrets),
+      stderr: scrubbed(stderr.text(), secrets),
+    };
+  }
+}
+
+/** An error about an errand that failed without saying why in fields. */
+export function silentFailure(
+  { exitCode, signal, stderr, stdout, end }: Errand,
+  program: string,
+): AgentError {
+  const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`;
+  const said = (stderr.trim() || stdout.trim()).slice(-2000);
+  const missing = end === undefined ? ' before its last word' : ' after its last word';
+  return new AgentError({
+    kind: 'agent',
+    code: end === undefined ? 'no_end' : 'bad_exit',
+    message: `${program} ${how}${missing}.${said === '' ? '' : ` It said: ${said}`}`,
+  });
+}
+
+/** Promise 19: a key is not told, also when the program or its service repeats it. */
+function scrubbed(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(
+    (rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, '[key]') : rest),
+    text,
+  );
+}

@@ -1,0 +1,44 @@
+import type { ErrorData, ErrorKind } from '@cobbler/agent';
+
+/** What a program said about why it failed. */
+export interface Said {
+  /** Its words, for people. */
+  readonly message: string;
+  /** The HTTP status of the service behind it, where it names one. */
+  readonly status?: number | undefined;
+  /** A connection to that service failed. */
+  readonly connection?: boolean;
+}
+
+/** Statuses after which the same request may succeed. */
+const passing: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
+
+/** Words that stand for a status, looked for only where there is none. The first that fits counts. */
+const words: readonly (readonly [words: RegExp, kind: ErrorKind, retryable: boolean])[] = [
+  [/authentication|unauthori[sz]ed|\b40[13]\b|not logged in|api key|api_key|login/i, 'auth', false],
+  [/quota|billing|credit balance/i, 'rate_limit', false],
+  [/invalid_request|ran out of room|prompt is too long|\b400\b/i, 'invalid', false],
+  [/rate_limit|rate limit|\b429\b|overloaded|\b529\b|at capacity|too many requests/i, 'rate_limit', true],
+  [/connection|stream disconnected|ECONN|network|timed out/i, 'network', true],
+  [/api_error|\b50[0234]\b|high demand|internal server/i, 'agent', true],
+];
+
+/** An error by its status first; by its words only where it has none. */
+export function failureOf({ message, status, connection }: Said, provider: string): ErrorData {
+  const text = message.trim() === '' ? 'The program failed and said nothing.' : message.slice(0, 2000);
+  const base = { message: text, provider };
+  if (status !== undefined) {
+    return { ...base, kind: kindOf(status), status, ...(passing.has(status) && { retryable: true }) };
+  }
+  if (connection === true) return { ...base, kind: 'network', retryable: true };
+  const found = words.find(([pattern]) => pattern.test(text));
+  if (found === undefined) return { ...base, kind: 'agent' };
+  return { ...base, kind: found[1], ...(found[2] && { retryable: true }) };
+}
+
+function kindOf(status: number): ErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 408) return 'timeout';
+  if (status === 429 || status === 529) return 'rate_limit';
+  return status === 409 || status >= 500 ? 'agent' : 'invalid';
+}

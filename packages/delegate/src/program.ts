@@ -1,0 +1,67 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Environment } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { childEnvironment } from '@cobbler/agent/node';
+import type { Dialect } from './dialect.ts';
+
+/** Where a program of this name stands on the PATH. Undefined: nowhere. */
+export function findProgram(name: string, env: Environment): string | undefined {
+  if (isAbsolute(name)) return isProgram(name) ? name : undefined;
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** What is said of a program that is not there, word for word. */
+export function notFound(program: string): AgentError {
+  return new AgentError({ kind: 'tool', code: 'not_found', message: `${program} CLI not found in PATH` });
+}
+
+/**
+ * The environment of a program: what is harmless, and what it needs for its own service. No other key reaches
+ * it (reliability promise 19).
+ */
+export function programEnvironment(
+  dialect: Pick<Dialect, 'variables' | 'settings'>,
+  env: Environment,
+  extra: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const own = dialect.variables.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return childEnvironment(env, { ...dialect.settings, ...Object.fromEntries(own), ...extra });
+}
+
+/**
+ * The real path of a folder to work in.
+ * @throws AgentError `tool` when it is no folder.
+ */
+export function realFolder(path: string): string {
+  try {
+    const real = realpathSync(path);
+    if (statSync(real).isDirectory()) return real;
+  } catch {
+    // Said below.
+  }
+  throw new AgentError({
+    kind: 'tool',
+    code: 'no_folder',
+    message: 'The folder to work in does not exist, or is no folder.',
+  });
+}
+
+/** Values that are keys, by the names of their variables. A short one would also stand in ordinary text. */
+export function secretsIn(env: Readonly<Record<string, string>>): string[] {
+  const named = Object.entries(env).filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD/i.test(name));
+  return named.map(([, value]) => value).filter((value) => value.length >= 8);
+}

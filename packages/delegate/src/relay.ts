@@ -1,0 +1,294 @@
+import type {
+  Agent,
+  AssistantPart,
+  Capabilities,
+  Message,
+  ModelRequest,
+  ModelResponse,
+  Price,
+  RunContext,
+  StopReason,
+  ToolContext,
+  ToolOutput,
+  Usage,
+} from '@cobbler/agent';
+import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cobbler/agent';
+import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
+import { Calls } from './calls.ts';
+import { Draft } from './draft.ts';
+import type { Happening, Totals } from './happening.ts';
+import { subtractUsage } from './happening.ts';
+import { knownName } from './proxy-tools.ts';
+import { sealIn, sealPart } from './seal.ts';
+
+/** What a relay is told of the conversation. */
+export interface RelayOptions {
+  readonly backend: Backend;
+  /** Names of tools that are known besides. */
+  readonly tools?: readonly string[] | undefined;
+  /** What is the same for every job. */
+  readonly job: Omit<BackendRequest, 'prompt' | 'resumeId' | 'before'>;
+}
+
+/** What comes from a job: what the program tells, and last what came of it. */
+type News = Happening | { readonly type: 'over'; readonly result: BackendResult };
+
+/** A job under way, and what is known of it. */
+interface Live {
+  readonly process: BackendProcess;
+  readonly news: News[];
+  readonly calls: Calls;
+  /** What answers have counted already. */
+  booked: Usage;
+}
+
+/**
+ * Lets a program that works on its own look like an agent of the loop: each answer of its model is one answer of
+ * this agent, each of its calls a call of the loop, whose tools wait for the program to do it. So everything that
+ * holds for the loop (events, limits, cancel, a valid conversation) holds for the program too.
+ *
+ * One job at a time: a new one begins only when the one before is gone.
+ */
+export class Relay implements Agent {
+  readonly provider: string;
+  readonly model: string;
+  readonly capabilities: Capabilities = {
+    images: false,
+    documents: false,
+    reasoning: true,
+    parallelCalls: true,
+    output: 'none',
+    sampling: false,
+    cacheUsage: true,
+  };
+  readonly #options: RelayOptions;
+  #live: Live | undefined;
+  /** Resolves when no job is left. */
+  #gone: Promise<unknown> = Promise.resolve();
+  #sessionId: string | undefined;
+  #totals: Totals = {};
+  /** What was said during a job that could not hear it. */
+  #later: string[] = [];
+  /** Tells one run from the next. */
+  #run: AbortSignal | undefined;
+  #price: Price | undefined;
+  #wake = () => {};
+
+  constructor(options: RelayOptions) {
+    this.provider = options.backend.name;
+    this.model = options.backend.name;
+    this.#options = options;
+  }
+
+  /** The price at which the last answer costs what the program said. */
+  get price(): Price | undefined {
+    return this.#price;
+  }
+
+  async run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
+    const { messages } = request;
+    if (this.#live !== undefined && messages.at(-1)?.role !== 'user') this.#goOn(this.#live, messages);
+    else if (this.#live !== undefined && endsCalls(messages)) {
+      this.#goOn(this.#live, messages);
+      const said = textsOf(saidLast(messages));
+      if (!this.#live.process.steer(said)) this.#later.push(said);
+    } else await this.#begin(request, context.signal);
+    const live = this.#live;
+    if (live === undefined) throw new AgentError({ kind: 'agent', message: 'There is no job.' });
+    return this.#answer(live, context);
+  }
+
+  /** What became of a call that the loop has let through. */
+  async outcome(given: Record<string, unknown>, { callId, signal }: ToolContext): Promise<ToolOutput> {
+    const live = this.#live;
+    if (live === undefined) throw new Error('The program has ended.');
+    signal.addEventListener('abort', () => live.process.stop(), { once: true });
+    const { text, isError } = await live.calls.allowed(callId, given, signal);
+    return toolOutput({ content: text, isError });
+  }
+
+  /** The run is over: whatever still works for it is ended. */
+  leave(): void {
+    this.#live?.process.stop();
+    this.#live = undefined;
+  }
+
+  /** Resolves when no job is left. */
+  async close(): Promise<void> {
+    this.leave();
+    await this.#gone;
+  }
+
+  async #begin({ messages, system }: ModelRequest, signal: AbortSignal | undefined): Promise<void> {
+    this.leave();
+    await this.#gone;
+    const said = saidLast(messages);
+    // What an earlier run was to say and never did was taken back with it.
+    const isSameRun = signal !== undefined && signal === this.#run;
+    this.#run = signal;
+    const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
+      .filter((text) => text !== '')
+      .join('\n\n');
+    const kept = sealIn(messages, this.provider);
+    // Of this process rather than of the log, which a run that was cut never told of its session.
+    const resumeId = this.#sessionId ?? kept?.session;
+    const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
+    this.#totals = before;
+    const instructions = typeof system === 'string' ? system : system?.join('\n\n');
+    const live: Omit<Live, 'process'> = { news: [], calls: new Calls(), booked: noUsage };
+    const process = this.#options.backend.start(
+      {
+        ...this.#options.job,
+        prompt,
+        ...(instructions !== undefined && instructions !== '' && { systemPrompt: instructions }),
+        ...(resumeId !== undefined && { resumeId, before }),
+      },
+      { onHappening: (happening) => this.#hear(live, happening) },
+    );
+    const whole: Live = Object.assign(live, { process });
+    whole.calls.decideBy(process);
+    this.#live = whole;
+    this.#gone = process.result.then((result) => {
+      this.#sessionId = result.cliSessionId ?? this.#sessionId;
+      this.#totals = result.totals;
+      whole.calls.end();
+      this.#push(whole, { type: 'over', result });
+    });
+  }
+
+  /** Results that the loop wrote itself are refusals: nobody ran those calls. */
+  #goOn(live: Live, messages: readonly Message[]): void {
+    const answered = messages.findLastIndex(({ role }) => role === 'assistant');
+    for (const message of messages.slice(answered + 1))
+      if (message.role === 'tool_result') live.calls.refused(message.toolCallId, textOf(message));
+  }
+
+  #hear(live: Omit<Live, 'process'>, happening: Happening): void {
+    if (happening.type === 'session') this.#sessionId = happening.id;
+    if (happening.type === 'asked') live.calls.asked(happening.callId, happening.arguments);
+    // A result is proof that the answer with its call is whole.
+    if (happening.type === 'result') this.#push(live, { type: 'answered' });
+    if (happening.type === 'result') live.calls.done(happening.callId, happening);
+    else this.#push(live, happening);
+  }
+
+  #push(live: Omit<Live, 'process'>, news: News): void {
+    live.news.push(news);
+    this.#wake();
+  }
+
+  /** Reads on until an answer is whole. */
+  async #answer(live: Live, { signal, emit }: RunContext): Promise<ModelResponse> {
+    const draft = new Draft(emit ?? (() => {}));
+    const stop = () => {
+      live.process.stop();
+      this.#wake();
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      for (;;) {
+        if (signal?.aborted) throw cancelled(draft);
+        const news = live.news.shift();
+        if (news === undefined) {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        } else if (news.type === 'over') return this.#last(live, draft, news.result);
+        else if (draft.begunAnother(news)) {
+          live.news.unshift(news);
+          return this.#response(live, draft, { stop: 'pause', usage: draft.usage });
+        } else if (draft.take(news) && draft.hasCalls) {
+          return this.#response(live, draft, { stop: 'tool_use', usage: draft.usage });
+        }
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /** The program has ended: what it told last is an answer only if all went well, or its service said why not. */
+  #last(live: Live, draft: Draft, result: BackendResult): ModelResponse {
+    const { status, error, stop } = result;
+    const usage = subtractUsage(result.usage, live.booked);
+    this.#live = undefined;
+    const hasStopped = stop === 'max_tokens' || stop === 'refusal';
+    if (status !== 'completed' && !hasStopped) {
+      const wasted = addUsage(usage, result.wasted);
+      throw new AgentError({ ...(error ?? unknownFailure).toJSON(), attempts: result.attempts, wasted });
+    }
+    if (draft.isEmpty) draft.say(result.output);
+    this.#price = priceOf(result, usage);
+    const ending = this.#later.length > 0 ? 'pause' : lastStop(stop);
+    return {
+      ...this.#response(live, draft, { stop: ending, usage }),
+      attempts: result.attempts,
+      wasted: result.wasted,
+    };
+  }
+
+  #response(live: Live, draft: Draft, how: { stop: StopReason; usage: Usage }): ModelResponse {
+    const { stop, usage } = how;
+    if (stop === 'tool_use' || stop === 'pause') {
+      live.booked = addUsage(live.booked, usage);
+      if (this.#live !== undefined) this.#price = this.#options.backend.tellsCost ? forNow : undefined;
+    }
+    const seal = sealPart(this.provider, { session: this.#sessionId, totals: this.#totals });
+    const parts = draft.parts.map((part) => knownName(part, this.#options.tools ?? []));
+    const content: AssistantPart[] = [...parts, ...seal];
+    const message = { role: 'assistant', content } as const;
+    return {
+      content: textOf(message),
+      toolCalls: callsOf(message),
+      usage,
+      stopReason: stop,
+      message,
+      model: draft.model ?? this.model,
+      attempts: 1,
+      wasted: noUsage,
+    };
+  }
+}
+
+/** The program says what it cost with its last answer, and then for all of them. */
+const forNow: Price = { input: 0, output: 0 };
+
+const unknownFailure: AgentError = new AgentError({ kind: 'agent', message: 'The program failed.' });
+
+function priceOf({ usd }: BackendResult, usage: Usage): Price | undefined {
+  if (usd === undefined) return undefined;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const each = tokens === 0 ? 0 : (usd * 1_000_000) / tokens;
+  return { input: each, output: each };
+}
+
+/** A program that ended well has no calls left to make. */
+function lastStop(stop: StopReason | undefined): StopReason {
+  return stop === undefined || stop === 'tool_use' || stop === 'pause' ? 'complete' : stop;
+}
+
+function cancelled(draft: Draft): AgentError {
+  const wasted = draft.usage;
+  return new AgentError({ kind: 'aborted', message: 'The program was ended: the run stopped.', wasted });
+}
+
+/** What was said since the last answer. */
+function saidLast(messages: readonly Message[]): Message[] {
+  const answered = messages.findLastIndex(({ role }) => role === 'assistant');
+  const said = messages.slice(answered + 1).filter(({ role }) => role === 'user');
+  if (said.some(({ content }) => content.some(({ type }) => type !== 'text'))) {
+    const message =
+      'A delegated program takes text only: leave out pictures and documents, or name their files.';
+    throw new AgentError({ kind: 'invalid', code: 'media', message });
+  }
+  return said;
+}
+
+function textsOf(said: readonly Message[]): string {
+  return said.map(textOf).join('\n\n');
+}
+
+/** Whether what was said last came in between calls and the next answer. */
+function endsCalls(messages: readonly Message[]): boolean {
+  const before = messages.findLast(({ role }) => role !== 'user');
+  return before?.role === 'tool_result';
+}

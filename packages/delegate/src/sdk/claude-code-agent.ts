@@ -1,0 +1,300 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type {
+  HookCallback,
+  Options,
+  PermissionMode,
+  PermissionResult,
+  Query,
+  SDKUserMessage,
+  SpawnedProcess,
+  SpawnOptions,
+} from '@anthropic-ai/claude-agent-sdk';
+import type { Environment, Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { SupervisedProcess } from '@cobbler/agent/node';
+import { superviseProcess } from '@cobbler/agent/node';
+import { claudeDialect } from '../claude/claude-dialect.ts';
+import { programEnvironment, realFolder } from '../program.ts';
+import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from '../session-agent.ts';
+import { agentResponse, busyText, cancelledText } from '../session-agent.ts';
+import { Gatekeeper } from './gatekeeper.ts';
+import { planInstruction } from './plan-mode.ts';
+import { friendlyText, isTransient } from './transient.ts';
+import type { TurnResult } from './turn.ts';
+import { readTurn } from './turn.ts';
+
+/** How Claude Code works in the sessions of an agent. */
+export interface ClaudeCodeAgentConfig {
+  readonly maxTurns?: number;
+  readonly systemPrompt?: string;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly model?: string;
+  /** Settings of the machine that are read. Default: none. */
+  readonly settingSources?: readonly ('user' | 'project' | 'local')[];
+  /** Where the harmless part of its environment and its key are taken from. Default: that of this process. */
+  readonly env?: Environment;
+  /** Variables that it is given besides. */
+  readonly extraEnv?: Readonly<Record<string, string>>;
+  /** The program. Default: the one that came with the SDK. */
+  readonly path?: string;
+  /** Before the one retry of a failure of the service, in milliseconds. Default 2,000. */
+  readonly retryMs?: number;
+  /** From SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
+  readonly graceMs?: number;
+  readonly runtime?: Runtime;
+  /** The SDK. Default: `@anthropic-ai/claude-agent-sdk`, loaded with the first prompt. */
+  readonly sdk?: {
+    readonly query: (given: { prompt: AsyncIterable<SDKUserMessage>; options: Options }) => Query;
+  };
+}
+
+/** A prompt under way. */
+interface Turn {
+  isCancelled: boolean;
+  query?: Query;
+  process?: SupervisedProcess;
+  endPause: () => void;
+  readonly over: Promise<unknown>;
+}
+
+/**
+ * Claude Code as a session agent, over the Claude Agent SDK. Every call goes through `canUseTool`, reads too; in
+ * the mode `plan` nothing is written; a conversation that is gone is begun anew once, a failure of the service that
+ * may pass is tried once more.
+ */
+export class ClaudeCodeAgent implements SessionAgent {
+  readonly #config: ClaudeCodeAgentConfig;
+  readonly #runtime: Runtime;
+  readonly #turns: Map<string, Turn> = new Map();
+  /** What each conversation has cost so far: the SDK counts from its beginning. */
+  readonly #costs: Map<string, number> = new Map();
+  #isShut = false;
+
+  constructor(config: ClaudeCodeAgentConfig = {}) {
+    this.#config = config;
+    this.#runtime = config.runtime ?? systemRuntime;
+  }
+
+  /**
+   * @throws AgentError `invalid` for a session with a prompt under way, an agent that was shut down, or an SDK that
+   * is not installed. What the service does is in the response.
+   */
+  async execute(
+    prompt: string,
+    session: AgentSession,
+    callbacks: ExecuteCallbacks = {},
+  ): Promise<AgentResponse> {
+    if (this.#isShut) throw invalid('closed', 'The agent has been shut down.');
+    if (this.#turns.has(session.sessionId)) throw invalid('busy', busyText);
+    const over = Promise.withResolvers<void>();
+    const turn: Turn = { isCancelled: false, endPause: () => {}, over: over.promise };
+    this.#turns.set(session.sessionId, turn);
+    const began = this.#runtime.monotonic();
+    try {
+      const result = await this.#tries(prompt, session, callbacks, turn);
+      return this.#response(result, session, turn, this.#runtime.monotonic() - began);
+    } finally {
+      this.#turns.delete(session.sessionId);
+      over.resolve();
+    }
+  }
+
+  async cancel(sessionId: string): Promise<void> {
+    const turn = this.#turns.get(sessionId);
+    if (turn === undefined) return;
+    turn.isCancelled = true;
+    turn.endPause();
+    // Asked first, so that the conversation can be gone on with; then ended, whatever it answers.
+    const asked = turn.query?.interrupt().then(
+      () => {},
+      () => {},
+    );
+    const patience = new Promise<void>((resolve) => void this.#runtime.timer(interruptMs, resolve));
+    await Promise.race([asked, turn.over, patience]);
+    turn.query?.close();
+    turn.process?.stop();
+    await turn.over;
+  }
+
+  async shutdown(): Promise<void> {
+    this.#isShut = true;
+    await Promise.all([...this.#turns.keys()].map((sessionId) => this.cancel(sessionId)));
+  }
+
+  /** At most three: the first, one without a conversation that is gone, one after a failure that may pass. */
+  async #tries(
+    prompt: string,
+    session: AgentSession,
+    callbacks: ExecuteCallbacks,
+    turn: Turn,
+  ): Promise<TurnResult> {
+    let result = await this.#ask(prompt, session, callbacks, turn);
+    const wasResumed = session.claudeSessionId !== undefined && session.claudeSessionId !== null;
+    if (wasResumed && !turn.isCancelled && isStale(result)) {
+      session.claudeSessionId = null;
+      result = await this.#ask(prompt, session, callbacks, turn);
+    }
+    if (turn.isCancelled || !isTransient(result.end) || result.toolsUsed.length > 0) return result;
+    await this.#pause(turn);
+    if (turn.isCancelled) return result;
+    return this.#ask(prompt, session, callbacks, turn);
+  }
+
+  async #ask(
+    prompt: string,
+    session: AgentSession,
+    callbacks: ExecuteCallbacks,
+    turn: Turn,
+  ): Promise<TurnResult> {
+    const { query } = this.#config.sdk ?? (await loadSdk());
+    const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, () => turn.isCancelled);
+    const said = Promise.withResolvers<void>();
+    const options = this.#options(session, gatekeeper, turn);
+    const running = query({ prompt: oneMessage(prompt, said.promise), options });
+    turn.query = running;
+    try {
+      if (turn.isCancelled) running.close();
+      return await readTurn(running, callbacks, () => said.resolve());
+    } finally {
+      said.resolve();
+      running.close();
+      await turn.process?.ended;
+      delete turn.query;
+      delete turn.process;
+    }
+  }
+
+  #options(session: AgentSession, gatekeeper: Gatekeeper, turn: Turn): Options {
+    const {
+      maxTurns,
+      systemPrompt,
+      allowedTools,
+      disallowedTools,
+      model,
+      settingSources = [],
+      path,
+    } = this.#config;
+    const { env = process.env, extraEnv = {} } = this.#config;
+    const plans = session.mode === 'plan';
+    const instructions = [systemPrompt, ...(plans ? [planInstruction] : [])].filter(
+      (text) => text !== undefined,
+    );
+    const permissionMode: PermissionMode = plans ? 'plan' : 'default';
+    const hook: HookCallback = (input, callId, { signal }) => gatekeeper.hook(input, callId, signal);
+    return {
+      cwd: realFolder(session.workingDirectory),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(instructions.length > 0 && { systemPrompt: instructions.join('\n\n') }),
+      // Its own list of what needs no question would go past the gate.
+      ...(allowedTools !== undefined && !gatekeeper.asks && { allowedTools: [...allowedTools] }),
+      ...(disallowedTools !== undefined && { disallowedTools: [...disallowedTools] }),
+      ...(typeof session.claudeSessionId === 'string' && { resume: session.claudeSessionId }),
+      ...(model !== undefined && { model }),
+      ...(path !== undefined && { pathToClaudeCodeExecutable: path }),
+      permissionMode,
+      settingSources: [...settingSources],
+      strictMcpConfig: true,
+      env: programEnvironment(claudeDialect('gate', {}), env, { ...extraEnv }),
+      hooks: { PreToolUse: [{ hooks: [hook] }] },
+      canUseTool: (toolName, input, context): Promise<PermissionResult> =>
+        gatekeeper.prompt(toolName, input, { signal: context.signal, callId: context.toolUseID }),
+      spawnClaudeCodeProcess: (wanted) => this.#spawn(wanted, turn),
+    };
+  }
+
+  /** The SDK speaks with a child that is looked after like any other. */
+  #spawn({ command, args, cwd, env }: SpawnOptions, turn: Turn): SpawnedProcess {
+    let child: ChildProcess | undefined;
+    const { graceMs, runtime } = this.#config;
+    turn.process = superviseProcess({
+      argv: [command, ...args],
+      cwd: cwd ?? process.cwd(),
+      env: definedOnly(env),
+      keepInputOpen: true,
+      maxOutputBytes: 65_536,
+      ...(graceMs !== undefined && { graceMs }),
+      ...(runtime !== undefined && { runtime }),
+      spawn: (program, given, how) => {
+        child = spawn(program, given, how);
+        return child;
+      },
+    });
+    if (child?.stdin && child.stdout) return child as SpawnedProcess;
+    throw new AgentError({ kind: 'tool', code: 'unstartable', message: 'Claude Code could not be started.' });
+  }
+
+  async #pause(turn: Turn): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#runtime.timer(this.#config.retryMs ?? 2000, resolve);
+      turn.endPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #response(result: TurnResult, session: AgentSession, turn: Turn, durationMs: number): AgentResponse {
+    const { end, toolsUsed, text, plan } = result;
+    const sessionId = result.sessionId ?? session.claudeSessionId ?? null;
+    session.claudeSessionId = sessionId;
+    const facts = {
+      sessionId,
+      cost: this.#costOf(result, sessionId),
+      durationMs,
+      numTurns: end.turns ?? 0,
+      toolsUsed,
+      ...(end.usage !== undefined && { usage: end.usage }),
+    };
+    if (turn.isCancelled) return agentResponse({ ...facts, content: cancelledText, isError: true });
+    if (isTransient(end)) return agentResponse({ ...facts, content: friendlyText, isError: true });
+    const said = end.text ?? (end.ok ? text : (end.error?.message ?? text));
+    return agentResponse({ ...facts, content: said.trim() === '' ? plan : said, isError: !end.ok });
+  }
+
+  #costOf({ end }: TurnResult, sessionId: string | null): number {
+    const before = sessionId === null ? undefined : this.#costs.get(sessionId);
+    if (sessionId !== null && end.totalUsd !== undefined) this.#costs.set(sessionId, end.totalUsd);
+    if (before !== undefined && end.totalUsd !== undefined) return Math.max(0, end.totalUsd - before);
+    return end.usd ?? end.totalUsd ?? 0;
+  }
+}
+
+/** How long an interrupt may take to be heard, in milliseconds. */
+const interruptMs = 500;
+
+/** A conversation that is gone says so; one that did nothing at all and failed is taken for it, as the seed has it. */
+function isStale({ end }: TurnResult): boolean {
+  return !end.ok && (end.stale === true || (end.turns === 0 && end.error?.status === undefined));
+}
+
+/** One message, and an open ear until the answer is there: without it nothing could be said meanwhile. */
+async function* oneMessage(prompt: string, answered: Promise<void>): AsyncGenerator<SDKUserMessage> {
+  yield {
+    type: 'user',
+    session_id: '',
+    parent_tool_use_id: null,
+    message: { role: 'user', content: [{ type: 'text', text: prompt }] },
+  };
+  await answered;
+}
+
+async function loadSdk(): Promise<NonNullable<ClaudeCodeAgentConfig['sdk']>> {
+  try {
+    return await import('@anthropic-ai/claude-agent-sdk');
+  } catch (thrown) {
+    const cause = AgentError.from(thrown).message;
+    const message = `ClaudeCodeAgent needs the package @anthropic-ai/claude-agent-sdk beside it: install it. (${cause})`;
+    throw invalid('no_sdk', message);
+  }
+}
+
+function definedOnly(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(defined);
+}
+
+function invalid(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message });
+}

@@ -1,0 +1,111 @@
+import type { HookInput, HookJSONOutput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
+import { AgentError } from '@cobbler/agent';
+import type { CallDecision } from '../backend.ts';
+import { fieldsOf, textOf } from '../fields.ts';
+import type { ExecuteCallbacks } from '../session-agent.ts';
+import { planRefusal, planTaken } from './plan-mode.ts';
+
+/** Of one call. */
+interface CallContext {
+  readonly signal: AbortSignal;
+  readonly callId: string;
+}
+
+/**
+ * Stands in front of every call of one prompt. The hook of the SDK sees them all, reads too; its permission prompt
+ * sees what the program's own rules would ask about. Each call is decided once.
+ *
+ * While planning, the hook lets nothing through by its own word, so that the program's rules hold, and the prompt
+ * lets nothing through but the end of planning.
+ */
+export class Gatekeeper {
+  readonly #canUseTool: ExecuteCallbacks['canUseTool'];
+  readonly #isCancelled: () => boolean;
+  readonly #decided: Map<string, CallDecision> = new Map();
+  #plans: boolean;
+
+  constructor(plans: boolean, canUseTool: ExecuteCallbacks['canUseTool'], isCancelled: () => boolean) {
+    this.#plans = plans;
+    this.#canUseTool = canUseTool;
+    this.#isCancelled = isCancelled;
+  }
+
+  /** Whether somebody decides about calls. */
+  get asks(): boolean {
+    return this.#canUseTool !== undefined;
+  }
+
+  async hook(input: HookInput, toolUseId: string | undefined, signal: AbortSignal): Promise<HookJSONOutput> {
+    if (input.hook_event_name !== 'PreToolUse') return {};
+    const callId = toolUseId ?? textOf(fieldsOf(input)['tool_use_id']);
+    if (this.#isCancelled()) return hookAnswer({ type: 'deny', message: 'The run was cancelled.' });
+    if (this.#canUseTool === undefined) return {};
+    const decision = await this.#decide(input.tool_name, fieldsOf(input.tool_input), { signal, callId });
+    if (decision.type === 'allow' && this.#plans) return {};
+    return hookAnswer(decision);
+  }
+
+  async prompt(
+    toolName: string,
+    input: Record<string, unknown>,
+    context: CallContext,
+  ): Promise<PermissionResult> {
+    const decision = await this.#answer(toolName, input, context);
+    if (decision.type === 'deny') return { behavior: 'deny', message: decision.message };
+    return { behavior: 'allow', updatedInput: decision.arguments ?? input };
+  }
+
+  async #answer(
+    toolName: string,
+    input: Record<string, unknown>,
+    context: CallContext,
+  ): Promise<CallDecision> {
+    if (this.#isCancelled()) return { type: 'deny', message: 'The run was cancelled.' };
+    if (this.#plans && toolName !== 'ExitPlanMode') return { type: 'deny', message: planRefusal };
+    if (this.#canUseTool === undefined) {
+      const message = this.#plans ? planTaken : `${toolName} needs a permission that nobody can give here.`;
+      return { type: 'deny', message };
+    }
+    const decision = this.#decided.get(context.callId) ?? (await this.#decide(toolName, input, context));
+    if (this.#plans && decision.type === 'allow') this.#plans = false;
+    return decision;
+  }
+
+  async #decide(
+    toolName: string,
+    input: Readonly<Record<string, unknown>>,
+    context: CallContext,
+  ): Promise<CallDecision> {
+    const decision = await this.#asked(toolName, { ...input }, context);
+    if (context.callId !== '') this.#decided.set(context.callId, decision);
+    return decision;
+  }
+
+  async #asked(
+    toolName: string,
+    input: Record<string, unknown>,
+    context: CallContext,
+  ): Promise<CallDecision> {
+    try {
+      return (await this.#canUseTool?.(toolName, input, context)) ?? { type: 'allow' };
+    } catch (thrown) {
+      return { type: 'deny', message: AgentError.from(thrown).message };
+    }
+  }
+}
+
+function hookAnswer(decision: CallDecision): HookJSONOutput {
+  const hookEventName = 'PreToolUse';
+  if (decision.type === 'deny') {
+    const { message } = decision;
+    return {
+      hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason: message },
+    };
+  }
+  const { arguments: changed } = decision;
+  const allowed = {
+    permissionDecision: 'allow',
+    ...(changed !== undefined && { updatedInput: changed }),
+  } as const;
+  return { hookSpecificOutput: { hookEventName, ...allowed } };
+}

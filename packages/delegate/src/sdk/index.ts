@@ -1,0 +1,1 @@
+export { ClaudeCodeAgent, type ClaudeCodeAgentConfig } from './claude-code-agent.ts';

@@ -1,0 +1,78 @@
+import { AgentError } from '@cobbler/agent';
+import { activityText } from '../activity-text.ts';
+import { claudeName, readClaudeMessage } from '../claude/claude-line.ts';
+import { fieldsOf } from '../fields.ts';
+import type { End, Happening } from '../happening.ts';
+import type { ExecuteCallbacks } from '../session-agent.ts';
+import { toolActivity } from '../session-agent.ts';
+import { planIn } from './plan-mode.ts';
+
+/** What came of one try of a prompt. */
+export interface TurnResult {
+  readonly end: End;
+  readonly sessionId?: string;
+  readonly toolsUsed: readonly string[];
+  /** The last text of the model. */
+  readonly text: string;
+  /** What the model handed in as its plan. */
+  readonly plan: string;
+}
+
+/**
+ * Reads what the SDK tells until its result, and tells it on, each callback waited for. The SDK throws after every
+ * result that is an error: a throw counts only where there was no result.
+ */
+export async function readTurn(
+  messages: AsyncIterable<unknown>,
+  callbacks: ExecuteCallbacks,
+  onResult: () => void,
+): Promise<TurnResult> {
+  const seen: Seen = { toolsUsed: [], text: '', plan: '' };
+  try {
+    for await (const message of messages) {
+      for (const happening of readClaudeMessage(fieldsOf(message))) await take(happening, seen, callbacks);
+      if (seen.end !== undefined) onResult();
+    }
+  } catch (thrown) {
+    seen.end ??= thrownEnd(thrown);
+  }
+  return { ...seen, end: seen.end ?? thrownEnd(new Error('Claude Code ended before its last word.')) };
+}
+
+interface Seen {
+  end?: End;
+  sessionId?: string;
+  toolsUsed: string[];
+  text: string;
+  plan: string;
+}
+
+async function take(happening: Happening, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
+  if (seen.end !== undefined) return;
+  if (happening.type === 'session') seen.sessionId = happening.id;
+  if (happening.type === 'end') seen.end = happening;
+  if (happening.type === 'result') await quietly(() => callbacks.onToolActivity?.(null));
+  if (happening.type !== 'part') return;
+  const { part } = happening;
+  if (part.type === 'text' && part.text !== '') {
+    seen.text = part.text;
+    await quietly(() => callbacks.onTextChunk?.(part.text));
+  }
+  if (part.type !== 'tool_call') return;
+  seen.toolsUsed.push(part.toolName);
+  if (part.toolName === 'ExitPlanMode') seen.plan = planIn(part.arguments);
+  const activity = toolActivity(part.toolName, activityText(part.toolName, part.arguments));
+  await quietly(() => callbacks.onToolActivity?.(activity));
+}
+
+/** A watcher's fault is its own. */
+async function quietly(tell: () => unknown): Promise<void> {
+  try {
+    await tell();
+  } catch {}
+}
+
+function thrownEnd(thrown: unknown): End {
+  const { message } = AgentError.from(thrown);
+  return { type: 'end', ok: false, error: { kind: 'agent', message, provider: claudeName } };
+}

@@ -1,0 +1,43 @@
+import type { Message, OpaquePart, Usage } from '@cobbler/agent';
+import { fieldsOf, numberOf, textOf } from './fields.ts';
+import type { Totals } from './happening.ts';
+
+/** What the log keeps of the program's own conversation, so that it is gone on with after a restart. */
+export interface Kept {
+  readonly session: string;
+  readonly totals: Totals;
+}
+
+/** A part that only this backend reads. None before the conversation has an id. */
+export function sealPart(
+  provider: string,
+  { session, totals }: { session: string | undefined; totals: Totals },
+): readonly OpaquePart[] {
+  if (session === undefined) return [];
+  const { usd, usage } = totals;
+  const counts = usage === undefined ? {} : { input: usage.inputTokens, output: usage.outputTokens };
+  const data = { session, ...(usd !== undefined && { usd }), ...counts };
+  return [{ type: 'opaque', seal: { provider, data } }];
+}
+
+/** What was kept last. */
+export function sealIn(messages: readonly Message[], provider: string): Kept | undefined {
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'assistant') continue;
+    const part = message.content.findLast((one) => one.type === 'opaque' && one.seal.provider === provider);
+    if (part?.type !== 'opaque') continue;
+    const data = fieldsOf(part.seal.data);
+    const session = textOf(data['session']);
+    if (session !== '') return { session, totals: totalsIn(data) };
+  }
+  return undefined;
+}
+
+function totalsIn(data: Readonly<Record<string, unknown>>): Totals {
+  const usd = numberOf(data['usd']);
+  const inputTokens = numberOf(data['input']);
+  const outputTokens = numberOf(data['output']);
+  const usage: Usage | undefined =
+    inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+  return { ...(usd !== undefined && { usd }), ...(usage !== undefined && { usage }) };
+}

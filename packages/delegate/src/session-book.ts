@@ -1,0 +1,129 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fieldsOf, listOf, numberOf, textOf } from './fields.ts';
+import type { Totals } from './happening.ts';
+
+/** How a session stands. */
+export type SessionState = 'running' | 'completed' | 'failed' | 'cancelled' | 'timeout';
+
+/** A session of the agent tool, as it is kept: what is needed to go on with it in another process. */
+export interface BookedSession {
+  readonly id: string;
+  readonly backend: string;
+  readonly workingDir: string;
+  readonly state: SessionState;
+  /** Its last result, or why there is none. */
+  readonly result: string;
+  readonly cliSessionId?: string;
+  readonly systemPrompt?: string;
+  readonly maxTurns?: number;
+  readonly totals: Totals;
+  /** The process whose job it runs. */
+  readonly owner: number;
+}
+
+/**
+ * Sessions in a file, read anew for each change so that what another process added is kept. Without a file they
+ * live as long as the book. A file that cannot be written loses nothing but the next start's knowledge of it.
+ */
+export class SessionBook {
+  readonly #path: string | undefined;
+  #sessions: Map<string, BookedSession> = new Map();
+  #last = 0;
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+    this.#read();
+  }
+
+  all(): BookedSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  get(id: string): BookedSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** An id that no session ever had. */
+  nextId(): string {
+    this.#read();
+    this.#last += 1;
+    this.#write();
+    return `as-${this.#last}`;
+  }
+
+  put(session: BookedSession): void {
+    this.#read();
+    this.#sessions.set(session.id, session);
+    this.#write();
+  }
+
+  delete(id: string): void {
+    this.#read();
+    this.#sessions.delete(id);
+    this.#write();
+  }
+
+  #read(): void {
+    if (this.#path === undefined) return;
+    try {
+      const book = fieldsOf(JSON.parse(readFileSync(this.#path, 'utf8')));
+      this.#last = Math.max(this.#last, numberOf(book['last']) ?? 0);
+      this.#sessions = new Map(
+        listOf(book['sessions'])
+          .flatMap(readSession)
+          .map((one) => [one.id, one]),
+      );
+    } catch {
+      // None yet, or none that can be read: what is known stays.
+    }
+  }
+
+  /** Beside its place and then moved there: a reader never sees half of it. */
+  #write(): void {
+    if (this.#path === undefined) return;
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      const draft = `${this.#path}.${process.pid}`;
+      const book = { last: this.#last, sessions: this.all() };
+      writeFileSync(draft, JSON.stringify(book, undefined, 1), { mode: 0o600 });
+      renameSync(draft, this.#path);
+    } catch {
+      // The sessions of this process go on without.
+    }
+  }
+}
+
+const states: readonly string[] = ['running', 'completed', 'failed', 'cancelled', 'timeout'];
+
+function readSession(value: unknown): BookedSession[] {
+  const fields = fieldsOf(value);
+  const [id, backend, workingDir, state] = ['id', 'backend', 'workingDir', 'state'].map((key) =>
+    textOf(fields[key]),
+  );
+  if (!id || !backend || !workingDir || !state || !states.includes(state)) return [];
+  const text = (key: string) => (typeof fields[key] === 'string' ? { [key]: fields[key] } : {});
+  const maxTurns = numberOf(fields['maxTurns']);
+  const totals = fieldsOf(fields['totals']);
+  const usd = numberOf(totals['usd']);
+  const usage = fieldsOf(totals['usage']);
+  const [inputTokens, outputTokens] = [numberOf(usage['inputTokens']), numberOf(usage['outputTokens'])];
+  return [
+    {
+      id,
+      backend,
+      workingDir,
+      state: state as SessionState,
+      result: textOf(fields['result']),
+      ...text('cliSessionId'),
+      ...text('systemPrompt'),
+      ...(maxTurns !== undefined && { maxTurns }),
+      totals: {
+        ...(usd !== undefined && { usd }),
+        ...(inputTokens !== undefined &&
+          outputTokens !== undefined && { usage: { inputTokens, outputTokens } }),
+      },
+      owner: numberOf(fields['owner']) ?? 0,
+    },
+  ];
+}

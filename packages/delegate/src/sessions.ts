@@ -1,0 +1,291 @@
+import type { Budget, Gate, Pricing } from '@cobbler/agent';
+import { AgentError, costOf } from '@cobbler/agent';
+import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
+import type { Happening } from './happening.ts';
+import type { BookedSession, SessionBook } from './session-book.ts';
+
+/** A session as the model sees it; the names are those of seed S2. */
+export interface SessionReport {
+  readonly session_id: string;
+  readonly backend: string;
+  readonly cli_session_id: string | null;
+  readonly status: BookedSession['state'] | 'destroyed';
+  readonly result: string;
+}
+
+/** What starting a job needs of the call that wants it. */
+export interface JobMeans {
+  /** Ends the job. Of a job in the background: nothing but `destroy` and `close` do. */
+  readonly signal?: AbortSignal;
+  readonly budget: Budget;
+  readonly progress: (text: string) => void;
+  /** Half of what is left is held back for a job in the background, since others go on meanwhile. */
+  readonly inBackground: boolean;
+}
+
+export interface SessionsOptions {
+  readonly book: SessionBook;
+  readonly backends: readonly Backend[];
+  readonly maxSessions: number;
+  readonly gate?: Gate | undefined;
+  readonly pricing?: Pricing | undefined;
+  readonly allowUnpriced: boolean;
+}
+
+/** How many lines of what a job does are shown while it runs. */
+const linesShown = 8;
+
+/** A job of this process. */
+interface LiveJob {
+  readonly process: BackendProcess;
+  readonly over: Promise<BackendResult>;
+  readonly lines: string[];
+}
+
+/**
+ * The sessions of the agent tool: at most so many, each with one job at a time. What is known of them is in the
+ * book; what runs is here.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #live: Map<string, LiveJob> = new Map();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    for (const session of options.book.all()) this.#bury(session);
+  }
+
+  /** @throws AgentError when no more sessions may be opened or the backend cannot work. */
+  open(given: Pick<BookedSession, 'backend' | 'workingDir' | 'systemPrompt' | 'maxTurns'>): BookedSession {
+    const { book, maxSessions } = this.#options;
+    const problem = this.#backend(given.backend).problem();
+    if (problem !== undefined) throw problem;
+    if (book.all().length >= maxSessions)
+      throw refusal(`max sessions (${maxSessions}) reached, destroy one first`);
+    const id = book.nextId();
+    const session: BookedSession = {
+      id,
+      state: 'completed',
+      result: '',
+      totals: {},
+      owner: process.pid,
+      ...given,
+    };
+    book.put(session);
+    return session;
+  }
+
+  /** @throws AgentError for an id that no session has. */
+  get(id: string): BookedSession {
+    const session = this.#options.book.get(id);
+    if (session === undefined) throw refusal(`session ${id} not found`);
+    return this.#bury(session);
+  }
+
+  /** @throws AgentError while a job of the session runs, or when the budget has no room. */
+  async begin(id: string, prompt: string, means: JobMeans): Promise<LiveJob> {
+    const session = this.get(id);
+    if (session.state === 'running') throw refusal(`session ${id} is still running`);
+    const backend = this.#backend(session.backend);
+    const share = this.#share(backend, means);
+    const { cliSessionId, systemPrompt, maxTurns, workingDir, totals } = session;
+    const turns = Math.min(maxTurns ?? Number.POSITIVE_INFINITY, share.turns);
+    const request: BackendRequest = {
+      prompt,
+      workingDir,
+      ...(systemPrompt !== undefined && { systemPrompt }),
+      ...(turns !== Number.POSITIVE_INFINITY && { maxTurns: turns }),
+      ...(share.usd !== undefined && { maxUsd: share.usd }),
+      ...(share.tokens !== undefined && { maxTokens: share.tokens }),
+      ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
+    };
+    const lines: string[] = [];
+    const process: BackendProcess = backend.start(request, {
+      ...(means.signal !== undefined && { signal: means.signal }),
+      onHappening: (happening) => {
+        this.#note(lines, happening, means);
+        this.#booked(id, happening);
+        if (happening.type === 'asked') void this.#judge(id, happening, process);
+      },
+    });
+    this.#options.book.put({ ...session, state: 'running', result: '', owner: globalThis.process.pid });
+    const over = process.result.then((result) => {
+      share.settle(result);
+      this.#live.delete(id);
+      if (this.#options.book.get(id) !== undefined) this.#options.book.put(after(this.get(id), result));
+      return result;
+    });
+    const job = { process, over, lines };
+    this.#live.set(id, job);
+    return job;
+  }
+
+  report(session: BookedSession, status: SessionReport['status'] = session.state): SessionReport {
+    return {
+      session_id: session.id,
+      backend: session.backend,
+      cli_session_id: session.cliSessionId ?? null,
+      status,
+      result:
+        session.state === 'running' ? (this.#live.get(session.id)?.lines ?? []).join('\n') : session.result,
+    };
+  }
+
+  all(): BookedSession[] {
+    return this.#options.book.all().map((session) => this.#bury(session));
+  }
+
+  /** Ends what runs in the session and forgets it. */
+  async destroy(id: string): Promise<SessionReport> {
+    const session = this.get(id);
+    const job = this.#live.get(id);
+    job?.process.stop();
+    await job?.over;
+    const last = this.#options.book.get(id) ?? session;
+    this.#options.book.delete(id);
+    return this.report(last, 'destroyed');
+  }
+
+  /** Ends every job of this process. The sessions stay. */
+  async close(): Promise<void> {
+    const jobs = [...this.#live.values()];
+    for (const { process } of jobs) process.stop();
+    await Promise.all(jobs.map(({ over }) => over));
+  }
+
+  /** A session that a process left running which is gone. */
+  #bury(session: BookedSession): BookedSession {
+    if (session.state !== 'running' || this.#live.has(session.id) || isOtherProcess(session.owner))
+      return session;
+    const buried: BookedSession = { ...session, state: 'failed', result: 'Cobbler ended while this ran.' };
+    this.#options.book.put(buried);
+    return buried;
+  }
+
+  /** As soon as the program has named it: a process that is killed in the middle must not lose it. */
+  #booked(id: string, happening: Happening): void {
+    if (happening.type !== 'session') return;
+    const session = this.#options.book.get(id);
+    if (session !== undefined) this.#options.book.put({ ...session, cliSessionId: happening.id });
+  }
+
+  #note(lines: string[], happening: Happening, { progress }: JobMeans): void {
+    const line = lineOf(happening);
+    if (line === undefined) return;
+    lines.push(line);
+    if (lines.length > linesShown) lines.shift();
+    progress(line);
+  }
+
+  async #judge(
+    id: string,
+    asked: Extract<Happening, { type: 'asked' }>,
+    process: BackendProcess,
+  ): Promise<void> {
+    const { callId, toolName, arguments: given } = asked;
+    try {
+      const call = { id: callId, toolName, arguments: given, effect: 'once', subject: '' } as const;
+      const signal = new AbortController().signal;
+      const verdict = (await this.#options.gate?.(call, { signal, session: id })) ?? { type: 'ask' };
+      if (verdict.type !== 'ask') return process.decide(callId, verdict);
+      process.decide(callId, {
+        type: 'deny',
+        message: `${toolName} needs a permission that nobody can give here.`,
+      });
+    } catch (thrown) {
+      process.decide(callId, { type: 'deny', message: AgentError.from(thrown).message });
+    }
+  }
+
+  #backend(name: string): Backend {
+    const found = this.#options.backends.find((backend) => backend.name === name);
+    if (found !== undefined) return found;
+    const known = this.#options.backends.map((backend) => backend.name).join(', ');
+    throw refusal(`There is no backend ${JSON.stringify(name)}. Known: ${known}.`);
+  }
+
+  /** What the job may use of the budget: held back now, booked when it is over. */
+  #share(backend: Backend, { budget, inBackground }: JobMeans) {
+    const { pricing, allowUnpriced } = this.#options;
+    const price = pricing?.(backend.name, backend.name);
+    if (budget.limitsMoney && !backend.tellsCost && price === undefined && !allowUnpriced) {
+      const message = `${backend.name} does not say what it costs, so the money limit cannot be kept.`;
+      throw new AgentError({ kind: 'limit', code: 'usd', message });
+    }
+    const part = (left: number) =>
+      left === Number.POSITIVE_INFINITY ? undefined : inBackground ? left / 2 : left;
+    const [usd, tokens] = [part(budget.usdLeft), floored(part(budget.tokensLeft))];
+    const turns = floored(part(budget.left('turns'))) ?? Number.POSITIVE_INFINITY;
+    if ((usd ?? 1) <= 0 || (tokens ?? 1) <= 0 || turns <= 0)
+      throw new AgentError({
+        kind: 'limit',
+        code: 'tokens',
+        message: 'The budget leaves no room for this job.',
+      });
+    const reservation = budget.reserve(tokens ?? 0, usd ?? 0);
+    const settleTurns = turns === Number.POSITIVE_INFINITY ? undefined : budget.take('turns', turns);
+    const settle = (result: BackendResult) => {
+      const used = [result.usage, result.wasted].reduce(
+        (sum, one) => sum + one.inputTokens + one.outputTokens,
+        0,
+      );
+      reservation.settle(used, result.usd ?? (price === undefined ? 0 : costOf(result.usage, price)));
+      settleTurns?.(Math.min(result.turns, turns));
+    };
+    return { usd, tokens, turns, settle };
+  }
+}
+
+function floored(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.floor(value);
+}
+
+function isOtherProcess(pid: number): boolean {
+  if (pid === process.pid || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The session when its job is over. */
+function after(session: BookedSession, result: BackendResult): BookedSession {
+  const remarks = [
+    ...(result.contextLost
+      ? ['[The earlier conversation was gone: this was done without what was said before.]']
+      : []),
+    ...(result.denials.length > 0 ? [`[Not allowed here and not done: ${result.denials.join(', ')}]`] : []),
+  ];
+  const { cliSessionId = session.cliSessionId } = result;
+  return {
+    ...session,
+    state: result.status,
+    result: [...remarks, result.output].join('\n'),
+    totals: result.totals,
+    ...(cliSessionId !== undefined && { cliSessionId }),
+  };
+}
+
+/** One line about something that happened, for whoever watches. */
+function lineOf(happening: Happening): string | undefined {
+  if (happening.type === 'notice') return clipped(happening.text);
+  if (happening.type === 'withdrawn') return clipped(`trying again: ${happening.error.message}`);
+  if (happening.type !== 'part') return undefined;
+  const { part } = happening;
+  if (part.type === 'text') return clipped(part.text);
+  if (part.type !== 'tool_call') return undefined;
+  const [first] = Object.values(part.arguments);
+  return clipped(`${part.toolName} ${typeof first === 'string' ? first : ''}`);
+}
+
+function clipped(text: string): string | undefined {
+  const line = text.trim().split('\n')[0] ?? '';
+  return line === '' ? undefined : line.slice(0, 200);
+}
+
+/** What the model is told, word for word. */
+export function refusal(message: string): AgentError {
+  return new AgentError({ kind: 'tool', message });
+}

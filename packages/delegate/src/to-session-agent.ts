@@ -1,0 +1,156 @@
+import type { ApprovalAnswer, Gate, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
+import { AgentError, textOf } from '@cobbler/agent';
+import { activityText } from './activity-text.ts';
+import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
+import { agentResponse, busyText, cancelledText, toolActivity } from './session-agent.ts';
+
+/** Opens the conversation of a session. The gate asks whoever executes, for every call. */
+export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
+
+/**
+ * A harness as a session agent. One harness is one conversation, whatever session it is executed in; a function
+ * gives each session one of its own. Of a harness that was made elsewhere `canUseTool` decides what its gate leaves
+ * to a person; of one that the function makes with the gate it is given, every call.
+ */
+export function toSessionAgent(harness: Harness | OpenHarness): SessionAgent {
+  return new HarnessAgent(typeof harness === 'function' ? harness : () => harness);
+}
+
+/** A session and its conversation. */
+interface Open {
+  readonly harness: Harness;
+  callbacks: ExecuteCallbacks;
+  isBusy: boolean;
+}
+
+class HarnessAgent implements SessionAgent {
+  readonly #openHarness: OpenHarness;
+  readonly #open: Map<string, Open> = new Map();
+
+  constructor(openHarness: OpenHarness) {
+    this.#openHarness = openHarness;
+  }
+
+  async execute(
+    prompt: string,
+    session: AgentSession,
+    callbacks: ExecuteCallbacks = {},
+  ): Promise<AgentResponse> {
+    const open = this.#opened(session);
+    if (open.isBusy) throw new AgentError({ kind: 'invalid', code: 'busy', message: busyText });
+    open.isBusy = true;
+    open.callbacks = callbacks;
+    try {
+      const told = new Told(callbacks);
+      let result = await told.follow(open.harness.prompt(prompt));
+      while (result.status === 'waiting' && callbacks.canUseTool !== undefined) {
+        const answers = await told.answers();
+        if (answers.length === 0) break;
+        result = await told.follow(open.harness.resume({ answers }));
+      }
+      session.claudeSessionId = open.harness.sessionId;
+      return responseOf(result, told.toolsUsed);
+    } finally {
+      open.isBusy = false;
+    }
+  }
+
+  async cancel(sessionId: string): Promise<void> {
+    this.#open.get(sessionId)?.harness.cancel();
+  }
+
+  async shutdown(): Promise<void> {
+    const all = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(all.map(({ harness }) => harness.close()));
+  }
+
+  #opened(session: AgentSession): Open {
+    const known = this.#open.get(session.sessionId);
+    if (known !== undefined) return known;
+    const gate: Gate = async (call, { signal }) => {
+      const { canUseTool } = open.callbacks;
+      if (canUseTool === undefined) return { type: 'allow' };
+      return await canUseTool(call.toolName, call.arguments, { signal, callId: call.id });
+    };
+    const open: Open = { harness: this.#openHarness(session, gate), callbacks: {}, isBusy: false };
+    this.#open.set(session.sessionId, open);
+    return open;
+  }
+}
+
+/** Tells the events of runs to the callbacks, one after another. */
+class Told {
+  readonly toolsUsed: string[] = [];
+  readonly #callbacks: ExecuteCallbacks;
+  readonly #answers: Map<string, Promise<ApprovalAnswer>> = new Map();
+
+  constructor(callbacks: ExecuteCallbacks) {
+    this.#callbacks = callbacks;
+  }
+
+  async follow(run: Run): Promise<RunResult> {
+    this.#answers.clear();
+    for await (const event of run) await this.#tell(event, run);
+    return run.result;
+  }
+
+  /** What was decided about calls that the run has ended to wait for. */
+  async answers(): Promise<(ApprovalAnswer & { approvalId: string })[]> {
+    const entries = [...this.#answers];
+    return Promise.all(entries.map(async ([approvalId, answer]) => ({ approvalId, ...(await answer) })));
+  }
+
+  async #tell(event: RunEvent, run: Run): Promise<void> {
+    const { onTextChunk, onToolActivity } = this.#callbacks;
+    if (event.type === 'assistant') {
+      const text = textOf({ role: 'assistant', content: event.content });
+      if (text !== '') await quietly(() => onTextChunk?.(text));
+    } else if (event.type === 'tool_started') {
+      this.toolsUsed.push(event.toolName);
+      const activity = toolActivity(event.toolName, activityText(event.toolName, event.arguments));
+      await quietly(() => onToolActivity?.(activity));
+    } else if (event.type === 'tool_result' && event.notRun !== true) {
+      await quietly(() => onToolActivity?.(null));
+    } else if (event.type === 'approval_requested') {
+      const { approvalId, toolName, arguments: given, callId } = event;
+      const answer = this.#decide(toolName, given, callId);
+      this.#answers.set(approvalId, answer);
+      void answer.then((decided) => run.answer(approvalId, decided));
+    }
+  }
+
+  async #decide(toolName: string, given: Record<string, unknown>, callId: string): Promise<ApprovalAnswer> {
+    try {
+      const { signal } = new AbortController();
+      const decision = await this.#callbacks.canUseTool?.(toolName, given, { signal, callId });
+      if (decision?.type === 'allow') return { decision: 'allow' };
+      return { decision: 'deny', ...(decision !== undefined && { message: decision.message }) };
+    } catch (thrown) {
+      return { decision: 'deny', message: AgentError.from(thrown).message };
+    }
+  }
+}
+
+function responseOf(result: RunResult, toolsUsed: readonly string[]): AgentResponse {
+  const { metrics, sessionId, status, error, text } = result;
+  const isError = status !== 'complete';
+  const failed = status === 'cancelled' ? cancelledText : (error?.message ?? text);
+  return agentResponse({
+    content: isError ? failed : text,
+    sessionId,
+    cost: metrics.usd ?? 0,
+    durationMs: metrics.durationMs,
+    numTurns: metrics.invocations,
+    toolsUsed,
+    isError,
+    usage: { inputTokens: metrics.totalInputTokens, outputTokens: metrics.totalOutputTokens },
+  });
+}
+
+/** A watcher's fault is its own. */
+async function quietly(tell: () => unknown): Promise<void> {
+  try {
+    await tell();
+  } catch {}
+}

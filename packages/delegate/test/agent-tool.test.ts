@@ -1,0 +1,351 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ToolContext } from '@cobbler/agent';
+import { Budget, Executor } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import type { AgentTool, AgentToolOptions, SessionReport } from '@cobbler/delegate';
+import { claudeCode, codex, createAgentTool } from '@cobbler/delegate';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { FakePrograms } from './fake-programs.ts';
+import { fakePrograms } from './rig.ts';
+
+const keys = ['session_id', 'backend', 'cli_session_id', 'status', 'result'];
+
+interface Rig extends FakePrograms {
+  readonly tool: AgentTool;
+  readonly call: (args: object, budget?: Budget) => Promise<SessionReport>;
+  /** The text that a model gets, and whether it is told that the call failed. */
+  readonly said: (args: object, budget?: Budget) => Promise<{ text: string; isError: boolean }>;
+}
+
+function rig(rest: Partial<AgentToolOptions> = {}, programs: FakePrograms = fakePrograms()): Rig {
+  const { options, workspace, area } = programs;
+  const tool = createAgentTool({
+    workspace,
+    backends: [claudeCode(options), codex(options)],
+    sessionsFile: join(area, 'sessions.json'),
+    ...rest,
+  });
+  onTestFinished(() => tool.close());
+  const said = async (args: object, budget: Budget = new Budget()) => {
+    const { signal } = new AbortController();
+    const context: ToolContext = { signal, callId: 'c', idempotencyKey: 'k', progress: () => {}, budget };
+    try {
+      const output = (await tool.execute({ ...args }, context)) as { content: string; isError?: boolean };
+      return { text: output.content, isError: output.isError === true };
+    } catch (thrown) {
+      return { text: (thrown as Error).message, isError: true };
+    }
+  };
+  const call = async (args: object, budget?: Budget) =>
+    JSON.parse((await said(args, budget)).text) as SessionReport;
+  return { ...programs, tool, call, said };
+}
+
+const create = (prompt: string, rest: object = {}) => ({
+  action: 'create',
+  backend: 'claude-code',
+  prompt,
+  ...rest,
+});
+
+describe('S2.1 the tool agent', () => {
+  it('S2.2 S2.3 creates a session, waits for its job and answers with the keys of the seed', async () => {
+    const { tool, call } = rig();
+    expect(tool.name).toBe('agent');
+    const report = await call(create('say Hello.'));
+    expect(Object.keys(report)).toEqual(keys);
+    expect(report).toMatchObject({
+      session_id: 'as-1',
+      backend: 'claude-code',
+      status: 'completed',
+      result: 'Hello.',
+    });
+    expect(report.cli_session_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each(['claude-code', 'codex'])(
+    'S2.5 sends more to a session of %s, which remembers',
+    async (backend) => {
+      const { call } = rig();
+      await call(create('say One.', { backend }));
+      const report = await call({ action: 'send', session_id: 'as-1', prompt: 'count' });
+      expect(report).toMatchObject({ status: 'completed', result: '2' });
+    },
+  );
+
+  it('S2.4 S2.6 S2.18 works in the background, shows what it does, and has its result later', async () => {
+    const { call, said } = rig();
+    const begun = await call(create('listen', { async: true }));
+    expect(begun).toMatchObject({ session_id: 'as-1', status: 'running' });
+    const status = () => call({ action: 'status', session_id: 'as-1' });
+    await vi.waitFor(async () => expect((await status()).result).toContain('Working.'), { timeout: 15_000 });
+    expect((await said({ action: 'send', session_id: 'as-1', prompt: 'count' })).text).toBe(
+      'session as-1 is still running',
+    );
+    const destroyed = await call({ action: 'destroy', session_id: 'as-1' });
+    expect(destroyed).toMatchObject({ session_id: 'as-1', status: 'destroyed' });
+    await call(create('say Done.', { async: true }));
+    await vi.waitFor(
+      async () =>
+        expect(await call({ action: 'status', session_id: 'as-2' })).toMatchObject({
+          status: 'completed',
+          result: 'Done.',
+        }),
+      { timeout: 15_000 },
+    );
+  });
+
+  it('S2.18 a job in the background that crashes has failed, with what it said', async () => {
+    const { call } = rig();
+    await call(create('fault exit-3', { async: true }));
+    await vi.waitFor(
+      async () => {
+        const report = await call({ action: 'status', session_id: 'as-1' });
+        expect(report.status).toBe('failed');
+        expect(report.result).toContain('It broke in the middle.');
+      },
+      { timeout: 15_000 },
+    );
+  });
+
+  it('S2.7 S2.8 S2.14 lists what there is, forgets what is destroyed, and uses no id twice', async () => {
+    const { call, said } = rig();
+    await call(create('say One.'));
+    await call(create('say Two.', { backend: 'codex' }));
+    await call({ action: 'destroy', session_id: 'as-1' });
+    await call(create('say Three.'));
+    const list = JSON.parse((await said({ action: 'list' })).text) as SessionReport[];
+    expect(list.map(({ session_id }) => session_id)).toEqual(['as-2', 'as-3']);
+    expect(Object.keys(list[0] ?? {})).toEqual(keys);
+  });
+
+  it('S2.15 refuses the ninth session in the words of the seed, finished ones counted', async () => {
+    const { said } = rig();
+    for (let count = 0; count < 8; count += 1) expect((await said(create('say Hi.'))).isError).toBe(false);
+    expect(await said(create('say Hi.'))).toEqual({
+      text: 'max sessions (8) reached, destroy one first',
+      isError: true,
+    });
+    await said({ action: 'destroy', session_id: 'as-3' });
+    expect((await said(create('say Hi.'))).isError).toBe(false);
+  });
+
+  it.each(['send', 'status', 'destroy'])(
+    'S2.21 %s of an unknown session says so in the words of the seed',
+    async (action) => {
+      const { said } = rig();
+      expect((await said({ action, session_id: 'as-7', prompt: 'x' })).text).toBe('session as-7 not found');
+    },
+  );
+
+  it.each(['claude', 'codex'])(
+    'S2.10 S2.11 without %s it is there and says so, and no session is left',
+    async (program) => {
+      const { workspace } = fakePrograms();
+      const { said } = rig({
+        workspace,
+        backends: [claudeCode({ env: { PATH: '' } }), codex({ env: { PATH: '' } })],
+      });
+      const backend = program === 'claude' ? 'claude-code' : 'codex';
+      expect(await said(create('say no', { backend }))).toEqual({
+        text: `${program} CLI not found in PATH`,
+        isError: true,
+      });
+      expect((await said({ action: 'list' })).text).toBe('[]');
+    },
+  );
+
+  it('S2.19 a job that fails is an error result with the keys of the seed', async () => {
+    const { said } = rig();
+    const { text, isError } = await said(create('fault exit-3'));
+    expect(isError).toBe(true);
+    expect(JSON.parse(text)).toMatchObject({ session_id: 'as-1', status: 'failed' });
+    expect(text).toContain('It broke in the middle.');
+  });
+
+  it('S2.17 P2 ends a job with its time limit', async () => {
+    const programs = fakePrograms();
+    const { call } = rig({ backends: [claudeCode({ ...programs.options, timeoutMs: 500 })] }, programs);
+    expect(await call(create('hang'))).toMatchObject({ status: 'timeout' });
+  });
+
+  it('needs what an action needs', async () => {
+    const { said } = rig();
+    expect((await said({ action: 'create', backend: 'claude-code' })).text).toBe(
+      'The action create needs prompt.',
+    );
+    expect((await said({ action: 'send', session_id: 'as-1' })).text).toBe('The action send needs prompt.');
+    expect((await said({ action: 'create', prompt: 'x', backend: 'cursor' })).text).toContain(
+      'Known: claude-code, codex',
+    );
+  });
+});
+
+describe('S2.22 P21 where a session works', () => {
+  it('is inside the workspace, whatever the path says', async () => {
+    const programs = fakePrograms();
+    mkdirSync(join(programs.workspace, 'inside'));
+    symlinkSync('/', join(programs.workspace, 'root'));
+    const { call, said } = rig({}, programs);
+    expect(await call(create('cwd', { working_dir: 'inside' }))).toMatchObject({
+      result: join(programs.workspace, 'inside'),
+    });
+    for (const working_dir of ['..', '/', '/etc', 'root/etc', '../workspace/../..', 'inside/../../..']) {
+      const { isError, text } = await said(create('cwd', { working_dir }));
+      expect([isError, working_dir, text.includes('outside')]).toEqual([true, working_dir, true]);
+    }
+  });
+});
+
+describe('S2.23 sessions after a restart', () => {
+  it('are gone on with by the id that was kept, and no id comes again', async () => {
+    const programs = fakePrograms();
+    const before = rig({}, programs);
+    await before.call(create('say One.'));
+    await before.tool.close();
+    const after = rig({}, programs);
+    expect(await after.call({ action: 'send', session_id: 'as-1', prompt: 'count' })).toMatchObject({
+      result: '2',
+    });
+    expect((await after.call(create('say Two.'))).session_id).toBe('as-2');
+  });
+
+  it('are kept under the id of the program as soon as it has said it', async () => {
+    const programs = fakePrograms();
+    const { call } = rig({}, programs);
+    await call(create('hang', { async: true }));
+    await vi.waitFor(
+      () => expect(readFileSync(join(programs.area, 'sessions.json'), 'utf8')).toContain('"cliSessionId"'),
+      { timeout: 15_000 },
+    );
+    expect((await call({ action: 'status', session_id: 'as-1' })).status).toBe('running');
+  });
+
+  it('that ran while Cobbler was killed have failed, and are gone on with', async () => {
+    const programs = fakePrograms();
+    const before = rig({}, programs);
+    const { cli_session_id } = await before.call(create('say One.'));
+    const file = join(programs.area, 'sessions.json');
+    const book = JSON.parse(readFileSync(file, 'utf8')) as { sessions: object[] };
+    writeFileSync(
+      file,
+      JSON.stringify({ ...book, sessions: [{ ...book.sessions[0], state: 'running', owner: 2 ** 22 + 1 }] }),
+    );
+    const after = rig({}, programs);
+    expect(await after.call({ action: 'status', session_id: 'as-1' })).toMatchObject({
+      status: 'failed',
+      result: 'Cobbler ended while this ran.',
+      cli_session_id,
+    });
+    expect(await after.call({ action: 'send', session_id: 'as-1', prompt: 'count' })).toMatchObject({
+      result: '2',
+    });
+  });
+
+  it('S1.10 whose conversation the program has lost begin anew and say so', async () => {
+    const programs = fakePrograms();
+    const { call } = rig({}, programs);
+    const { cli_session_id } = await call(create('say One.'));
+    writeFileSync(join(programs.home, 'unrelated'), '');
+    const { rmSync } = await import('node:fs');
+    rmSync(join(programs.home, `${cli_session_id}.json`));
+    const report = await call({ action: 'send', session_id: 'as-1', prompt: 'count' });
+    expect(report.result).toMatch(/^\[The earlier conversation was gone.*\]\n1$/);
+    expect(report.cli_session_id).not.toBe(cli_session_id);
+  });
+});
+
+describe('P20 what the programs may do', () => {
+  it('is read-only unless whoever makes the tool says otherwise, and no argument of a call', async () => {
+    const programs = fakePrograms();
+    const { env, workspace, home } = programs;
+    const made = createAgentTool({ workspace, env: { ...env, FAKE_HOME: home }, sessionsFile: null });
+    expect(made.description).toContain('They may look and not change anything.');
+    expect(Object.keys((made.parameters['properties'] ?? {}) as object)).toEqual([
+      ...['action', 'async', 'backend', 'max_turns', 'prompt', 'session_id', 'system_prompt', 'working_dir'],
+    ]);
+    expect(made.parameters['additionalProperties']).toBe(false);
+    const { call } = rig({ backends: [claudeCode(programs.options)] }, programs);
+    const { result } = await call(create('argv', { permission: 'bypass' }));
+    expect(result).toContain('dontAsk');
+  });
+
+  it('gate asks the gate about each call, and a run with denials says so in its result', async () => {
+    const programs = fakePrograms();
+    const asked: string[] = [];
+    const { call } = rig(
+      {
+        backends: [claudeCode({ ...programs.options, permission: 'gate' })],
+        permission: 'gate',
+        gate: ({ toolName }) => {
+          asked.push(toolName);
+          return toolName === 'look' ? { type: 'allow' } : { type: 'ask' };
+        },
+      },
+      programs,
+    );
+    const report = await call(create('use look write'));
+    expect(asked).toEqual(['look', 'write']);
+    expect(report.status).toBe('completed');
+    expect(report.result).toMatch(/^\[Not allowed here and not done: write\]\n/);
+    expect(() => createAgentTool({ workspace: programs.workspace, permission: 'gate' })).toThrow(
+      /needs a gate/,
+    );
+  });
+});
+
+describe('P14 what a delegated job uses', () => {
+  it('counts towards the budget of the run that called it, once', async () => {
+    const { call } = rig();
+    const budget = new Budget({ usd: 1, tokens: 10_000 });
+    await call(create('use look'), budget);
+    expect([budget.tokens, budget.usd]).toEqual([300, 0.002]);
+    await call({ action: 'send', session_id: 'as-1', prompt: 'say More.' }, budget);
+    expect(budget.tokens).toBe(450);
+    expect(budget.usd).toBeCloseTo(0.003);
+  });
+
+  it('is told to the program as far as it can be: money and turns', async () => {
+    const { call } = rig();
+    const { result } = await call(create('argv', { max_turns: 9 }), new Budget({ usd: 0.25, turns: 4 }));
+    expect(result).toContain('"--max-turns","4","--max-budget-usd","0.25"');
+  });
+
+  it('of unknown price is refused under a money limit', async () => {
+    const { said } = rig();
+    const refused = await said(create('say Hi.', { backend: 'codex' }), new Budget({ usd: 1 }));
+    expect(refused).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('does not say what it costs'),
+    });
+    expect((await said({ action: 'list' })).text).toBe('[]');
+  });
+
+  it('is in one total with what the run itself used', async () => {
+    const { tool } = rig();
+    const agent = scriptedAgent([
+      { calls: [{ name: 'agent', arguments: create('use look') }] },
+      ({ messages }) => `It said ${JSON.stringify(messages.at(-1)).includes('seen') ? 'seen' : 'nothing'}.`,
+    ]);
+    const budget = new Budget();
+    const result = await new Executor({ agent, tools: [tool] }).run('Delegate it.', { budget });
+    expect(result.text).toBe('It said seen.');
+    expect(budget.tokens).toBe(300 + result.metrics.totalInputTokens + result.metrics.totalOutputTokens);
+  });
+});
+
+describe('P3 the tool', () => {
+  it('ends its jobs when the run is cancelled', async () => {
+    const { tool, workspace } = rig();
+    const agent = scriptedAgent([{ calls: [{ name: 'agent', arguments: create('hang') }] }]);
+    const run = new Executor({ agent, tools: [tool] }).run('Delegate it.');
+    for await (const event of run) if (event.type === 'tool_started') break;
+    const began = performance.now();
+    run.cancel();
+    expect((await run).status).toBe('cancelled');
+    expect(performance.now() - began).toBeLessThan(2000);
+    await tool.close();
+    expect(workspace).not.toBe('');
+  });
+});

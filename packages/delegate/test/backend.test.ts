@@ -1,0 +1,235 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Happening } from '@cobbler/delegate';
+import { claudeCode, codex } from '@cobbler/delegate';
+import { describe, expect, it } from 'vitest';
+import { backendNames, backendOf } from './fake-programs.ts';
+import { fakePrograms } from './rig.ts';
+
+describe.each(backendNames)('%s as a backend', (name) => {
+  it('S2.9 S2.12 S2.13 runs a job to its end and gives id, output and exit code', async () => {
+    const { workspace, options } = fakePrograms();
+    const result = await backendOf(name, options).run({ prompt: 'say Hello.', workingDir: workspace });
+    expect(result).toMatchObject({ status: 'completed', output: 'Hello.', exitCode: 0, contextLost: false });
+    expect(result.cliSessionId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(result.usage).toMatchObject({ inputTokens: 120, outputTokens: 30 });
+  });
+
+  it('P14 goes on with a conversation, and counts only what this job used', async () => {
+    const { workspace, options } = fakePrograms();
+    const backend = backendOf(name, options);
+    const first = await backend.run({ prompt: 'say One.', workingDir: workspace });
+    const resumeId = first.cliSessionId ?? '';
+    const second = await backend.run({
+      prompt: 'count',
+      workingDir: workspace,
+      resumeId,
+      before: first.totals,
+    });
+    expect(second).toMatchObject({ output: '2', cliSessionId: resumeId, contextLost: false });
+    expect(second.usage).toMatchObject({ inputTokens: 120, outputTokens: 30 });
+    if (backend.tellsCost) expect(second.usd).toBeCloseTo(0.001);
+  });
+
+  it.each(['0f9b1c6e-1a2b-4c3d-8e4f-000000000000', 'no-such-name'])(
+    'S1.10 begins anew, once, when the conversation %s is gone, and says so',
+    async (resumeId) => {
+      const { workspace, options } = fakePrograms();
+      const happenings: Happening[] = [];
+      const result = await backendOf(name, options).run(
+        { prompt: 'count', workingDir: workspace, resumeId },
+        { onHappening: (happening) => void happenings.push(happening) },
+      );
+      expect(result).toMatchObject({ status: 'completed', output: '1', contextLost: true });
+      const told = happenings.find((happening) => happening.type === 'withdrawn');
+      expect(told).toMatchObject({ error: { code: 'stale_session' } });
+    },
+  );
+
+  it('P6 does not try again what was refused, and tries once more what may pass', async () => {
+    const { workspace, options } = fakePrograms();
+    const refused = await backendOf(name, options).run({ prompt: 'fail', workingDir: workspace });
+    expect(refused).toMatchObject({ status: 'failed', attempts: 1, error: { kind: 'auth' } });
+    const busy = await backendOf(name, options).run({ prompt: 'overloaded', workingDir: workspace });
+    expect(busy).toMatchObject({
+      status: 'failed',
+      attempts: 2,
+      error: { kind: 'rate_limit', retryable: true },
+    });
+  });
+
+  it('P19 sees of the environment what is harmless and the key of its own service', async () => {
+    const { workspace, options, env } = fakePrograms();
+    const keys = {
+      ANTHROPIC_API_KEY: 'a',
+      OPENAI_API_KEY: 'o',
+      GITHUB_TOKEN: 'g',
+      AWS_SECRET_ACCESS_KEY: 's',
+    };
+    const result = await backendOf(name, { ...options, env: { ...env, ...keys } }).run({
+      prompt: 'env',
+      workingDir: workspace,
+    });
+    const seen = result.output.split(' ');
+    const isClaude = name === 'claude-code';
+    expect(seen.includes('ANTHROPIC_API_KEY')).toBe(isClaude);
+    expect(seen.includes('OPENAI_API_KEY')).toBe(!isClaude);
+    expect(seen).not.toContain('GITHUB_TOKEN');
+    expect(seen).not.toContain('AWS_SECRET_ACCESS_KEY');
+  });
+
+  it('P5 does not start again what has used a tool, however it failed', async () => {
+    const { workspace, options } = fakePrograms();
+    const result = await backendOf(name, options).run({ prompt: 'stumble', workingDir: workspace });
+    expect(result).toMatchObject({ status: 'failed', attempts: 1, toolCalls: 1, error: { retryable: true } });
+  });
+
+  it('P19 never repeats its key, whatever the program prints', async () => {
+    const { workspace, options, env } = fakePrograms();
+    const key = 'sk-secret-0123456789';
+    const keys = { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key };
+    const told: unknown[] = [];
+    const backend = backendOf(name, { ...options, env: { ...env, ...keys } });
+    for (const prompt of ['leak', 'fault leaks-in-pieces']) {
+      const context = { onHappening: (happening: Happening) => void told.push(happening) };
+      told.push(await backend.run({ prompt, workingDir: workspace }, context));
+    }
+    expect(JSON.stringify(told)).not.toContain(key);
+    expect(JSON.stringify(told)).toContain('The key is [key].');
+  });
+
+  it('P20 works in the real path of its folder', async () => {
+    const { workspace, area, options } = fakePrograms();
+    mkdirSync(join(workspace, 'deep'));
+    symlinkSync(join(workspace, 'deep'), join(area, 'link'));
+    const result = await backendOf(name, options).run({ prompt: 'cwd', workingDir: join(area, 'link') });
+    expect(result.output).toBe(join(workspace, 'deep'));
+    const missing = await backendOf(name, options).run({ prompt: 'cwd', workingDir: join(area, 'gone') });
+    expect(missing).toMatchObject({ status: 'failed', error: { code: 'no_folder' } });
+  });
+
+  it('is never started for a signal that has aborted already', async () => {
+    const { workspace, options } = fakePrograms();
+    const signal = AbortSignal.abort();
+    const result = await backendOf(name, options).run(
+      { prompt: 'say no', workingDir: workspace },
+      { signal },
+    );
+    expect(result).toMatchObject({ status: 'cancelled', attempts: 0 });
+  });
+
+  it('P4 a cancel beats a success that comes late', async () => {
+    const { workspace, options } = fakePrograms();
+    const process = backendOf(name, options).start(
+      { prompt: 'say Late.', workingDir: workspace },
+      { onHappening: (happening) => happening.type === 'end' && process.stop() },
+    );
+    expect(await process.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
+  });
+
+  it('S2.10 S2.11 that is not installed can be made, and says what is missing', async () => {
+    const { workspace } = fakePrograms();
+    const backend = backendOf(name, { env: { PATH: '/nowhere' } });
+    const result = await backend.run({ prompt: 'say no', workingDir: workspace });
+    const program = name === 'claude-code' ? 'claude' : 'codex';
+    expect(result).toMatchObject({
+      status: 'failed',
+      error: { message: `${program} CLI not found in PATH` },
+    });
+  });
+});
+
+describe('the arguments of a program', () => {
+  const argvOf = async (backend: ReturnType<typeof claudeCode>, request: object = {}) => {
+    const { workspace } = fakePrograms();
+    const result = await backend.run({ prompt: 'argv', workingDir: workspace, ...request });
+    return JSON.parse(result.output) as string[];
+  };
+
+  it('S2.12 P20 of Claude Code hold everything but the prompt', async () => {
+    const { options } = fakePrograms();
+    const argv = await argvOf(claudeCode(options), { maxTurns: 7, maxUsd: 0.5, systemPrompt: 'Be brief.' });
+    expect(argv[0]).toBe('-p');
+    expect(argv).not.toContain('argv');
+    expect(argv.join(' ')).toContain('--permission-mode dontAsk --disallowedTools Edit,Write,NotebookEdit');
+    expect(argv.join(' ')).toContain('--append-system-prompt Be brief. --system-prompt-snapshot off');
+    expect(argv.join(' ')).toContain('--max-turns 7 --max-budget-usd 0.5');
+    expect(argv[argv.indexOf('--setting-sources') + 1]).toBe('');
+  });
+
+  it.each([
+    ['edit', '--permission-mode acceptEdits'],
+    ['bypass', '--dangerously-skip-permissions'],
+  ] as const)('P20 of Claude Code follow the permission %s', async (permission, words) => {
+    const { options } = fakePrograms();
+    const argv = await argvOf(claudeCode({ ...options, permission, sandboxed: true }));
+    expect(argv.join(' ')).toContain(words);
+  });
+
+  it.each([
+    ['read-only', '--sandbox read-only'],
+    ['edit', '--sandbox workspace-write'],
+    ['bypass', '--dangerously-bypass-approvals-and-sandbox'],
+  ] as const)('S2.13 P20 of Codex follow the permission %s', async (permission, words) => {
+    const { options } = fakePrograms();
+    const argv = (await argvOf(codex({ ...options, permission }))).join(' ');
+    expect(argv).toContain(words);
+    expect(argv).toContain('request_max_retries=0,stream_max_retries=0');
+    expect(argv.endsWith(' -')).toBe(true);
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    'P20 bypass as the superuser is refused in a clear sentence',
+    async () => {
+      const { workspace, options } = fakePrograms();
+      const result = await claudeCode({ ...options, permission: 'bypass' }).run({
+        prompt: 'argv',
+        workingDir: workspace,
+      });
+      expect(result.error).toMatchObject({ kind: 'invalid', code: 'bypass_as_root' });
+    },
+  );
+
+  it('a prompt that begins with a slash reaches the model of Claude Code and not its commands', async () => {
+    const { workspace, options } = fakePrograms();
+    const result = await claudeCode(options).run({ prompt: '/cost', workingDir: workspace });
+    expect(result.output).toBe('There is no The.');
+  });
+});
+
+describe('permission gate', () => {
+  it.each(['claude-code', 'codex app-server'] as const)(
+    'P20 asks about a call of %s and keeps to the answer',
+    async (name) => {
+      const { workspace, options } = fakePrograms();
+      const backend = backendOf(name, options, 'gate');
+      const played = async (allow: boolean) => {
+        const process = backend.start(
+          { prompt: 'use write', workingDir: workspace },
+          {
+            onHappening: (happening) => {
+              if (happening.type !== 'asked') return;
+              process.decide(
+                happening.callId,
+                allow ? { type: 'allow' } : { type: 'deny', message: 'Not today.' },
+              );
+            },
+          },
+        );
+        return process.result;
+      };
+      expect(await played(true)).toMatchObject({ status: 'completed', denials: [], toolCalls: 1 });
+      const denied = await played(false);
+      expect(denied.status).toBe('completed');
+      expect(denied.denials).toEqual([name === 'claude-code' ? 'write' : 'command_execution']);
+    },
+  );
+});
+
+describe('limits that no program can be told', () => {
+  it('P14 a job that has used more than its tokens is ended', async () => {
+    const { workspace, options } = fakePrograms();
+    const result = await claudeCode(options).run({ prompt: 'loop', workingDir: workspace, maxTokens: 1000 });
+    expect(result).toMatchObject({ status: 'failed', error: { kind: 'limit', code: 'tokens' } });
+  });
+});

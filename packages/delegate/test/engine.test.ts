@@ -1,0 +1,145 @@
+import { createHarness, memoryStore } from '@cobbler/agent';
+import { harnessScene } from '@cobbler/agent/testing';
+import type { SessionAgent, ToolActivity } from '@cobbler/delegate';
+import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';
+import { describe, expect, it } from 'vitest';
+import { session } from './rig.ts';
+
+/** An agent of three methods. */
+function plainAgent(execute: SessionAgent['execute']): SessionAgent {
+  return { execute, cancel: async () => {}, shutdown: async () => {} };
+}
+
+describe('S1.15 buildEngine', () => {
+  it('takes a plain object with three methods as it is', async () => {
+    const engine = buildEngine(
+      plainAgent(async (prompt) => agentResponse({ content: `You said: ${prompt}`, cost: 0.5 })),
+    );
+    const result = await engine.prompt('Hello.').result;
+    expect([result.status, result.text, result.metrics.usd]).toEqual(['complete', 'You said: Hello.', 0.5]);
+    await engine.close();
+  });
+
+  it('S1.5 makes events of callbacks, gate included', async () => {
+    const store = memoryStore();
+    const agent = plainAgent(async (_prompt, _session, callbacks) => {
+      await callbacks?.onTextChunk?.('Working.');
+      const activity: ToolActivity = { toolName: 'Bash', description: 'ls' };
+      const decisions: string[] = [];
+      for (const callId of ['a', 'b']) {
+        await callbacks?.onToolActivity?.(activity);
+        const signal = new AbortController().signal;
+        const decision = await callbacks?.canUseTool?.('Bash', { command: callId }, { signal, callId });
+        decisions.push(decision?.type ?? 'none');
+        await callbacks?.onToolActivity?.(null);
+      }
+      return agentResponse({ content: decisions.join(' '), numTurns: 3 });
+    });
+    const engine = buildEngine(agent, {
+      store,
+      sessionId: 'e',
+      gate: (call) =>
+        call.arguments['command'] === 'b' ? { type: 'deny', message: 'No.' } : { type: 'allow' },
+    });
+    const result = await engine.prompt('Go.').result;
+    expect(result.text).toBe('allow deny');
+    const kinds = (await store.read('e')).map((event) =>
+      event.type === 'tool_result' && event.denied === true ? 'denied' : event.type,
+    );
+    expect(kinds).toEqual([
+      ...['user', 'assistant', 'tool_started', 'tool_result', 'assistant', 'denied', 'assistant', 'finished'],
+    ]);
+    await engine.close();
+  });
+
+  it('S1.16 goes on with the conversation of the agent', async () => {
+    const resumed: (string | null | undefined)[] = [];
+    const engine = buildEngine(
+      plainAgent(async (_prompt, { claudeSessionId }) => {
+        resumed.push(claudeSessionId);
+        return agentResponse({ content: 'x', sessionId: 'c-9' });
+      }),
+    );
+    await engine.prompt('One.').result;
+    await engine.prompt('Two.').result;
+    expect(resumed).toEqual([null, 'c-9']);
+    await engine.close();
+  });
+
+  it('an error of the agent, said or thrown, is a failed run, and the next prompt works', async () => {
+    const answers = [
+      async () => agentResponse({ content: 'authentication_error', isError: true }),
+      async () => Promise.reject(new Error('It broke.')),
+      async () => agentResponse({ content: 'On.' }),
+    ];
+    const engine = buildEngine(plainAgent(() => answers.shift()?.() ?? Promise.reject(new Error('over'))));
+    expect((await engine.prompt('a').result).error?.kind).toBe('auth');
+    expect((await engine.prompt('b').result).error?.message).toBe('It broke.');
+    expect((await engine.prompt('c').result).text).toBe('On.');
+    await engine.close();
+  });
+
+  it('S1.2 P3 cancel reaches the agent and gives control back at once', async () => {
+    const cancelled: string[] = [];
+    const agent: SessionAgent = {
+      execute: () => new Promise(() => {}),
+      cancel: async (sessionId) => void cancelled.push(sessionId),
+      shutdown: async () => {},
+    };
+    const engine = buildEngine(agent, { sessionId: 'e' });
+    const run = engine.prompt('Go.');
+    for await (const event of run) if (event.type === 'status') break;
+    engine.cancel();
+    expect((await run).status).toBe('cancelled');
+    expect(cancelled).toEqual(['e']);
+  });
+});
+
+describe('S1.15 toSessionAgent', () => {
+  it('makes a session agent of the local loop, one conversation for each session', async () => {
+    const agent = toSessionAgent((_session, gate) => createHarness({ ...harnessScene(), gate }));
+    const told: unknown[] = [];
+    const one = session();
+    const response = await agent.execute('use look write', one, {
+      onTextChunk: (chunk) => told.push(chunk),
+      onToolActivity: (activity) => told.push(activity === null ? null : activity.toolName),
+      canUseTool: (toolName) =>
+        toolName === 'write' ? { type: 'deny', message: 'Not today.' } : { type: 'allow' },
+    });
+    expect(told).toEqual(['Working.', 'look', null, 'seen, Not today.']);
+    expect(response).toMatchObject({
+      content: 'seen, Not today.',
+      numTurns: 2,
+      toolsUsed: ['look'],
+      isError: false,
+    });
+    expect((await agent.execute('count', one)).content).toBe('2');
+    expect((await agent.execute('count', session({ sessionId: 'other' }))).content).toBe('1');
+    expect((await agent.execute('fail', one)).isError).toBe(true);
+    await agent.shutdown();
+  });
+
+  it('lets canUseTool decide what the gate of a harness leaves to a person', async () => {
+    const agent = toSessionAgent(createHarness(harnessScene()));
+    const asked: string[] = [];
+    const response = await agent.execute('use write', session(), {
+      canUseTool: (toolName) => {
+        asked.push(toolName);
+        return { type: 'allow' };
+      },
+    });
+    expect([asked, response.content]).toEqual([['write'], 'written']);
+    await agent.shutdown();
+  });
+
+  it('S1.2 cancels, and is an engine again', async () => {
+    const agent = toSessionAgent(() => createHarness(harnessScene()));
+    const hanging = agent.execute('hang', session());
+    await agent.cancel('s');
+    expect(await hanging).toMatchObject({ isError: true, content: 'The run was cancelled.' });
+    const engine = buildEngine(agent);
+    expect((await engine.prompt('say Round and round.').result).text).toBe('Round and round.');
+    await engine.close();
+    await agent.shutdown();
+  });
+});

@@ -1,0 +1,233 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { BackendResult, Happening } from '@cobbler/delegate';
+import { describe, expect, it } from 'vitest';
+import type { FakePrograms } from './fake-programs.ts';
+import { backendOf, placePrograms } from './fake-programs.ts';
+
+const names = ['claude-code', 'codex'] as const;
+
+/** With this variable the figures of the notes are printed, taken with the grace that users have. */
+const takesFigures = process.env['COBBLER_FIGURES'] === '1';
+
+interface Played {
+  readonly result: BackendResult;
+  readonly happenings: readonly Happening[];
+  /** From the order to stop, the time limit or the program's last word until nothing was left, in milliseconds. */
+  readonly goneMs: number;
+  readonly left: readonly string[];
+}
+
+/** Every process whose environment says that it belongs to these programs. */
+function running(home: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const isZombie = /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+      return !isZombie && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`FAKE_HOME=${home}\0`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+interface PlayOptions {
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  /** Stops the job when this has happened. */
+  readonly stopAt?: Happening['type'];
+}
+
+async function play(
+  name: (typeof names)[number],
+  prompt: string,
+  options: PlayOptions = {},
+): Promise<Played> {
+  const programs: FakePrograms & { dispose(): void } = placePrograms();
+  const { graceMs = 300, ...rest } = programs.options;
+  const grace = takesFigures ? {} : { graceMs };
+  const backend = backendOf(name, { ...rest, ...grace, retries: 0, timeoutMs: 30_000, ...options });
+  const happenings: Happening[] = [];
+  let toldToStop: number | undefined;
+  let ended: number | undefined;
+  const began = performance.now();
+  const process = backend.start(
+    { prompt, workingDir: programs.workspace },
+    {
+      onHappening: (happening) => {
+        happenings.push(happening);
+        if (happening.type === 'end') ended = performance.now();
+        if (happening.type !== options.stopAt || toldToStop !== undefined) return;
+        toldToStop = performance.now();
+        process.stop();
+      },
+    },
+  );
+  const result = await process.result;
+  const limit = options.timeoutMs === undefined ? undefined : began + options.timeoutMs;
+  const lastWord = toldToStop ?? limit ?? ended ?? performance.now();
+  const goneMs = performance.now() - lastWord;
+  const left = running(programs.home);
+  programs.dispose();
+  return { result, happenings, goneMs, left };
+}
+
+const figures: string[] = [];
+
+async function expectGone(name: string, mode: string, played: Played): Promise<void> {
+  figures.push(`${mode} ${name} ${played.result.status} ${Math.round(played.goneMs)} ms`);
+  expect(played.left).toEqual([]);
+  // A program may take 5 s to end by itself once it has said its last word.
+  expect(played.goneMs).toBeLessThan(mode === 'stays-after-end' ? 10_000 : 5000);
+}
+
+describe.each(names)('P2 P3 %s as a program that', (name) => {
+  it.concurrent('hangs without a word ends with its time limit', async () => {
+    const played = await play(name, 'fault hang', { timeoutMs: 700 });
+    expect(played.result).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
+    await expectGone(name, 'hang', played);
+  });
+
+  it.concurrent('S2.17 ignores SIGTERM is killed', async () => {
+    const played = await play(name, 'fault ignore-sigterm', { stopAt: 'session' });
+    expect(played.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
+    await expectGone(name, 'ignore-sigterm', played);
+  });
+
+  it.concurrent.each(['grandchild', 'grandchild-setsid'])(
+    'leaves a %s that ignores SIGTERM leaves nothing',
+    async (mode) => {
+      const played = await play(name, `fault ${mode}`, { stopAt: 'session' });
+      expect(played.result.status).toBe('cancelled');
+      await expectGone(name, mode, played);
+    },
+  );
+
+  it.concurrent('starts a daemon that left group, session and parent succeeds and leaves nothing', async () => {
+    const played = await play(name, 'fault daemon');
+    expect(played.result).toMatchObject({ status: 'completed', output: 'Done.' });
+    await expectGone(name, 'daemon', played);
+  });
+
+  it.concurrent('leaves a child that holds its pipe succeeds and leaves nothing', async () => {
+    const played = await play(name, 'fault holds-the-pipe');
+    expect(played.result).toMatchObject({ status: 'completed', output: 'Done.' });
+    await expectGone(name, 'holds-the-pipe', played);
+  });
+
+  it.concurrent('S2.19 exits with 3 failed, with what it said on standard error', async () => {
+    const played = await play(name, 'fault exit-3');
+    expect(played.result).toMatchObject({
+      status: 'failed',
+      exitCode: 3,
+      error: { kind: 'agent', code: 'no_end' },
+    });
+    expect(played.result.output).toContain('It broke in the middle.');
+    await expectGone(name, 'exit-3', played);
+  });
+
+  it.concurrent('exits with 4 after a good last word failed: both are needed', async () => {
+    const played = await play(name, 'fault exit-after-end');
+    expect(played.result).toMatchObject({ status: 'failed', exitCode: 4, error: { code: 'bad_exit' } });
+    await expectGone(name, 'exit-after-end', played);
+  });
+
+  it.concurrent('S2.18 is ended by a signal failed', async () => {
+    const played = await play(name, 'fault signal-self');
+    expect(played.result).toMatchObject({ status: 'failed', exitCode: null, error: { code: 'no_end' } });
+    expect(played.result.output).toContain('SIGKILL');
+    await expectGone(name, 'signal-self', played);
+  });
+
+  it.concurrent('talks on after its last word has said it: nothing after that counts', async () => {
+    const played = await play(name, 'fault talks-on');
+    expect(played.result).toMatchObject({ status: 'completed', output: 'The first.' });
+    expect(played.happenings.at(-1)?.type).toBe('end');
+    await expectGone(name, 'talks-on', played);
+  });
+
+  it.concurrent('does not end after its last word is ended, and failed', { timeout: 30_000 }, async () => {
+    const played = await play(name, 'fault stays-after-end');
+    expect(played.result).toMatchObject({ status: 'failed', error: { code: 'bad_exit' } });
+    await expectGone(name, 'stays-after-end', played);
+  });
+
+  it.concurrent('says nothing and exits with 0 failed', async () => {
+    const played = await play(name, 'fault empty');
+    expect(played.result).toMatchObject({ status: 'failed', exitCode: 0, error: { code: 'no_end' } });
+    await expectGone(name, 'empty', played);
+  });
+
+  it.concurrent.each(['half-json', 'no-end'])(
+    'S2.20 ends its output by %s failed, and the raw text is kept',
+    async (mode) => {
+      const played = await play(name, `fault ${mode}`);
+      expect(played.result).toMatchObject({ status: 'failed', exitCode: 0, error: { code: 'no_end' } });
+      expect(played.result.output).toContain(mode === 'no-end' ? 'All is well.' : '"subtype":"succ');
+      await expectGone(name, mode, played);
+    },
+  );
+
+  it.concurrent.each([
+    ['noise', 'Heard through the noise.'],
+    ['ansi', 'In colour.'],
+    ['split-utf8', 'Grüße, 世界 🙂'],
+  ])('prints %s is understood all the same', async (mode, said) => {
+    const played = await play(name, `fault ${mode}`);
+    expect(played.result).toMatchObject({ status: 'completed', output: said });
+    await expectGone(name, mode, played);
+  });
+
+  it.concurrent('S2.16 prints 100 MB neither blocks nor is held', { timeout: 60_000 }, async () => {
+    const played = await play(name, 'fault hundred-mb');
+    expect(played.result).toMatchObject({ status: 'completed', output: 'After all that.' });
+    await expectGone(name, 'hundred-mb', played);
+  });
+
+  it.concurrent('S2.16 answers with 3 MB is cut to 1 MiB, head and tail, and not failed', async () => {
+    const played = await play(name, 'fault long-text');
+    expect(played.result.status).toBe('completed');
+    expect(Buffer.byteLength(played.result.output)).toBeLessThanOrEqual(1_048_576 + 100);
+    expect(played.result.output).toMatch(/^é+\n\[… \d+ bytes left out …\]\né+$/);
+    await expectGone(name, 'long-text', played);
+  });
+
+  it.concurrent('P20 waits for more on standard input finds its end', async () => {
+    const played = await play(name, 'fault waits-on-stdin');
+    expect(played.result).toMatchObject({ status: 'completed', output: 'Heard 0 more.' });
+    await expectGone(name, 'waits-on-stdin', played);
+  });
+
+  it.concurrent('P20 is given a prompt of 5 MB gets all of it', async () => {
+    const prompt = `length ${'ß'.repeat(2_500_000)}`;
+    const played = await play(name, prompt);
+    expect(played.result.output).toBe(String(prompt.length));
+    await expectGone(name, 'huge-prompt', played);
+  });
+
+  it.concurrent('P20 is given a hostile prompt gets it as it is: no shell and no option reads it', async () => {
+    const hostile = `echo --dangerously-skip-permissions; $(touch pwned) \`id\` "quotes' \\ \u0007 -- -x && rm -rf .`;
+    const played = await play(name, hostile);
+    expect(played.result.output).toBe(hostile);
+    await expectGone(name, 'hostile-prompt', played);
+  });
+
+  it.concurrent('P5 fails in passing is started once more, and what failed is counted apart', async () => {
+    const played = await play(name, 'fault dies-once', { retries: 1 });
+    expect(played.result).toMatchObject({ status: 'completed', output: 'Well again.', attempts: 2 });
+    expect(played.result.wasted.inputTokens).toBe(name === 'claude-code' ? 7 : 0);
+    expect(played.happenings.some(({ type }) => type === 'withdrawn')).toBe(true);
+    await expectGone(name, 'dies-once', played);
+  });
+
+  it('prints its figures when asked', () => {
+    if (takesFigures) process.stdout.write(`${figures.splice(0).sort().join('\n')}\n`);
+  });
+});
+
+describe('P8 Claude Code that tries again by itself', () => {
+  it('has its half answer withdrawn before the whole one', async () => {
+    const { result, happenings } = await play('claude-code', 'fault withdrawn');
+    expect(happenings.map(({ type }) => type)).toEqual(['session', 'delta', 'withdrawn', 'part', 'end']);
+    expect(result).toMatchObject({ status: 'completed', output: 'A whole answer.' });
+  });
+});

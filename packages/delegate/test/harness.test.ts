@@ -1,0 +1,132 @@
+import { memoryStore } from '@cobbler/agent';
+import { claudeCode, codex, delegatedHarness } from '@cobbler/delegate';
+import { describe, expect, it } from 'vitest';
+import { fakePrograms } from './rig.ts';
+
+const tools = ['look', 'write', 'break', 'hold'];
+
+describe('a conversation with Claude Code', () => {
+  it('is gone on with after a restart, by the id that the log keeps', async () => {
+    const { workspace, options } = fakePrograms();
+    const store = memoryStore();
+    const open = () =>
+      delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store, sessionId: 's' });
+    const first = open();
+    const one = await first.prompt('say One.').result;
+    await first.close();
+    const second = open();
+    const two = await second.prompt('count').result;
+    await second.close();
+    expect(two.text).toBe('2');
+    expect([one.metrics.usd, two.metrics.usd].map((usd) => usd?.toFixed(4))).toEqual(['0.0010', '0.0010']);
+  });
+
+  it('P14 costs what the program says, once for the whole run', async () => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, tools });
+    const { metrics } = await harness.prompt('use look write').result;
+    expect(metrics.usd).toBeCloseTo(0.002, 9);
+    expect([metrics.invocations, metrics.toolCalls]).toEqual([2, 2]);
+    await harness.close();
+  });
+
+  it('P8 that is begun anew tells it as a retry, and its text is that of one try only', async () => {
+    const { workspace, options, home } = fakePrograms();
+    const store = memoryStore();
+    const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store });
+    await harness.prompt('say One.').result;
+    const { readdirSync, rmSync } = await import('node:fs');
+    for (const file of readdirSync(home)) rmSync(`${home}/${file}`);
+    const run = harness.prompt('count');
+    const retries: string[] = [];
+    for await (const event of run) if (event.type === 'retry') retries.push(event.error.code ?? '');
+    expect([retries, (await run).text]).toEqual([['stale_session'], '1']);
+    await harness.close();
+  });
+
+  it('asks its gate about each call, and a call that is denied is never made', async () => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({
+      backend: claudeCode({ ...options, permission: 'gate' }),
+      workingDir: workspace,
+      tools,
+      gate: ({ toolName }) =>
+        toolName === 'write' ? { type: 'deny', message: 'Not today.' } : { type: 'allow' },
+    });
+    const result = await harness.prompt('use look write').result;
+    const results = result.messages.filter(({ role }) => role === 'tool_result');
+    expect(JSON.stringify(results)).toContain('Not today.');
+    expect([result.status, result.text, result.metrics.toolCalls]).toEqual(['complete', 'seen, refused', 1]);
+    await harness.close();
+  });
+
+  it('P20 the gate of Codex over its app server denies what it is asked about', async () => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({
+      backend: codex({ ...options, permission: 'gate' }),
+      workingDir: workspace,
+      gate: ({ subject }) =>
+        subject === 'write' ? { type: 'deny', message: 'Not today.' } : { type: 'allow' },
+    });
+    expect((await harness.prompt('use look write').result).text).toBe('seen, refused');
+    await harness.close();
+  });
+
+  it('P8 says nothing of a try that failed in the text of the one that did not', async () => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
+    const run = harness.prompt('fault speaks-and-dies-once');
+    const told: string[] = [];
+    for await (const event of run) if (event.type === 'text' || event.type === 'retry') told.push(event.type);
+    const { text, metrics } = await run;
+    expect([told, text, metrics.attempts]).toEqual([['text', 'retry', 'text'], 'Well again.', 2]);
+    await harness.close();
+  });
+
+  it('asks a person who is there, and goes on in the same run', async () => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({
+      backend: claudeCode({ ...options, permission: 'gate' }),
+      workingDir: workspace,
+      tools,
+      attended: true,
+      gate: () => ({ type: 'ask' }),
+    });
+    const run = harness.prompt('use write');
+    run.subscribe((event) => {
+      if (event.type === 'approval_requested') run.answer(event.approvalId, { decision: 'allow' });
+    });
+    expect((await run).text).toBe('written');
+    await harness.close();
+  });
+
+  it('takes no gate that nobody would ask', () => {
+    const { workspace, options } = fakePrograms();
+    const make = () =>
+      delegatedHarness({
+        backend: claudeCode(options),
+        workingDir: workspace,
+        gate: () => ({ type: 'ask' }),
+      });
+    expect(make).toThrow(/make it with the permission "gate"/);
+  });
+
+  it('under a money limit says so to the program; Codex, whose cost nobody knows, is refused', async () => {
+    const { workspace, options } = fakePrograms();
+    const limits = { usd: 0.5 };
+    const claude = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, limits });
+    expect((await claude.prompt('argv').result).text).toContain('"--max-budget-usd","0.5"');
+    const other = delegatedHarness({ backend: codex(options), workingDir: workspace, limits });
+    expect((await other.prompt('argv').result).error?.code).toBe('unpriced');
+    await Promise.all([claude.close(), other.close()]);
+  });
+
+  it('takes text only', async () => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
+    const picture = { type: 'image', mediaType: 'image/png', data: 'aGk=' } as const;
+    expect((await harness.prompt([picture]).result).error).toMatchObject({ kind: 'invalid', code: 'media' });
+    await expect(harness.fork()).rejects.toMatchObject({ code: 'no_fork' });
+    await harness.close();
+  });
+});

@@ -1,0 +1,286 @@
+import { agentResponse } from '@cobbler/delegate';
+import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
+import { describe, expect, it } from 'vitest';
+import type { Step } from './fake-sdk.ts';
+import {
+  ends,
+  fakeSdk,
+  gave,
+  gone,
+  hooked,
+  init,
+  overloaded,
+  prompted,
+  says,
+  text,
+  use,
+} from './fake-sdk.ts';
+import { session } from './rig.ts';
+
+const friendly = 'The AI service is temporarily unavailable. Please try again in a moment.';
+
+function agentOver(...scripts: readonly (readonly Step[])[]) {
+  const sdk = fakeSdk(...scripts);
+  return { sdk, agent: new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1 }) };
+}
+
+describe('S1.1 ClaudeCodeAgent', () => {
+  it('S1.4 S1.6 tells texts and tools in order and answers with a frozen response', async () => {
+    const { agent } = agentOver([
+      init(),
+      says(text('One.')),
+      says(use('t1', 'Bash', { command: 'ls' })),
+      gave('t1'),
+      says(text('Two.')),
+      ends({ num_turns: 2, result: 'Two.' }),
+    ]);
+    const told: unknown[] = [];
+    const one = session();
+    const response = await agent.execute('Go.', one, {
+      onTextChunk: (chunk) => told.push(chunk),
+      onToolActivity: (activity) => told.push(activity),
+    });
+    expect(told).toEqual(['One.', { toolName: 'Bash', description: 'Bash: ls' }, null, 'Two.']);
+    expect(response).toMatchObject({
+      content: 'Two.',
+      sessionId: 'c-1',
+      cost: 0.01,
+      numTurns: 2,
+      toolsUsed: ['Bash'],
+    });
+    expect(response.isError).toBe(false);
+    expect(Object.isFrozen(response) && Object.isFrozen(response.toolsUsed) && Object.isFrozen(told[1])).toBe(
+      true,
+    );
+    expect(one.claudeSessionId).toBe('c-1');
+  });
+
+  it('S1.4 a response has defaults for all but its content', () => {
+    expect(agentResponse({ content: 'x' })).toEqual({
+      content: 'x',
+      sessionId: null,
+      cost: 0,
+      durationMs: 0,
+      numTurns: 0,
+      toolsUsed: [],
+      isError: false,
+    });
+  });
+
+  it('S1.7 takes each option from where the seed says', async () => {
+    const sdk = fakeSdk([init(), ends()]);
+    const one = session({ claudeSessionId: 'c-0' });
+    const lists = { allowedTools: ['Read'], disallowedTools: ['Bash'] };
+    await new ClaudeCodeAgent({ sdk, env: {}, maxTurns: 9, systemPrompt: 'Be brief.', ...lists }).execute(
+      'Go.',
+      one,
+    );
+    expect(sdk.asked[0]?.options).toMatchObject({
+      cwd: one.workingDirectory,
+      maxTurns: 9,
+      systemPrompt: 'Be brief.',
+      ...lists,
+      resume: 'c-0',
+      permissionMode: 'default',
+      settingSources: [],
+    });
+  });
+
+  it('P19 gives the program no key but its own', async () => {
+    const sdk = fakeSdk([init(), ends()]);
+    await new ClaudeCodeAgent({ sdk, env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }).execute(
+      'Go.',
+      session(),
+    );
+    const { env } = sdk.asked[0]?.options ?? {};
+    expect([env?.['ANTHROPIC_API_KEY'], env?.['OPENAI_API_KEY'], env?.['CLAUDE_CODE_MAX_RETRIES']]).toEqual([
+      'a',
+      undefined,
+      '0',
+    ]);
+  });
+
+  it('S1.9 resumes only a conversation that there is', async () => {
+    const { agent, sdk } = agentOver([init(), ends()], [init(), ends()]);
+    const one = session();
+    await agent.execute('One.', one);
+    await agent.execute('Two.', one);
+    expect(sdk.asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-1']);
+  });
+
+  it('S1.10 a conversation that is gone is begun anew, once', async () => {
+    const { agent, sdk } = agentOver([gone], [init('c-2'), ends()]);
+    const one = session({ claudeSessionId: 'old' });
+    expect(await agent.execute('Go.', one)).toMatchObject({
+      content: 'Done.',
+      isError: false,
+      sessionId: 'c-2',
+    });
+    expect(sdk.asked.map(({ options }) => options.resume)).toEqual(['old', undefined]);
+    expect(one.claudeSessionId).toBe('c-2');
+    const fresh = agentOver([gone]);
+    expect((await fresh.agent.execute('Go.', session())).isError).toBe(true);
+    expect(fresh.sdk.asked).toHaveLength(1);
+  });
+
+  it('S1.11 S1.12 tries a failure that may pass once more, three times in all', async () => {
+    const { agent, sdk } = agentOver([gone], [init(), overloaded], [init(), ends()]);
+    const response = await agent.execute('Go.', session({ claudeSessionId: 'old' }));
+    expect([response.content, response.isError, sdk.asked.length]).toEqual(['Done.', false, 3]);
+  });
+
+  it.each([
+    'API Error: 500 Internal server error',
+    'API Error: 529',
+    '{"type":"api_error"}',
+    'overloaded',
+    'rate_limit_error',
+  ])('S1.11 knows by its words that %s may pass', async (result) => {
+    const { agent, sdk } = agentOver([ends({ is_error: true, result })], [init(), ends()]);
+    expect((await agent.execute('Go.', session())).isError).toBe(false);
+    expect(sdk.asked).toHaveLength(2);
+  });
+
+  it('S1.14 says the friendly words when it stays, and that it is an error', async () => {
+    const { agent, sdk } = agentOver([init(), overloaded], [init(), overloaded], [init(), ends()]);
+    expect(await agent.execute('Go.', session())).toMatchObject({ content: friendly, isError: true });
+    expect(sdk.asked).toHaveLength(2);
+  });
+
+  it.each([
+    [{ api_error_status: 401, result: 'authentication_error 500' }],
+    [{ api_error_status: 400, result: 'invalid_request_error' }],
+    [{ result: 'authentication_error: bad key' }],
+  ])('S1.13 gives back at once and unchanged %j', async (fields) => {
+    const { agent, sdk } = agentOver([init(), ends({ is_error: true, ...fields })]);
+    expect(await agent.execute('Go.', session())).toMatchObject({ content: fields.result, isError: true });
+    expect(sdk.asked).toHaveLength(1);
+  });
+
+  it('P5 does not try again what has used a tool', async () => {
+    const { agent, sdk } = agentOver([init(), says(use('t', 'Write')), gave('t'), overloaded]);
+    expect(await agent.execute('Go.', session())).toMatchObject({ content: friendly, isError: true });
+    expect(sdk.asked).toHaveLength(1);
+  });
+
+  it('P14 costs what was added since the prompt before', async () => {
+    const { agent } = agentOver([init(), ends()], [init(), ends({ total_cost_usd: 0.04 })]);
+    const one = session();
+    await agent.execute('One.', one);
+    expect((await agent.execute('Two.', one)).cost).toBeCloseTo(0.03);
+  });
+
+  it('S1.1 P21 asks canUseTool about every call, reads too, and each only once', async () => {
+    const asked: string[] = [];
+    const verdicts: unknown[] = [];
+    const { agent } = agentOver([
+      init(),
+      async (options) => void verdicts.push(await hooked(options, 't1', 'Read', { file_path: 'a' })),
+      async (options) => void verdicts.push(await hooked(options, 't2', 'Write')),
+      async (options) => void verdicts.push(await prompted(options, 't2', 'Write')),
+      ends(),
+    ]);
+    await agent.execute('Go.', session(), {
+      canUseTool: (toolName) => {
+        asked.push(toolName);
+        return toolName === 'Read' ? { type: 'allow' } : { type: 'deny', message: 'No.' };
+      },
+    });
+    expect(asked).toEqual(['Read', 'Write']);
+    expect(verdicts).toMatchObject([
+      { hookSpecificOutput: { permissionDecision: 'allow' } },
+      { hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'No.' } },
+      { behavior: 'deny' },
+    ]);
+  });
+
+  it('what canUseTool throws denies', async () => {
+    let verdict: object = {};
+    const { agent } = agentOver([
+      init(),
+      async (options) => {
+        verdict = await hooked(options, 't', 'Bash');
+      },
+      ends(),
+    ]);
+    await agent.execute('Go.', session(), {
+      canUseTool: () => {
+        throw new Error('It broke.');
+      },
+    });
+    expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('S1.8 plan mode says so in its instructions, in no other mode', async () => {
+    const modes = ['plan', 'code', undefined];
+    const { agent, sdk } = agentOver(...modes.map(() => [init(), ends()]));
+    for (const mode of modes) await agent.execute('Go.', session(mode === undefined ? {} : { mode }));
+    const said = sdk.asked.map(({ options }) => String(options.systemPrompt ?? '').includes('ExitPlanMode'));
+    expect(said).toEqual([true, false, false]);
+    expect(sdk.asked[0]?.options.permissionMode).toBe('plan');
+  });
+
+  it('S1.8 plan mode lets nothing be written although the gate says yes, until the plan is accepted', async () => {
+    const verdicts: unknown[] = [];
+    const { agent } = agentOver([
+      init(),
+      async (options) => void verdicts.push(await hooked(options, 't1', 'Write')),
+      async (options) => void verdicts.push(await prompted(options, 't1', 'Write')),
+      async (options) => void verdicts.push(await prompted(options, 't2', 'ExitPlanMode')),
+      async (options) => void verdicts.push(await prompted(options, 't3', 'Write')),
+      ends(),
+    ]);
+    await agent.execute('Go.', session({ mode: 'plan' }), { canUseTool: () => ({ type: 'allow' }) });
+    expect(verdicts).toEqual([{}, { behavior: 'deny' }, { behavior: 'allow' }, { behavior: 'allow' }]);
+  });
+
+  it('S1.8 a plan that nobody is there to accept is the answer', async () => {
+    const { agent } = agentOver([
+      init(),
+      says(use('t', 'ExitPlanMode', { plan: 'First this, then that.' })),
+      async (options) =>
+        void expect(await prompted(options, 't', 'ExitPlanMode')).toEqual({ behavior: 'deny' }),
+      ends({ result: '' }),
+    ]);
+    expect((await agent.execute('Go.', session({ mode: 'plan' }))).content).toBe('First this, then that.');
+  });
+
+  it('S1.2 P4 cancel interrupts, denies what is asked from then on, and beats a success that comes late', async () => {
+    let verdict: object = {};
+    const { agent } = agentOver([
+      init(),
+      async (_options, { interrupted }) => {
+        void agent.cancel('s');
+        await interrupted;
+      },
+      async (options) => {
+        verdict = await hooked(options, 't', 'Write');
+      },
+      ends(),
+    ]);
+    const response = await agent.execute('Go.', session(), { canUseTool: () => ({ type: 'allow' }) });
+    expect(response).toMatchObject({ isError: true, content: 'The run was cancelled.', sessionId: 'c-1' });
+    expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  });
+
+  it('S1.2 S1.3 cancel with nothing under way does nothing, and an agent that was shut down takes no prompt', async () => {
+    const { agent } = agentOver();
+    await agent.cancel('nobody');
+    await agent.shutdown();
+    await expect(agent.execute('Go.', session())).rejects.toMatchObject({ kind: 'invalid', code: 'closed' });
+  });
+
+  it('takes one prompt of a session at a time', async () => {
+    const { agent } = agentOver([init(), (_options, { interrupted }) => interrupted, ends()]);
+    const one = session();
+    const first = agent.execute('One.', one);
+    await expect(agent.execute('Two.', one)).rejects.toMatchObject({ code: 'busy' });
+    await agent.shutdown();
+    expect((await first).isError).toBe(true);
+  });
+
+  it('a program that ends before its last word is an error', async () => {
+    const { agent } = agentOver([init(), says(text('Half'))]);
+    expect(await agent.execute('Go.', session())).toMatchObject({ isError: true });
+  });
+});

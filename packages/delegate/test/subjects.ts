@@ -1,0 +1,34 @@
+import { memoryStore } from '@cobbler/agent';
+import type { HarnessSubject } from '@cobbler/agent/testing';
+import { delegatedHarness } from '@cobbler/delegate';
+import type { BackendName } from './fake-programs.ts';
+import { backendNames, backendOf, placePrograms } from './fake-programs.ts';
+
+const tools = ['look', 'write', 'break', 'hold', 'nothing'];
+
+/** Each backend as a conversation, over programs that play the scene of the contract. */
+export function delegatedSubjects(): readonly HarnessSubject[] {
+  return backendNames.map(subjectOf);
+}
+
+function subjectOf(name: BackendName): HarnessSubject {
+  return {
+    name,
+    capabilities: backendOf(name, { env: {} }).capabilities,
+    ownTools: name === 'claude-code' ? 'named' : 'commands',
+    open({ handler, report }) {
+      const { workspace, options, dispose } = placePrograms();
+      const store = memoryStore();
+      const backend = backendOf(name, options);
+      const harness = delegatedHarness({ backend, workingDir: workspace, store, handler, report, tools });
+      return {
+        harness,
+        log: async (sessionId) => store.read(sessionId),
+        close: async () => {
+          await harness.close();
+          dispose();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,5 @@
+import { bundle } from '../../tsup.base.ts';
+
+export default bundle({ index: 'src/index.ts', 'sdk/index': 'src/sdk/index.ts' }, [
+  '@anthropic-ai/claude-agent-sdk',
+]);
