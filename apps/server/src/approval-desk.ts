@@ -1,7 +1,8 @@
 import type { ApprovalRequestedEvent, Event, RunEvent, SessionStore, State } from '@cobbler/agent';
-import { emptyState, fold } from '@cobbler/agent';
+import { openSession } from '@cobbler/agent';
 import type { Desk } from './desk.ts';
 import type { Accepted } from './live-session.ts';
+import { logPages } from './log-pages.ts';
 import { Problem } from './problem.ts';
 import { sessionsThat } from './shelf.ts';
 
@@ -41,7 +42,13 @@ interface Said {
   readonly message?: string;
 }
 
-type Requested = Extract<Event, { type: 'approval_requested' }>;
+/** An approval as the log has it. */
+interface Found {
+  readonly request: ApprovalRequestedEvent;
+  readonly decision?: string;
+  /** Whether its run still waits for it. */
+  readonly isOpen: boolean;
+}
 
 /** What waits for people, over all sessions. The log of each session is the truth; this is its index. */
 export class ApprovalDesk {
@@ -81,8 +88,7 @@ export class ApprovalDesk {
   /** Finds what waited before the server was started. */
   async restore(): Promise<void> {
     for (const { id: sessionId } of await sessionsThat(this.#store, 'waiting')) {
-      const events = await this.#store.read(sessionId);
-      for (const request of openRequests(events)) {
+      for (const request of openRequests(await openSession(this.#store, sessionId))) {
         this.#pending.set(request.approvalId, pendingOf(sessionId, request));
       }
     }
@@ -110,8 +116,7 @@ export class ApprovalDesk {
     for (const key of keys) this.#answering.add(key);
     try {
       for (const answer of answers) {
-        const { request } = await this.#look(sessionId, answer.approvalId);
-        await this.#check(sessionId, request, answer);
+        this.#check(await this.#look(sessionId, answer.approvalId), answer);
       }
       this.#desk.mayBegin();
       return await this.#decide(sessionId, answers.map(said), runId);
@@ -131,29 +136,28 @@ export class ApprovalDesk {
     return await session.resume({ answers, ...(runId !== undefined && { runId }) });
   }
 
-  async #look(sessionId: string, approvalId: string): Promise<{ request: Requested; decision?: string }> {
+  /** What is open stands in the state of the session; for the rest its log is gone through. */
+  async #look(sessionId: string, approvalId: string): Promise<Found> {
     await this.#desk.session(sessionId);
-    const events = await this.#store.read(sessionId);
-    const request = events.find(
-      (event): event is Requested => event.type === 'approval_requested' && event.approvalId === approvalId,
-    );
+    const open = openRequests(await openSession(this.#store, sessionId));
+    const waiting = open.find((request) => request.approvalId === approvalId);
+    if (waiting !== undefined) return { request: waiting, isOpen: true };
+    let request: ApprovalRequestedEvent | undefined;
+    const read = (after: number, limit: number) => this.#store.read(sessionId, after, limit);
+    for await (const page of logPages(read)) {
+      request ??= page.find((event) => isAbout(event, 'approval_requested', approvalId));
+      const answered = page.find((event) => isAbout(event, 'approval_decided', approvalId));
+      if (request !== undefined && answered !== undefined)
+        return { request, decision: answered.decision, isOpen: false };
+    }
     if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval of this id.');
-    const answered = events.find(
-      (event) => event.type === 'approval_decided' && event.approvalId === approvalId,
-    );
-    return { request, ...(answered?.type === 'approval_decided' && { decision: answered.decision }) };
+    return { request, isOpen: false };
   }
 
-  async #check(sessionId: string, request: Requested, { decision, hash }: Answer): Promise<void> {
-    const events = await this.#store.read(sessionId);
-    const { approvalId, expiresAt } = request;
-    const answered = events.find(
-      (event) => event.type === 'approval_decided' && event.approvalId === approvalId,
-    );
-    if (answered?.type === 'approval_decided') throw decided(`It was decided already: ${answered.decision}.`);
-    if (!openRequests(events).some((open) => open.approvalId === approvalId)) {
-      throw decided('Its run ended before it was decided.');
-    }
+  #check({ request, decision: before, isOpen }: Found, { decision, hash }: Answer): void {
+    const { expiresAt } = request;
+    if (before !== undefined) throw decided(`It was decided already: ${before}.`);
+    if (!isOpen) throw decided('Its run ended before it was decided.');
     if (expiresAt !== undefined && expiresAt <= this.#now()) {
       throw new Problem(409, 'expired', 'The time to decide is over.');
     }
@@ -177,14 +181,20 @@ function decided(detail: string): Problem {
   return new Problem(409, 'decided', detail);
 }
 
-function openRequests(events: readonly Event[]): ApprovalRequestedEvent[] {
-  const state: State = emptyState();
-  for (const event of events) fold(state, event);
+function openRequests(state: State): ApprovalRequestedEvent[] {
   return state.calls.flatMap(({ approval, result }) =>
     approval !== undefined && approval.decision === undefined && result === undefined
       ? [approval.request]
       : [],
   );
+}
+
+function isAbout<Type extends 'approval_requested' | 'approval_decided'>(
+  event: Event,
+  type: Type,
+  approvalId: string,
+): event is Extract<Event, { type: Type }> {
+  return event.type === type && 'approvalId' in event && event.approvalId === approvalId;
 }
 
 function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?: string }): PendingApproval {

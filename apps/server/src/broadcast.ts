@@ -1,19 +1,23 @@
 import type { Event, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import { liveFrame, seedFrames, seedStatus, storedFrame } from './frame.ts';
+import type { ReadLog } from './log-pages.ts';
+import { pageLength, turn } from './log-pages.ts';
 
-/** Reads what a session holds after a sequence number. */
-export type ReadLog = (afterSeq: number) => readonly Event[] | Promise<readonly Event[]>;
+/** Most readers that are written to before others get their turn: some milliseconds. */
+const readersAtATime = 128;
+
+/** Bytes after which a reader of the log is waited for. */
+const bytesAtATime = 64 * 1024;
 
 /** Where frames go: one reader's end of a stream. */
 export interface Sink {
   /** Whose token opened it. */
   readonly tokenId: string;
   readonly closed: boolean;
-  write(frame: Uint8Array): void;
+  write(frame: Uint8Array | string): void;
   /** Resolves when there is room for more. */
   room(): Promise<void>;
-  onClose(listener: () => void): void;
   end(): void;
 }
 
@@ -28,17 +32,32 @@ export interface Place {
   readonly live: boolean;
 }
 
+/** What a reader is told of what is shown. */
+type Kind = 'live' | 'stored' | 'seed';
+
 interface Reader {
-  readonly stream: Sink;
-  readonly place: Place;
+  readonly kind: Kind;
   /** The last event it was told from the log: one that was committed may be shown only now. */
   readonly through: number;
+  /** What was shown before this has passed without it. */
+  readonly since: number;
 }
 
 /** An event that is to be written, and the status that it leads to on the seed's stream. */
 interface Shown {
   readonly event: RunEvent;
   readonly status: Buffer | undefined;
+  /** Its place in everything that was ever shown. */
+  readonly place: number;
+}
+
+/** What is being written to all readers, and those who have not got it yet. */
+interface Round {
+  readonly shown: readonly Shown[];
+  /** The first stored event in it. */
+  readonly first: number;
+  readonly bytes: Readonly<Record<Kind, () => Buffer>>;
+  readonly readers: IterableIterator<readonly [Sink, Reader]>;
 }
 
 /**
@@ -48,11 +67,15 @@ interface Shown {
  */
 export class Broadcast {
   readonly #readLog: ReadLog;
-  readonly #readers = new Set<Reader>();
+  readonly #readers = new Map<Sink, Reader>();
   #arriving = 0;
-  #lastSeq = 0;
+  /** The last event that was shown; nothing before the first. */
+  #lastSeq: number | undefined;
+  #shown = 0;
   /** What was shown and is not written yet. */
   readonly #waiting: Shown[] = [];
+  #round: Round | undefined;
+  #isScheduled = false;
   /** What the session is doing, as the seed's stream says it. */
   #status: Buffer | undefined;
 
@@ -71,28 +94,17 @@ export class Broadcast {
     const status = seedStatus(event);
     this.#status = status ?? this.#status;
     if (this.#readers.size === 0 || event.type === 'started') return;
-    this.#waiting.push({ event, status });
     // What comes in one go is written in one go: a write to each of many readers costs more than its bytes.
-    if (this.#waiting.length === 1) setImmediate(() => this.#flush());
+    this.#waiting.push({ event, status, place: ++this.#shown });
+    this.#schedule();
   }
 
-  #flush(): void {
-    const shown = this.#waiting.splice(0);
-    if (shown.length === 0) return;
-    const firstSeq = shown.find(({ event }) => isStored(event))?.event;
-    const first = firstSeq !== undefined && isStored(firstSeq) ? firstSeq.seq : Number.POSITIVE_INFINITY;
-    const bytes = {
-      live: lazily(() => bytesOf(shown, 'versioned', true)),
-      stored: lazily(() => bytesOf(shown, 'versioned', false)),
-      seed: lazily(() => bytesOf(shown, 'seed', false)),
-    };
-    for (const { stream, place, through } of this.#readers) {
-      const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
-      const isNew = ({ event }: Shown) => !isStored(event) || event.seq > through;
-      const all = through < first;
-      const text = all ? bytes[kind]() : bytesOf(shown.filter(isNew), place.form, place.live);
-      if (text.length > 0) stream.write(text);
-    }
+  /** Events that the log has and nobody showed, because another process wrote them. */
+  async missed(): Promise<readonly Event[]> {
+    if (this.#readers.size === 0) return [];
+    const before = this.#lastSeq;
+    const events = await this.#readLog(before ?? this.#leastThrough(), pageLength);
+    return this.#lastSeq === before ? events : [];
   }
 
   /** Tells a reader what it missed and keeps it informed from then on. Resolves when it has caught up. */
@@ -102,32 +114,111 @@ export class Broadcast {
       let seq = place.seq;
       let skip = place.frames ?? 0;
       for (;;) {
-        for (const event of await this.#readLog(seq)) {
-          if (stream.closed) return;
-          for (const frame of framesOf(event, place, skip)) stream.write(frame);
-          skip = 0;
-          seq = event.seq;
-          await stream.room();
-        }
+        const lastSeq = this.#lastSeq ?? 0;
+        const page = await this.#readLog(seq, pageLength);
+        await told(stream, place, page, skip);
         if (stream.closed) return;
-        if (seq >= this.#lastSeq) break;
+        if (page.length > 0) skip = 0;
+        seq = page.at(-1)?.seq ?? seq;
+        // What was shown since may be in the log; what is not there now, though shown before, never will be.
+        if (page.length < pageLength && (this.#lastSeq ?? 0) <= Math.max(seq, lastSeq)) break;
+        await turn();
       }
       if (place.form === 'seed' && this.#status !== undefined) stream.write(this.#status);
-      this.#flush();
-      const reader = { stream, place, through: seq };
-      this.#readers.add(reader);
-      stream.onClose(() => this.#readers.delete(reader));
+      const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
+      this.#readers.set(stream, { kind, through: seq, since: this.#shown });
     } finally {
       this.#arriving -= 1;
     }
   }
 
+  /** Forgets a reader. */
+  leave(stream: Sink): void {
+    this.#readers.delete(stream);
+  }
+
   /** Ends the streams of a token that is no longer valid, or all of them. */
   end(tokenId?: string): void {
-    this.#flush();
-    for (const { stream } of this.#readers) {
+    while (this.#next()) this.#tell(Infinity);
+    for (const stream of this.#readers.keys()) {
       if (tokenId === undefined || stream.tokenId === tokenId) stream.end();
     }
+  }
+
+  #leastThrough(): number {
+    return this.#readers.values().reduce((least, { through }) => Math.min(least, through), Infinity);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#next()) return;
+      this.#tell(readersAtATime);
+      // Requests are answered in between: a crowd that watches must not hold up what it watches.
+      if (this.#round !== undefined || this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  /** Whether there is something to write. What was shown meanwhile is written once all have got what came before. */
+  #next(): boolean {
+    if (this.#round !== undefined) return true;
+    const shown = this.#waiting.splice(0);
+    if (shown.length === 0) return false;
+    const stored = shown.flatMap(({ event }) => (isStored(event) ? [event.seq] : []));
+    this.#round = {
+      shown,
+      first: stored[0] ?? Infinity,
+      bytes: {
+        live: lazily(() => bytesOf(shown, 'live')),
+        stored: lazily(() => bytesOf(shown, 'stored')),
+        seed: lazily(() => bytesOf(shown, 'seed')),
+      },
+      readers: this.#readers.entries(),
+    };
+    return true;
+  }
+
+  /** Writes what is being written to so many more readers. */
+  #tell(most: number): void {
+    const round = this.#round;
+    if (round === undefined) return;
+    for (let told = 0; told < most; told += 1) {
+      const { value, done } = round.readers.next();
+      if (done === true) {
+        this.#round = undefined;
+        return;
+      }
+      const [stream, reader] = value;
+      const bytes = bytesFor(reader, round);
+      if (bytes.length > 0) stream.write(bytes);
+    }
+  }
+}
+
+/** What a reader gets of what is being written: all of it, unless it joined in the middle. */
+function bytesFor({ kind, through, since }: Reader, { shown, first, bytes }: Round): Buffer {
+  if (through < first && since < (shown[0]?.place ?? 0)) return bytes[kind]();
+  const isNew = ({ event, place }: Shown) => place > since && (!isStored(event) || event.seq > through);
+  return bytesOf(shown.filter(isNew), kind);
+}
+
+/** Tells a reader a page of the log, no quicker than it takes it. */
+async function told(stream: Sink, place: Place, page: readonly Event[], skip: number): Promise<void> {
+  let frames: Buffer[] = [];
+  let bytes = 0;
+  for (const [index, event] of page.entries()) {
+    for (const frame of framesOf(event, place, index === 0 ? skip : 0)) {
+      frames.push(frame);
+      bytes += frame.length;
+    }
+    if (bytes < bytesAtATime && index < page.length - 1) continue;
+    if (stream.closed) return;
+    if (bytes > 0) stream.write(Buffer.concat(frames));
+    frames = [];
+    bytes = 0;
+    await stream.room();
   }
 }
 
@@ -139,12 +230,12 @@ function seedFramesOf(event: RunEvent, status: Buffer | undefined): Buffer[] {
   return [...(isStored(event) ? seedFrames(event) : []), ...(status === undefined ? [] : [status])];
 }
 
-/** All frames of one form, one after another. */
-function bytesOf(shown: readonly Shown[], form: Place['form'], live: boolean): Buffer {
+/** All frames of one kind, one after another. */
+function bytesOf(shown: readonly Shown[], kind: Kind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
-    if (form === 'seed') return seedFramesOf(event, status);
+    if (kind === 'seed') return seedFramesOf(event, status);
     if (isStored(event)) return [storedFrame(event)];
-    return live ? [liveFrame(event)] : [];
+    return kind === 'live' ? [liveFrame(event)] : [];
   });
   return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
 }

@@ -1,5 +1,5 @@
 import type { Harness, HarnessOptions, RunEvent, SessionStore } from '@cobbler/agent';
-import { createHarness, systemRuntime } from '@cobbler/agent';
+import { AgentError, createHarness, systemRuntime } from '@cobbler/agent';
 import type { Journal } from './journal.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Accepted } from './live-session.ts';
@@ -9,7 +9,7 @@ import { Problem } from './problem.ts';
 import { RunSpans } from './run-spans.ts';
 import { sessionsThat } from './shelf.ts';
 
-/** Most sessions that may be made without anything being said in them. */
+/** Most sessions without events that are remembered, where the store does not keep such ones. */
 const mostMade = 10_000;
 
 /** What a session is made with: model, tools, permissions, limits. Never taken from a request. */
@@ -30,7 +30,7 @@ export interface DeskOptions {
 export class Desk {
   readonly #options: DeskOptions;
   readonly #live = new Map<string, LiveSession>();
-  /** Sessions that were made and in which nothing was said yet: no store has them. */
+  /** Sessions that were made and in which nothing was said yet: not every store has them. */
   readonly #made = new Set<string>();
   #clock = 0;
   #isClosing = false;
@@ -75,8 +75,8 @@ export class Desk {
   /** Makes a session, or gives the one of this id. */
   async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
     this.#mayBegin();
-    const isNew = !(await this.#has(id));
-    if (isNew) this.#made.add(id);
+    const isNew = !(await this.#has(id)) && !this.#made.has(id);
+    if (isNew) await this.#make(id);
     const [oldest] = this.#made;
     if (this.#made.size > mostMade && oldest !== undefined) this.#made.delete(oldest);
     return { id, isNew };
@@ -124,6 +124,13 @@ export class Desk {
     this.#mayBegin();
   }
 
+  /** Shows those who watch what other processes wrote into their sessions. */
+  async showOthers(): Promise<void> {
+    for (const session of this.#live.values()) {
+      for (const event of await session.showOthers()) this.#options.onEvent(session.id, event);
+    }
+  }
+
   /** Ends the streams of a token. */
   endStreams(tokenId?: string): void {
     for (const { broadcast } of this.#live.values()) broadcast.end(tokenId);
@@ -141,6 +148,24 @@ export class Desk {
     clearTimeout(cancel);
     await Promise.all([...this.#live.values()].map((session) => session.close()));
     this.endStreams();
+  }
+
+  /** A session begins by being claimed. Given back without an event it outlives us in a store that keeps it so. */
+  async #make(id: string): Promise<void> {
+    const { store } = this.#options;
+    // Noted before it is claimed: whoever asks for it meanwhile must not claim it again, but go on with it.
+    this.#made.add(id);
+    try {
+      const epoch = await store.claim(id);
+      await store.append(id, [], { epoch, release: true });
+    } catch (error) {
+      const code = AgentError.is(error) ? error.code : undefined;
+      if (code === 'fenced') return;
+      this.#made.delete(id);
+      if (code === 'in_use' || code === 'session_id') throw error;
+      const headers = { 'retry-after': '5' };
+      throw new Problem(503, 'store', 'The session could not be kept.', { headers });
+    }
   }
 
   async #has(id: string): Promise<boolean> {

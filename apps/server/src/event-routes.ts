@@ -1,5 +1,5 @@
-import type { Event } from '@cobbler/agent';
 import { z } from 'zod';
+import type { ReadLog } from './log-pages.ts';
 import type { Call, Route } from './route.ts';
 import { route } from './route.ts';
 import { promptBody } from './schemas.ts';
@@ -38,7 +38,7 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
       handle: async (call) => {
         const session = await desk.session(call.params['sessionId'] ?? '');
         const { seq } = positionOf(lastEventId(call) ?? call.query.after);
-        const known = await isThere(seq, (after) => store.read(session.id, after));
+        const known = await isThere(seq, (after, limit) => store.read(session.id, after, limit));
         const place = { form: 'versioned', seq, live: call.query.deltas === 'true' } as const;
         const events = (await store.info(session.id))?.events ?? 0;
         await streams.open(call, session, place, { known, events });
@@ -65,10 +65,10 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
       },
       handle: async (call) => {
         const session = await desk.always(defaultSession);
-        const read = (after: number) => store.read(session.id, after);
+        const read: ReadLog = (after, limit) => store.read(session.id, after, limit);
         const id = lastEventId(call);
         const position: Position =
-          id === undefined ? { seq: (await read(0)).at(-1)?.seq ?? 0, frames: 0 } : positionOf(id);
+          id === undefined ? { seq: (await store.info(session.id))?.events ?? 0, frames: 0 } : positionOf(id);
         const known = await isThere(position.seq, read);
         await streams.open(call, session, { form: 'seed', ...position, live: false }, { known, events: 0 });
         return undefined;
@@ -117,9 +117,6 @@ function lastEventId({ request }: Call<unknown, unknown>): string | undefined {
 }
 
 /** Whether the session has the event that a reader names: another store, or a deleted session, has not. */
-async function isThere(
-  seq: number,
-  read: (after: number) => readonly Event[] | Promise<readonly Event[]>,
-): Promise<boolean> {
-  return seq <= 0 || (await read(seq - 1))[0]?.seq === seq;
+async function isThere(seq: number, read: ReadLog): Promise<boolean> {
+  return seq <= 0 || (await read(seq - 1, 1))[0]?.seq === seq;
 }

@@ -6,6 +6,16 @@ import { heartbeat } from './frame.ts';
 export interface StreamBounds {
   readonly bufferBytes: number;
   readonly stallMs: number;
+  /** Called when a reader was dropped for being too slow. */
+  readonly onDrop: () => void;
+}
+
+/** What a stream begins with. */
+export interface StreamStart {
+  readonly tokenId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first frames. */
+  readonly text: string;
 }
 
 const head = {
@@ -19,28 +29,37 @@ const head = {
 
 /**
  * One reader of events. Frames are written to its socket as they are; a reader that does not take them is
- * dropped once too much waits for it, and holds up nobody.
+ * dropped once too much waits for it, and holds up nobody. Thousands of them do nothing but wait, so each
+ * holds as little as it can.
  */
 export class EventStream {
   readonly tokenId: string;
   readonly #socket: Socket;
   readonly #bounds: StreamBounds;
-  #onDrop: () => void = () => {};
   #isClosed = false;
 
+  /** @param onClose called once when the reader has left or was dropped. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { tokenId, bounds, headers }: { tokenId: string; bounds: StreamBounds; headers: Record<string, string> },
+    { tokenId, headers, text }: StreamStart,
+    bounds: StreamBounds,
+    onClose: (stream: EventStream) => void,
   ) {
     this.tokenId = tokenId;
     this.#socket = request.socket;
     this.#bounds = bounds;
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, ...head });
+    // Head and first frames in one write. The head is sent by itself, or it would be kept in thirty pieces.
+    this.#socket.cork();
     response.flushHeaders();
+    this.#socket.write(text);
+    this.#socket.uncork();
     this.#socket.setTimeout(0);
     this.#socket.setNoDelay(true);
+    this.#socket.on('close', () => onClose(this));
+    forget(request);
     // What a reader still says on this connection is of no interest; reading it shows when it leaves.
     request.resume();
   }
@@ -49,24 +68,10 @@ export class EventStream {
     return this.#isClosed || this.#socket.destroyed;
   }
 
-  /** Calls back once when the reader has left or was dropped. */
-  onClose(listener: () => void): void {
-    this.#socket.once('close', () => {
-      this.#isClosed = true;
-      listener();
-    });
-    if (this.#socket.destroyed) listener();
-  }
-
-  /** Calls back when the reader was dropped for being too slow. */
-  onDrop(listener: () => void): void {
-    this.#onDrop = listener;
-  }
-
   /** Writes a frame, whoever else gets the same bytes. */
-  write(frame: Uint8Array): void {
+  write(frame: Uint8Array | string): void {
     const socket = this.#socket;
-    if (socket.destroyed) return;
+    if (this.#isClosed || socket.destroyed) return;
     socket.write(frame);
     if (socket.writableLength > this.#bounds.bufferBytes) this.#drop();
   }
@@ -101,7 +106,13 @@ export class EventStream {
 
   #drop(): void {
     this.#isClosed = true;
-    this.#onDrop();
+    this.#bounds.onDrop();
     this.#socket.destroy();
   }
+}
+
+/** Lets go of what a request said: it has been read, and would be kept for as long as the stream lives. */
+function forget(request: IncomingMessage): void {
+  request.headers = {};
+  request.rawHeaders = [];
 }

@@ -10,7 +10,12 @@ export function storedFrame(event: Event): Buffer {
 
 /** A frame of what nobody keeps. It has no id: there is no coming back to it. */
 export function liveFrame(data: unknown): Buffer {
-  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+  return Buffer.from(liveText(data));
+}
+
+/** The same as text. */
+export function liveText(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** One frame of the seed's stream. Times are Unix seconds. */

@@ -65,13 +65,13 @@ async function serve(
   const requestId = requestIdOf(request);
   const began = performance.now();
   let match: Match | undefined;
-  response.on('error', () => undefined);
-  request.on('error', () => undefined);
+  response.on('error', ignore);
+  request.on('error', ignore);
   try {
     options.doorkeeper.checkOrigin(request);
     const path = pathOf(request);
     match = found(router, request, path);
-    const reply = await handled(match, request, response, requestId, options);
+    const reply = await handled(match, path, request, response, requestId, options);
     if (reply !== undefined) send(response, reply, requestId, options.version, request.method === 'HEAD');
   } catch (thrown) {
     fail(thrown, response, requestId, options);
@@ -84,6 +84,9 @@ async function serve(
   const facts = { requestId, method: request.method, route, status: response.statusCode };
   journal.note('debug', 'request', { ...facts, ms: Math.round(seconds * 1000) });
 }
+
+/** A connection that breaks is over; its `close` says so. */
+function ignore(): void {}
 
 function pathOf({ url = '/' }: IncomingMessage): URL {
   const parsed = url.startsWith('/') ? URL.parse(`http://cobbler${url}`) : null;
@@ -102,14 +105,15 @@ function found(router: Router, { method = '' }: IncomingMessage, { pathname }: U
 
 async function handled(
   { route, params }: Match,
+  { searchParams }: URL,
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
   { doorkeeper, limits }: FrontOptions,
 ): Promise<Reply | undefined> {
   const token = route.scope === undefined ? undefined : doorkeeper.identify(request, route.scope);
-  const given = Object.fromEntries(pathOf(request).searchParams);
-  const query = route.query === undefined ? {} : checked(route.query, given, 'bad_query');
+  const query =
+    route.query === undefined ? {} : checked(route.query, Object.fromEntries(searchParams), 'bad_query');
   const sent = await readBody(request, limits.bodyBytes);
   const optional = route.body === undefined || (sent === undefined && route.bodyOptional === true);
   const body = optional ? undefined : checked(route.body, sent, 'invalid_body');

@@ -21,6 +21,8 @@ export interface ServerLimits {
   readonly heartbeatMs: number;
   /** The same on the stream of `GET /events`. */
   readonly seedHeartbeatMs: number;
+  /** How often sessions that are watched are looked at for what other processes wrote into them. */
+  readonly othersMs: number;
 }
 
 export const defaultLimits: ServerLimits = Object.freeze({
@@ -35,4 +37,5 @@ export const defaultLimits: ServerLimits = Object.freeze({
   drainMs: 30_000,
   heartbeatMs: 15_000,
   seedHeartbeatMs: 30_000,
+  othersMs: 1_000,
 });

@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import type { Event, Harness, Run, RunEvent, SessionStore, TakeUpOptions, UserPart } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import { Broadcast } from './broadcast.ts';
+import { logPages } from './log-pages.ts';
 import { Problem, problemOf } from './problem.ts';
+import { UsageCount } from './session-usage.ts';
 
 /** A run that was begun, and the event it began with. */
 export interface Accepted {
@@ -16,26 +19,30 @@ export type Content = string | readonly UserPart[];
 /** What was said under a run's id, and where it stands. */
 interface KnownRun {
   readonly seq: number;
-  readonly content: string;
+  /** Of what was said: that itself may be long. */
+  readonly digest: string;
 }
 
 /** One session in memory: its conversation, and everybody who watches it. */
 export class LiveSession {
   readonly id: string;
   readonly broadcast: Broadcast;
+  /** What it used, as far as that was counted when somebody asked. */
+  readonly usage: UsageCount = new UsageCount();
   /** When it was last asked for, on a clock that never goes back. */
   usedAt = 0;
   readonly #store: SessionStore;
   readonly #harness: Harness;
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
+  #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
   #run: Run | undefined;
 
   /** @param open makes the conversation; it tells every event to the function it is given. */
   constructor(id: string, store: SessionStore, open: (onEvent: (event: RunEvent) => void) => Harness) {
     this.id = id;
     this.#store = store;
-    this.broadcast = new Broadcast((afterSeq) => store.read(id, afterSeq));
+    this.broadcast = new Broadcast((afterSeq, limit) => store.read(id, afterSeq, limit));
     this.#harness = open((event) => this.#hear(event));
   }
 
@@ -61,7 +68,8 @@ export class LiveSession {
     const starting = this.#starting.get(runId);
     if (starting !== undefined) {
       const accepted = await starting;
-      return this.#again({ seq: accepted.seq, content: await this.#contentOf(runId) }, content, runId);
+      const said = (await this.#knownRuns()).get(runId);
+      return this.#again({ seq: accepted.seq, digest: said?.digest ?? '' }, content, runId);
     }
     const begun = this.#begun(this.#harness.prompt(content, { runId }));
     this.#starting.set(runId, begun);
@@ -88,18 +96,24 @@ export class LiveSession {
     return fork.sessionId;
   }
 
+  /** Shows those who watch what another process wrote, and gives it. */
+  async showOthers(): Promise<readonly Event[]> {
+    // What a run here writes it shows itself.
+    if (this.#run !== undefined) return [];
+    const events = await this.broadcast.missed();
+    if (this.#run !== undefined) return [];
+    for (const event of events) this.#hear(event);
+    return events;
+  }
+
   /** Stops what is under way and lets nobody begin anything more. */
   async close(): Promise<void> {
     await this.#harness.close();
   }
 
   #hear(event: RunEvent): void {
-    if (event.type === 'user' && event.steer !== true) this.#note(event);
+    if (isStored(event)) noteRun(this.#known, event);
     this.broadcast.publish(event);
-  }
-
-  #note(event: Extract<Event, { type: 'user' }>): void {
-    this.#known?.set(event.runId, { seq: event.seq, content: JSON.stringify(event.content) });
   }
 
   async #begun(run: Run): Promise<Accepted> {
@@ -124,29 +138,37 @@ export class LiveSession {
 
   #again(before: KnownRun, content: Content, runId: string): Accepted {
     const said = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    if (JSON.stringify(said) === before.content) return { sessionId: this.id, runId, seq: before.seq };
-    throw new Problem(
-      409,
-      'other_content',
-      'This Idempotency-Key was used for another prompt of the session.',
-      {
-        extra: { runId },
-      },
-    );
-  }
-
-  async #contentOf(runId: string): Promise<string> {
-    return (await this.#knownRuns()).get(runId)?.content ?? '';
+    if (digestOf(said) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
+    const detail = 'This Idempotency-Key was used for another prompt of the session.';
+    throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
   /** The prompts of the session by their run. Read from the log once, and only when somebody gives a key. */
-  async #knownRuns(): Promise<Map<string, KnownRun>> {
-    if (this.#known !== undefined) return this.#known;
-    const events = await this.#store.read(this.id);
-    this.#known ??= new Map();
-    for (const event of events) {
-      if (event.type === 'user' && event.steer !== true) this.#note(event);
-    }
-    return this.#known;
+  #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
+    this.#reading ??= this.#readRuns();
+    return this.#reading;
   }
+
+  async #readRuns(): Promise<ReadonlyMap<string, KnownRun>> {
+    // There from now on, so that what happens meanwhile is noted too.
+    const known = new Map<string, KnownRun>();
+    this.#known = known;
+    const read = (after: number, limit: number) => this.#store.read(this.id, after, limit);
+    try {
+      for await (const page of logPages(read)) for (const event of page) noteRun(known, event);
+      return known;
+    } catch (error) {
+      this.#reading = undefined;
+      throw error;
+    }
+  }
+}
+
+function noteRun(known: Map<string, KnownRun> | undefined, event: Event): void {
+  if (event.type !== 'user' || event.steer === true) return;
+  known?.set(event.runId, { seq: event.seq, digest: digestOf(event.content) });
+}
+
+function digestOf(content: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(content), 'base64');
 }

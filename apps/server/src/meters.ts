@@ -3,35 +3,59 @@ import type { RunEvent } from '@cobbler/agent';
 /** Names and values that tell one series of a metric from another. */
 type Labels = Readonly<Record<string, string>>;
 
-interface Metric {
+interface Counter {
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
   /** By the text of its labels. */
   readonly values: Map<string, number>;
+}
+
+/** Durations that were noted under the same labels. */
+interface Spread {
+  readonly labels: Labels;
+  /** How many fell into each bucket; the last has no bound. */
+  readonly counts: number[];
+  sum: number;
+}
+
+interface Histogram {
+  readonly help: string;
+  readonly spreads: Map<string, Spread>;
 }
 
 /** Upper bounds of the buckets of a duration, in seconds. */
 const buckets: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
+/**
+ * Most series of one metric. A model may call tools that there are none of, by ever new names: what is beyond counts
+ * together, in one series without labels.
+ */
+const mostSeries = 500;
+
 /** What the server counts, in the text format of Prometheus. */
 export class Meters {
-  readonly #metrics = new Map<string, Metric>();
+  readonly #counters = new Map<string, Counter>();
+  readonly #histograms = new Map<string, Histogram>();
   readonly #gauges: { readonly name: string; readonly help: string; read(): number }[] = [];
 
   /** Adds to a counter. */
   count(name: string, help: string, labels: Labels = {}, by = 1): void {
-    this.#add(this.#metric(name, help, 'counter'), textOf(labels), by);
+    const { values } = made(this.#counters, name, () => ({ help, values: new Map<string, number>() }));
+    const key = textOf(labels);
+    const place = values.has(key) || values.size < mostSeries ? key : '';
+    values.set(place, (values.get(place) ?? 0) + by);
   }
 
-  /** Notes a duration in seconds. */
+  /** Notes a duration in seconds, under labels of which there are few. Called for every request. */
   observe(name: string, help: string, labels: Labels, seconds: number): void {
-    const metric = this.#metric(name, help, 'histogram');
-    for (const bound of buckets) {
-      if (seconds <= bound) this.#add(metric, `_bucket${textOf({ ...labels, le: String(bound) })}`, 1);
-    }
-    this.#add(metric, `_bucket${textOf({ ...labels, le: '+Inf' })}`, 1);
-    this.#add(metric, `_sum${textOf(labels)}`, seconds);
-    this.#add(metric, `_count${textOf(labels)}`, 1);
+    const { spreads } = made(this.#histograms, name, () => ({ help, spreads: new Map<string, Spread>() }));
+    const spread = made(spreads, textOf(labels), () => ({
+      ...{ labels, sum: 0 },
+      counts: new Array<number>(buckets.length + 1).fill(0),
+    }));
+    const at = buckets.findIndex((bound) => seconds <= bound);
+    const bucket = at === -1 ? buckets.length : at;
+    spread.counts[bucket] = (spread.counts[bucket] ?? 0) + 1;
+    spread.sum += seconds;
   }
 
   /** A value that is read whenever somebody asks. */
@@ -59,32 +83,43 @@ export class Meters {
   /** Everything, as Prometheus reads it. */
   text(): string {
     const lines: string[] = [];
-    for (const [name, { help, type, values }] of this.#metrics) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+    for (const [name, { help, values }] of this.#counters) {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
       for (const [labels, value] of values) lines.push(`${name}${labels} ${value}`);
+    }
+    for (const [name, { help, spreads }] of this.#histograms) {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
+      for (const [labels, spread] of spreads) lines.push(...spreadLines(name, labels, spread));
     }
     for (const { name, help, read } of this.#gauges) {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`);
     }
     return `${lines.join('\n')}\n`;
   }
+}
 
-  #metric(name: string, help: string, type: Metric['type']): Metric {
-    const known = this.#metrics.get(name);
-    if (known !== undefined) return known;
-    const metric: Metric = { help, type, values: new Map() };
-    this.#metrics.set(name, metric);
-    return metric;
-  }
+/** Buckets as Prometheus has them: each holds those before it too. */
+function spreadLines(name: string, text: string, { labels, counts, sum }: Spread): string[] {
+  let below = 0;
+  const lines = counts.map((count, index) => {
+    below += count;
+    return `${name}_bucket${textOf({ ...labels, le: String(buckets[index] ?? '+Inf') })} ${below}`;
+  });
+  return [...lines, `${name}_sum${text} ${sum}`, `${name}_count${text} ${below}`];
+}
 
-  #add({ values }: Metric, key: string, by: number): void {
-    values.set(key, (values.get(key) ?? 0) + by);
-  }
+function made<Value>(values: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  values.set(key, value);
+  return value;
 }
 
 function textOf(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+  let text = '';
+  for (const name in labels) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
+  return text === '' ? '' : `{${text}}`;
 }
 
 function escaped(value: string): string {

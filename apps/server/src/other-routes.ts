@@ -99,7 +99,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       method: 'POST',
       path: '/v1/cookie',
       name: 'exchangeToken',
-      summary: 'Gives a page a cookie for its token, because an EventSource cannot send headers.',
+      summary: 'Gives a page a cookie for its token: its scripts cannot read it, and it outlives a restart.',
       body: z.strictObject({ token: z.string().max(200) }).meta({ id: 'TokenExchange' }),
       answers: { 204: { text: 'The cookie is set.' }, 401: { text: 'The token is not valid.' } },
       handle: ({ body, request }) => {

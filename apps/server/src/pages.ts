@@ -10,31 +10,6 @@ table { border-collapse: collapse; } td, th { text-align: left; padding: .1rem 1
 :root { color-scheme: light dark; } .scope { opacity: .7; font-weight: normal; }
 `;
 
-/** Takes the token from the fragment, which no server ever sees, and exchanges it for the cookie. */
-const script = `
-const form = document.querySelector('form');
-const note = document.querySelector('output');
-async function exchange(token) {
-  const body = JSON.stringify({ token });
-  const answer = await fetch('/v1/cookie', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  note.textContent = answer.ok ? 'Signed in.' : 'This token is not valid.';
-  document.querySelector('nav').hidden = !answer.ok;
-}
-form.addEventListener('submit', (event) => { event.preventDefault(); exchange(form.elements.token.value.trim()); });
-const given = new URLSearchParams(location.hash.slice(1)).get('token');
-if (given) { history.replaceState(null, '', '/'); exchange(given); }
-`;
-
-/** The page at the door: nothing in it tells about the server or its sessions. */
-export function doorPage(): Reply {
-  const body = `<h1>Cobbler</h1>
-<p>This is the server of an agent. Sign in with the token that <code>cobbler serve</code> printed.</p>
-<form><label>Token <input name="token" type="password" autocomplete="off" required></label> <button>Sign in</button></form>
-<p><output role="status"></output></p>
-<nav hidden><a href="/docs">The API</a></nav>`;
-  return page('Cobbler', `${body}<script>${script}</script>`);
-}
-
 /** The description of the API, to be read by people. */
 export function docsPage(routes: readonly Route[], document: Record<string, unknown>): Reply {
   const { paths } = document as { paths: Record<string, Record<string, Record<string, unknown>>> };
@@ -86,8 +61,6 @@ function page(title: string, body: string): Reply {
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
-    `script-src ${hashOf(script)}`,
-    "connect-src 'self'",
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -93,8 +93,9 @@ export class Router {
   /** The route, or the methods that the path knows: none at all for a path that is not there. */
   find(method: string, path: string): Match | readonly string[] {
     const methods: string[] = [];
+    const meant = plain(path);
     for (const { pattern, route: found } of this.#routes) {
-      const match = pattern.exec(plain(path));
+      const match = pattern.exec(meant);
       if (match === null) continue;
       if (found.method === method || (method === 'HEAD' && found.method === 'GET')) {
         return { route: found, params: { ...match.groups } };
@@ -115,6 +116,7 @@ function patternOf(path: string): RegExp {
 
 /** The path as its sender means it: what may stand as it is may be written in hexadecimal too. */
 function plain(path: string): string {
+  if (!path.includes('%')) return path;
   return path.replace(/%(?:3A|40|2E|2D|5F)/gi, (code) =>
     String.fromCharCode(Number.parseInt(code.slice(1), 16)),
   );

@@ -16,7 +16,8 @@ import { defaultLimits } from './limits.ts';
 import { Meters } from './meters.ts';
 import { openApi } from './open-api.ts';
 import { approvalRoutes, operationRoutes, tokenRoutes } from './other-routes.ts';
-import { docsPage, doorPage } from './pages.ts';
+import { pageRoutes } from './page-routes.ts';
+import { docsPage } from './pages.ts';
 import type { Route } from './route.ts';
 import { route } from './route.ts';
 import type { Services } from './services.ts';
@@ -82,12 +83,14 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
   await approvals.restore();
   await listen(front, options.port ?? 0, host);
   if (options.resumes ?? true) await desk.resumeInterrupted();
+  const stopLooking = lookAround(desk, limits.othersMs);
   const { port } = front.address() as AddressInfo;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   journal.note('info', 'listening', { url });
   let closing: Promise<void> | undefined;
   const close = async () => {
     journal.note('info', 'stopping', { running: desk.running });
+    stopLooking();
     await desk.drain(limits.drainMs);
     streams.close();
     const closed = new Promise<void>((resolve) => front.close(() => resolve()));
@@ -140,7 +143,7 @@ function servicesOf(
     store,
     approvals,
     tokens: options.tokens,
-    cookies: new Cookies(),
+    cookies: new Cookies((id) => options.tokens.cookieKey(id)),
     streams: new Streams(limits, meters),
     meters,
     journal,
@@ -157,7 +160,7 @@ function servicesOf(
   };
 }
 
-/** Every operation, the description of them all included. */
+/** Every operation, the description of them all included, and the page, which is no part of the API. */
 export function allRoutes(services: Services, version: string): Route[] {
   const routes = [
     ...sessionRoutes(services),
@@ -175,7 +178,6 @@ export function allRoutes(services: Services, version: string): Route[] {
       path: '/openapi.json',
       name: 'openApi',
       summary: 'Describes this API as OpenAPI 3.1.',
-      scope: 'read',
       answers: { 200: { text: 'The description.' } },
       handle: () => ({ status: 200, json: document() }),
     }),
@@ -184,17 +186,8 @@ export function allRoutes(services: Services, version: string): Route[] {
       path: '/docs',
       name: 'docs',
       summary: 'Describes this API to people.',
-      scope: 'read',
       answers: { 200: { text: 'A page.', type: 'text/html' } },
       handle: () => docsPage(all, document()),
-    }),
-    route({
-      method: 'GET',
-      path: '/',
-      name: 'door',
-      summary: 'The page that exchanges a token for a cookie.',
-      answers: { 200: { text: 'A page.', type: 'text/html' } },
-      handle: () => doorPage(),
     }),
   ];
   const all = [...routes, ...described];
@@ -203,7 +196,21 @@ export function allRoutes(services: Services, version: string): Route[] {
     made ??= openApi(all, version);
     return made;
   };
-  return all;
+  return [...all, ...pageRoutes()];
+}
+
+/** Looks again and again for what other processes wrote; one look at a time. Gives what stops it. */
+function lookAround(desk: Desk, everyMs: number): () => void {
+  let isLooking = false;
+  const look = async () => {
+    if (isLooking) return;
+    isLooking = true;
+    // A store that cannot be read says so to whoever asks for something.
+    await desk.showOthers().catch(() => undefined);
+    isLooking = false;
+  };
+  const timer = setInterval(() => void look(), everyMs).unref();
+  return () => clearInterval(timer);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

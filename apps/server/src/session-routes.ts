@@ -1,5 +1,8 @@
-import { emptyState, fold } from '@cobbler/agent';
+import type { SessionInfo } from '@cobbler/agent';
+import { openSession } from '@cobbler/agent';
 import { z } from 'zod';
+import type { Desk } from './desk.ts';
+import { logPages } from './log-pages.ts';
 import { Problem } from './problem.ts';
 import type { AnswerText, Route } from './route.ts';
 import { route } from './route.ts';
@@ -16,8 +19,7 @@ import {
 } from './schemas.ts';
 import { allows } from './scope.ts';
 import type { Services } from './services.ts';
-import { sessionUsage } from './session-usage.ts';
-import { emptySession } from './shelf.ts';
+import { sessionTold } from './shelf.ts';
 
 const unknown: AnswerText = { text: 'There is no such session.' };
 const busy: AnswerText = { text: 'A run is under way; `runId` names it.' };
@@ -44,7 +46,7 @@ export function sessionRoutes(services: Services): Route[] {
           limit,
           ...(cursor !== undefined && { after: cursor }),
         });
-        const items = sessions.map((item) => ({ ...item, ...runningNow(desk.runIn(item.id)) }));
+        const items = sessions.map((info) => toldAs(desk, info.id, info));
         return { status: 200, json: { items, next } };
       },
     }),
@@ -122,9 +124,8 @@ export function contentRoutes({ desk, store }: Services): Route[] {
       answers: { 200: { text: 'The messages, and the last event they hold.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
         await desk.session(sessionId);
-        const state = emptyState();
-        for (const event of await store.read(sessionId)) fold(state, event);
-        return { status: 200, json: { seq: state.seq, messages: state.messages } };
+        const { seq, messages } = await openSession(store, sessionId);
+        return { status: 200, json: { seq, messages } };
       },
     }),
     route({
@@ -135,8 +136,10 @@ export function contentRoutes({ desk, store }: Services): Route[] {
       scope: 'read',
       answers: { 200: { text: 'Tokens, calls and money.', schema: usageTotals }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
-        await desk.session(sessionId);
-        return { status: 200, json: sessionUsage(await store.read(sessionId)) };
+        const { usage } = await desk.session(sessionId);
+        const read = (after: number, limit: number) => store.read(sessionId, after, limit);
+        for await (const page of logPages(read, usage.seq)) usage.add(page);
+        return { status: 200, json: usage.sum };
       },
     }),
   ];
@@ -144,8 +147,11 @@ export function contentRoutes({ desk, store }: Services): Route[] {
 
 /** A session as it is told about. */
 async function told({ desk, store }: Services, id: string): Promise<Record<string, unknown>> {
-  const info = (await store.info(id)) ?? emptySession(id);
-  return { ...info, ...runningNow(desk.runIn(id)) };
+  return toldAs(desk, id, await store.info(id));
+}
+
+function toldAs(desk: Desk, id: string, info: SessionInfo | undefined): Record<string, unknown> {
+  return { ...sessionTold(id, info), ...runningNow(desk.runIn(id)) };
 }
 
 /** A log whose run is under way looks like one that was cut off. */

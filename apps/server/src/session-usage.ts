@@ -14,22 +14,40 @@ export interface SessionUsage {
   readonly usd?: number;
 }
 
-/** Adds up the log: each answer and each summary counts once, however often its run was gone on with. */
-export function sessionUsage(events: readonly Event[]): SessionUsage {
-  let usage: Usage = noUsage;
-  let wasted: Usage = noUsage;
-  let usd: number | undefined = 0;
-  const counts = { runs: 0, invocations: 0, toolCalls: 0 };
-  for (const event of events) {
+/** Adds up a log: each answer and each summary counts once, however often its run was gone on with. */
+export class UsageCount {
+  #usage: Usage = noUsage;
+  #wasted: Usage = noUsage;
+  #usd: number | undefined = 0;
+  readonly #counts = { runs: 0, invocations: 0, toolCalls: 0 };
+  #seq = 0;
+
+  /** The last event that is counted: what comes after it has to be added next. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Counts events; those that are counted already change nothing. */
+  add(events: readonly Event[]): void {
+    for (const event of events) if (event.seq > this.#seq) this.#add(event);
+  }
+
+  get sum(): SessionUsage {
+    const usd = this.#usd;
+    return { ...this.#counts, usage: this.#usage, wasted: this.#wasted, ...(usd !== undefined && { usd }) };
+  }
+
+  #add(event: Event): void {
+    this.#seq = event.seq;
+    const counts = this.#counts;
     if (event.type === 'user' && event.steer !== true) counts.runs += 1;
     if (event.type === 'tool_started') counts.toolCalls += 1;
-    if (event.type === 'ask_failed') wasted = addUsage(wasted, event.error.wasted ?? noUsage);
+    if (event.type === 'ask_failed') this.#wasted = addUsage(this.#wasted, event.error.wasted ?? noUsage);
     const spent = event.type === 'assistant' ? event : event.type === 'compacted' ? event.spent : undefined;
-    if (spent === undefined) continue;
+    if (spent === undefined) return;
     counts.invocations += event.type === 'compacted' ? (event.spent?.answers ?? 1) : 1;
-    usage = addUsage(usage, spent.usage);
-    wasted = addUsage(wasted, spent.wasted);
-    usd = usd === undefined || spent.usd === undefined ? undefined : usd + spent.usd;
+    this.#usage = addUsage(this.#usage, spent.usage);
+    this.#wasted = addUsage(this.#wasted, spent.wasted);
+    this.#usd = this.#usd === undefined || spent.usd === undefined ? undefined : this.#usd + spent.usd;
   }
-  return { ...counts, usage, wasted, ...(usd !== undefined && { usd }) };
 }

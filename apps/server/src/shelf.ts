@@ -3,7 +3,7 @@ import type { SessionInfo, SessionStore } from '@cobbler/agent';
 /** Most sessions that are asked for at a time. */
 const pageLength = 1_000;
 
-/** Every session of a store that stands like this. */
+/** Every session of a store that has events and stands like this. */
 export async function sessionsThat(
   store: SessionStore,
   status: SessionInfo['status'],
@@ -12,13 +12,14 @@ export async function sessionsThat(
   let after: string | undefined;
   do {
     const page = await store.list({ limit: pageLength, ...(after !== undefined && { after }) });
-    found.push(...page.sessions.filter((info) => info.status === status));
+    found.push(...page.sessions.filter((info) => info.events > 0 && info.status === status));
     after = page.next;
   } while (after !== undefined);
   return found;
 }
 
-/** What is told about a session that was made and in which nothing was said yet. */
-export function emptySession(id: string): Record<string, unknown> {
-  return { id, title: '', status: 'new', events: 0 };
+/** A session as it is told about, if the store has it. One in which nothing was said yet is new. */
+export function sessionTold(id: string, info: SessionInfo | undefined): Record<string, unknown> {
+  if (info === undefined) return { id, title: '', status: 'new', events: 0 };
+  return info.events === 0 ? { ...info, status: 'new' } : { ...info };
 }

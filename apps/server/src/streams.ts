@@ -1,6 +1,7 @@
 import type { Place } from './broadcast.ts';
+import type { StreamBounds } from './event-stream.ts';
 import { EventStream } from './event-stream.ts';
-import { liveFrame } from './frame.ts';
+import { liveText } from './frame.ts';
 import type { ServerLimits } from './limits.ts';
 import type { LiveSession } from './live-session.ts';
 import type { Meters } from './meters.ts';
@@ -27,13 +28,17 @@ export interface LogFacts {
 /** All streams of events of a server: counts them, keeps them alive. */
 export class Streams {
   readonly #limits: ServerLimits;
-  readonly #meters: Meters;
+  readonly #bounds: StreamBounds;
   readonly #byForm = { versioned: new Set<EventStream>(), seed: new Set<EventStream>() };
   readonly #timers: readonly NodeJS.Timeout[];
 
   constructor(limits: ServerLimits, meters: Meters) {
     this.#limits = limits;
-    this.#meters = meters;
+    this.#bounds = {
+      bufferBytes: limits.bufferBytes,
+      stallMs: limits.stallMs,
+      onDrop: () => meters.count('cobbler_sse_dropped_total', 'Readers dropped for being too slow.'),
+    };
     this.#timers = [
       setInterval(() => this.#beat('versioned'), limits.heartbeatMs).unref(),
       setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
@@ -55,30 +60,33 @@ export class Streams {
       throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
     }
     const streams = this.#byForm[place.form];
-    const stream = new EventStream(call.request, call.response, {
+    const { broadcast } = session;
+    const start = {
       tokenId: call.token?.id ?? '',
-      bounds: this.#limits,
       headers: { 'x-request-id': call.requestId },
+      text: `retry: ${retryMs}\n${this.#firstFrames(session, place, { known, events })}`,
+    };
+    const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {
+      streams.delete(closed);
+      broadcast.leave(closed);
     });
+    // One that has left already says so no more.
+    if (stream.closed) return;
     streams.add(stream);
-    stream.onClose(() => streams.delete(stream));
-    stream.onDrop(() =>
-      this.#meters.count('cobbler_sse_dropped_total', 'Readers dropped for being too slow.'),
-    );
-    stream.write(Buffer.from(`retry: ${retryMs}\n`));
-    if (place.form === 'versioned') {
-      stream.write(liveFrame(this.#hello(session, place, events)));
-      if (!known) stream.write(liveFrame({ type: 'reset' }));
-    } else {
-      stream.write(Buffer.from('\n'));
-    }
-    await session.broadcast.join(stream, known ? place : { ...place, seq: 0, frames: 0 });
+    await broadcast.join(stream, known ? place : { ...place, seq: 0, frames: 0 });
   }
 
   /** Ends all streams and lets the timers go. */
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.end();
+  }
+
+  /** What a stream begins with, before anything of the log. */
+  #firstFrames(session: LiveSession, place: Place, { known, events }: LogFacts): string {
+    if (place.form === 'seed') return '\n';
+    const hello = liveText(this.#hello(session, place, events));
+    return known ? hello : hello + liveText({ type: 'reset' });
   }
 
   #hello({ id, run }: LiveSession, { seq }: Place, events: number): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash as digest, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AgentError } from '@cobbler/agent';
@@ -103,6 +103,11 @@ export class TokenBook {
     return this.#living().some((token) => token.id === id);
   }
 
+  /** What signs the cookies that stand for a token, as long as it is valid: as secret as the file of tokens. */
+  cookieKey(id: string): string | undefined {
+    return this.#living().find((token) => token.id === id)?.hash;
+  }
+
   list(): TokenInfo[] {
     return this.#living().map(infoOf);
   }
@@ -200,7 +205,7 @@ function infoOf({ id, name, scopes: granted, createdAt, expiresAt }: StoredToken
 }
 
 function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return digest('sha256', secret, 'hex');
 }
 
 function unusable(problem: string): AgentError {

@@ -30,7 +30,6 @@ function sink(): Sink & { readonly ids: string[] } {
         ].map(([, id = '']) => id),
       ),
     room: async () => undefined,
-    onClose: () => undefined,
     end: () => undefined,
   };
 }
@@ -84,4 +83,74 @@ test('a reader that takes its time holds up nobody', async () => {
   await moment();
   expect(quick.ids).toEqual(['1', '2', '3']);
   expect(broadcast.size).toBe(2);
+});
+
+test('P16 events that come while many readers are being told come to each in order, and others get their turn', async () => {
+  const broadcast = new Broadcast(() => []);
+  const readers = Array.from({ length: 300 }, () => sink());
+  for (const reader of readers) await broadcast.join(reader, place);
+  broadcast.publish(said(1));
+  await moment();
+  // Not all in one go: the last ones have nothing yet, and a reader that joins now gets only what comes later.
+  expect(readers.at(-1)?.ids).toEqual([]);
+  const late = sink();
+  await broadcast.join(late, { ...place, seq: 1 });
+  broadcast.publish(said(2));
+  for (let turn = 0; turn < 10; turn += 1) await moment();
+  expect(readers.every(({ ids }) => ids.join() === '1,2')).toBe(true);
+  expect(late.ids).toEqual(['2']);
+});
+
+test('P16 what was shown live before a reader joined is not told to it', async () => {
+  const broadcast = new Broadcast(() => []);
+  await broadcast.join(sink(), place);
+  broadcast.publish({ type: 'text_delta', index: 0, text: 'Before.' });
+  const texts: string[] = [];
+  const reader = { ...sink(), write: (bytes: Uint8Array | string) => void texts.push(String(bytes)) };
+  await broadcast.join(reader, place);
+  broadcast.publish({ type: 'text_delta', index: 0, text: 'After.' });
+  await moment();
+  await moment();
+  expect(texts.join('')).not.toContain('Before.');
+  expect(texts.join('')).toContain('After.');
+});
+
+test('P16 a log is read page by page, and its reader is waited for in between', async () => {
+  const log = Array.from({ length: 1_000 }, (_, index) => said(index + 1));
+  const asked: number[] = [];
+  const broadcast = new Broadcast((after, limit) => {
+    asked.push(limit);
+    return log.slice(after, after + limit);
+  });
+  const reader = sink();
+  let rooms = 0;
+  const room = async () => {
+    rooms += 1;
+  };
+  await broadcast.join({ ...reader, room }, place);
+  expect(reader.ids).toHaveLength(1_000);
+  expect(Math.max(...asked)).toBeLessThanOrEqual(100);
+  expect(rooms).toBeGreaterThanOrEqual(4);
+});
+
+test('P13 an end that the store did not take does not hold up who comes later', async () => {
+  const broadcast = new Broadcast((after) => [said(1)].filter(({ seq }) => seq > after));
+  broadcast.publish(said(1));
+  broadcast.publish(said(2));
+  const reader = sink();
+  await broadcast.join(reader, place);
+  expect(reader.ids).toEqual(['1']);
+});
+
+test('P16 what another process wrote is missed from where the readers are, and nothing without readers', async () => {
+  const log = [said(1), said(2), said(3)];
+  const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
+  expect(await broadcast.missed()).toEqual([]);
+  const reader = sink();
+  await broadcast.join(reader, place);
+  expect(await broadcast.missed()).toEqual([]);
+  log.push(said(4));
+  expect(await broadcast.missed()).toEqual([said(4)]);
+  broadcast.publish(said(4));
+  expect(await broadcast.missed()).toEqual([]);
 });

@@ -103,7 +103,8 @@ describe('P16 every stored event comes once, whatever happens to the connection'
     timeout: 180_000,
   }, async () => {
     const random = seededRandom(3);
-    const server = new ServerProcess();
+    // Otherwise runs are over before anybody could end the process.
+    const server = new ServerProcess({ paceMs: 20 });
     onTestFinished(() => server.dispose());
     await server.start();
     const { url, token } = server;

@@ -71,8 +71,6 @@ describe('P15 who may come in', () => {
     ['POST', '/v1/tokens'],
     ['DELETE', '/v1/tokens/t'],
     ['GET', '/metrics'],
-    ['GET', '/openapi.json'],
-    ['GET', '/docs'],
   ] as const;
 
   test('every route that shows or changes anything needs a token, on loopback too', async () => {
@@ -95,6 +93,21 @@ describe('P15 who may come in', () => {
     expect(statuses).toEqual([200, 200, 200]);
     const page = await (await fetch(server.url)).text();
     expect(page).not.toContain('session');
+  });
+
+  test('open is the description of the API, which is the same for every server; other sites do not get it', async () => {
+    const one = await rig();
+    await one.ask('POST', '/v1/sessions', { id: 'secret-session' });
+    for (const path of ['/docs', '/openapi.json']) {
+      const answer = await fetch(one.server.url + path);
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      expect(text).toContain('/v1/sessions/{sessionId}');
+      expect(text).not.toContain('secret-session');
+      expect(text).not.toContain(one.token);
+      const { host } = new URL(one.server.url);
+      expect(await asHost(one, { host, origin: 'https://evil.example' }, path)).toBe(403);
+    }
   });
 
   test('a name that was pointed at this machine is refused, one that was allowed is served', async () => {

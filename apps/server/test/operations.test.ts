@@ -3,6 +3,7 @@ import { memoryStore } from '@cobbler/agent';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Meters } from '../src/meters.ts';
 import { RunSpans } from '../src/run-spans.ts';
 import { moment, rig } from './rig.ts';
 
@@ -27,6 +28,28 @@ describe('those who run the server', () => {
     for (const line of text.trimEnd().split('\n')) {
       expect(line).toMatch(/^# (HELP|TYPE) \w+ .+$|^\w+(\{(\w+="[^"]*",?)+\})? [0-9.e+-]+$/);
     }
+  });
+
+  test('P18 names that a model makes up do not fill the memory: beyond 500 series the rest counts together', () => {
+    const meters = new Meters();
+    for (let call = 0; call < 2_000; call += 1) meters.count('calls', 'Calls.', { tool: `tool_${call}` });
+    meters.count('calls', 'Calls.', { tool: 'tool_3' });
+    const lines = meters.text().split('\n');
+    expect(lines.length).toBeLessThan(510);
+    expect(lines).toContain('calls{tool="tool_3"} 2');
+    expect(lines).toContain('calls 1500');
+  });
+
+  test('read how long requests took, each bucket with those before it', () => {
+    const meters = new Meters();
+    for (const seconds of [0.001, 0.02, 0.02, 60]) meters.observe('took', 'Time.', { route: '/a' }, seconds);
+    const lines = meters.text().split('\n');
+    expect(lines).toContain('# TYPE took histogram');
+    expect(lines).toContain('took_bucket{route="/a",le="0.005"} 1');
+    expect(lines).toContain('took_bucket{route="/a",le="0.025"} 3');
+    expect(lines).toContain('took_bucket{route="/a",le="10"} 3');
+    expect(lines).toContain('took_bucket{route="/a",le="+Inf"} 4');
+    expect(lines).toContain('took_count{route="/a"} 4');
   });
 
   test('read a log of one JSON object per line, without secrets', async () => {

@@ -18,7 +18,11 @@ export class ServerProcess {
   #tokens: string | undefined;
   #child: ChildProcess | undefined;
 
-  constructor() {
+  readonly #paceMs: number;
+
+  /** `paceMs` is how long its model takes before each answer. */
+  constructor({ paceMs = 0 }: { readonly paceMs?: number } = {}) {
+    this.#paceMs = paceMs;
     this.#folder = mkdtempSync(join(tmpdir(), 'cobbler-server-'));
     this.file = join(this.#folder, 'sessions.db');
   }
@@ -37,6 +41,7 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
+        PACE_MS: String(this.#paceMs),
         NODE_COMPILE_CACHE: join(tmpdir(), 'cobbler-test-compiled'),
         ...(this.#tokens !== undefined && { TOKEN_FILE_TEXT: this.#tokens }),
       },

@@ -1,5 +1,7 @@
 // A server as a process of its own, over the scene of the harness contract and a file of sessions:
-// node --conditions=@cobbler/source serving.ts FILE PORT. Says where it is on standard output.
+// node --conditions=@cobbler/source serving.ts FILE PORT. Says where it is on standard output. PACE_MS is how long
+// the model takes before each answer.
+import type { Agent } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { harnessScene } from '@cobbler/agent/testing';
 import { startServer, TokenBook } from '../src/index.ts';
@@ -12,12 +14,16 @@ const tokens = new TokenBook({
     token = text;
   },
 });
+const paceMs = Number(process.env['PACE_MS'] ?? 0);
 const store = sqliteStore(file);
 const server = await startServer({
   store,
   tokens,
   port: Number(port),
-  settings: () => harnessScene(),
+  settings: () => {
+    const scene = harnessScene();
+    return { ...scene, agent: paced(scene.agent) };
+  },
   limits: { drainMs: 1_000, heartbeatMs: 2_000 },
 });
 process.stdout.write(`${JSON.stringify({ url: server.url, token: tokens.own(), tokens: token })}\n`);
@@ -27,3 +33,12 @@ process.on('SIGTERM', () => {
     process.exit(0);
   });
 });
+
+function paced(agent: Agent): Agent {
+  if (paceMs === 0) return agent;
+  const run: Agent['run'] = async (request, context) => {
+    await new Promise((resolve) => setTimeout(resolve, paceMs));
+    return await agent.run(request, context);
+  };
+  return { ...agent, run };
+}

@@ -1,0 +1,233 @@
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
+
+/** Who is attacked. The attacker has a token: without one he gets no further than 401. */
+export interface Target {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** One bad request and what the documents say it gets: a status, or that the connection is hung up. */
+export interface Attack {
+  readonly name: string;
+  readonly expected: number | 'hung up';
+  /** What is sent, one after another. */
+  readonly bytes: (target: Target) => readonly string[];
+}
+
+function get(path: string, headers = '', version = '1.1'): Attack['bytes'] {
+  return ({ token }) => [
+    `GET ${path} HTTP/${version}\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n${headers}\r\n`,
+  ];
+}
+
+function post(path: string, headers: string, body: string): Attack['bytes'] {
+  return ({ token }) => [
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n${headers}\r\n${body}`,
+  ];
+}
+
+function json(path: string, body: string): Attack['bytes'] {
+  return post(path, `content-type: application/json\r\ncontent-length: ${body.length}\r\n`, body);
+}
+
+function bare(head: string): Attack['bytes'] {
+  return () => [`${head}\r\n\r\n`];
+}
+
+const prompt = '/v1/sessions/honest/prompt';
+/** More than a body may have: a chunk of 0x110000 bytes. */
+const large = 'x'.repeat(0x110000);
+const typed = 'content-type: application/json\r\n';
+
+/** Bad requests that are answered at once. */
+export const attacks: readonly Attack[] = [
+  { name: 'no HTTP at all', expected: 400, bytes: bare('EHLO attacker') },
+  {
+    name: 'a header with a bare line feed',
+    expected: 400,
+    bytes: get('/v1/sessions', 'x-a: b\nset-cookie: c\r\n'),
+  },
+  { name: 'a header with a NUL', expected: 400, bytes: get('/v1/sessions', 'x-a: b\0c\r\n') },
+  { name: 'a folded header', expected: 400, bytes: get('/v1/sessions', 'x-request-id: a\r\n\x01b: c\r\n') },
+  { name: 'a line break in a path', expected: 404, bytes: get('/v1/sessions/a%0d%0aset-cookie:%20b=c') },
+  {
+    name: 'a line break in an event id',
+    expected: 400,
+    bytes: get('/v1/sessions/honest/events?after=1%0d%0ax:'),
+  },
+  {
+    name: 'an event id that is none',
+    expected: 400,
+    bytes: get('/v1/sessions/honest/events', 'last-event-id: x\r\n'),
+  },
+  {
+    name: 'two lengths',
+    expected: 400,
+    bytes: post(prompt, 'content-length: 1\r\ncontent-length: 2\r\n', '{}'),
+  },
+  {
+    name: 'a length and chunks',
+    expected: 400,
+    bytes: post(prompt, `${typed}content-length: 5\r\ntransfer-encoding: chunked\r\n`, '0\r\n\r\n'),
+  },
+  {
+    name: 'a chunk of no size',
+    expected: 400,
+    bytes: post(prompt, `${typed}transfer-encoding: chunked\r\n`, 'zz\r\n{}\r\n0\r\n\r\n'),
+  },
+  { name: 'headers of 20 KiB', expected: 431, bytes: get('/v1/sessions', `x-a: ${'a'.repeat(20_000)}\r\n`) },
+  {
+    name: 'a body that says it is too large',
+    expected: 413,
+    bytes: post(prompt, `${typed}content-length: 2000000\r\n`, ''),
+  },
+  {
+    name: 'a body that is too large and does not say so',
+    expected: 413,
+    bytes: post(prompt, `${typed}transfer-encoding: chunked\r\n`, `110000\r\n${large}`),
+  },
+  { name: 'a body that is no JSON', expected: 400, bytes: json(prompt, '{"content":') },
+  { name: 'a body nested a hundred thousand deep', expected: 400, bytes: json(prompt, '['.repeat(100_000)) },
+  {
+    name: 'a body of another shape',
+    expected: 400,
+    bytes: json(prompt, '{"content":"a","tools":["run_command"]}'),
+  },
+  {
+    name: 'a prototype in a body',
+    expected: 400,
+    bytes: json(prompt, '{"content":"a","__proto__":{"a":1}}'),
+  },
+  {
+    name: 'a form',
+    expected: 415,
+    bytes: post(
+      prompt,
+      'content-type: application/x-www-form-urlencoded\r\ncontent-length: 9\r\n',
+      'content=a',
+    ),
+  },
+  {
+    name: 'a compressed body',
+    expected: 415,
+    bytes: post(prompt, `${typed}content-encoding: gzip\r\ncontent-length: 2\r\n`, '{}'),
+  },
+  {
+    name: 'a key that is no id',
+    expected: 400,
+    bytes: post(prompt, `${typed}idempotency-key: ../a\r\ncontent-length: 15\r\n`, '{"content":"a"}'),
+  },
+  { name: 'no host', expected: 400, bytes: bare('GET /v1/sessions HTTP/1.1') },
+  {
+    name: 'the host of another',
+    expected: 403,
+    bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: evil.example'),
+  },
+  {
+    name: 'a host that ends like ours',
+    expected: 403,
+    bytes: bare('GET / HTTP/1.1\r\nhost: 127.0.0.1.evil.example'),
+  },
+  {
+    name: 'a page of another site',
+    expected: 403,
+    bytes: get('/v1/sessions', 'origin: https://evil.example\r\n'),
+  },
+  { name: 'a page from a file', expected: 403, bytes: get('/v1/sessions', 'origin: null\r\n') },
+  { name: 'a way up', expected: 404, bytes: get('/v1/sessions/../../../etc/passwd') },
+  {
+    name: 'a hidden way up',
+    expected: 404,
+    bytes: get('/v1/sessions/%2e%2e%2f%2e%2e%2fetc%2fpasswd/messages'),
+  },
+  { name: 'a way up for Windows', expected: 404, bytes: get('/v1/sessions/..%5c..%5cserver.db/messages') },
+  { name: 'the address of another server', expected: 404, bytes: get('//evil.example/v1/sessions') },
+  { name: 'a whole address', expected: 400, bytes: get('http://evil.example/v1/sessions') },
+  { name: 'no token', expected: 401, bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1') },
+  {
+    name: 'a token that is guessed',
+    expected: 401,
+    bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer cbk_guessed'),
+  },
+  {
+    name: 'a method nobody knows',
+    expected: 405,
+    bytes: bare('TRACE /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1'),
+  },
+  {
+    name: 'a tunnel',
+    expected: 'hung up',
+    bytes: bare('CONNECT evil.example:443 HTTP/1.1\r\nhost: 127.0.0.1'),
+  },
+  {
+    name: 'another protocol',
+    expected: 'hung up',
+    bytes: bare('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket'),
+  },
+];
+
+/** Bad requests that never come to their end: they are answered when the time for them is over. */
+export const slowAttacks: readonly Attack[] = [
+  {
+    name: 'headers that never end',
+    expected: 408,
+    bytes: () => ['GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: '],
+  },
+  {
+    name: 'a body that never ends',
+    expected: 408,
+    bytes: post(prompt, `${typed}content-length: 1000\r\n`, '{"content":"'),
+  },
+];
+
+/** Sends a bad request, and goes on sending a byte at a time until there is an answer. What the server makes of it. */
+export function attacked(target: Target, { bytes }: Attack, dripMs?: number): Promise<number | 'hung up'> {
+  return new Promise((resolve) => {
+    const socket = dial(target);
+    let text = '';
+    let drip: NodeJS.Timeout | undefined;
+    const over = (outcome: number | 'hung up') => {
+      clearInterval(drip);
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+      const status = /^HTTP\/1\.1 (\d{3}) [\s\S]*\r\n\r\n/.exec(text)?.[1];
+      if (status !== undefined) over(Number(status));
+    });
+    socket.on('close', () => over('hung up'));
+    socket.on('connect', () => {
+      for (const piece of bytes(target)) socket.write(piece, 'latin1');
+      if (dripMs !== undefined) drip = setInterval(() => socket.write('a'), dripMs);
+    });
+  });
+}
+
+/** A reader of a session's events that takes nothing. */
+export function stalledReader(target: Target, sessionId: string): Socket {
+  const socket = dial(target);
+  socket.pause();
+  const head = `GET /v1/sessions/${sessionId}/events HTTP/1.1\r\nhost: 127.0.0.1`;
+  socket.write(`${head}\r\nauthorization: Bearer ${target.token}\r\n\r\n`);
+  return socket;
+}
+
+/** Connects, says the beginning of something or nothing at all, and is gone. */
+export function connectAndDrop(target: Target, said: string): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = dial(target);
+    socket.on('close', () => resolve());
+    socket.on('connect', () => {
+      if (said !== '') socket.write(said);
+      setImmediate(() => socket.resetAndDestroy());
+    });
+  });
+}
+
+function dial({ url }: Target): Socket {
+  const { port, hostname } = new URL(url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: false });
+  return socket.on('error', () => undefined);
+}

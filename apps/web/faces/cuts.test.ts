@@ -1,0 +1,230 @@
+import type { Event } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
+import type { SeededRandom } from '@cobbler/agent/testing';
+import { seededRandom } from '@cobbler/agent/testing';
+import { TokenBook } from '@cobbler/server';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Cut } from '../../server/test/cutting-proxy.ts';
+import { CuttingProxy } from '../../server/test/cutting-proxy.ts';
+import { ServerProcess } from '../../server/test/process.ts';
+import { viewOf } from '../src/app/view.ts';
+import { longLog } from './long-log.ts';
+import type { Rig } from './rig.ts';
+import { rig } from './rig.ts';
+import { idle, logIn, visit, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+/** Cuts a stream inside of what is sent, or right behind one of its frames. */
+function seededCut(random: SeededRandom, mayCut: () => boolean): Cut {
+  return (sent, soFar) => {
+    if (soFar === 0 || !mayCut() || random.next() > 0.5) return undefined;
+    const ends = [...sent.toString('latin1').matchAll(/\n\n/g)].map(({ index }) => index + 2);
+    const between = ends[Math.floor(random.next() * ends.length)];
+    return random.next() < 0.5 && between !== undefined ? between : Math.floor(random.next() * sent.length);
+  };
+}
+
+/** What the page draws has to be a part of what the log says without gap, and its end. */
+async function showsExactly(page: Page, log: readonly Event[]): Promise<void> {
+  const expected = viewOf(log).items.map(({ seq }) => `e${seq}`);
+  const count = expected.length;
+  await expect
+    .poll(() => page.locator('.item').last().getAttribute('id'), { timeout: 20_000 })
+    .toBe(expected[count - 1]);
+  const drawn = await page.locator('.item').evaluateAll((items) => items.map(({ id }) => id));
+  const from = expected.indexOf(drawn[0] ?? '');
+  expect(drawn.slice(-16)).toEqual(expected.slice(Math.max(from, count - 16)));
+  expect(new Set(drawn).size).toBe(drawn.length);
+  expect(drawn).toEqual(expected.filter((id) => drawn.includes(id)));
+  expect(await logIn(page)).toEqual(log.map((event) => JSON.stringify(event)));
+}
+
+const prompts = [
+  'fix-less say Hello.',
+  'run look',
+  'say A short one.',
+  'break it',
+  'slowly 2 please',
+  'run fail',
+];
+
+/** Lets a session work while its stream is cut so many times. */
+async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts: number): Promise<number> {
+  let mayCut = true;
+  const proxy = new CuttingProxy(
+    one.server.url,
+    seededCut(random, () => mayCut),
+  );
+  await proxy.listen();
+  onTestFinished(() => proxy.close());
+  await one.ask('POST', '/v1/sessions', { id });
+  const { page, context, complaints } = await visit(`${proxy.url}/#token=${one.token}`);
+  await page.goto(`${proxy.url}/s/${id}`);
+  for (let turn = 0; proxy.cuts < cuts; turn += 1) {
+    await one.ask('POST', `/v1/sessions/${id}/prompt`, { content: prompts[turn % prompts.length] });
+    await idle(one, id);
+    const before = proxy.cuts;
+    if (random.next() < 0.5) proxy.breakStreams();
+    // The page comes back before more is cut.
+    await expect.poll(() => proxy.cuts - before < 40 || proxy.cuts >= cuts).toBe(true);
+    await page.waitForTimeout(random.next() * 400);
+  }
+  mayCut = false;
+  proxy.breakStreams();
+  await showsExactly(page, await one.store.read(id));
+  expect(
+    complaints.filter((text) => !/ERR_(CONNECTION|INCOMPLETE|EMPTY|CONTENT_LENGTH|INVALID_HTTP)/.test(text)),
+  ).toEqual([]);
+  await context.close();
+  return proxy.cuts;
+}
+
+describe('P16 the page shows the log exactly', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+    'through 50 cuts of its stream (seed %i)',
+    { timeout: 180_000 },
+    async (seed) => {
+      const one = await rig();
+      onTestFinished(() => one.close());
+      expect(await workThroughCuts(one, `cut-${seed}`, seededRandom(seed), 50)).toBeGreaterThanOrEqual(50);
+    },
+  );
+
+  test('a cut in the middle of an answer says Reconnecting within 2 s, then how much was missed', {
+    timeout: 120_000,
+  }, async () => {
+    const one = await rig();
+    onTestFinished(() => one.close());
+    const proxy = new CuttingProxy(one.server.url, () => undefined);
+    await proxy.listen();
+    onTestFinished(() => proxy.close());
+    const { page, context } = await visit(`${proxy.url}/#token=${one.token}`);
+    const asked: string[] = [];
+    page.on('request', (request) => /events/.test(request.url()) && asked.push(request.url()));
+    await one.ask('POST', '/v1/sessions', { id: 'away' });
+    await page.goto(`${proxy.url}/s/away`);
+    await one.ask('POST', '/v1/sessions/away/prompt', { content: 'slowly 30 please' });
+    await page.locator('.live .prose').waitFor();
+    const from = Date.now();
+    await context.setOffline(true);
+    proxy.breakStreams();
+    await page.getByText('Reconnecting…').waitFor({ timeout: 2_000 });
+    const saidAfterMs = Date.now() - from;
+    await idle(one, 'away');
+    await context.setOffline(false);
+    await page.getByText(/caught up 2 events/).waitFor();
+    await showsExactly(page, await one.store.read('away'));
+    expect([asked[0], asked.at(-1)]).toEqual([
+      expect.stringMatching(/after=0$/),
+      expect.stringMatching(/after=1$/),
+    ]);
+    expect(saidAfterMs).toBeLessThan(2_000);
+  });
+
+  test('a page that rested while nobody looked has everything when somebody does', {
+    timeout: 120_000,
+  }, async () => {
+    const one = await rig();
+    onTestFinished(() => one.close());
+    const { page } = await visit(one.address);
+    await one.ask('POST', '/v1/sessions', { id: 'rest' });
+    await page.clock.install();
+    await page.goto(`${one.server.url}/s/rest`);
+    await page.locator('.composer').waitFor();
+    const see = (hidden: boolean) =>
+      page.evaluate((isHidden) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    await see(true);
+    await page.clock.runFor(3_600_000);
+    for (const text of ['say One.', 'run two', 'say Three.']) {
+      await one.ask('POST', '/v1/sessions/rest/prompt', { content: text });
+      await idle(one, 'rest');
+    }
+    expect(await page.locator('.item').count()).toBe(0);
+    await see(false);
+    await page.clock.resume();
+    await page.getByText(/caught up 1[0-9] events/).waitFor();
+    await showsExactly(page, await one.store.read('rest'));
+  });
+
+  test('8 times the server is killed in the middle of a run and started again; nobody signs in anew', {
+    timeout: 240_000,
+  }, async () => {
+    const random = seededRandom(11);
+    const server = new ServerProcess();
+    onTestFinished(() => server.dispose());
+    await server.start();
+    const { page, context } = await visit(`${server.url}/#token=${server.token}`);
+    const { url, token } = server;
+    const ask = async (path: string, body: unknown) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      return await (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    };
+    await ask('/v1/sessions', { id: 'work' });
+    await page.goto(`${url}/s/work`);
+    for (let restart = 0; restart < 8; restart += 1) {
+      await ask('/v1/sessions/work/prompt', { content: 'listen to me' });
+      await page.locator('.call').last().waitFor();
+      await page.waitForTimeout(random.next() * 700);
+      await server.kill();
+      await page.getByText('Reconnecting…').waitFor({ timeout: 2_000 });
+      await server.start();
+      await page.locator('.state.running, .state.limit').waitFor();
+      await ask('/v1/sessions/work/cancel', {});
+      await page.locator('.state.cancelled, .state.limit').waitFor();
+    }
+    await showsExactly(page, await server.log('work'));
+    expect(await page.locator('.sign-in').count()).toBe(0);
+    await context.close();
+  });
+
+  test('a store that lost events is told from its beginning, and a token that ends asks for another', {
+    timeout: 120_000,
+  }, async () => {
+    const tokens = new TokenBook();
+    const first = await rig({ tokens });
+    const port = Number(new URL(first.server.url).port);
+    const { page } = await visit(first.address);
+    for (const text of ['say One.', 'say Two.']) {
+      await first.ask('POST', '/v1/sessions', { id: 'lost' });
+      await first.ask('POST', '/v1/sessions/lost/prompt', { content: text });
+      await idle(first, 'lost');
+    }
+    await page.goto(`${first.server.url}/s/lost`);
+    await page.locator('.item.answer', { hasText: 'Two.' }).waitFor();
+    await first.close();
+    const store = memoryStore();
+    const second = await rig({ tokens, store, port });
+    onTestFinished(() => second.close());
+    await second.ask('POST', '/v1/sessions', { id: 'lost' });
+    await second.ask('POST', '/v1/sessions/lost/prompt', { content: 'say Anew.' });
+    await page.locator('.item.answer', { hasText: 'Anew.' }).waitFor();
+    await idle(second, 'lost');
+    await showsExactly(page, await store.read('lost'));
+    tokens.rotate();
+    await page.locator('.sign-in').waitFor();
+    await page.getByLabel('Token').fill(tokens.own());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('.item.answer', { hasText: 'Anew.' }).waitFor();
+  });
+
+  test('a run that nobody works on says so, and can be gone on with', { timeout: 60_000 }, async () => {
+    const store = memoryStore();
+    const epoch = await store.claim('dead');
+    const cut = longLog('dead', 60).slice(0, 4);
+    await store.append('dead', cut, { epoch });
+    const one = await rig({ store, resumes: false });
+    onTestFinished(() => one.close());
+    const { page } = await visit(one.address);
+    await page.goto(`${one.server.url}/s/dead`);
+    await page.locator('.state.interrupted').waitFor();
+    expect(await page.locator('.live').count()).toBe(0);
+    await page.getByRole('button', { name: 'Go on from here' }).click();
+    await page.locator('.state.complete').waitFor();
+    await showsExactly(page, await store.read('dead'));
+  });
+});

@@ -1,0 +1,173 @@
+import type { Gate, Message, SessionStore } from '@cobbler/agent';
+import { AgentError, memoryStore } from '@cobbler/agent';
+import type { CobblerServer } from '@cobbler/server';
+import { startServer, TokenBook } from '@cobbler/server';
+import type { Line, Play } from './scene.ts';
+import { sceneAgent, sceneTools } from './scene.ts';
+
+export const prose = `The failing test is **right**: \`sum\` subtracts. I will change the operator and look at what else uses it.
+
+## What I found
+
+| file | problem | weight |
+|---|---|---|
+| \`src/sum.js\` | subtracts instead of adding | high |
+| \`src/total.js\` | no first value for \`reduce\` | low |
+
+1. \`sum\` is used by \`total\` and by nobody else.
+2. No test covers an empty list:
+   - \`total([])\` throws today,
+   - it should give \`0\`.
+
+\`\`\`js
+export const sum = (a, b) => a + b;
+
+export function total(values) {
+  return values.reduce(sum, 0);
+}
+\`\`\`
+
+> The README says that all functions are pure. They are.
+
+See [the manual](https://example.org/manual) for \`reduce\`.
+`;
+
+const fix: readonly ((results: readonly Message[]) => Line)[] = [
+  () => ({
+    reasoning: 'The user wants the failing test mended. First I have to see it fail, then read the source.',
+    text: 'I will look at the failing test first.',
+    calls: [
+      { name: 'run_command', arguments: { command: 'node --test # fail' } },
+      { name: 'read_file', arguments: { path: 'src/sum.js' } },
+    ],
+  }),
+  () => ({
+    text: '`sum` subtracts. I will change the operator.',
+    calls: [{ name: 'edit_file', arguments: { path: 'src/sum.js', old_text: 'a - b', new_text: 'a + b' } }],
+  }),
+  () => ({ calls: [{ name: 'run_command', arguments: { command: 'node --test' } }] }),
+  () => ({ text: '**Done.** `sum` adds now and all tests pass.' }),
+];
+
+/** What the model of the scene answers to what is said. */
+export const scenePlay: Play = (said, results, { messages }) => {
+  const [word = '', ...rest] = said.split(' ');
+  const text = rest.join(' ');
+  const first = results.length === 0;
+  switch (word) {
+    case 'fix': {
+      const turns = messages
+        .slice(messages.findLastIndex(({ role }) => role === 'user'))
+        .filter(({ role }) => role === 'assistant').length;
+      return (fix[turns] ?? fix[3] ?? (() => ({})))(results);
+    }
+    case 'say':
+      return { text };
+    case 'raw':
+      return { text: said.slice(4) };
+    case 'prose':
+      return { text: prose };
+    case 'slowly':
+      return {
+        reasoning: 'Let me think about this for a moment.',
+        text: prose,
+        paceMs: Number(rest[0] ?? 40),
+      };
+    case 'write':
+      return first
+        ? { text: 'I will write it.', calls: [{ name: 'edit_file', arguments: { path: 'src/sum.js' } }] }
+        : { text: results.map((result) => JSON.stringify(result.content)).join(' ') };
+    case 'run':
+      return first ? { calls: [{ name: 'run_command', arguments: { command: text } }] } : { text: 'It ran.' };
+    case 'work':
+      return results.length < 200
+        ? {
+            text: `Step ${results.length + 1}.`,
+            calls: [{ name: 'run_command', arguments: { command: `step ${results.length + 1}`, ms: 250 } }],
+          }
+        : { text: 'Worked.' };
+    case 'break':
+      return first ? { calls: [{ name: 'break', arguments: {} }] } : { text: 'It broke.' };
+    case 'fail':
+      return {
+        text: 'I will',
+        error: new AgentError({
+          kind: 'auth',
+          message: '401 from api.example.org: the key from ANTHROPIC_API_KEY was refused.',
+          status: 401,
+          provider: 'scene',
+          requestId: 'req_01hx',
+        }),
+      };
+    default:
+      return { text: `You said: ${said}` };
+  }
+};
+
+/** Asks about edits, and about commands that begin with `ask`. */
+export const sceneGate: Gate = ({ toolName, arguments: given }) => {
+  const asks = toolName === 'edit_file' || String(given['command']).startsWith('ask');
+  return { type: asks ? 'ask' : 'allow' };
+};
+
+export interface Rig {
+  readonly server: CobblerServer;
+  readonly store: SessionStore;
+  readonly token: string;
+  /** What `cobbler serve` would print. */
+  readonly address: string;
+  readonly close: () => Promise<void>;
+  /** Asks the server, as the owner, without the page. */
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
+}
+
+/** Starts a server over the scene. */
+export async function rig(
+  options: {
+    store?: SessionStore;
+    tokens?: TokenBook;
+    port?: number;
+    resumes?: boolean;
+    approvalMs?: number;
+  } = {},
+): Promise<Rig> {
+  const store = options.store ?? memoryStore();
+  const tokens = options.tokens ?? new TokenBook();
+  const token = tokens.own();
+  const server = await startServer({
+    store,
+    tokens,
+    port: options.port ?? 0,
+    settings: () => ({
+      agent: sceneAgent(scenePlay),
+      tools: sceneTools(),
+      gate: sceneGate,
+      toolErrors: 'continue',
+      toolScheduling: 'parallel',
+      limits: { turns: 500, repeats: 0 },
+      ...(options.approvalMs !== undefined && { approvalMs: options.approvalMs }),
+      pricing: () => ({ input: 3, output: 15, cacheRead: 0.3 }),
+    }),
+    resumes: options.resumes ?? true,
+    limits: { drainMs: 100, heartbeatMs: 5_000 },
+  });
+  return {
+    server,
+    store,
+    token,
+    address: `${server.url}/#token=${token}`,
+    close: () => server.close(),
+    async ask(method, path, body) {
+      const response = await fetch(server.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return text === '' ? {} : JSON.parse(text);
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import type { Agent, AssistantPart, Message, ModelRequest, RunContext, Tool, Usage } from '@cobbler/agent';
+import { AgentError, defineTool, textOf, toolOutput } from '@cobbler/agent';
+
+/** What the model of the scene says to one request. */
+export interface Line {
+  readonly reasoning?: string;
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
+  /** Between two pieces of text, in milliseconds. Default 0: all at once. */
+  readonly paceMs?: number;
+  /** Fails after what is given has been said. */
+  readonly error?: AgentError;
+  readonly stop?: 'complete' | 'max_tokens';
+}
+
+/** Says what comes next in view of the conversation. */
+export type Play = (said: string, results: readonly Message[], request: ModelRequest) => Line;
+
+/** A model that plays a scene as slowly as it is told to. */
+export function sceneAgent(play: Play): Agent {
+  let ids = 0;
+  return {
+    provider: 'scene',
+    model: 'scene-model',
+    capabilities: {
+      images: true,
+      documents: true,
+      reasoning: true,
+      parallelCalls: true,
+      output: 'native',
+      sampling: true,
+      cacheUsage: true,
+    },
+    async run(request, context = {}) {
+      const { messages } = request;
+      const at = messages.findLastIndex(({ role }) => role === 'user');
+      const said = messages[at] === undefined ? '' : textOf(messages[at]);
+      const line = play(
+        said,
+        messages.slice(at + 1).filter(({ role }) => role === 'tool_result'),
+        request,
+      );
+      const content = await spoken(line, context, () => `call_${++ids}`);
+      if (line.error !== undefined) throw line.error;
+      const usage = usageOf(messages, content);
+      const calls = content.filter((part) => part.type === 'tool_call');
+      return {
+        content: line.text ?? '',
+        toolCalls: calls.map(({ id, toolName, arguments: given }) => ({ id, toolName, arguments: given })),
+        usage,
+        stopReason: line.stop ?? (calls.length > 0 ? 'tool_use' : 'complete'),
+        message: { role: 'assistant', content },
+        model: 'scene-model',
+        attempts: 1,
+        wasted: { inputTokens: 0, outputTokens: 0 },
+      };
+    },
+  };
+}
+
+async function spoken(line: Line, { emit, signal }: RunContext, id: () => string): Promise<AssistantPart[]> {
+  const content: AssistantPart[] = [];
+  const { paceMs = 0 } = line;
+  for (const kind of ['reasoning', 'text'] as const) {
+    const text = line[kind];
+    if (text === undefined) continue;
+    const index = content.length;
+    for (const piece of text.match(/\S+\s*|\s+/g) ?? []) {
+      emit?.({ type: `${kind}_delta`, index, text: piece });
+      if (paceMs > 0) await wait(paceMs, signal);
+    }
+    emit?.({ type: kind, index, text });
+    content.push({ type: kind, text });
+  }
+  for (const { name, arguments: given } of line.calls ?? []) {
+    const call = { id: id(), toolName: name, arguments: given };
+    emit?.({ type: 'tool_call', index: content.length, call });
+    content.push({ type: 'tool_call', ...call });
+  }
+  return content;
+}
+
+/** About what a real model would count. */
+function usageOf(messages: readonly Message[], content: readonly AssistantPart[]): Usage {
+  const inputTokens = 1_200 + Math.round(JSON.stringify(messages).length / 4);
+  return {
+    inputTokens,
+    cacheReadTokens: messages.length > 1 ? Math.round(inputTokens * 0.72) : 0,
+    outputTokens: 20 + Math.round(JSON.stringify(content).length / 4),
+  };
+}
+
+/** Waits, unless the run is cancelled. */
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(new AgentError({ kind: 'aborted', message: 'Cancelled.' }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+export const diff = `--- a/src/sum.js
++++ b/src/sum.js
+@@ -1,6 +1,8 @@
+ // Adds two numbers.
+-export const sum = (a, b) => a - b;
++export const sum = (a, b) => a + b;
+ 
+ export function total(values) {
+-  return values.reduce(sum);
++  // Without a first value an empty list would throw.
++  return values.reduce(sum, 0);
+ }
++export const none = 0;
+`;
+
+export const testOutput = `[exit 1]
+TAP version 13
+# Subtest: adds two numbers
+not ok 1 - adds two numbers
+  ---
+  duration_ms: 0.83
+  error: 'Expected 5, got -1'
+  code: 'ERR_ASSERTION'
+  ...
+# tests 2
+# pass 1
+# fail 1
+`;
+
+export const longOutput: string = `[exit 0]\n${Array.from({ length: 10_000 }, (_, at) => `${at + 1}  ok  case number ${at + 1} of the long list, which does what it says`).join('\n')}\n`;
+
+/** The tools of the scene: they change nothing and say what real ones would. */
+export function sceneTools(): Tool[] {
+  const parameters = { type: 'object', additionalProperties: true } as const;
+  const tool = (name: string, rest: Pick<Tool, 'execute'> & Partial<Tool>) =>
+    defineTool({ name, description: `The tool ${name}.`, parameters, ...rest });
+  return [
+    tool('read_file', {
+      effect: 'read',
+      execute: () =>
+        toolOutput({
+          content: '1 | // Adds two numbers.\n2 | export const sum = (a, b) => a - b;',
+          summary: '2 lines',
+        }),
+    }),
+    tool('run_command', {
+      async execute({ command, ms = 0 }, { signal, progress }) {
+        if (typeof ms === 'number' && ms > 0) {
+          progress(`running ${String(command)} …`);
+          await wait(ms, signal);
+        }
+        if (String(command).includes('all')) return toolOutput({ content: longOutput, summary: 'exit 0' });
+        if (String(command).includes('fail')) return toolOutput({ content: testOutput, summary: 'exit 1' });
+        return toolOutput({ content: '[exit 0]\n# tests 2\n# pass 2\n# fail 0\n', summary: 'exit 0' });
+      },
+      preview: async () => ({ summary: 'in the workspace' }),
+    }),
+    tool('edit_file', {
+      execute: () =>
+        toolOutput({ content: 'Replaced 1 passage in src/sum.js (+4 -2).', summary: '+4 -2', diff }),
+      preview: async () => ({ summary: '+4 -2', diff }),
+    }),
+    tool('break', {
+      execute: () => {
+        throw new Error('The disk is full.');
+      },
+    }),
+  ];
+}

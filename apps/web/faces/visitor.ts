@@ -1,0 +1,89 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { openBrowser } from './browser.ts';
+import type { Rig } from './rig.ts';
+import { rig } from './rig.ts';
+
+/** Somebody who looks at the page. */
+export interface Visitor {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser complained about: scripts that were refused, errors. */
+  readonly complaints: readonly string[];
+}
+
+let browser: Browser | undefined;
+
+/** Has one browser for all tests of a file. */
+export function withBrowser(): void {
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+}
+
+/** Opens an address in a browser of its own, until the test is over. */
+export async function visit(address: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+  if (browser === undefined) throw new Error('There is no browser: call withBrowser first.');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  onTestFinished(() => context.close());
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(address);
+  await page.locator('.app, .sign-in').waitFor();
+  return { page, context, complaints };
+}
+
+/** A server over the scene, until the test is over, and somebody who has signed in to it. */
+export async function scene(options: BrowserContextOptions = {}): Promise<Visitor & { readonly rig: Rig }> {
+  const one = await rig();
+  onTestFinished(() => one.close());
+  return { ...(await visit(one.address, options)), rig: one };
+}
+
+/** Says something in the page. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Waits until the page says how things stand. */
+export async function stands(page: Page, words: string | RegExp): Promise<void> {
+  await page.locator('.state', { hasText: words }).waitFor();
+}
+
+/** The id of the session that the page shows. */
+export function sessionIn(page: Page): string {
+  return /\/s\/([^#]+)/.exec(page.url())?.[1] ?? '';
+}
+
+/** The log as the page has it: what its panel of events copies. */
+export async function logIn(page: Page): Promise<string[]> {
+  if ((await page.locator('.panel').count()) === 0) await page.locator('.panel-toggle').click();
+  await page.getByRole('tab', { name: 'events' }).click();
+  await page.getByRole('button', { name: 'Copy JSONL' }).click();
+  await page.locator('.events').getByText('Copied').waitFor();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  return text.trim().split('\n');
+}
+
+/** Waits until a session of the server has nothing under way. */
+export async function idle(one: Rig, sessionId: string): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        const { runId, events } = await one.ask('GET', `/v1/sessions/${sessionId}`);
+        return runId === undefined && Number(events) > 0;
+      },
+      { timeout: 20_000, interval: 20 },
+    )
+    .toBe(true);
+}

@@ -1,0 +1,99 @@
+import type { UserPart } from '@cobbler/agent';
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Announcer } from './announcer.tsx';
+import { LiveRegion } from './announcer.tsx';
+import { api } from './api.ts';
+import type { Desk } from './desk.ts';
+import { Icon } from './icons.tsx';
+import { KeysDialog } from './keys-dialog.tsx';
+import { usePageKeys } from './page-keys.ts';
+import { SessionView } from './session-view.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { SignIn } from './sign-in.tsx';
+import { useChanged } from './still.tsx';
+import { chooseTheme, chosenTheme } from './theme.ts';
+
+interface AppProps {
+  readonly desk: Desk;
+  readonly announcer: Announcer;
+}
+
+/** The whole page. */
+export function App({ desk, announcer }: AppProps): VNode {
+  useChanged(desk, desk.list);
+  const [theme, setTheme] = useState(chosenTheme());
+  const [hasKeys, setKeys] = useState(false);
+  const [isDrawerOpen, setDrawer] = useState(false);
+  const { place, model, list } = desk;
+  usePageKeys(desk, { showKeys: () => setKeys(true) });
+  useEffect(() => setDrawer(false), [place.sessionId]);
+  const isOut = list.isSignedOut || model?.connection.state === 'signed_out';
+  const start = useMemo(
+    () => async (content: readonly UserPart[]) => {
+      const id = crypto.randomUUID();
+      await desk.attempt(async () => {
+        await api.create(id);
+        desk.go({ sessionId: id });
+        await desk.model?.say(content);
+        void list.refresh();
+      });
+    },
+    [desk],
+  );
+  if (isOut) {
+    const reason = list.isLoaded
+      ? 'Your sign-in has ended. Open the address that cobbler serve printed, or give its token:'
+      : 'This is the server of an agent. Open the address that cobbler serve printed, or give its token:';
+    return <SignIn reason={reason} done={() => desk.signedIn()} />;
+  }
+  return (
+    <div class={`app${isDrawerOpen ? ' drawer-open' : ''}`}>
+      <Sidebar
+        list={list}
+        current={place.sessionId}
+        go={(sessionId) => {
+          setDrawer(false);
+          desk.go(sessionId === undefined ? {} : { sessionId });
+        }}
+        theme={theme}
+        setTheme={(next) => {
+          chooseTheme(next);
+          setTheme(next);
+        }}
+        showKeys={() => setKeys(true)}
+      />
+      <button
+        type="button"
+        class="shade"
+        aria-label="Close the list"
+        tabIndex={-1}
+        onClick={() => setDrawer(false)}
+      />
+      <SessionView
+        key={place.sessionId ?? 'new'}
+        desk={desk}
+        start={start}
+        openSidebar={() => setDrawer(true)}
+      />
+      <Warnings desk={desk} />
+      <LiveRegion announcer={announcer} />
+      <KeysDialog isOpen={hasKeys} close={() => setKeys(false)} />
+    </div>
+  );
+}
+
+function Warnings({ desk }: { readonly desk: Desk }): VNode {
+  return (
+    <div class="toasts" role="alert">
+      {desk.warnings.map(({ id, text, tone }) => (
+        <div key={id} class={`toast ${tone}`}>
+          <span>{text}</span>
+          <button type="button" class="quiet" aria-label="Close" onClick={() => desk.dismiss(id)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

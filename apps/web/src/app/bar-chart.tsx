@@ -1,0 +1,96 @@
+import type { VNode } from 'preact';
+
+interface Bar {
+  /** The event to go to. */
+  readonly key: number;
+  /** One on top of the other. */
+  readonly values: readonly number[];
+  readonly words: string;
+}
+
+interface ChartProps {
+  readonly bars: readonly Bar[];
+  /** What the values are, in their order. */
+  readonly kinds: readonly string[];
+  readonly format: (value: number) => string;
+}
+
+const [width, height] = [360, 96] as const;
+
+/** So many bars at most; of more, neighbours are added up. */
+const most = 120;
+
+/** Values side by side, each made of parts. */
+export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
+  const bars = merged(given);
+  const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
+  const top = Math.max(...sums, Number.EPSILON);
+  const step = Math.min(24, width / bars.length);
+  return (
+    <figure class="chart">
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={`${bars.length} bars, the highest ${format(top)}`}
+      >
+        <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
+        <line x1="0" y1={height / 2} x2={width} y2={height / 2} class="grid" />
+        {bars.map(({ key, values, words }, index) => (
+          <a key={key} class="bar" href={`#e${key}`} tabIndex={-1}>
+            <title>{words}</title>
+            <rect x={index * step} y="0" width={step} height={height} class="touch" />
+            {stacked(values, top).map(({ y, h }, part) => (
+              <rect
+                key={part}
+                class={`part-${kinds[part]}`}
+                x={index * step + step * 0.1}
+                y={y}
+                width={step * 0.8}
+                height={h}
+              />
+            ))}
+          </a>
+        ))}
+      </svg>
+      <figcaption class="muted small">
+        <span>top {format(top)}</span>
+        {kinds.length > 1 &&
+          kinds.map((kind) => (
+            <span key={kind} class={`key key-${kind}`}>
+              {kind}
+            </span>
+          ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+function stacked(values: readonly number[], top: number): { y: number; h: number }[] {
+  let y = height;
+  return values.map((value) => {
+    const h = (value / top) * (height - 1);
+    y -= h;
+    return { y, h };
+  });
+}
+
+function merged(bars: readonly Bar[]): readonly Bar[] {
+  if (bars.length <= most) return bars;
+  const together = Math.ceil(bars.length / most);
+  const groups: Bar[] = [];
+  for (let at = 0; at < bars.length; at += together) {
+    const group = bars.slice(at, at + together);
+    const [first] = group;
+    const last = group.at(-1);
+    if (first === undefined || last === undefined) continue;
+    const values = first.values.map((_, part) =>
+      group.reduce((sum, bar) => sum + (bar.values[part] ?? 0), 0),
+    );
+    groups.push({
+      key: first.key,
+      values,
+      words: first === last ? first.words : `${first.words} … ${last.words}`,
+    });
+  }
+  return groups;
+}

@@ -1,0 +1,32 @@
+import type { VNode } from 'preact';
+
+const examples: readonly (readonly [string, string])[] = [
+  ['Explain', 'Read this project and tell me what it does and how it is built.'],
+  ['Mend', 'Run the tests, find out why one fails, and mend it.'],
+  ['Add', 'Add a README section that shows how to run this project.'],
+];
+
+/** Where a new session begins. */
+export function EmptyState({ choose }: { readonly choose: (text: string) => void }): VNode {
+  const curl = `curl -N ${location.origin}/v1/sessions/ID/events -H "Authorization: Bearer $TOKEN"`;
+  return (
+    <div class="empty">
+      <h2>What shall be done?</h2>
+      <p class="muted">
+        It works in the folder where the server was started, and asks before it changes anything.
+      </p>
+      <ul>
+        {examples.map(([name, text]) => (
+          <li key={name}>
+            <button type="button" onClick={() => choose(text)}>
+              <strong>{name}</strong>
+              <span>{text}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="muted small">The same from a shell, and every event as it comes:</p>
+      <pre class="curl">{curl}</pre>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+import type { LiveEvent } from '@cobbler/agent';
+
+/** A part of an answer that is still being written. */
+export interface LiveBlock {
+  readonly kind: 'text' | 'reasoning' | 'call';
+  readonly index: number;
+  /** Of a call: the name of its tool, once it is known. */
+  readonly text: string;
+  /** The whole of it is known. */
+  readonly done: boolean;
+  /** Its beginning was missed: whoever shows it says so. */
+  readonly cut: boolean;
+}
+
+/** What is going on now and is not in the log. */
+export interface Live {
+  readonly blocks: readonly LiveBlock[];
+  /** The line that each tool that runs has printed last, by the id of its call. */
+  readonly progress: Readonly<Record<string, string>>;
+  readonly state?: 'thinking' | 'running_tool' | 'waiting';
+  readonly message?: string;
+  readonly retry?: { readonly attempt: number; readonly reason: string; readonly delayMs: number };
+  /** Whether a part that comes now may have begun before anybody listened. */
+  readonly joinedLate: boolean;
+}
+
+export const nothingLive: Live = { blocks: [], progress: {}, joinedLate: false };
+
+/** The same after a connection was made anew: what was on the way is told again once it is complete. */
+export function rejoined(isRunning: boolean): Live {
+  return { ...nothingLive, joinedLate: isRunning };
+}
+
+/** Adds what is being said. */
+export function foldLive(live: Live, event: LiveEvent): Live {
+  switch (event.type) {
+    case 'text_delta':
+      return { ...grown(live, event.index, 'text', event.text), state: 'thinking' };
+    case 'reasoning_delta':
+      return { ...grown(live, event.index, 'reasoning', event.text), state: 'thinking' };
+    case 'tool_input_delta':
+      return grown(live, event.index, 'call', '');
+    case 'text':
+    case 'reasoning':
+      return whole(live, { kind: event.type, index: event.index, text: event.text, done: true, cut: false });
+    case 'tool_call': {
+      const text = event.call.toolName;
+      return whole(live, { kind: 'call', index: event.index, text, done: true, cut: false });
+    }
+    case 'retry': {
+      const { attempt, delayMs, error } = event;
+      // What a failed attempt had said does not count.
+      const { retry: _, ...rest } = { ...live, blocks: [] };
+      return { ...rest, retry: { attempt, delayMs, reason: error.message } };
+    }
+    case 'status': {
+      const { state, message } = event;
+      const { message: _, ...rest } = live;
+      return { ...rest, state, ...(message !== undefined && { message }) };
+    }
+    case 'progress':
+      return { ...live, progress: { ...live.progress, [event.callId]: event.text } };
+    default:
+      return live;
+  }
+}
+
+/** What stays once something of the log has come: an answer is shown from the log as soon as it is there. */
+export function settled(live: Live, type: string): Live {
+  if (type === 'assistant' || type === 'ask_failed') {
+    const { retry: _, ...rest } = live;
+    return { ...rest, blocks: [], joinedLate: false };
+  }
+  return type === 'finished' ? nothingLive : live;
+}
+
+function grown(live: Live, index: number, kind: LiveBlock['kind'], text: string): Live {
+  const { retry: _, ...rest } = live;
+  const at = live.blocks.findIndex((block) => block.index === index);
+  const block = live.blocks[at];
+  if (block === undefined) {
+    const fresh: LiveBlock = { kind, index, text, done: false, cut: live.joinedLate };
+    return { ...rest, blocks: inOrder([...live.blocks, fresh]) };
+  }
+  if (block.done) return rest;
+  return { ...rest, blocks: live.blocks.with(at, { ...block, text: block.text + text }) };
+}
+
+function whole(live: Live, block: LiveBlock): Live {
+  const others = live.blocks.filter(({ index }) => index !== block.index);
+  return { ...live, blocks: inOrder([...others, block]), joinedLate: false };
+}
+
+function inOrder(blocks: readonly LiveBlock[]): LiveBlock[] {
+  return blocks.toSorted((left, right) => left.index - right.index);
+}

@@ -1,0 +1,86 @@
+import DOMPurify from 'dompurify';
+import type { Tokens } from 'marked';
+import { Marked } from 'marked';
+
+/**
+ * What the model writes, as HTML that can do nothing. Four walls, each of which would do: HTML in the text is shown
+ * as text, the parser's output is cleaned, nothing uncleaned can be given to the document (trusted types), and
+ * the page's policy runs no script but its own.
+ */
+const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  renderer: {
+    html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
+    // A picture from elsewhere would tell its server what the model put into the address.
+    image({ href, text }: Tokens.Image): string {
+      return linked(href, escaped(text === '' ? 'picture' : text));
+    },
+    link({ href, tokens }: Tokens.Link): string {
+      return linked(href, this.parser.parseInline(tokens));
+    },
+    checkbox: ({ checked }: Tokens.Checkbox) => (checked ? '☑ ' : '☐ '),
+    code({ text, lang }: Tokens.Code): string {
+      const name = /^[\w.+#-]{1,30}/.exec(lang ?? '')?.[0] ?? '';
+      return `<pre${name === '' ? '' : ` data-lang="${name}"`}><code>${escaped(text)}\n</code></pre>\n`;
+    },
+  },
+});
+
+const cleaning = {
+  ALLOWED_TAGS: [
+    ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code'],
+    ...['em', 'strong', 'del', 'a', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
+  ],
+  ALLOWED_ATTR: ['href', 'data-lang', 'align', 'start', 'target', 'rel'],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  ADD_URI_SAFE_ATTR: ['data-lang', 'align', 'start', 'target', 'rel'],
+  RETURN_TRUSTED_TYPE: true,
+};
+
+/** HTML that was cleaned: a trusted type, where the browser has them. */
+export interface CleanHtml {
+  readonly __html: string;
+}
+
+/** Markdown as HTML that may be put into the document. */
+export function htmlOf(markdown: string): CleanHtml {
+  const html = DOMPurify.sanitize(marked.parse(markdown, { async: false }), cleaning);
+  return { __html: html as unknown as string };
+}
+
+const known = new Map<string, CleanHtml>();
+
+/** So many texts are kept as they were last drawn: about what a person scrolls through. */
+const mostKnown = 200;
+
+/** The same for text that will not change: scrolling back and forth makes it once. */
+export function keptHtmlOf(markdown: string): CleanHtml {
+  const before = known.get(markdown);
+  if (before !== undefined) return before;
+  const html = htmlOf(markdown);
+  if (known.size >= mostKnown)
+    for (const oldest of [...known.keys()].slice(0, mostKnown / 4)) known.delete(oldest);
+  known.set(markdown, html);
+  return html;
+}
+
+function linked(href: string, html: string): string {
+  return /^(?:https?|mailto):/i.test(href.trim())
+    ? `<a href="${escaped(href)}" target="_blank" rel="noopener noreferrer">${html}</a>`
+    : html;
+}
+
+const names: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => names[char] ?? char);
+}

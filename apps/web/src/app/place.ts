@@ -1,0 +1,28 @@
+/** Where in the page somebody is: what stands in the address. */
+export interface Place {
+  /** Absent: at the beginning of a new session. */
+  readonly sessionId?: string;
+  /** An event to go to. */
+  readonly seq?: number;
+}
+
+/** Reads an address such as `/s/ID#e42`. */
+export function placeOf({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): Place {
+  const id = /^\/s\/([^/]+)$/.exec(pathname)?.[1];
+  const seq = /^#e(\d+)$/.exec(hash)?.[1];
+  return {
+    ...(id !== undefined && { sessionId: decodeURIComponent(id) }),
+    ...(seq !== undefined && { seq: Number(seq) }),
+  };
+}
+
+/** The address of a place. */
+export function addressOf({ sessionId, seq }: Place): string {
+  const path = sessionId === undefined ? '/' : `/s/${encodeURIComponent(sessionId)}`;
+  return seq === undefined ? path : `${path}#e${seq}`;
+}
+
+/** The token that an address brings along in its fragment, which no server ever sees. */
+export function tokenIn({ hash }: Pick<Location, 'hash'>): string | undefined {
+  return new URLSearchParams(hash.slice(1)).get('token') ?? undefined;
+}

@@ -1,0 +1,16 @@
+/**
+ * Where text that still grows can be cut so that what comes before stays as it is: after the last empty line that
+ * stands in no code and no list.
+ */
+export function stableLength(markdown: string): number {
+  let [at, stable, inFence] = [0, 0, false];
+  let afterBlank = false;
+  for (const line of markdown.split('\n')) {
+    const isFence = /^ {0,3}(```|~~~)/.test(line);
+    if (afterBlank && !inFence && /^[^\s>*+\-|\d]/.test(line)) stable = at;
+    if (isFence) inFence = !inFence;
+    afterBlank = line.trim() === '';
+    at += line.length + 1;
+  }
+  return stable;
+}

@@ -1,0 +1,43 @@
+import type { ComponentChild, FunctionComponent } from 'preact';
+import { Component } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Changed } from './changed.ts';
+
+/** A component that is drawn again only when one of its properties is another one. */
+export function still<Props extends object>(draw: FunctionComponent<Props>): FunctionComponent<Props> {
+  class Still extends Component<Props> {
+    override shouldComponentUpdate(next: Readonly<Props>): boolean {
+      const before: Readonly<Record<string, unknown>> = { ...this.props };
+      const after: Readonly<Record<string, unknown>> = { ...next };
+      return Object.keys({ ...before, ...after }).some((name) => before[name] !== after[name]);
+    }
+    override render(): ComponentChild {
+      const Draw = draw;
+      return <Draw {...(this.props as Props)} />;
+    }
+  }
+  return Still as unknown as FunctionComponent<Props>;
+}
+
+/** Draws the component again when something has changed. */
+export function useChanged(...sources: readonly (Changed | undefined)[]): void {
+  const [, count] = useState(0);
+  useEffect(() => {
+    const ends = sources.map((source) => source?.subscribe(() => count((before) => before + 1)));
+    return () => {
+      for (const end of ends) end?.();
+    };
+  }, sources);
+}
+
+/** The time now, in milliseconds since 1970, kept up to date while it is asked for. */
+export function useNow(everyMs: number, isWanted: boolean = true): number {
+  const [now, set] = useState(Date.now());
+  useEffect(() => {
+    if (!isWanted) return;
+    set(Date.now());
+    const timer = setInterval(() => set(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, isWanted]);
+  return Math.max(now, 0);
+}

@@ -1,0 +1,58 @@
+import type { Usage } from '@cobbler/agent';
+import { addUsage, noUsage } from '@cobbler/agent';
+import type { Item } from './view.ts';
+
+/** What one answer of the model, or one summary, used. */
+export interface TurnUsage {
+  readonly seq: number;
+  /** `3`, or `compaction`. */
+  readonly name: string;
+  readonly model?: string;
+  readonly usage: Usage;
+  readonly wasted: Usage;
+  /** US dollars; absent when the price is unknown. */
+  readonly usd?: number;
+  readonly durationMs: number;
+}
+
+/** What all of them used. */
+export interface Totals {
+  readonly usage: Usage;
+  readonly wasted: Usage;
+  /** US dollars of what has a price. */
+  readonly usd: number;
+  /** Whether something has no known price, so that `usd` is less than all of it. */
+  readonly isPartial: boolean;
+  readonly durationMs: number;
+}
+
+/** What each turn of a conversation used, in order. */
+export function turnsIn(items: readonly Item[]): TurnUsage[] {
+  return items.flatMap((item) => {
+    const { seq } = item;
+    if (item.kind === 'answer' && item.event !== undefined) {
+      const { usage, wasted, usd, durationMs, model } = item.event;
+      return [
+        { seq, name: String(item.turn), model, usage, wasted, durationMs, ...(usd !== undefined && { usd }) },
+      ];
+    }
+    if (item.kind !== 'note' || item.what.type !== 'compacted') return [];
+    const { spent } = item.what.event;
+    if (spent === undefined) return [];
+    const { usage, wasted, durationMs, usd } = spent;
+    return [{ seq, name: 'compaction', usage, wasted, durationMs, ...(usd !== undefined && { usd }) }];
+  });
+}
+
+/** Adds turns up. */
+export function totalsOf(turns: readonly TurnUsage[]): Totals {
+  let [usage, wasted]: [Usage, Usage] = [noUsage, noUsage];
+  let [usd, durationMs] = [0, 0];
+  for (const turn of turns) {
+    usage = addUsage(usage, turn.usage);
+    wasted = addUsage(wasted, turn.wasted);
+    usd += turn.usd ?? 0;
+    durationMs += turn.durationMs;
+  }
+  return { usage, wasted, usd, durationMs, isPartial: turns.some((turn) => turn.usd === undefined) };
+}

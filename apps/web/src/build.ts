@@ -1,0 +1,15 @@
+// Writes the page as a module that holds all its files: whoever bundles it needs to find nothing on a disk.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { bundle } from './bundle.ts';
+
+const folder = new URL('../dist/', import.meta.url);
+const files = JSON.stringify(await bundle(), null, 1);
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  new URL('page.js', folder),
+  `const files = ${files};\nexport const loadPage = async () => files;\n`,
+);
+writeFileSync(
+  new URL('page.d.ts', folder),
+  'export declare function loadPage(): Promise<Readonly<Record<string, { readonly type: string; readonly text: string }>>>;\n',
+);

@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { fingerprint } from '../src/fingerprint.ts';
+import { loadPage } from '../src/page.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+describe('the page that is built', () => {
+  test('is whole, small, and holds nothing of the machine it was built on', async () => {
+    const files = await loadPage();
+    const names = Object.keys(files).sort();
+    const plain = names.map((name) => name.replace(/-[\w-]{8}(?=\.)/, ''));
+    expect(plain.sort()).toEqual(['/', '/assets/notices.txt', '/assets/page.css', '/assets/page.js']);
+    const all = Object.values(files).map(({ text }) => text);
+    for (const text of all) expect(text).not.toContain(root);
+    expect(all.join('').length).toBeLessThan(250_000);
+    const script = files[names.find((name) => name.endsWith('.js')) ?? '']?.text ?? '';
+    expect(script).not.toMatch(/\beval\(|new Function\(|document\.write\(/);
+    const notices = files['/assets/notices.txt']?.text ?? '';
+    for (const name of ['preact', 'marked', 'dompurify'])
+      expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  });
+
+  test('is built once for the same sources', async () => {
+    const [first, second] = [await loadPage(), await loadPage()];
+    expect(second).toEqual(first);
+    expect(fingerprint()).toBe(fingerprint());
+  });
+});

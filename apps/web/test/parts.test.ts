@@ -1,0 +1,238 @@
+import type { LiveEvent } from '@cobbler/agent';
+import { seededRandom } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import { wordsFor } from '../src/app/announcer.tsx';
+import { outcomeOf, subjectOf } from '../src/app/call-words.ts';
+import { changesIn } from '../src/app/changes.ts';
+import { readDiff } from '../src/app/diff.ts';
+import { ago, duration, money, share, size, tokens } from '../src/app/figures.ts';
+import { FrameReader } from '../src/app/frame-reader.ts';
+import { foldLive, nothingLive, rejoined, settled } from '../src/app/live.ts';
+import { addressOf, placeOf, tokenIn } from '../src/app/place.ts';
+import { stableLength } from '../src/app/stable-text.ts';
+import { transcriptOf } from '../src/app/transcript.ts';
+import { totalsOf, turnsIn } from '../src/app/turns.ts';
+import { viewOf } from '../src/app/view.ts';
+import { answered, call, gave, log, placed, said, text } from './story.ts';
+
+describe('the stream of events', () => {
+  test('frames are the same however their bytes are cut', () => {
+    const told = ['{"a":1}', '{"b":"ü🧵"}', '{"c":3}'];
+    const bytes = new TextEncoder().encode(
+      `retry: 1000\n: heartbeat\n\n${told.map((data, id) => `id: ${id}\ndata: ${data}\n\n`).join('')}`,
+    );
+    const random = seededRandom(1);
+    for (let round = 0; round < 200; round += 1) {
+      const reader = new FrameReader();
+      const frames: string[] = [];
+      for (let at = 0; at < bytes.length; ) {
+        const end = at + 1 + Math.floor(random.next() * 12);
+        frames.push(...reader.push(bytes.subarray(at, end)));
+        at = end;
+      }
+      expect(frames).toEqual(told);
+    }
+  });
+
+  test('a frame that was cut off is never given', () => {
+    expect(new FrameReader().push(new TextEncoder().encode('data: {"a":1}\n'))).toEqual([]);
+  });
+});
+
+describe('what is being said', () => {
+  const fold = (...events: readonly LiveEvent[]) => events.reduce(foldLive, nothingLive);
+
+  test('grows piece by piece and is replaced by the whole', () => {
+    const growing = fold(
+      { type: 'text_delta', index: 0, text: 'Hel' },
+      { type: 'text_delta', index: 0, text: 'lo' },
+    );
+    expect(growing.blocks).toEqual([{ kind: 'text', index: 0, text: 'Hello', done: false, cut: false }]);
+    expect(foldLive(growing, { type: 'text', index: 0, text: 'Hello!' }).blocks[0]).toMatchObject({
+      text: 'Hello!',
+      done: true,
+    });
+  });
+
+  test('what a failed attempt had said is taken back', () => {
+    const error = { kind: 'rate_limit', message: '529 overloaded' } as const;
+    const live = fold(
+      { type: 'text_delta', index: 0, text: 'Half' },
+      { type: 'retry', attempt: 1, error, delayMs: 4_000 },
+    );
+    expect(live).toMatchObject({ blocks: [], retry: { reason: '529 overloaded', delayMs: 4_000 } });
+    expect(foldLive(live, { type: 'text_delta', index: 0, text: 'Anew' }).retry).toBeUndefined();
+  });
+
+  test('a part whose beginning was missed says so, and no other one', () => {
+    const late = foldLive(rejoined(true), { type: 'text_delta', index: 0, text: 'rest' });
+    expect(late.blocks[0]?.cut).toBe(true);
+    const whole = foldLive(late, { type: 'text', index: 0, text: 'The rest' });
+    expect(
+      foldLive(whole, { type: 'text_delta', index: 1, text: 'next' }).blocks.map(({ cut }) => cut),
+    ).toEqual([false, false]);
+  });
+
+  test('gives way to the log', () => {
+    const live = fold({ type: 'text_delta', index: 0, text: 'Hello' });
+    expect(settled(live, 'assistant').blocks).toEqual([]);
+    expect(settled(live, 'user').blocks).toHaveLength(1);
+    expect(settled(live, 'finished')).toEqual(nothingLive);
+  });
+});
+
+describe('diffs', () => {
+  const diff =
+    '--- a/x.js\n+++ b/x.js\n@@ -1,3 +1,3 @@\n one\n--- two\n+++ three\n four\n@@ -9 +9,2 @@ f()\n-nine\n+nine!\n+ten\n\\ No newline at end of file\n';
+
+  test('are read with the numbers of their lines, and lines that look like a heading are lines', () => {
+    const [file, ...others] = readDiff(diff);
+    expect(others).toEqual([]);
+    expect(file).toMatchObject({ path: 'x.js', added: 3, removed: 2 });
+    expect(file?.lines[1]).toEqual({ kind: 'removed', text: '-- two', before: 2 });
+    expect(file?.lines[2]).toEqual({ kind: 'added', text: '++ three', after: 2 });
+    expect(file?.lines[4]).toEqual({ kind: 'gap', text: 'f()' });
+    expect(file?.lines[5]).toEqual({ kind: 'removed', text: 'nine', before: 9 });
+  });
+
+  test('of a new and of a deleted file name the file', () => {
+    const made = readDiff('--- /dev/null\n+++ b/new.js\n@@ -0,0 +1 @@\n+one\n');
+    const gone = readDiff('--- a/old.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n');
+    expect([made[0]?.path, gone[0]?.path]).toEqual(['new.js', 'old.js']);
+  });
+
+  test('the changes of a session are those that were made, by file', () => {
+    const view = viewOf(
+      log(
+        said('go'),
+        answered(call('a'), call('b'), call('c')),
+        gave(1, 0, { diff }),
+        gave(1, 1, { diff }),
+        gave(1, 2, { diff, isError: true }),
+      ),
+    );
+    expect(changesIn(view.items)).toMatchObject([
+      { path: 'x.js', added: 6, removed: 4, changes: [{ seq: 3 }, { seq: 4 }] },
+    ]);
+  });
+});
+
+describe('words and figures', () => {
+  test('amounts are short and never wrong by their rounding', () => {
+    expect([0, 999, 1_000, 12_345, 99_960, 999_499, 999_500, 2_500_000].map(tokens)).toEqual([
+      '0',
+      '999',
+      '1k',
+      '12.3k',
+      '100k',
+      '999k',
+      '1M',
+      '2.5M',
+    ]);
+    expect([0, 0.00001, 0.0042, 0.0123, 3.456].map(money)).toEqual([
+      '$0',
+      '<$0.0001',
+      '$0.0042',
+      '$0.012',
+      '$3.46',
+    ]);
+    expect([12, 3_400, 59_960, 60_000, 125_000, 3_840_000].map(duration)).toEqual([
+      '12 ms',
+      '3.4 s',
+      '1 min',
+      '1 min',
+      '2 min 5 s',
+      '1 h 4 min',
+    ]);
+    expect([share(3, 4), share(0, 0), size(999), size(1_500)]).toEqual(['75%', '0%', '999 B', '1.5 KB']);
+    const now = Date.parse('2026-01-02T00:00:00Z');
+    expect(
+      ['2026-01-01T23:59:30Z', '2026-01-01T23:55:00Z', '2026-01-01T20:00:00Z', '2025-12-30T00:00:00Z'].map(
+        (time) => ago(time, now),
+      ),
+    ).toEqual(['now', '5 min', '4 h', '3 d']);
+  });
+
+  test('a call is named by the argument that matters', () => {
+    const of = (given: Record<string, unknown>) => {
+      const part = call('a', given);
+      return part.type === 'tool_call' ? subjectOf({ turn: 1, index: 0, part }) : '';
+    };
+    expect([of({ old: 'x', path: 'a.js' }), of({ n: 1, other: 'first' }), of({ n: 1 })]).toEqual([
+      'a.js',
+      'first',
+      '',
+    ]);
+  });
+
+  test('what came of a call is its own word for it', () => {
+    const view = viewOf(log(said('go'), answered(call('a')), gave(1, 0, { summary: 'exit 1' })));
+    const answer = view.items[1];
+    expect(answer?.kind === 'answer' && answer.calls.map(outcomeOf)).toEqual(['exit 1']);
+  });
+
+  test('an address names a session and an event, and a token only in its fragment', () => {
+    const place = { sessionId: 'a:b', seq: 42 };
+    const [pathname = '', hash = ''] = addressOf(place).split('#');
+    expect(placeOf({ pathname, hash: `#${hash}` })).toEqual(place);
+    expect(placeOf({ pathname: '/', hash: '' })).toEqual({});
+    expect([tokenIn({ hash: '#token=cbk_1' }), tokenIn({ hash: '#e42' })]).toEqual(['cbk_1', undefined]);
+  });
+
+  test('only whole things are told to those who listen', () => {
+    expect(wordsFor(placed(answered(text('Done.')), 1))).toBe('Answer: Done.');
+    expect(wordsFor(placed(said('go'), 1))).toBe('');
+  });
+
+  test('a copied conversation keeps output in a fence that it cannot break out of', () => {
+    const view = viewOf(
+      log(
+        said('go'),
+        answered(text('Look.'), call('a', { command: 'ls' })),
+        gave(1, 0, { content: [{ type: 'text', text: '```\nx' }] }),
+      ),
+    );
+    expect(transcriptOf('T', view.items)).toBe(
+      '# T\n\n## You\n\ngo\n\nLook.\n\n**run_command** `ls` \n\n````\n```\nx\n````\n',
+    );
+  });
+});
+
+describe('what turns used', () => {
+  test('is added up, and an unknown price makes the sum a part', () => {
+    const { usd: _, ...unpriced } = answered(text('b')) as Extract<
+      ReturnType<typeof answered>,
+      { type: 'assistant' }
+    >;
+    const spent = {
+      usage: { inputTokens: 5, outputTokens: 1 },
+      wasted: { inputTokens: 0, outputTokens: 0 },
+      attempts: 1,
+      durationMs: 2,
+      usd: 0.5,
+    };
+    const items = viewOf(
+      log(said('go'), answered(text('a')), unpriced, { type: 'compacted', upTo: 1, summary: 's', spent }),
+    ).items;
+    const turns = turnsIn(items);
+    expect(turns.map(({ name, seq }) => [name, seq])).toEqual([
+      ['1', 2],
+      ['2', 3],
+      ['compaction', 4],
+    ]);
+    expect(totalsOf(turns)).toMatchObject({
+      usage: { inputTokens: 205, outputTokens: 41 },
+      usd: 0.51,
+      isPartial: true,
+    });
+  });
+});
+
+describe('text that grows', () => {
+  test('is cut only after an empty line outside of code and lists', () => {
+    expect(stableLength('one\n\ntwo')).toBe(5);
+    expect(stableLength('one\n\n- two\n\n- three')).toBe(0);
+    expect(stableLength('one\n\n```\ncode\n\nmore')).toBe(5);
+    expect(stableLength('a\n\n```\ncode\n\nmore\n```\n\nend')).toBe(23);
+  });
+});

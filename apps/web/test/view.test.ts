@@ -1,0 +1,195 @@
+import type { Event, EventBody, Message } from '@cobbler/agent';
+import { createHarness, emptyState, fold, memoryStore } from '@cobbler/agent';
+import { harnessScene, seededRandom } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import type { CallView, View } from '../src/app/view.ts';
+import { emptyView, foldView, messagesOf, pendingCalls, phaseOf, viewOf } from '../src/app/view.ts';
+import {
+  answered,
+  asked,
+  call,
+  decided,
+  ended,
+  gave,
+  log,
+  randomStory,
+  said,
+  started,
+  text,
+} from './story.ts';
+
+function folded(events: readonly Event[]): Message[] {
+  const state = emptyState();
+  for (const event of events) fold(state, event);
+  return state.messages;
+}
+
+function callsIn(view: View): readonly CallView[] {
+  return view.items.flatMap((item) => (item.kind === 'answer' ? item.calls : []));
+}
+
+const kinds = (view: View) => view.items.map((item) => (item.kind === 'note' ? item.what.type : item.kind));
+
+describe('what the page shows is what the harness has', () => {
+  const prompts = [
+    'say Hello.',
+    'think A long answer.',
+    'use look look',
+    'use break look',
+    'use look break',
+    'fail',
+    'cut',
+    'refuse',
+  ];
+
+  test('the items of a log are the messages of the harness that wrote it, after every run', async () => {
+    const store = memoryStore();
+    const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });
+    for (const prompt of prompts) {
+      const { messages } = await harness.prompt(prompt).result;
+      const view = viewOf(await store.read('s'));
+      expect(messagesOf(view)).toEqual(messages);
+    }
+    expect(viewOf(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
+  });
+
+  test('also through a wait for a person, its answer, a cancel and what was said meanwhile', async () => {
+    const store = memoryStore();
+    const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });
+    const waited = await harness.prompt('use write look').result;
+    expect(waited.status).toBe('waiting');
+    const view = viewOf(await store.read('s'));
+    const [pending] = pendingCalls(view);
+    expect(pending?.part.toolName).toBe('write');
+    const approvalId = pending?.asked?.approvalId ?? '';
+    const allowed = await harness.resume({ answers: [{ approvalId, decision: 'allow' }] }).result;
+    expect(messagesOf(viewOf(await store.read('s')))).toEqual(allowed.messages);
+    const run = harness.prompt('use hold');
+    for await (const event of run) {
+      if (event.type !== 'tool_started') continue;
+      harness.steer('say Never mind.');
+      harness.cancel();
+    }
+    const { messages } = await run.result;
+    expect(messagesOf(viewOf(await store.read('s')))).toEqual(messages);
+  });
+
+  test('whatever a log holds, sense or nonsense, its items are the messages that the fold makes of it', () => {
+    for (let seed = 1; seed <= 400; seed += 1) {
+      const events = randomStory(seededRandom(seed), 30);
+      const view = emptyView();
+      for (const [at, event] of events.entries()) {
+        foldView(view, event);
+        expect([seed, at, messagesOf(view)]).toEqual([seed, at, folded(events.slice(0, at + 1))]);
+      }
+    }
+  });
+
+  test('an event that comes again changes nothing', () => {
+    const events = randomStory(seededRandom(5), 60);
+    const once = viewOf(events);
+    const twice = emptyView();
+    for (const at of events.keys())
+      for (const seen of events.slice(Math.max(0, at - 3), at + 1)) foldView(twice, seen);
+    expect(twice).toEqual(once);
+  });
+
+  test('an item that did not change stays the same object, so that it is not drawn again', () => {
+    const events = log(
+      said('go'),
+      answered(text('one'), call('a'), call('b')),
+      started(1, 0),
+      gave(1, 0),
+      gave(1, 1),
+    );
+    const view = viewOf(events.slice(0, 3));
+    const before = [...view.items];
+    for (const event of events.slice(3, 4)) foldView(view, event);
+    expect(view.items[0]).toBe(before[0]);
+    expect(view.items[1]).not.toBe(before[1]);
+    expect(callsIn(view)[1]).toBe(before[1]?.kind === 'answer' ? before[1].calls[1] : undefined);
+  });
+});
+
+describe('where a call stands', () => {
+  const batch = answered(text('Working.'), call('a'), call('b'));
+  const phases = (...bodies: readonly EventBody[]) =>
+    callsIn(viewOf(log(said('go'), batch, ...bodies))).map(phaseOf);
+
+  test('proposed, running and done, each as soon as it is known', () => {
+    expect(phases()).toEqual(['proposed', 'proposed']);
+    expect(phases(started(1, 0))).toEqual(['running', 'proposed']);
+    expect(phases(started(1, 0), gave(1, 0))).toEqual(['done', 'proposed']);
+  });
+
+  test('a tool that failed, and a command that ended with an error, have failed', () => {
+    expect(phases(gave(1, 0, { isError: true }), gave(1, 1, { summary: 'exit 1' }))).toEqual([
+      'failed',
+      'failed',
+    ]);
+    expect(phases(gave(1, 0, { summary: 'exit 0' }))[0]).toBe('done');
+  });
+
+  test('asked until it is decided; what was refused is denied', () => {
+    expect(phases(asked(1, 0))).toEqual(['asked', 'proposed']);
+    expect(phases(asked(1, 0), decided('a1.0', 'allow'), started(1, 0))[0]).toBe('running');
+    expect(
+      phases(
+        asked(1, 0),
+        decided('a1.0', 'deny'),
+        gave(1, 0, { isError: true, notRun: true, denied: true }),
+      )[0],
+    ).toBe('denied');
+  });
+
+  test('a call that never ran was not run; one that a crash took has an unknown outcome', () => {
+    expect(phases(started(1, 0), ended('cancelled'))).toEqual(['unknown', 'not_run']);
+    expect(phases(started(1, 0), { type: 'resumed' })).toEqual(['unknown', 'proposed']);
+    expect(phases(started(1, 0), { type: 'resumed' }, started(1, 0))[0]).toBe('running');
+  });
+});
+
+describe('what else a conversation shows', () => {
+  test('what is said during a run waits until it is heard, and then stands where it was heard', () => {
+    const events = log(
+      said('go'),
+      answered(call('a')),
+      said('Only unit tests.', true),
+      gave(1, 0),
+      answered(text('Yes.')),
+    );
+    const waiting = viewOf(events.slice(0, 3));
+    expect([kinds(waiting), waiting.queued.map(({ seq }) => seq)]).toEqual([['said', 'answer'], [3]]);
+    const heard = viewOf(events);
+    expect([kinds(heard), heard.queued]).toEqual([['said', 'answer', 'said', 'answer'], []]);
+    expect(heard.items[2]).toMatchObject({ kind: 'said', seq: 3, steer: true });
+  });
+
+  test('a failure is told once, at the end of its run', () => {
+    const error = { kind: 'auth', message: 'refused' } as const;
+    const failed = { type: 'ask_failed', error, durationMs: 1 } as const;
+    expect(kinds(viewOf(log(said('go'), failed, { ...ended('failed'), error } as never)))).toEqual([
+      'said',
+      'finished',
+    ]);
+    expect(kinds(viewOf(log(said('go'), failed)))).toEqual(['said', 'failed']);
+  });
+
+  test('a conversation that began elsewhere is shown with its calls and their results', () => {
+    const messages: Message[] = [
+      { role: 'user', content: [{ type: 'text', text: 'before' }] },
+      { role: 'assistant', content: [call('x')] },
+      { role: 'tool_result', toolCallId: 'x', content: [{ type: 'text', text: 'seen' }] },
+    ];
+    const view = viewOf(log({ type: 'history', messages }, said('now'), answered(text('ok'))));
+    expect(kinds(view)).toEqual(['said', 'answer', 'said', 'answer']);
+    expect(callsIn(view).map(phaseOf)).toEqual(['done']);
+    expect(view.items[0]).toMatchObject({ steer: false });
+  });
+
+  test('a run is under way from its first event to its end', () => {
+    const events = log(said('go'), answered(text('ok')), ended('complete'));
+    expect(viewOf(events.slice(0, 2)).runStartedAt).toBe(events[0]?.time);
+    expect(viewOf(events).runStartedAt).toBeUndefined();
+  });
+});

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import type { Agent, AgentEvent, ModelRequest, ModelResponse } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { sqliteStore } from '@cobbler/agent/node';
+import { startServer, TokenBook } from '../../../apps/server/src/index.ts';
+import type { Subject } from './subject.ts';
+import { frameText } from './subject.ts';
+
+/**
+ * The server over a store in a file and a model that answers at once: `say N` with so many characters, `hold` when it
+ * is cancelled; what is told goes out as the words of whoever holds.
+ */
+export async function startCobbler(folder: string): Promise<Subject> {
+  const tokens = new TokenBook();
+  let emit: (event: AgentEvent) => void = () => undefined;
+  const agent: Agent = {
+    provider: 'measured',
+    model: 'measured',
+    capabilities: {
+      ...{ images: false, documents: false, reasoning: false, parallelCalls: true, output: 'none' },
+      ...{ sampling: false, cacheUsage: false },
+    },
+    run(request, context = {}) {
+      const [word, size = '0'] = lastWords(request).split(' ');
+      if (word !== 'hold') return Promise.resolve(answer('x'.repeat(Number(size))));
+      emit = context.emit ?? emit;
+      return new Promise((_resolve, reject) => {
+        const aborted = new AgentError({ kind: 'aborted', message: 'It was cancelled.' });
+        context.signal?.addEventListener('abort', () => reject(aborted), { once: true });
+      });
+    },
+  };
+  const { url } = await startServer({
+    store: sqliteStore(join(folder, 'sessions.db')),
+    tokens,
+    // Signs of life would be bytes that the other server does not send.
+    limits: { heartbeatMs: 3_600_000 },
+    // What lies there is to be looked at, not gone on with.
+    resumes: false,
+    // A run that is held must not end by itself.
+    settings: () => ({ agent, limits: { ms: 3_600_000 } }),
+  });
+  return {
+    url,
+    token: tokens.own(),
+    path: '/v1/sessions/watched/events',
+    tell: () => emit({ type: 'text_delta', index: 0, text: frameText }),
+  };
+}
+
+function lastWords({ messages }: ModelRequest): string {
+  const said = messages.findLast(({ role }) => role === 'user');
+  const [part] = said?.role === 'user' ? said.content : [];
+  return part?.type === 'text' ? part.text : '';
+}
+
+function answer(text: string): ModelResponse {
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const noUsage = { inputTokens: 0, outputTokens: 0 };
+  return {
+    ...{ content: text, toolCalls: [], usage, stopReason: 'complete', model: 'measured', attempts: 1 },
+    wasted: noUsage,
+    message: { role: 'assistant', content: [{ type: 'text', text }] },
+  };
+}

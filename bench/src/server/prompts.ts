@@ -1,0 +1,82 @@
+import type { Programs } from './built.ts';
+import type { Part, Row } from './rows.ts';
+import { median, quantile } from './rows.ts';
+import { pause, Stage } from './stage.ts';
+
+/** How many watch while how often something is said. */
+export interface PromptSize {
+  readonly clients: number;
+  readonly prompts: number;
+}
+
+/** Sessions that idle readers are spread over. */
+const sessions = 20;
+
+/** How long a prompt takes to be accepted while thousands watch, and what is left open when they have gone. */
+export async function measurePrompts(programs: Programs, home: string, size: PromptSize): Promise<Part> {
+  const stage = await Stage.open('cobbler', programs, home);
+  try {
+    for (let session = 0; session < sessions; session += 1) await stage.makeSession(`other-${session}`);
+    await stage.makeSession('spoken-to');
+    await startsOf(stage, 'spoken-to', 3);
+    await stage.unwatch();
+    const descriptors = stage.descriptors();
+    const alone = await startsOf(stage, 'spoken-to', size.prompts);
+    const others = Array.from({ length: sessions }, (_, index) => `/v1/sessions/other-${index}/events`);
+    await stage.watch(size.clients, others);
+    const idle = await startsOf(stage, 'spoken-to', size.prompts);
+    await stage.unwatch();
+    await stage.watch(size.clients, ['/v1/sessions/spoken-to/events']);
+    await stage.bytes();
+    const watched = await startsOf(stage, 'spoken-to', size.prompts);
+    await stage.unwatch();
+    // On a busy machine the last of thousands may take its time to be closed.
+    for (let wait = 0; wait < 40 && stage.descriptors() > descriptors; wait += 1) await pause(250);
+    return {
+      title: `until a prompt is accepted, ${size.prompts} times, with ${size.clients} readers in another process`,
+      rows: [
+        ...rowsOf('nobody watches', alone),
+        ...rowsOf('all watch other sessions and wait', idle, 100),
+        ...rowsOf('all watch this session', watched, 100),
+        {
+          name: 'descriptors more than before, readers gone',
+          value: stage.descriptors() - descriptors,
+          unit: '',
+          most: 0,
+        },
+      ],
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Milliseconds from the request to its answer. */
+async function startsOf(stage: Stage, id: string, prompts: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let prompt = 0; prompt < prompts; prompt += 1) {
+    const began = performance.now();
+    await stage.prompt(id, 'say 1000');
+    times.push(performance.now() - began);
+    await idle(stage, id);
+  }
+  return times;
+}
+
+/** Resolves when the run is over. */
+async function idle(stage: Stage, id: string): Promise<void> {
+  for (;;) {
+    const { json } = await stage.caller.ask('GET', `/v1/sessions/${id}`);
+    if (json['runId'] === undefined) return;
+    await pause(5);
+  }
+}
+
+function rowsOf(name: string, times: readonly number[], most?: number): Row[] {
+  return [
+    { name: `${name}: median`, value: median(times), unit: 'ms' },
+    { name: `${name}: p90`, value: quantile(times, 0.9), unit: 'ms', ...(most !== undefined && { most }) },
+    // One of so few is what else runs on the machine.
+    { name: `${name}: longest`, value: quantile(times, 1), unit: 'ms' },
+  ];
+}
