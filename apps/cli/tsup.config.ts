@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { bundle } from '../../tsup.base.ts';
@@ -8,6 +9,9 @@ import { notices } from '../../tsup.notices.ts';
 const yaml = createRequire(import.meta.url)
   .resolve('yaml/package.json')
   .replace('package.json', 'browser/index.js');
+
+/** The page of the server as it was built: its source would build it. */
+const page = fileURLToPath(new URL('../web/dist/page.js', import.meta.url));
 
 /** Importing `node:process` opens standard input for whoever may ask for it. Commander wants what is there anyway. */
 const process: Plugin = {
@@ -35,7 +39,7 @@ const config: Options = {
   esbuildOptions(options) {
     // From the sources, so that a file of a package that no command imports is not in it.
     options.conditions = ['@cobbler/source', 'node', 'import'];
-    options.alias = { yaml };
+    options.alias = { yaml, '@cobbler/web/page': page };
     options.legalComments = 'none';
   },
 };

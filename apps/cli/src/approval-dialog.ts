@@ -1,10 +1,12 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
 import { diffLines, parseDiff } from './diff-lines.ts';
 import { oneLine } from './escape.ts';
 import type { Key } from './io.ts';
+import type { RuledCall } from './permission-rule.ts';
 import { ruleToOffer } from './permission-rule.ts';
 import type { Style } from './style.ts';
-import { clip, flow } from './text-width.ts';
+import { clip, flow, widthOf } from './text-width.ts';
 import { askLine } from './tool-report.ts';
 
 /** What an approval does to the world around it. */
@@ -16,10 +18,21 @@ export interface ApprovalPorts {
   /** Adds lines to the report. */
   show(lines: readonly string[]): void;
   answer(approvalId: string, answer: ApprovalAnswer): void;
-  /** Allows what a rule names for the rest of the run. */
+  /** Allows what a rule names from now on. */
   allowAlways(rule: string): void;
+  /** The rules to choose from, the narrowest first. Default: the exact call, for this run. */
+  offers?(call: RuledCall): readonly RuleOffer[];
   /** The question, or the text being typed, has changed. */
   changed(): void;
+}
+
+/** A rule that somebody may allow for good. */
+export interface RuleOffer {
+  /** The key that takes it. */
+  readonly key: string;
+  readonly rule: string;
+  /** What stands behind the key. */
+  readonly words: string;
 }
 
 const diffMost = 16;
@@ -51,6 +64,21 @@ export class ApprovalDialog {
     if (this.#waiting.length === 1) this.#present();
   }
 
+  /** Whether a reason is being typed: then every key is a part of it. */
+  get isTyping(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** Somebody else has decided about a call. */
+  withdraw(approvalId: string): void {
+    const place = this.#waiting.findIndex((request) => request.approvalId === approvalId);
+    if (place === -1) return;
+    this.#waiting.splice(place, 1);
+    if (place > 0) return;
+    this.#reason = undefined;
+    this.#present();
+  }
+
   /** Forgets all questions: the run is over or is being stopped. */
   close(): void {
     this.#waiting.length = 0;
@@ -70,10 +98,9 @@ export class ApprovalDialog {
       const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
       return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
     }
-    const rule = offeredRule(request);
     const keys: (readonly [key: string, words: string])[] = [
       ['y', 'allow'],
-      ...(rule === undefined ? [] : [['a', `always ${oneLine(rule)} in this run`] as const]),
+      ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const),
       ['n', 'deny'],
       ['e', 'deny and say why'],
       ...(this.#diffCut ? [['d', 'full diff'] as const] : []),
@@ -90,13 +117,21 @@ export class ApprovalDialog {
     else if (key.type === 'text') this.#choose(request, key.text.toLowerCase());
   }
 
+  /** Whether a letter means something now. */
+  knows(letter: string): boolean {
+    const [request] = this.#waiting;
+    if (request === undefined) return false;
+    const offered = this.#offers(request).map(({ key }) => key);
+    return ['y', 'n', 'e', ...(this.#diffCut ? ['d'] : []), ...offered].includes(letter.toLowerCase());
+  }
+
   #choose(request: ApprovalRequestedEvent, letter: string): void {
-    const rule = offeredRule(request);
+    const offer = this.#offers(request).find(({ key }) => key === letter);
     if (letter === 'y') this.#decide(request, { decision: 'allow' });
     else if (letter === 'n') this.#decide(request, { decision: 'deny' });
-    else if (letter === 'a' && rule !== undefined) {
-      this.#always.add(rule);
-      this.#ports.allowAlways(rule);
+    else if (offer !== undefined) {
+      this.#always.add(offer.rule);
+      this.#ports.allowAlways(offer.rule);
       this.#decide(request, { decision: 'allow' });
     } else if (letter === 'e') {
       this.#reason = '';
@@ -132,10 +167,9 @@ export class ApprovalDialog {
     for (;;) {
       const [request] = this.#waiting;
       if (request === undefined) return;
-      const rule = offeredRule(request);
-      if (rule === undefined || !this.#always.has(rule)) {
+      if (!this.#offers(request).some(({ rule }) => this.#always.has(rule))) {
         this.#diffCut = request.diff !== undefined && parseDiff(request.diff).length > diffMost;
-        this.#ports.show([this.#question(request), ...this.#diff(request, diffMost)]);
+        this.#ports.show([...this.#question(request), ...this.#diff(request, diffMost)]);
         return;
       }
       this.#waiting.shift();
@@ -143,12 +177,21 @@ export class ApprovalDialog {
     }
   }
 
-  #question(request: ApprovalRequestedEvent): string {
+  #offers({ toolName, subject = '' }: ApprovalRequestedEvent): readonly RuleOffer[] {
+    const call = { toolName, subject };
+    return this.#ports.offers?.(call) ?? exactOffer(call);
+  }
+
+  #question(request: ApprovalRequestedEvent): string[] {
     const { style, folder } = this.#ports;
+    const columns = this.#ports.columns();
     const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
     const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
-    const call = { toolName: request.toolName, subject: subjectOf(request), summary };
-    return askLine(call, { style, columns: this.#ports.columns(), verbose: false });
+    const call = { toolName: request.toolName, subject: subjectOf(request) };
+    const view = { style, columns, verbose: false };
+    const line = askLine({ ...call, summary }, view);
+    if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line];
+    return [askLine(call, view), `      ${style.dim(oneLine(summary))}`];
   }
 
   #diff(request: ApprovalRequestedEvent, most: number | undefined): string[] {
@@ -166,6 +209,7 @@ function subjectOf(request: ApprovalRequestedEvent): string {
     : request.subject;
 }
 
-function offeredRule({ toolName, subject }: ApprovalRequestedEvent): string | undefined {
-  return ruleToOffer({ toolName, subject: subject ?? '' });
+function exactOffer(call: RuledCall): RuleOffer[] {
+  const rule = ruleToOffer(call);
+  return rule === undefined ? [] : [{ key: 'a', rule, words: `always ${rule} in this run` }];
 }

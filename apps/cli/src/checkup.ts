@@ -3,6 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
 import { findInstructions } from './instructions.ts';
 import type { Io } from './io.ts';
+import { checkPrograms } from './programs.ts';
 import { providerEntry } from './providers.ts';
 import { screenFor } from './screen.ts';
 import type { ModelFlags, Settings } from './settings.ts';
@@ -40,7 +41,7 @@ export async function checkSetup(
     return { checks };
   }
   checks.push(...checkConfig(settings), checkKey(settings, io), checkModel(settings), checkAddress(settings));
-  checks.push(...checkFolder(io), checkTerminal(io));
+  checks.push(...checkFolder(io), checkTerminal(io), ...(await checkPrograms(io.env)));
   return { checks, settings };
 }
 

@@ -3,15 +3,25 @@ import type { CallBook } from './call-book.ts';
 import type { FailureContext } from './failure.ts';
 import { failureOf } from './failure.ts';
 import { plural } from './figures.ts';
+import { shortId } from './find-session.ts';
 import { allowOptions } from './permission-rule.ts';
 import type { OutputForm } from './run-flags.ts';
 import type { Style } from './style.ts';
 import { summaryLines } from './summary.ts';
-import { wrap } from './text-width.ts';
+import { flow, wrap } from './text-width.ts';
+
+/** Where a run is kept. */
+export interface KeptSession {
+  readonly id: string;
+  /** How many of its events could not be written. */
+  readonly missing: number;
+  /** What to call the command line. */
+  readonly name: string;
+}
 
 /** A run that is over, and what was asked of it. */
 export interface Finished {
-  readonly result: RunResult;
+  readonly result: Pick<RunResult, 'status' | 'limit' | 'error' | 'metrics'>;
   readonly task: {
     readonly form: OutputForm;
     readonly verbose: boolean;
@@ -25,6 +35,8 @@ export interface Finished {
     readonly permission: { readonly unasked: readonly GateCall[] };
   };
   readonly calls: Pick<CallBook, 'changes'>;
+  /** Absent: nothing was kept. */
+  readonly session?: KeptSession;
 }
 
 /** What stands under an answer that did not come to its end. */
@@ -49,8 +61,30 @@ export function closingLines(finished: Finished, style: Style, columns: number):
     ...(result.limit !== undefined && { limit: result.limit }),
   };
   const gap = style.marks.ok === '' ? [] : [''];
-  return [...gap, ...summaryLines(end, style, columns), ...indented];
+  return [
+    ...gap,
+    ...summaryLines(end, style, columns),
+    ...indented,
+    ...sessionLines(finished, style, columns),
+  ];
 }
+
+/** How to go on. A run that did nothing because its session is busy elsewhere has said so. */
+function sessionLines({ session, result }: Finished, style: Style, columns: number): string[] {
+  if (session === undefined || ['in_use', 'no_session'].includes(result.error?.code ?? '')) return [];
+  const { missing, name } = session;
+  const id = shortId(session.id);
+  if (missing > 0) {
+    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: to resume it would do again what they did.`;
+    return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
+  }
+  const how = goesOnAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;
+  const pieces = [`session ${id}`, `go on: ${how}`];
+  return flow(pieces, ` ${style.marks.dot} `, columns - 3).map((line) => `  ${style.dim(line)}`);
+}
+
+/** What needs no other prompt to go on. */
+const goesOnAlone: ReadonlySet<RunStatus> = new Set(['limit', 'timeout', 'cancelled', 'failed', 'waiting']);
 
 /** A sentence may be broken anywhere; an option to copy may not. */
 function inColumns(line: string, columns: number): string[] {

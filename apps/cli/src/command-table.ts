@@ -1,21 +1,5 @@
-/** An option of a command, as it is parsed, explained and completed. */
-export interface OptionRow {
-  /** In commander's words: `-m, --model <name>`. */
-  readonly flags: string;
-  readonly text: string;
-  /** May be given more than once. */
-  readonly repeats?: true;
-  /** What completes its value. */
-  readonly completes?: 'file' | 'folder' | readonly string[];
-  /** Accepted, but not worth a line of help. */
-  readonly hidden?: true;
-}
-
-/** A group of options under a heading of the help. */
-export interface OptionGroup {
-  readonly title: string;
-  readonly options: readonly OptionRow[];
-}
+import type { OptionGroup, OptionRow } from './option-row.ts';
+import { runGroups, taskGroups } from './run-options.ts';
 
 export interface CommandRow {
   readonly name: string;
@@ -29,107 +13,6 @@ export interface CommandRow {
   /** What completes its first operand. */
   readonly words?: 'file' | readonly string[];
 }
-
-const runGroups: readonly OptionGroup[] = [
-  {
-    title: 'Model',
-    options: [
-      {
-        flags: '-m, --model <name>',
-        text: 'fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider',
-        completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
-      },
-      { flags: '--base-url <url>', text: "another server that speaks the provider's language" },
-      {
-        flags: '--api <name>',
-        text: "which of OpenAI's APIs to speak: responses or chat",
-        completes: ['responses', 'chat'],
-      },
-    ],
-  },
-  {
-    title: 'Task',
-    options: [
-      {
-        flags: '-C, --dir <folder>',
-        text: 'work in this folder instead of the current one',
-        completes: 'folder',
-      },
-      {
-        flags: '-f, --attach <file>',
-        text: 'attach a text, picture or PDF; repeatable',
-        repeats: true,
-        completes: 'file',
-      },
-      { flags: '--system <text>', text: 'replace the built-in instructions by this text, or @FILE' },
-      { flags: '--append-system <text>', text: 'add this text, or @FILE, to the instructions' },
-      { flags: '--no-context-files', text: 'do not read AGENTS.md or CLAUDE.md' },
-      { flags: '--tools <list>', text: 'only these tools, separated by commas; none for none' },
-    ],
-  },
-  {
-    title: 'Permissions',
-    options: [
-      { flags: '--ask', text: 'ask before edits and commands (default)' },
-      { flags: '--edits', text: 'edit without asking, ask before commands' },
-      { flags: '--yes', text: 'ask nothing' },
-      { flags: '--read-only', text: 'only read' },
-      {
-        flags: '--allow <rule>',
-        text: "allow what a rule names, such as 'run_command(npm test*)'; repeatable",
-        repeats: true,
-      },
-    ],
-  },
-  {
-    title: 'Limits',
-    options: [
-      { flags: '--max-turns <n>', text: 'most requests to the model (default 100)' },
-      { flags: '--max-usd <amount>', text: 'most money, in US dollars' },
-      { flags: '--max-tokens <n>', text: 'most tokens, in and out together' },
-      { flags: '--timeout <time>', text: 'most time, such as 90s or 10m (default 1h)' },
-      { flags: '--allow-unpriced', text: 'with a limit on money: also models whose price is unknown' },
-    ],
-  },
-  {
-    title: 'Long work',
-    options: [
-      {
-        flags: '--compact-above <n>',
-        text: 'summarise older messages above so many tokens, or never (default: 80% of the window)',
-        completes: ['never'],
-      },
-      {
-        flags: '--spill-above <bytes>',
-        text: 'put longer tool output away, to be read in parts, or never (default 64k)',
-        completes: ['never'],
-      },
-    ],
-  },
-  {
-    title: 'Output',
-    options: [
-      { flags: '-o, --output <file>', text: 'also write the last answer into a file', completes: 'file' },
-      { flags: '--json', text: 'one event per line; --json=deltas also while an answer streams' },
-      { flags: '-q, --quiet', text: 'the answer only' },
-      { flags: '-v, --verbose', text: 'arguments and results in full, request ids' },
-      {
-        flags: '--record <file>',
-        text: 'record the run, to be replayed without network or key',
-        completes: 'file',
-      },
-      {
-        flags: '--replay <file>',
-        text: 'replay a recorded run: same log, no model, no tools',
-        completes: 'file',
-      },
-      { flags: '--refresh', text: 'with --replay: do the same task for real and record it anew' },
-      { flags: '--live-tools', text: 'with --replay: run the tools that only read; all of them with --yes' },
-      { flags: '-p, --print', text: 'accepted and ignored', hidden: true },
-      { flags: '--json-deltas', text: 'what --json=deltas is read as', hidden: true },
-    ],
-  },
-];
 
 /** What a server decides for all its sessions: what `run` decides for one, but for its prompt and output. */
 const serveGroups: readonly OptionGroup[] = [
@@ -152,7 +35,7 @@ const serveGroups: readonly OptionGroup[] = [
       },
     ],
   },
-  ...runGroups
+  ...taskGroups
     .filter(({ title }) => title !== 'Output')
     .map(({ title, options }) => ({
       title,
@@ -178,6 +61,73 @@ export const commands: readonly CommandRow[] = [
       'Ctrl-C cancels and still prints the summary; a second Ctrl-C ends at once.',
     ],
     groups: runGroups,
+  },
+  {
+    name: 'chat',
+    operands: '[prompt...]',
+    text: 'talk, and see every edit before it is made; --demo needs no key',
+    about: [
+      'Enter sends, Alt-Enter begins a new line, /help tells the rest. What you say during a run steers it.',
+      'Ctrl-C stops a run at once; at an empty line twice, it leaves. The session is kept, as in run.',
+    ],
+    groups: [
+      {
+        title: 'Chat',
+        options: [
+          { flags: '--connect <url>', text: 'talk to a server; the address that cobbler serve prints' },
+          { flags: '--token <token>', text: 'its token, when the address does not hold it' },
+          { flags: '--demo', text: 'try it with a scripted model, without a key' },
+        ],
+      },
+      ...runGroups
+        .filter(({ title }) => title !== 'Output')
+        .map(({ title, options }) => ({
+          title,
+          options: options.filter(({ flags }) => !flags.includes('--attach')),
+        })),
+    ],
+  },
+  {
+    name: 'resume',
+    operands: '[id] [prompt...]',
+    text: 'go on with a session, after a crash too, or with another prompt',
+    about: [
+      'Without an id it is the last session of this folder; the beginning of an id is enough. It works in the folder',
+      'and with the model that the session was begun with, unless told otherwise. Permissions are those given now.',
+      'A tool that was running at the crash runs again only if that changes nothing.',
+    ],
+    groups: taskGroups,
+  },
+  {
+    name: 'sessions',
+    operands: '[action] [id] [title...]',
+    text: 'the sessions that are kept; show, export, import, fork, delete',
+    about: [
+      'cobbler sessions                  list them, last changed first',
+      'cobbler sessions show ID          what was said and done',
+      'cobbler sessions export ID        its events as JSON lines',
+      'cobbler sessions import FILE      a session from such lines; - for standard input',
+      'cobbler sessions fork ID          a copy to go on with',
+      'cobbler sessions rename ID TITLE  another title; without TITLE the first words said',
+      'cobbler sessions delete ID        for good',
+      'cobbler sessions prune            delete old ones, by --older-than, --keep-last or both',
+      'cobbler sessions vacuum           give the room of deleted ones back to the disk',
+    ],
+    groups: [
+      {
+        title: 'Options',
+        options: [
+          { flags: '--here', text: 'list only those of this folder' },
+          { flags: '-n, --limit <n>', text: 'list so many (default 20)' },
+          { flags: '--json', text: 'list as JSON, one session per line' },
+          { flags: '-o, --output <file>', text: 'with export: write into this file', completes: 'file' },
+          { flags: '--at <seq>', text: 'with fork: up to and including this event' },
+          { flags: '--older-than <time>', text: 'with prune: unchanged for so long, such as 30d or 12h' },
+          { flags: '--keep-last <n>', text: 'with prune: keep so many of the last ones' },
+        ],
+      },
+    ],
+    words: ['show', 'export', 'import', 'fork', 'rename', 'delete', 'prune', 'vacuum'],
   },
   {
     name: 'demo',
@@ -299,7 +249,20 @@ export const commands: readonly CommandRow[] = [
     text: 'all about one command',
     about: [],
     groups: [],
-    words: ['run', 'demo', 'models', 'config', 'doctor', 'serve', 'approve', 'deny', 'completion'],
+    words: [
+      'run',
+      'chat',
+      'resume',
+      'sessions',
+      'demo',
+      'models',
+      'config',
+      'doctor',
+      'serve',
+      'approve',
+      'deny',
+      'completion',
+    ],
   },
 ];
 

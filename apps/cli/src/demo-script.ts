@@ -31,14 +31,20 @@ interface Move {
  * something else than it expects.
  */
 export function scriptedAnswer(request: ReadRequest): ScriptAnswer {
-  const done = doneCalls(request);
+  const { turns } = request;
+  // Somebody who says more after the last word begins anew, with the files as they are now.
+  const lastWord = turns.findLastIndex(
+    ({ side, parts }) => side === 'assistant' && !parts.some(({ type }) => type === 'call'),
+  );
+  const done = doneCalls(turns.slice(lastWord + 1));
+  const earlier = doneCalls(turns).length - done.length;
   const { text, calls = [] } = nextMove(done);
   const blocks: ScriptBlock[] = [
     { type: 'text', text },
     ...calls.map(
       ({ name, input }, index): ScriptBlock => ({
         type: 'call',
-        id: `toolu_demo_${done.length + index + 1}`,
+        id: `toolu_demo_${earlier + done.length + index + 1}`,
         name,
         input: JSON.stringify(input),
       }),
@@ -149,8 +155,8 @@ function call(name: string, input: Readonly<Record<string, unknown>>): NonNullab
   return { name, input };
 }
 
-function doneCalls(request: ReadRequest): Done[] {
-  const parts = request.turns.flatMap((turn): readonly ReadPart[] => turn.parts);
+function doneCalls(turns: ReadRequest['turns']): Done[] {
+  const parts = turns.flatMap((turn): readonly ReadPart[] => turn.parts);
   const results = new Map(
     parts.flatMap((part) => (part.type === 'result' ? [[part.id, part] as const] : [])),
   );

@@ -68,7 +68,15 @@ function missOf(error: AgentError): Failure {
   return { what, advice: [...where, 'If that is meant, record it anew: cobbler --replay FILE --refresh'] };
 }
 
+/** Programs that work instead of a model have keys of their own. */
+const logins: Readonly<Record<string, string>> = {
+  'claude-code': 'Log in with: claude /login   or: export ANTHROPIC_API_KEY=...',
+  codex: 'Log in with: codex login   or: export OPENAI_API_KEY=...',
+};
+
 function refusedKey(error: AgentError, context: FailureContext): Failure {
+  const login = logins[context.provider];
+  if (login !== undefined) return { what: `${context.provider}: ${oneLine(error.message)}`, advice: [login] };
   const key =
     context.keySource === undefined ? 'the request without a key' : `the key from ${context.keySource}`;
   const verb = error.status === 403 ? 'may not do this' : 'was refused';

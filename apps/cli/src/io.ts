@@ -40,6 +40,16 @@ export interface Keyboard {
   close(): void;
 }
 
+/** A keyboard read as it comes, for whoever tells keys apart. */
+export interface RawKeyboard {
+  /** Only the latest listener hears what is typed. */
+  listen(listener: (chunk: string) => void): void;
+  /** Stops the process as Ctrl-Z does, with the terminal as it was. Calls back when it goes on. */
+  suspend(onResume: () => void): void;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
 /** Everything a command has of the world besides files and the network. */
 export interface Io {
   readonly args: readonly string[];
@@ -52,6 +62,8 @@ export interface Io {
   readonly clock: Clock;
   /** The keyboard of whoever can be asked; nothing without a terminal. */
   openKeyboard(): Keyboard | undefined;
+  /** The same keyboard, unread; nothing without a terminal. */
+  openRawKeyboard(): RawKeyboard | undefined;
   /**
    * Calls back when somebody asks the process to end. Returns a function that stops listening; without a
    * listener the process ends at once.

@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import type { Key, Keyboard } from './io.ts';
+import type { Key, Keyboard, RawKeyboard } from './io.ts';
 
 /** Reads what one chunk of raw terminal input means. An escape sequence is one key, whatever its length. */
 export function keysOf(chunk: string): Key[] {
@@ -30,22 +30,47 @@ function keyOf(character: string): Key {
  * Ctrl-Z stops the process as usual; until it goes on, the terminal is as it was.
  */
 export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undefined {
+  const input = openTerminalInput(stdin);
+  if (input === undefined) return undefined;
+  let heard: (key: Key) => void = () => undefined;
+  input.listen((chunk) => {
+    for (const key of keysOf(chunk)) {
+      if (key.type === 'suspend') input.suspend(() => undefined);
+      else heard(key);
+    }
+  });
+  return {
+    listen(listener) {
+      heard = listener;
+    },
+    close: () => input.close(),
+  };
+}
+
+/** A process that still runs so long after it was to stop was not stopped, in milliseconds. */
+const notStoppedMs = 100;
+
+/** Makes a terminal raw and reads it. Whenever the process goes on after having been stopped, it is raw again. */
+export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undefined {
   const terminal = stdin.isTTY ? stdin : openTerminal();
   if (terminal === undefined) return undefined;
-  let heard: (key: Key) => void = () => undefined;
+  let heard: (chunk: string) => void = () => undefined;
+  let onResume: () => void = () => undefined;
+  let isOpen = true;
   const setRaw = (raw: boolean) => {
     if (!terminal.destroyed) terminal.setRawMode(raw);
   };
-  const onData = (chunk: string) => {
-    for (const key of keysOf(chunk)) {
-      if (key.type === 'suspend') suspend(setRaw);
-      else heard(key);
-    }
-  };
+  const onData = (chunk: string) => heard(chunk);
   // A terminal that goes away, as when its window is closed, also sends a signal, which ends the run.
   const onError = () => undefined;
   const restore = () => setRaw(false);
-  const resume = () => setRaw(true);
+  const resume = () => {
+    if (!isOpen) return;
+    setRaw(true);
+    const tell = onResume;
+    onResume = () => undefined;
+    tell();
+  };
   terminal.setEncoding('utf8');
   terminal.on('data', onData);
   terminal.on('error', onError);
@@ -56,7 +81,14 @@ export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undef
     listen(listener) {
       heard = listener;
     },
+    suspend(listener) {
+      onResume = listener;
+      suspend(setRaw);
+      // Where nobody could let it go on, the system does not stop a process at all.
+      setTimeout(resume, notStoppedMs).unref();
+    },
     close() {
+      isOpen = false;
       process.off('exit', restore);
       process.off('SIGCONT', resume);
       terminal.off('data', onData);

@@ -22,6 +22,19 @@ async function main(io: Io): Promise<number> {
   const { parseCommandLine } = await import('./command-line.ts');
   const { command, operands, options } = parseCommandLine(io.args);
   switch (command) {
+    case 'resume': {
+      const [id, ...words] = operands;
+      const session = id === undefined ? { continue: true } : { session: id };
+      return await (await import('./commands/run.ts')).run(
+        words,
+        { ...options, ...session, resumes: true },
+        io,
+      );
+    }
+    case 'chat':
+      return await (await import('./commands/chat.ts')).chat(operands, options, io);
+    case 'sessions':
+      return await (await import('./commands/sessions.ts')).sessions(operands, options, io);
     case 'demo':
       return await (await import('./commands/demo.ts')).demo(options, io);
     case 'models':

@@ -27,6 +27,15 @@ export function ruleToOffer(call: RuledCall): string | undefined {
   return exactRule(call);
 }
 
+/**
+ * The next wider rule after the one of {@link ruleToOffer}: the same command with further arguments. Nothing for what
+ * is no command, and where that one is not offered either.
+ */
+export function widerRule(call: RuledCall): string | undefined {
+  if (call.toolName !== 'run_command' || ruleToOffer(call) === undefined) return undefined;
+  return `${call.toolName}(${call.subject} *)`;
+}
+
 /** The options that would have allowed these calls, as they are typed in a shell; without doubles. */
 export function allowOptions(calls: readonly RuledCall[]): string[] {
   const options = calls.map((call) => {

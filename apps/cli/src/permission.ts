@@ -12,30 +12,42 @@ export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   'read-only': 'read-only',
 };
 
-const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
+const editTools: ReadonlySet<string> = new Set([
+  ...['write_file', 'edit_file'],
+  // Of programs that work instead of a model.
+  ...['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change'],
+]);
 
 /** A gate whose rules may grow while the run goes on, and which remembers whom it could not ask about what. */
 export class Permission {
   readonly gate: Gate;
-  readonly #mode: PermissionMode;
+  #mode: PermissionMode;
   readonly #attended: boolean;
   readonly #allow: string[];
+  readonly #deny: readonly string[];
   #allowed: Gate;
   readonly #unasked: GateCall[] = [];
 
   /**
    * @param attended whether somebody can be asked; without, what would be asked is denied.
+   * @param deny rules that nothing overrides but a mode that forbids even more.
    * @throws AgentError `invalid` for a rule that is not of the form tool(pattern).
    */
-  constructor(mode: PermissionMode, allow: readonly string[], attended: boolean) {
+  constructor(
+    mode: PermissionMode,
+    allow: readonly string[],
+    attended: boolean,
+    deny: readonly string[] = [],
+  ) {
     this.#mode = mode;
     this.#attended = attended;
     this.#allow = [...allow];
-    this.#allowed = rules({ allow: this.#allow });
+    this.#deny = deny;
+    this.#allowed = rules({ allow: this.#allow, deny });
     this.gate = async (call, context) => {
-      if (mode === 'read-only') return await readOnly(call, context);
-      if (this.#letsThrough(call)) return { type: 'allow' };
+      if (this.#mode === 'read-only') return await readOnly(call, context);
       const verdict = await this.#allowed(call, context);
+      if (verdict.type !== 'deny' && this.#letsThrough(call)) return { type: 'allow' };
       if (verdict.type !== 'ask' || this.#attended) return verdict;
       this.#unasked.push(call);
       return { type: 'deny', message: cannotAsk };
@@ -50,7 +62,21 @@ export class Permission {
   /** Allows what the rule names from now on, for this run. */
   allow(rule: string): void {
     this.#allow.push(rule);
-    this.#allowed = rules({ allow: this.#allow });
+    this.#allowed = rules({ allow: this.#allow, deny: this.#deny });
+  }
+
+  get mode(): PermissionMode {
+    return this.#mode;
+  }
+
+  /** From the next call on. */
+  set mode(mode: PermissionMode) {
+    this.#mode = mode;
+  }
+
+  /** What is allowed and denied by rules now. */
+  get rules(): { readonly allow: readonly string[]; readonly deny: readonly string[] } {
+    return { allow: this.#allow, deny: this.#deny };
   }
 
   #letsThrough(call: GateCall): boolean {

@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import type { Input, Io, Output } from './io.ts';
-import { openTerminalKeyboard } from './keyboard.ts';
+import { openTerminalInput, openTerminalKeyboard } from './keyboard.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The real process as {@link Io}. Call it once: it listens for signals and broken pipes. */
@@ -29,6 +29,7 @@ export function processIo(): Io {
       },
     },
     openKeyboard: () => (process.stderr.isTTY ? openTerminalKeyboard(process.stdin) : undefined),
+    openRawKeyboard: () => (process.stdout.isTTY ? openTerminalInput(process.stdin) : undefined),
     onInterrupt: (listener) => listenTo(interrupts, listener),
     onBrokenPipe: (listener) => listenTo(brokenPipes, listener),
     exit: (code) => process.exit(code),

@@ -52,6 +52,7 @@ export function nothingToDo(): UsageError {
   return new UsageError(
     'There is nothing to do: no prompt was given.',
     'Say what to do:      cobbler "fix the failing test"',
+    'Talk about it:       cobbler chat',
     'See it work first:   cobbler demo',
     'All about it:        cobbler --help',
   );

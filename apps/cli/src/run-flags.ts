@@ -1,3 +1,5 @@
+import type { BackendName } from './backend.ts';
+import { readBackend } from './backend.ts';
 import { parseBound, parseCount, parseDuration, parseUsd } from './figures.ts';
 import type { PermissionMode } from './permission.ts';
 import type { Api } from './providers.ts';
@@ -8,6 +10,8 @@ export interface RunFlags {
   readonly model?: string;
   readonly baseURL?: string;
   readonly api?: Api;
+  /** A program that does the work instead of a model. */
+  readonly backend?: BackendName;
   readonly dir?: string;
   readonly attach: readonly string[];
   readonly system?: string;
@@ -27,8 +31,20 @@ export interface RunFlags {
   /** 0: never. */
   readonly spillAbove?: number;
   readonly output?: string;
+  /** Which session to go on with. Absent: a new one. */
+  readonly session?: SessionChoice;
+  /** False: keep nothing. Absent: as configured. */
+  readonly keeps?: boolean;
+  /** Go on where the session stopped when nothing more is said. */
+  readonly resumes: boolean;
   readonly form: OutputForm;
   readonly verbose: boolean;
+}
+
+/** A session to go on with: one by its id, or the last one of the folder; in a copy of it if it forks. */
+export interface SessionChoice {
+  readonly id?: string;
+  readonly forks: boolean;
 }
 
 /** How a run tells what it does: for people, only the answer, or as JSON lines. */
@@ -45,6 +61,7 @@ export function readRunFlags(raw: Raw): RunFlags {
     ...optional('model', text(raw['model'])),
     ...optional('baseURL', readAddress(text(raw['baseUrl']))),
     ...optional('api', readApi(text(raw['api']))),
+    ...optional('backend', readBackend(text(raw['backend']))),
     ...optional('dir', text(raw['dir'])),
     attach: texts(raw['attach']),
     ...optional('system', text(raw['system'])),
@@ -61,6 +78,9 @@ export function readRunFlags(raw: Raw): RunFlags {
     ...optional('compactAbove', number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never')),
     ...optional('spillAbove', number(raw, 'spillAbove', '--spill-above', parseBound, '64k or never')),
     ...optional('output', text(raw['output'])),
+    ...optional('session', readSession(raw)),
+    ...(raw['session'] === false && { keeps: false }),
+    resumes: raw['resumes'] === true,
     form: readForm(raw),
     verbose: raw['verbose'] === true,
   };
@@ -81,6 +101,23 @@ function readMode(raw: Raw): PermissionMode {
     );
   }
   return name === 'readOnly' ? 'read-only' : (name as PermissionMode);
+}
+
+function readSession(raw: Raw): SessionChoice | undefined {
+  const id = text(raw['session']);
+  const isLast = raw['continue'] === true;
+  const forks = raw['fork'] === true;
+  if (id !== undefined && isLast) {
+    throw new UsageError('--continue and --session exclude each other.', 'Give one of them.');
+  }
+  if (id === undefined && !isLast) {
+    if (!forks) return undefined;
+    throw new UsageError('--fork goes with --continue or --session.', 'For example: cobbler -c --fork "..."');
+  }
+  if (raw['session'] === false) {
+    throw new UsageError('--continue and --no-session exclude each other.', 'Give one of them.');
+  }
+  return { forks, ...(id !== undefined && { id }) };
 }
 
 function readForm(raw: Raw): OutputForm {

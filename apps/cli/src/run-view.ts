@@ -10,7 +10,6 @@ import type { Io, Key } from './io.ts';
 import { MarkdownStream } from './markdown.ts';
 import type { Screen } from './screen.ts';
 import type { Style } from './style.ts';
-import type { Terminal } from './terminal.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
 /** Shows a run while it goes on. */
@@ -24,10 +23,22 @@ export interface View {
   end(mark: string | undefined): void;
 }
 
+/** Where a run is shown: a page that grows, and a footer below it. */
+export interface Page {
+  /** Adds to the answer. The text may end in the middle of a line. */
+  text(text: string): void;
+  /** Adds whole lines to the report. */
+  lines(lines: readonly string[]): void;
+  /** Replaces the footer. */
+  footer(lines: readonly string[]): void;
+  /** Ends an open line. */
+  close(): void;
+}
+
 /** What the view is made of. */
 export interface RunViewParts {
   readonly io: Io;
-  readonly terminal: Terminal;
+  readonly terminal: Page;
   /** What standard output can show; the answer goes there. */
   readonly answer: { readonly screen: Screen; readonly style: Style };
   /** What standard error can show; all else goes there. */
@@ -38,6 +49,8 @@ export interface RunViewParts {
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
   readonly quiet: boolean;
   readonly verbose: boolean;
+  /** The footer stays while something is written: below it somebody types. Default false. */
+  readonly steady?: boolean;
 }
 
 /** The footer comes after this much silence, and is drawn again this often. */
@@ -262,7 +275,7 @@ export class RunView implements View {
   #begin(what: Last): void {
     const { terminal, report, quiet } = this.#parts;
     this.#lastOutput = this.#parts.io.clock.now();
-    if (this.#dialog?.open !== true) terminal.footer([]);
+    if (this.#dialog?.open !== true && this.#parts.steady !== true) terminal.footer([]);
     if (this.#last !== what && !quiet && report.screen.tty) terminal.lines(['']);
     this.#last = what;
   }
@@ -276,12 +289,15 @@ export class RunView implements View {
   }
 
   #draw(): void {
-    const { terminal, report, io, quiet } = this.#parts;
+    const { terminal, report, io, quiet, steady } = this.#parts;
     if (this.#dialog?.open === true) return terminal.footer(this.#dialog.footer());
-    if (quiet || io.clock.now() - this.#lastOutput < footerAfterMs) return terminal.footer([]);
-    this.#frame += 1;
+    const isMoving = io.clock.now() - this.#lastOutput < footerAfterMs;
+    if (quiet || (isMoving && steady !== true)) return terminal.footer([]);
+    const { current } = this.#activity;
+    // While the answer moves, the spinner only keeps time with the seconds beside it.
+    this.#frame = isMoving ? Math.floor(current.elapsedMs / 1000) : this.#frame + 1;
     const { style, screen } = report;
-    terminal.footer([footerLine(this.#activity.current, this.#frame, style, screen.columns())]);
+    terminal.footer([footerLine(current, this.#frame, style, screen.columns())]);
   }
 
   /** Without a terminal: says now and then what is being waited for. */

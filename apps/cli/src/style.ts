@@ -9,6 +9,8 @@ export interface Marks {
   readonly dot: string;
   readonly ellipsis: string;
   readonly bullet: string;
+  /** Stands before what a person says. */
+  readonly prompt: string;
   readonly spinner: readonly string[];
 }
 
@@ -21,6 +23,7 @@ const unicodeMarks: Marks = {
   dot: '·',
   ellipsis: '…',
   bullet: '•',
+  prompt: '›',
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
 };
 
@@ -33,6 +36,7 @@ const asciiMarks: Marks = {
   dot: '-',
   ellipsis: '...',
   bullet: '*',
+  prompt: '>',
   spinner: ['|', '/', '-', '\\'],
 };
 

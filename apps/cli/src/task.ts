@@ -1,14 +1,38 @@
-import type { Agent, ContextPolicy, Limits, Pricing, Run, RunResult, Tool, UserPart } from '@cobbler/agent';
+import type {
+  Agent,
+  ContextPolicy,
+  Limits,
+  Pricing,
+  Run,
+  RunEvent,
+  RunResult,
+  SessionStore,
+  Tool,
+  UserPart,
+} from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
 import type { Tape, TapeControl } from '@cobbler/agent/testing';
+import type { AskedEvent } from './chat/ledger.ts';
+import { Ledger } from './chat/ledger.ts';
 import { closingLines, markOf } from './closing.ts';
+import { visible } from './escape.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { FailureContext } from './failure.ts';
+import { ForgivingStore } from './forgiving-store.ts';
 import type { Io, Keyboard } from './io.ts';
+import { ownName } from './own-name.ts';
 import type { Permission } from './permission.ts';
 import type { OutputForm } from './run-flags.ts';
 import type { Stage } from './stage.ts';
 import { setStage } from './stage.ts';
+
+/** Where the events of a run are kept. */
+export interface TaskSession {
+  readonly id: string;
+  readonly store: SessionStore;
+  /** Go on where the session stopped; otherwise the prompt is said in it. */
+  readonly resumes: boolean;
+}
 
 /** A run with everything settled: what `run` and `demo` have in common. */
 export interface Task {
@@ -16,6 +40,8 @@ export interface Task {
   readonly tools: readonly Tool[];
   readonly system: readonly string[];
   readonly prompt: readonly UserPart[];
+  /** Absent: nothing is kept. */
+  readonly session?: TaskSession;
   readonly permission: Permission;
   /** Of whoever can be asked. It is closed when the run is over. */
   readonly keyboard?: Keyboard;
@@ -63,6 +89,12 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
     },
     io,
   );
+  const { session } = task;
+  const store =
+    session &&
+    new ForgivingStore(session.store, ({ message }) => {
+      stage.terminal.lines([`cobbler: ${visible(message)} This run goes on without being kept.`]);
+    });
   const executor = new Executor({
     agent: task.agent,
     system: task.system,
@@ -71,16 +103,42 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...(task.allowUnpriced !== undefined && { allowUnpriced: task.allowUnpriced }),
     ...(task.context !== undefined && { context: task.context }),
+    ...(store !== undefined && { store }),
     ...taped(task),
   });
-  const run = executor.run(task.prompt, { onEvent: (event) => stage.view.event(event) });
+  const asked = session?.resumes === true ? await askedBefore(session, stage) : [];
+  const run = start(executor, task, (event) => {
+    stage.view.event(event);
+    // From here on an answer is heard.
+    if (event.type === 'resumed') for (const request of asked) stage.view.event(request);
+  });
   control = task.tape?.control(run) ?? run;
   const pipe = await watched(run, control, stage, task, io);
   const result = await run.result;
   if (pipe.broken) return { result, exitCode: 0 };
-  const closing = closingLines({ result, task, calls: stage.calls }, stage.style, stage.screen.columns());
+  const kept = session && {
+    session: { id: session.id, missing: store?.missing(session.id) ?? 0, name: ownName(io.env) },
+  };
+  const finished = { result, task, calls: stage.calls, ...kept };
+  const closing = closingLines(finished, stage.style, stage.screen.columns());
   stage.terminal.lines(closing);
   return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
+}
+
+/** What a session waits for whose process ended while somebody was asked: no event will ask it again. */
+async function askedBefore({ id, store }: TaskSession, stage: Stage): Promise<readonly AskedEvent[]> {
+  const ledger = new Ledger();
+  for (const event of await store.read(id)) {
+    ledger.hear(event);
+    if (event.type === 'assistant') stage.calls.answered(event);
+  }
+  return [...ledger.asked.values()];
+}
+
+function start(executor: Executor, { session, prompt }: Task, onEvent: (event: RunEvent) => void): Run {
+  if (session === undefined) return executor.run(prompt, { onEvent });
+  if (session.resumes) return executor.resume(session.id, { onEvent });
+  return executor.run(prompt, { onEvent, sessionId: session.id });
 }
 
 /** What comes in from outside the run, through the tape when there is one. */

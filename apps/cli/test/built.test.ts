@@ -86,8 +86,15 @@ describe('what a start loads', () => {
     const { parts, files, builtins } = await cli.run(['hello'], await claude());
     expect(of(parts, 'commands/run.ts', 'agent/executor.ts', 'tools/', '@anthropic-ai/sdk')).toHaveLength(4);
     expect(of(parts, ...heavy)).toEqual([]);
-    expect(bytesOf(files)).toBeLessThan(450_000);
+    expect(bytesOf(files)).toBeLessThan(470_000);
     expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);
+  });
+
+  test('P20 a task that is not to be kept: no SQLite', async () => {
+    const kept = await cli.run(['hello'], await claude());
+    const { code, builtins } = await cli.run(['--no-session', 'hello'], await claude());
+    expect(code).toBe(0);
+    expect([kept.builtins.has('sqlite'), builtins.has('sqlite')]).toEqual([true, false]);
   });
 
   test('a task for the other provider: that one and not the first', async () => {

@@ -141,3 +141,18 @@ describe('the scripted model reacts to what the tools return', () => {
     expect((second.cacheReadTokens ?? 0) + (second.cacheWriteTokens ?? 0)).toBe(second.inputTokens);
   });
 });
+
+test('who says more after the last word gets a fresh look at the project, under ids of its own', () => {
+  const before = request([['run_command', { command: 'node --test' }, spec(['a pair of heels'])]]);
+  const more: ReadRequest['turns'] = [
+    { side: 'assistant', parts: [{ type: 'text', text: 'I could not.' }] },
+    { side: 'user', parts: [{ type: 'text', text: 'try again' }] },
+  ];
+  const { blocks, stop } = scriptedAnswer({ ...before, turns: [...before.turns, ...more] });
+  expect(stop).toBe('tool_use');
+  expect(blocks.map((block) => (block.type === 'call' ? [block.id, block.name] : block.type))).toEqual([
+    'text',
+    ['toolu_demo_2', 'list_files'],
+    ['toolu_demo_3', 'run_command'],
+  ]);
+});

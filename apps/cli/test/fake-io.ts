@@ -1,4 +1,4 @@
-import type { Clock, Environment, Io, Key, Keyboard, Output } from '../src/io.ts';
+import type { Clock, Environment, Io, Key, Keyboard, Output, RawKeyboard } from '../src/io.ts';
 
 /** An output that keeps what is written to it, together with other outputs when they share `all`. */
 export interface FakeOutput extends Output {
@@ -84,6 +84,29 @@ export function fakeKeyboard(): FakeKeyboard {
   };
 }
 
+export interface FakeRawKeyboard extends RawKeyboard {
+  type(chunk: string): void;
+  readonly closed: boolean;
+}
+
+export function fakeRawKeyboard(): FakeRawKeyboard {
+  let heard: (chunk: string) => void = () => undefined;
+  let closed = false;
+  return {
+    listen(listener) {
+      heard = listener;
+    },
+    suspend: (onResume) => onResume(),
+    close() {
+      closed = true;
+    },
+    get closed() {
+      return closed;
+    },
+    type: (chunk) => heard(chunk),
+  };
+}
+
 export interface FakeIo extends Io {
   readonly stdout: FakeOutput;
   readonly stderr: FakeOutput;
@@ -100,6 +123,7 @@ export interface FakeIoOptions {
   readonly env?: Environment;
   readonly input?: string;
   readonly keyboard?: Keyboard;
+  readonly rawKeyboard?: RawKeyboard;
   readonly cwd?: string;
 }
 
@@ -118,6 +142,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     clock: fakeClock(),
     all,
     openKeyboard: () => options.keyboard,
+    openRawKeyboard: () => options.rawKeyboard,
     onInterrupt(listener) {
       interrupts.add(listener);
       return () => void interrupts.delete(listener);

@@ -19,8 +19,12 @@ export interface Place {
   readonly keys?: readonly string[];
 }
 
-/** Runs a command line of `cobbler run` in this process. */
-export async function invoke(args: readonly string[], { env, cwd, keys }: Place): Promise<Ending> {
+/** Runs a command line of `cobbler run` in this process. `more` are options that it cannot say. */
+export async function invoke(
+  args: readonly string[],
+  { env, cwd, keys }: Place,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<Ending> {
   const keyboard = fakeKeyboard();
   const io = fakeIo({
     env: bareEnvironment(env),
@@ -40,7 +44,7 @@ export async function invoke(args: readonly string[], { env, cwd, keys }: Place)
   };
   try {
     const { operands, options } = parseCommandLine(args);
-    const code = await run(operands, options, io);
+    const code = await run(operands, { ...options, ...more }, io);
     return { code, stdout: io.stdout.text(), stderr: io.stderr.text() };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -1,6 +1,6 @@
 /**
- * As much of a terminal as the command line uses: text, line breaks, erasing a line, moving up and to a
- * column. Anything else is an error, so that no test overlooks a sequence.
+ * As much of a terminal as the command line uses: text, line breaks, erasing a line and all below, moving up, down and
+ * to a column. Anything else is an error, so that no test overlooks a sequence.
  */
 export class TinyScreen {
   readonly #columns: number;
@@ -30,11 +30,18 @@ export class TinyScreen {
   #control(sequence: string): void {
     const amount = Number(/\d+/.exec(sequence)?.[0] ?? 1);
     const kind = sequence.at(-1);
-    if (kind === 'm' || ['\x1b[?2026h', '\x1b[?2026l'].includes(sequence)) return;
+    if (kind === 'm' || /\[\?(2026|2004)[hl]$/.test(sequence)) return;
     if (kind === 'A') this.row = Math.max(0, this.row - amount);
+    else if (kind === 'B') this.row = Math.min(this.lines.length - 1, this.row + amount);
+    else if (kind === 'J') this.#eraseBelow();
     else if (kind === 'G') this.column = amount - 1;
     else if (kind === 'K') this.lines[this.row] = (this.lines[this.row] ?? '').slice(0, this.column);
     else throw new Error(`The command line uses no ${JSON.stringify(sequence)}.`);
+  }
+
+  #eraseBelow(): void {
+    this.lines[this.row] = (this.lines[this.row] ?? '').slice(0, this.column);
+    this.lines.length = this.row + 1;
   }
 
   #put(character: string): void {

@@ -164,10 +164,17 @@ describe('a run without a terminal', () => {
   });
 });
 
-test('nothing is written outside the folder and the home: a run leaves no file', patience, async () => {
-  const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];
-  mkdirSync(home);
-  const service = await mockService([says('ok')]);
-  await cobbler(['go'], { env: { ...claudeAt(service), HOME: home, TMPDIR: home }, cwd });
-  expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], []]);
-});
+test(
+  'nothing is written outside the folder and the home, and nothing at all when the run is not to be kept',
+  patience,
+  async () => {
+    const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];
+    mkdirSync(home);
+    const service = await mockService([says('ok'), says('ok')]);
+    const env = { ...claudeAt(service), HOME: home, TMPDIR: home };
+    await cobbler(['--no-session', 'go'], { env, cwd });
+    expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], []]);
+    await cobbler(['go'], { env, cwd });
+    expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], ['.cobbler']]);
+  },
+);

@@ -41,6 +41,7 @@ async function show(io: Io): Promise<number> {
     ['maxUsd', stored('maxUsd')],
     ['compactAbove', stored('compactAbove') ?? { value: "80% of the model's window", source: 'default' }],
     ['spillAbove', stored('spillAbove') ?? { value: usualSpill, source: 'default' }],
+    ['keepSessions', stored('keepSessions') ?? { value: true, source: 'default' }],
     ...providerNames.map((name) => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }] as const;
@@ -100,7 +101,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   }
   const path = configPath(io);
   try {
-    await writeSetting(path, [name], numberOrText(value));
+    await writeSetting(path, [name], typed(value));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'config') throw error;
     const reason = error.message.replace(/^.*?:\d+: /, '');
@@ -110,8 +111,9 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   return 0;
 }
 
-/** A number is stored as one; the settings know whether they want it. */
-function numberOrText(text: string): string | number {
+/** A number, `true` and `false` are stored as such; the settings know whether they want them. */
+function typed(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Limits, Pricing, Tool } from '@cobbler/agent';
+import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { textOrFile } from '../attachment.ts';
+import { delegateTo } from '../backend.ts';
 import type { ContextPlan } from '../context-plan.ts';
 import { blobsFor, contextPlan, contextPolicy, spilledCommandBytes } from '../context-plan.ts';
 import { visible } from '../escape.ts';
@@ -14,17 +16,23 @@ import { findInstructions } from '../instructions.ts';
 import type { Io, Keyboard } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
 import { Permission, permissionWords } from '../permission.ts';
+import { permissionIn } from '../permission-plan.ts';
 import { pricingFor } from '../prices.ts';
 import { nothingToDo, readPrompt } from '../prompt-input.ts';
 import type { LoadedProvider } from '../providers.ts';
+import type { Reel } from '../reel.ts';
 import { openReel } from '../reel.ts';
 import type { RunFlags } from '../run-flags.ts';
 import { readRunFlags } from '../run-flags.ts';
 import { screenFor } from '../screen.ts';
+import type { ChosenSession } from '../session-choice.ts';
+import { checkGoesOn, chooseSession, flagsWithNote } from '../session-choice.ts';
+import type { SessionNote } from '../session-note.ts';
 import type { Settings } from '../settings.ts';
 import { hostOf, keyOf, readSettings } from '../settings.ts';
 import { didYouMean } from '../suggestion.ts';
 import { dayOf, systemPrompt } from '../system-prompt.ts';
+import type { TaskSession } from '../task.ts';
 import { performTask } from '../task.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -37,26 +45,66 @@ export async function run(
   io: Io,
 ): Promise<number> {
   const reel = await openReel(words, options, io);
-  const flags = readRunFlags(reel.options);
-  if (words.length === 0 && reel.prompt === undefined && io.stdin.tty) throw nothingToDo();
+  const given = readRunFlags(reel.options);
+  const isSaying = words.length > 0 || reel.prompt !== undefined;
+  if (!isSaying && !given.resumes && io.stdin.tty) throw nothingToDo();
+  if (reel.tape !== undefined && given.session !== undefined) {
+    throw new UsageError(
+      'A session cannot be gone on with while recording or replaying.',
+      'Leave out --session and --continue, or --record and --replay.',
+    );
+  }
+  const here = workFolder(given.dir, io);
+  const settings = await readSettings(io.env, given);
+  // A cassette holds all of a run, and a replay is no new work.
+  const isKept = reel.tape === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
+  const chosen = await chooseSession(given, isKept, here, io);
+  try {
+    const flags = flagsWithNote(given, chosen?.note);
+    if (given.resumes && !isSaying && chosen !== undefined) checkGoesOn(chosen);
+    const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
+    return await work({ words, reel, flags, settings: settled, ...(chosen !== undefined && { chosen }) }, io);
+  } finally {
+    await chosen?.sessions.store.close();
+  }
+}
+
+/** A command line whose session, if it has one, is settled. */
+interface Order {
+  readonly words: readonly string[];
+  readonly reel: Reel;
+  readonly flags: RunFlags;
+  readonly settings: Settings;
+  readonly chosen?: ChosenSession;
+}
+
+async function work({ words, reel, flags, settings, chosen }: Order, io: Io): Promise<number> {
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
-  const settings = await readSettings(io.env, flags);
-  const { agent, provider } = await makeAgent(settings, flags.api, reel.link(settings.file.values));
+  const limits = reel.fact('limits', () => limitsOf(flags, settings));
+  const delegate = await delegateOf({ flags, reel }, folder, limits, io);
+  const { agent, pricing } = delegate ?? (await ownModel(settings, flags, reel));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = reel.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
+  const tools = delegate?.tools ?? chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
   checkRules(flags.allow, tools);
-  const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
-  const system = reel.fact('system', () => systemOf(flags, folder, tools, instructions, io));
-  const pricing = await pricingOf(settings, agent, provider);
-  const asked = reel.prompt ?? (await readPrompt(words, flags.attach, io));
+  // A program has instructions of its own and finds those of the folder by itself.
+  const instructions = flags.contextFiles && delegate === undefined ? findInstructions(folder) : undefined;
+  const system = reel.fact('system', () =>
+    delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
+  );
+  const resumes = flags.resumes && words.length === 0;
+  const asked = resumes ? [] : (reel.prompt ?? (await readPrompt(words, flags.attach, io)));
   // Last, because from here on the terminal is ours.
   const keyboard = reel.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = reel.fact('attended', () => keyboard !== undefined);
-  const limits = reel.fact('limits', () => limitsOf(flags, settings));
+  // A cassette tells what was allowed; nothing runs on a replay that it does not hold.
+  const { permission } = reel.isReplay
+    ? { permission: new Permission(flags.mode, flags.allow, isAttended) }
+    : await permissionIn(folder, flags, isAttended, io.env);
   await reel.tape?.moment('the run begins');
+  chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));
   const { result, exitCode } = await performTask(
     {
       agent,
@@ -64,26 +112,90 @@ export async function run(
       system,
       prompt: reel.isReplay ? asked : reel.fact('prompt', () => asked),
       pricing,
-      permission: new Permission(flags.mode, flags.allow, isAttended),
+      permission,
       limits,
-      allowUnpriced: flags.allowUnpriced,
-      context: contextPolicy(
-        context,
-        reel.blobs(() => blobsFor(io.env)),
-      ),
+      // What tells its cost is held to the limit by being told of it.
+      allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
+      ...(delegate === undefined && {
+        context: contextPolicy(
+          context,
+          reel.blobs(() => blobsFor(io.env)),
+        ),
+      }),
       attended: isAttended,
       form: flags.form,
       verbose: flags.verbose,
-      header: [...headerOf({ agent, flags, folder, tools, instructions, isAttended }, io), ...reel.note],
+      header: [
+        ...headerOf(
+          { agent, flags: { ...flags, mode: permission.mode }, folder, tools, instructions, isAttended },
+          io,
+        ),
+        ...reel.note,
+      ],
       folder: shortPath(folder, io.env),
-      failure: failureContext(settings, agent, io),
+      failure:
+        delegate === undefined
+          ? failureContext(settings, agent, io)
+          : { host: agent.provider, model: agent.model, provider: agent.provider },
       ...(keyboard !== undefined && { keyboard }),
+      ...(chosen !== undefined && { session: sessionOf(chosen, resumes) }),
       ...(reel.tape !== undefined && { tape: reel.tape }),
     },
     io,
   );
+  await delegate?.close();
+  // The first words of an attachment say nothing about what was asked.
+  const title = chosen?.status === undefined && flags.attach.length > 0 ? words.join(' ') : '';
+  if (title !== '') await chosen?.sessions.store.rename(chosen.id, title).catch(() => false);
   const ended = reel.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+function sessionOf({ id, sessions: { store } }: ChosenSession, resumes: boolean): TaskSession {
+  return { id, store, resumes };
+}
+
+export function noteOf(flags: RunFlags, folder: string, { provider, model }: Settings): SessionNote {
+  return {
+    folder,
+    model: `${provider.value}:${model.value}`,
+    ...(flags.baseURL !== undefined && { baseURL: flags.baseURL }),
+    ...(flags.api !== undefined && { api: flags.api }),
+  };
+}
+
+/** The program that does the work instead of a model, when one was asked for. */
+async function delegateOf(
+  { flags, reel }: Pick<Order, 'flags' | 'reel'>,
+  folder: string,
+  limits: Limits,
+  io: Io,
+): Promise<DelegatedLoop | undefined> {
+  const { backend: name, model, mode } = flags;
+  if (name === undefined) return undefined;
+  if (reel.tape !== undefined)
+    throw new UsageError(
+      'A program cannot be recorded or replayed.',
+      'Leave out --backend, or the cassette.',
+    );
+  const own = model === undefined ? {} : { model };
+  return delegateTo({ name, folder, mode, limits, pricing: () => undefined, env: io.env, ...own });
+}
+
+async function ownModel(
+  settings: Settings,
+  flags: RunFlags,
+  reel: Reel,
+): Promise<{ agent: Agent; pricing: Pricing }> {
+  const { agent, provider } = await makeAgent(settings, flags.api, reel.link(settings.file.values));
+  return { agent, pricing: await pricingOf(settings, agent, provider) };
+}
+
+/** What the person wants a program to be told besides. */
+function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
+  return [system, appendSystem].flatMap((given) =>
+    given === undefined ? [] : [textOrFile(given, io.cwd())],
+  );
 }
 
 /** A command's output is cut at once where the rest of it could not be read anyway. */
@@ -200,7 +312,7 @@ function headerOf({ agent, flags, folder, tools, instructions, isAttended }: Hea
   ];
 }
 
-function failureContext(settings: Settings, agent: Agent, io: Io): Omit<FailureContext, 'verbose'> {
+export function failureContext(settings: Settings, agent: Agent, io: Io): Omit<FailureContext, 'verbose'> {
   const key = keyOf(settings, agent.provider, io.env);
   return {
     host: hostOf(settings),

@@ -1,0 +1,20 @@
+import type { LivePlay } from '@cobbler/agent/testing';
+import { framesOf, LiveStream, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+
+/** An answer that comes in so many pieces, one after another. */
+export function slowly(text: string, count: number, everyMs: number): LivePlay {
+  const answer = scriptAnswer([text], { model: 'claude-test' });
+  const frames = framesOf(plays(answer, { steps: tell(answer, count) }), claudeTesting);
+  const stream = new LiveStream();
+  let timer: NodeJS.Timeout | undefined;
+  const send = (index: number) => {
+    const frame = frames[index];
+    if (frame === undefined) return stream.end();
+    stream.send(frame);
+    timer = setTimeout(() => send(index + 1), everyMs);
+  };
+  send(0);
+  void stream.left.then(() => clearTimeout(timer));
+  return { type: 'live', stream };
+}

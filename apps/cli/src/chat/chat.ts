@@ -1,0 +1,395 @@
+import type { Harness, UserPart } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { visible } from '../escape.ts';
+import { plural } from '../figures.ts';
+import type { Io, RawKeyboard } from '../io.ts';
+import type { Screen } from '../screen.ts';
+import type { Style } from '../style.ts';
+import { wrap } from '../text-width.ts';
+import { UsageError } from '../usage-error.ts';
+import { Conversation } from './conversation.ts';
+import { headerLines, statusFacts } from './facts.ts';
+import type { ChatEar, ChatHost } from './host.ts';
+import { inputView } from './input-view.ts';
+import type { ChatKey } from './key.ts';
+import { plainKeys } from './key.ts';
+import { readKeys } from './key-reader.ts';
+import { LivePage } from './live-page.ts';
+import type { PromptHistory } from './prompt-history.ts';
+import { Prompter } from './prompter.ts';
+import { withReferences } from './references.ts';
+import { ShellDesk } from './shell-desk.ts';
+import type { CommandDesk } from './slash-command.ts';
+import { runCommand } from './slash-commands.ts';
+
+/** What a chat is made of. */
+export interface ChatParts {
+  readonly io: Io;
+  readonly keyboard: RawKeyboard;
+  readonly screen: Screen;
+  readonly style: Style;
+  readonly host: ChatHost;
+  readonly history: PromptHistory;
+  /** A session to go on with. */
+  readonly sessionId?: string;
+  /** Said at once. */
+  readonly prompt?: readonly UserPart[];
+}
+
+/** A key so soon after a question came was typed for something else, in milliseconds. */
+const reactionMs = 500;
+/** The second Ctrl-C within this time leaves, in milliseconds. */
+const againMs = 2000;
+
+const pasting = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
+
+/** A conversation at a terminal: what is typed below the page goes to it, what comes of it is added to the page. */
+export class Chat {
+  readonly #parts: ChatParts;
+  readonly #page: LivePage;
+  readonly #prompter: Prompter;
+  readonly #done = Promise.withResolvers<number>();
+  #conversation: Conversation;
+  #stopKeys = () => {};
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+  /** What is said when the run is over: no turn was left to hear it. */
+  readonly #next: string[] = [];
+  readonly #shell: ShellDesk;
+  #commands: Promise<void> = Promise.resolve();
+  #link: string | undefined;
+  #notice = '';
+  #isOver = false;
+
+  constructor(parts: ChatParts) {
+    this.#parts = parts;
+    const { io, screen, history, host } = parts;
+    this.#page = new LivePage(io.stdout, screen, io.clock);
+    this.#prompter = new Prompter(history, host.folder);
+    this.#shell = new ShellDesk({
+      style: parts.style,
+      place: { folder: host.folder, env: io.env },
+      show: (lines) => this.#isOver || this.#page.lines(lines),
+      changed: () => this.#draw(),
+    });
+    this.#conversation = this.#opened(parts.sessionId);
+  }
+
+  /** Talks until the person leaves. Returns the exit code. */
+  async run(): Promise<number> {
+    const { io, keyboard, sessionId, prompt } = this.#parts;
+    const stops = [
+      io.stdout.onResize(() => this.#draw()),
+      // Keys come as keys; this is somebody who wants the process to end.
+      io.onInterrupt(() => this.#leave(130)),
+      io.onBrokenPipe(() => this.#leave()),
+    ];
+    io.stdout.write(pasting.on);
+    this.#page.lines(this.#header());
+    if (sessionId !== undefined) await this.#recall();
+    this.#stopKeys = readKeys(keyboard, io.clock, (keys) => this.#press(keys));
+    this.#draw();
+    if (prompt !== undefined) this.#conversation.say(prompt);
+    const code = await this.#done.promise;
+    for (const stop of stops) stop();
+    return code;
+  }
+
+  #header(): string[] {
+    const { host, style, screen } = this.#parts;
+    return headerLines(host, this.#conversation.harness.sessionId, style, screen.columns());
+  }
+
+  async #recall(): Promise<void> {
+    try {
+      const { sessionId } = this.#conversation.harness;
+      this.#conversation.recall(await this.#parts.host.past(sessionId));
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  #opened(sessionId: string | undefined): Conversation {
+    return this.#over((conversation) => this.#parts.host.open(sessionId, this.#earOf(conversation)));
+  }
+
+  /** A conversation over a harness. What the one before still says is not heard any more. */
+  #over(open: (conversation: Conversation) => Harness): Conversation {
+    const { io, host, screen, style } = this.#parts;
+    return new Conversation(
+      {
+        io,
+        host,
+        screen,
+        style,
+        page: this.#page,
+        changed: () => this.#draw(),
+        ended: () => this.#ended(),
+      },
+      open,
+    );
+  }
+
+  #earOf(conversation: Conversation): ChatEar {
+    return {
+      handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.hear(event) },
+      onTrouble: (message) => {
+        const words = `${visible(message)} The chat goes on without being kept.`;
+        this.#page.lines([this.#parts.style.yellow(words)]);
+      },
+      onLost: () => {
+        this.#link = 'reconnecting…';
+        this.#draw();
+      },
+      onBack: (events) => {
+        this.#link = undefined;
+        const { style } = this.#parts;
+        const what = events === 0 ? 'connected again' : `caught up ${plural(events, 'event')}`;
+        this.#page.lines([style.dim(`${style.marks.bullet} ${what}`)]);
+        this.#draw();
+      },
+    };
+  }
+
+  #conversationIs(conversation: Conversation): boolean {
+    return !this.#isOver && this.#conversation === conversation;
+  }
+
+  #ended(): void {
+    if (this.#isOver) return;
+    const next = this.#next.shift();
+    if (next !== undefined) this.#say(next);
+    this.#draw();
+  }
+
+  #press(keys: readonly ChatKey[]): void {
+    for (const key of keys) {
+      if (this.#isOver) return;
+      try {
+        this.#key(key);
+      } catch (error) {
+        this.#complain(error);
+      }
+    }
+    if (keys.length > 0) this.#draw();
+  }
+
+  #key(key: ChatKey): void {
+    if (key.type !== 'interrupt') this.#notice = '';
+    switch (key.type) {
+      case 'interrupt':
+        return this.#interrupt();
+      case 'suspend':
+        return this.#suspend();
+      case 'redraw':
+        return this.#redraw();
+      case 'expand':
+        return this.#expand();
+      case 'end_of_input':
+        if (this.#prompter.isEmpty) this.#leave();
+        return;
+    }
+    if (this.#answers(key)) return;
+    const said = this.#prompter.key(key);
+    if (said !== undefined) this.#enter(said);
+  }
+
+  /**
+   * A question takes single letters that mean something to it while nothing is typed, and none that was under way when
+   * it came. Everything else begins a message.
+   */
+  #answers(key: ChatKey): boolean {
+    const { dialog, askedAt } = this.#conversation;
+    if (dialog === undefined || this.#prompter.isBusy) return false;
+    if (!dialog.isTyping) {
+      const isLetter = key.type === 'text' && dialog.knows(key.text);
+      const isEarly = this.#parts.io.clock.now() - askedAt < reactionMs;
+      if (!isLetter || !this.#prompter.isEmpty || isEarly) return false;
+    }
+    for (const plain of plainKeys(key)) dialog.key(plain);
+    return true;
+  }
+
+  #interrupt(): void {
+    const { clock } = this.#parts.io;
+    if (this.#shell.stop()) return;
+    if (this.#conversation.isRunning) {
+      // Whoever stops the run also takes back what was to come after it.
+      this.#next.length = 0;
+      this.#conversation.cancel();
+      return;
+    }
+    if (this.#prompter.clear()) return;
+    if (clock.now() - this.#interruptedAt < againMs) return this.#leave();
+    this.#interruptedAt = clock.now();
+    this.#notice = 'Ctrl-C again leaves';
+  }
+
+  #suspend(): void {
+    const { io, keyboard } = this.#parts;
+    this.#page.leave();
+    io.stdout.write(pasting.off);
+    keyboard.suspend(() => {
+      io.stdout.write(pasting.on);
+      this.#draw();
+    });
+  }
+
+  /** The page is what the terminal shows; only what is drawn again and again can be drawn anew. */
+  #redraw(): void {
+    this.#page.leave();
+    this.#parts.io.stdout.write('\x1b[H\x1b[2J');
+    this.#draw();
+  }
+
+  #expand(): void {
+    const { lastResult } = this.#conversation.ledger;
+    const { style } = this.#parts;
+    if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed anything yet.')]);
+    const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`));
+    const lines = visible(text.join('\n')).trimEnd().split('\n');
+    this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...lines.map((line) => `  ${line}`)]);
+  }
+
+  #enter(text: string): void {
+    const line = text.trim();
+    if (line.startsWith('/') && !line.includes('\n')) return this.#command(line);
+    if (line.startsWith('!') && line.length > 1) return this.#shell.run(line.slice(1));
+    if (line === '') return;
+    if (!this.#conversation.isRunning) return this.#say(text);
+    if (this.#conversation.steer(text)) return;
+    this.#next.push(text);
+    this.#page.lines([this.#parts.style.dim(`↳ next: ${visible(line)}`)]);
+  }
+
+  #say(text: string): void {
+    const { parts, missing } = withReferences(text, this.#parts.host.folder);
+    this.#conversation.say([...parts, ...this.#shell.takeOutput()]);
+    if (missing.length > 0) {
+      const names = missing.map((name) => visible(name)).join(', ');
+      this.#page.lines([this.#parts.style.yellow(`  no such file, sent as words: ${names}`)]);
+    }
+  }
+
+  #command(line: string): void {
+    this.#page.lines(['', this.#parts.style.dim(visible(line))]);
+    // One after the other: what one says about the conversation holds for the next.
+    this.#commands = this.#commands
+      .then(() => runCommand(line, this.#desk()))
+      .catch((error) => this.#complain(error))
+      .finally(() => this.#draw());
+  }
+
+  #desk(): CommandDesk {
+    const { io, host, style, screen } = this.#parts;
+    return {
+      io,
+      host,
+      style,
+      conversation: this.#conversation,
+      columns: () => screen.columns(),
+      say: (lines) => this.#page.lines(lines),
+      pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#after(onPick(name))),
+      ask: (question, onYes) => this.#prompter.ask(question, () => this.#after(onYes())),
+      open: (sessionId) => this.#open(sessionId),
+      adopt: (harness) => this.#adopt(harness),
+      copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
+      leave: () => this.#leave(),
+    };
+  }
+
+  #after(done: void | Promise<void>): void {
+    Promise.resolve(done)
+      .catch((error) => this.#complain(error))
+      .finally(() => this.#draw());
+  }
+
+  async #open(sessionId: string | undefined): Promise<void> {
+    const before = this.#conversation;
+    const isSame = sessionId === before.harness.sessionId;
+    await before.harness.close();
+    this.#conversation = this.#opened(sessionId);
+    if (!isSame) this.#page.lines(['', ...this.#header()]);
+    if (sessionId === undefined) return;
+    if (isSame) this.#conversation.remember(await this.#parts.host.past(sessionId));
+    else await this.#recall();
+  }
+
+  async #adopt(harness: Harness): Promise<void> {
+    const before = this.#conversation;
+    this.#parts.host.adopt(harness, before.harness.sessionId);
+    // Its events come to whoever heard those of the one it was made from.
+    await before.harness.close();
+    await harness.close();
+    this.#conversation = this.#opened(harness.sessionId);
+    this.#conversation.remember(await this.#parts.host.past(harness.sessionId));
+  }
+
+  #complain(error: unknown): void {
+    const { style, screen } = this.#parts;
+    const { message } = AgentError.from(error);
+    const advice = error instanceof UsageError ? error.advice : [];
+    const [first = '', ...rest] = wrap(visible(message), screen.columns() - 3);
+    const lines = advice.flatMap((line) => wrap(visible(line), screen.columns() - 3));
+    this.#page.lines([
+      `${style.red(style.marks.failed)} ${first}`,
+      ...rest.map((line) => `  ${line}`),
+      ...lines.map((line) => style.dim(`  ${line}`)),
+    ]);
+  }
+
+  #draw(): void {
+    if (this.#isOver) return;
+    const { screen, style } = this.#parts;
+    const { above } = this.#conversation;
+    const view = this.#prompter.view;
+    const isRunning = this.#conversation.isRunning;
+    const placeholder =
+      this.#conversation.dialog !== undefined
+        ? 'a letter above answers; a message steers the run'
+        : isRunning
+          ? 'say something to steer the run'
+          : 'what is to be done?  /help  @file  !shell';
+    const shell = this.#shell.isRunning ? [style.dim('a shell line is running · Ctrl-C stops it')] : [];
+    const question = view.question === undefined ? [] : [style.yellow(`  ${view.question}?   y yes   n no`)];
+    this.#page.live(
+      inputView(
+        {
+          editor: view.editor,
+          above: [...above, ...shell, ...question],
+          ...(view.menu !== undefined && { menu: view.menu }),
+          ...(view.search !== undefined && { search: view.search }),
+          status: this.#status(),
+          hint: 'Alt-Enter new line',
+          placeholder,
+        },
+        style,
+        screen.columns(),
+      ),
+    );
+  }
+
+  #status(): string[] {
+    const { host, style } = this.#parts;
+    return [
+      ...(this.#notice === '' ? [] : [style.yellow(this.#notice)]),
+      ...(this.#link === undefined ? [] : [style.yellow(this.#link)]),
+      ...statusFacts(host, this.#conversation.ledger, style),
+    ];
+  }
+
+  #leave(code = 0): void {
+    if (this.#isOver) return;
+    const { io, host, style, keyboard } = this.#parts;
+    const { harness, ledger } = this.#conversation;
+    this.#stopKeys();
+    this.#shell.stop();
+    this.#isOver = true;
+    const closed = this.#conversation.leave();
+    this.#page.leave();
+    io.stdout.write(pasting.off);
+    keyboard.close();
+    const wayBack = ledger.seq === 0 ? undefined : host.wayBack(harness.sessionId);
+    if (wayBack !== undefined) io.stdout.write(`${style.dim(`go on: ${wayBack}`)}\n`);
+    void closed.catch(() => undefined).then(() => this.#done.resolve(code));
+  }
+}

@@ -1,0 +1,319 @@
+import type {
+  ApprovalAnswer,
+  ApprovalRequestedEvent,
+  Event,
+  FinishedEvent,
+  Harness,
+  Run,
+  RunEvent,
+  UserPart,
+} from '@cobbler/agent';
+import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
+import { ApprovalDialog } from '../approval-dialog.ts';
+import { CallBook } from '../call-book.ts';
+import { closingLines, markOf } from '../closing.ts';
+import { visible } from '../escape.ts';
+import { formatMs, formatUsd, plural } from '../figures.ts';
+import type { Io } from '../io.ts';
+import { pastLines, promptLines } from '../past-lines.ts';
+import type { RuledCall } from '../permission-rule.ts';
+import { ruleToOffer, widerRule } from '../permission-rule.ts';
+import type { Page } from '../run-view.ts';
+import { RunView } from '../run-view.ts';
+import type { Screen } from '../screen.ts';
+import type { Style } from '../style.ts';
+import type { ChatHost } from './host.ts';
+import { Ledger } from './ledger.ts';
+
+/** What a conversation is shown with, and who wants to know of it. */
+export interface ConversationPorts {
+  readonly io: Io;
+  readonly host: ChatHost;
+  readonly page: Page;
+  readonly screen: Screen;
+  readonly style: Style;
+  /** What stands below the page has changed. */
+  changed(): void;
+  /** A run is over: the next thing may be said. */
+  ended(status: FinishedEvent['status']): void;
+}
+
+/** Lines of the past that are shown when a session is gone on with. */
+const mostPast = 200;
+
+/**
+ * One conversation as a person sees it: what is said goes to the harness, what happens comes from its events, whoever
+ * began it. It knows of the harness what its interface says and no more.
+ */
+export class Conversation {
+  readonly ledger: Ledger = new Ledger();
+  readonly harness: Harness;
+  readonly #ports: ConversationPorts;
+  readonly #dialog: ApprovalDialog;
+  readonly #answers = new Map<string, ApprovalAnswer>();
+  #calls: CallBook;
+  #view: RunView | undefined;
+  #run: Run | undefined;
+  #runId: string | undefined;
+  #activity: readonly string[] = [];
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** What was said during the run and is not told by an event yet. */
+  #steered = 0;
+
+  /** `open` makes the harness, whose events come to {@link hear}. */
+  constructor(ports: ConversationPorts, open: (conversation: Conversation) => Harness) {
+    this.#ports = ports;
+    this.#calls = this.#newBook();
+    this.#dialog = this.#newDialog();
+    this.harness = open(this);
+  }
+
+  /** A run is under way, whoever began it. */
+  get isRunning(): boolean {
+    return this.#view !== undefined || this.#run !== undefined;
+  }
+
+  /** What stands above the input: a question, or what is going on. */
+  get above(): readonly string[] {
+    return this.#dialog.open ? this.#dialog.footer() : this.#activity;
+  }
+
+  /** Somebody is being asked. */
+  get dialog(): ApprovalDialog | undefined {
+    return this.#dialog.open ? this.#dialog : undefined;
+  }
+
+  /** Since when, by the clock: a key that comes at the same moment was meant for something else. */
+  get askedAt(): number {
+    return this.#askedAt;
+  }
+
+  /** Takes in what happened before. */
+  remember(past: readonly Event[]): void {
+    for (const event of past) {
+      this.ledger.hear(event);
+      if (event.type === 'assistant') this.#calls.answered(event);
+    }
+  }
+
+  /** Takes in what happened before, and shows the end of it. */
+  recall(past: readonly Event[]): void {
+    this.remember(past);
+    const { page, style } = this.#ports;
+    const view = { style, columns: this.#ports.screen.columns(), tty: true, verbose: false };
+    const lines = pastLines(past, this.#newBook(), view);
+    const left = lines.length - mostPast;
+    if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier line')}`)]);
+    page.lines(lines.slice(-mostPast));
+    for (const request of this.ledger.asked.values()) this.#ask(request);
+  }
+
+  /** Says something and lets the model work. */
+  say(content: readonly UserPart[]): void {
+    const { page, style } = this.#ports;
+    page.lines(['', ...promptLines(content, { style })]);
+    this.#dialog.close();
+    this.#follow((runId) => this.harness.prompt(content, { runId }));
+  }
+
+  /** Goes on where the conversation stopped. */
+  resume(): void {
+    const answers = [...this.#answers].map(([approvalId, answer]) => ({ approvalId, ...answer }));
+    this.#answers.clear();
+    this.#follow((runId) => this.harness.resume({ answers, runId }));
+  }
+
+  /** Says something during a run. False: no turn will follow that could hear it. */
+  steer(text: string): boolean {
+    if (!this.harness.steer(text)) return false;
+    const { page, style } = this.#ports;
+    this.#steered += 1;
+    page.lines([style.dim(`↳ queued: ${visible(text)}`)]);
+    return true;
+  }
+
+  /** Stops what is under way. */
+  cancel(): void {
+    this.#dialog.close();
+    this.#view?.stopping();
+    if (this.harness.cancel()) return;
+    // It is somebody else's run, or one whose end was never told: only watching it can be stopped.
+    this.#view?.end('not watched any more');
+    this.#view = undefined;
+    this.#run = undefined;
+    this.#activity = [];
+    this.#ports.ended('cancelled');
+  }
+
+  /** Shows nothing any more and stops what is under way. Resolves when nothing runs any more. */
+  leave(): Promise<void> {
+    this.#dialog.close();
+    const view = this.#view;
+    this.#view = undefined;
+    this.#run = undefined;
+    view?.end('cancelled');
+    return this.harness.close();
+  }
+
+  hear(event: RunEvent): void {
+    if (isStored(event)) this.ledger.hear(event);
+    switch (event.type) {
+      case 'user':
+        this.#heardUser(event);
+        break;
+      case 'approval_requested':
+        this.#ask(event);
+        break;
+      case 'approval_decided':
+        this.#dialog.withdraw(event.approvalId);
+        break;
+    }
+    if (event.type === 'finished') return this.#finished(event);
+    if (this.#view === undefined && !beginsRun(event)) return;
+    this.#viewOf().event(event);
+  }
+
+  #heardUser(event: Extract<Event, { type: 'user' }>): void {
+    const isOwn = event.steer === true ? this.#steered > 0 : event.runId === this.#runId;
+    if (event.steer === true && isOwn) this.#steered -= 1;
+    if (!isOwn) this.#ports.page.lines(['', ...promptLines(event.content, this.#ports)]);
+  }
+
+  #follow(start: (runId: string) => Run): void {
+    this.#steered = 0;
+    // Known before the first event comes, which may be at once.
+    this.#runId = systemRuntime.id();
+    this.#ports.host.local?.undo.begin(this.harness.sessionId, this.#runId);
+    this.#viewOf();
+    const run = start(this.#runId);
+    this.#run = run;
+    void run.result.then((result) => {
+      if (this.#run !== run) return;
+      // It was refused, or lost: no event says so.
+      this.#close(result);
+    });
+  }
+
+  #finished(event: FinishedEvent): void {
+    const { error, ...rest } = event;
+    this.#close({ ...rest, ...(error !== undefined && { error: new AgentError(error) }) });
+  }
+
+  #close(result: Parameters<typeof closingLines>[0]['result']): void {
+    const { page, style, screen, host } = this.#ports;
+    this.#view?.end(markOf(result.status));
+    this.#view = undefined;
+    this.#run = undefined;
+    this.#activity = [];
+    if (result.status !== 'waiting') this.#dialog.close();
+    const task = {
+      form: 'people',
+      verbose: false,
+      limits: host.limits,
+      failure: host.failure,
+      permission: { unasked: [] },
+    } as const;
+    if (result.status === 'complete') page.lines(['', this.#shortClosing(result)]);
+    else if (result.status !== 'waiting' || !this.#dialog.open)
+      page.lines(closingLines({ result, task, calls: this.#calls }, style, screen.columns()));
+    // One that waits goes on with the calls it has.
+    if (result.status !== 'waiting') this.#calls = this.#newBook();
+    this.#ports.ended(result.status);
+  }
+
+  #shortClosing({ metrics }: Pick<FinishedEvent, 'metrics'>): string {
+    const { style } = this.#ports;
+    const files = this.#calls.changes.size;
+    const facts = [
+      `${style.marks.ok} ${formatMs(metrics.durationMs)}`,
+      ...(metrics.usd === undefined ? [] : [formatUsd(metrics.usd)]),
+      ...(files === 0 ? [] : [`${plural(files, 'file')} changed`]),
+    ];
+    return style.dim(facts.join(` ${style.marks.dot} `));
+  }
+
+  #viewOf(): RunView {
+    if (this.#view !== undefined) return this.#view;
+    const { io, page, screen, style, host } = this.#ports;
+    const terminal: Page = {
+      text: (text) => page.text(text),
+      lines: (lines) => page.lines(lines),
+      close: () => page.close(),
+      footer: (lines) => {
+        this.#activity = lines;
+        this.#ports.changed();
+      },
+    };
+    const look = { screen, style };
+    this.#view = new RunView({
+      io,
+      terminal,
+      calls: this.#calls,
+      answer: look,
+      report: look,
+      model: host.model.name,
+      quiet: false,
+      verbose: false,
+      steady: true,
+    });
+    return this.#view;
+  }
+
+  #ask(request: ApprovalRequestedEvent): void {
+    if (!this.#dialog.open) this.#askedAt = this.#ports.io.clock.now();
+    this.#dialog.ask(request);
+    this.#ports.changed();
+  }
+
+  /** While the run is there it takes the answer; one that ended for want of it is gone on with when all are there. */
+  #answer(approvalId: string, answer: ApprovalAnswer): void {
+    this.#askedAt = this.#ports.io.clock.now();
+    if (this.#run?.answer(approvalId, answer) === true) return;
+    this.#answers.set(approvalId, answer);
+    const open = [...this.ledger.asked.keys()].filter((id) => !this.#answers.has(id));
+    if (open.length === 0 && !this.isRunning) this.resume();
+  }
+
+  #newBook(): CallBook {
+    return new CallBook(this.#ports.host.known);
+  }
+
+  #newDialog(): ApprovalDialog {
+    const { host, page, screen, style } = this.#ports;
+    return new ApprovalDialog({
+      style,
+      columns: () => screen.columns(),
+      folder: host.place,
+      show: (lines) => page.lines(['', ...lines]),
+      answer: (approvalId, answer) => this.#answer(approvalId, answer),
+      offers: (call) => (host.local === undefined ? [] : offersOf(call)),
+      allowAlways: (rule) => this.#keep(rule),
+      changed: () => this.#ports.changed(),
+    });
+  }
+
+  #keep(rule: string): void {
+    const { host, page, style } = this.#ports;
+    host.local?.permission.allow(rule);
+    host.local?.keepRule(rule).then(
+      (path) => page.lines([style.dim(`  kept in ${visible(path)}: ${visible(rule)}`)]),
+      (error) =>
+        page.lines([style.yellow(`  for this chat only: ${visible(AgentError.from(error).message)}`)]),
+    );
+  }
+}
+
+/** What is told of a run that nobody here began; a word that comes late begins none. */
+function beginsRun(event: RunEvent): boolean {
+  if (isStored(event)) return event.type !== 'approval_decided';
+  return event.type === 'started' || event.type === 'text_delta';
+}
+
+function offersOf(call: RuledCall) {
+  const exact = ruleToOffer(call);
+  const wider = widerRule(call);
+  return [
+    ...(exact === undefined ? [] : [{ key: 'a', rule: exact, words: `always ${exact}` }]),
+    ...(wider === undefined ? [] : [{ key: 'p', rule: wider, words: `always ${wider}` }]),
+  ];
+}

@@ -1,0 +1,100 @@
+import { addUsage, noUsage } from '@cobbler/agent';
+import { formatCount, formatUsd, plural } from '../figures.ts';
+import type { Style } from '../style.ts';
+import type { ChatHost } from './host.ts';
+import type { Ledger, Turn } from './ledger.ts';
+
+/** What a conversation cost: money, tokens by kind, what was cached and wasted, and a bar per turn. */
+export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
+  const { turns, usd } = ledger;
+  if (turns.length === 0) return [style.dim('Nothing was asked yet, so it cost nothing.')];
+  const all = turns.reduce((sum, { usage }) => addUsage(sum, usage), noUsage);
+  const wasted = turns.reduce((sum, turn) => addUsage(sum, turn.wasted), noUsage);
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = all;
+  const share = inputTokens === 0 ? 0 : Math.round((100 * cacheReadTokens) / inputTokens);
+  const { dot } = style.marks;
+  return [
+    row(
+      'cost',
+      `${usd === undefined ? 'unknown: a price is missing' : formatUsd(usd)} ${dot} ${plural(turns.length, 'turn')}`,
+      style,
+    ),
+    row(
+      'input',
+      `${formatCount(inputTokens)} ${dot} ${formatCount(cacheReadTokens)} from the cache (${share}%) ${dot} ${formatCount(cacheWriteTokens)} written to it`,
+      style,
+    ),
+    row(
+      'output',
+      `${formatCount(outputTokens)}${reasoningTokens > 0 ? ` ${dot} ${formatCount(reasoningTokens)} to think` : ''}`,
+      style,
+    ),
+    row('wasted', `${formatCount(wasted.inputTokens + wasted.outputTokens)} in attempts that failed`, style),
+    row('turns', bars(turns, style), style),
+    row('limit', limitText(host), style),
+  ];
+}
+
+/** How full the model's window is. */
+export function contextLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
+  const used = ledger.contextTokens;
+  const most = host.model.contextTokens;
+  const size = most === undefined ? '' : ` of ${formatCount(most)} (${Math.round((100 * used) / most)}%)`;
+  return [
+    row('window', `${formatCount(used)}${size} tokens, as the model counted them last`, style),
+    ...(most === undefined ? [] : [row('', meter(used / most, style), style)]),
+    row(
+      'events',
+      `${ledger.seq} ${style.marks.dot} ${plural(ledger.runs.length, 'prompt')} ${style.marks.dot} ${plural(ledger.turns.length, 'answer')}`,
+      style,
+    ),
+    row(
+      'room',
+      ledger.compactions === 0
+        ? 'nothing was left out yet'
+        : `made ${plural(ledger.compactions, 'time')}: older messages gave way to a summary`,
+      style,
+    ),
+  ];
+}
+
+/** The share of the window that is used: `12.3k/200k 6%`, yellow from 70 %, red from 90 %. */
+export function windowFact(ledger: Ledger, host: ChatHost, style: Style): string {
+  const used = ledger.contextTokens;
+  const most = host.model.contextTokens;
+  if (most === undefined) return `${formatCount(used)} tokens`;
+  const share = Math.round((100 * used) / most);
+  const text = `${formatCount(used)}/${formatCount(most)} ${share}%`;
+  return share >= 90 ? style.red(text) : share >= 70 ? style.yellow(text) : text;
+}
+
+function row(name: string, text: string, style: Style): string {
+  return `  ${style.dim(name.padEnd(8))}${text}`;
+}
+
+const steps = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as const;
+const mostBars = 40;
+
+/** A bar per turn, as high as what it cost, or what it used where prices are unknown. */
+function bars(turns: readonly Turn[], style: Style): string {
+  const last = turns.slice(-mostBars);
+  const sizes = last.map(({ usage, usd }) => usd ?? usage.inputTokens + usage.outputTokens);
+  const highest = Math.max(...sizes);
+  const signs = style.marks.dot === '·' ? steps.unicode : steps.ascii;
+  const line = sizes.map((size) => signs[highest === 0 ? 0 : Math.ceil((size / highest) * 7)] ?? '').join('');
+  const hasPrices = last.every(({ usd }) => usd !== undefined);
+  const top = hasPrices ? formatUsd(highest) : `${formatCount(highest)} tokens`;
+  return `${style.cyan(line)}  the highest ${top}`;
+}
+
+function meter(share: number, style: Style): string {
+  const width = 40;
+  const full = Math.max(0, Math.min(width, Math.round(share * width)));
+  const [on, off] = style.marks.dot === '·' ? ['█', '░'] : ['#', '.'];
+  return `${style.cyan((on ?? '').repeat(full))}${style.dim((off ?? '').repeat(width - full))}`;
+}
+
+function limitText({ limits: { turns, usd } }: ChatHost): string {
+  const money = usd === undefined ? 'no limit on money (--max-usd)' : `at most ${formatUsd(usd)}`;
+  return `${money}, ${plural(turns, 'turn')} for each prompt`;
+}

@@ -1,0 +1,66 @@
+import type { Event, Harness, HarnessHandler, Tool } from '@cobbler/agent';
+import type { FailureContext } from '../failure.ts';
+import type { Permission } from '../permission.ts';
+import type { SessionRow } from '../session-lines.ts';
+import type { UndoBook } from './undo-book.ts';
+
+/** The model that answers, as far as it is known here. */
+export interface ChatModel {
+  readonly name: string;
+  /** Size of its window, when known. */
+  readonly contextTokens?: number;
+}
+
+/** A model to choose. */
+export interface ModelChoice {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What hears a conversation: its events, and whether it is in touch. */
+export interface ChatEar {
+  readonly handler: HarnessHandler;
+  onLost(reason: string): void;
+  onBack(events: number): void;
+  /** What happens is not kept any more. */
+  onTrouble(message: string): void;
+}
+
+/** What only a conversation on this machine has. */
+export interface LocalParts {
+  readonly tools: readonly Tool[];
+  readonly permission: Permission;
+  readonly undo: UndoBook;
+  models(): readonly ModelChoice[];
+  /** @throws UsageError, or AgentError `invalid`, for a model that cannot be asked. */
+  setModel(name: string): Promise<void>;
+  /** Writes a rule where the person wants it kept. Gives the file, as the person calls it. */
+  keepRule(rule: string): Promise<string>;
+}
+
+/** Where conversations are held: on this machine or on a server. A chat knows nothing else of them. */
+export interface ChatHost {
+  /** Such as `cobbler`, model, folder. */
+  readonly header: readonly string[];
+  /** Where files are attached from and shell lines run. */
+  readonly folder: string;
+  /** The folder as the person calls it, and what else the status line says of the place. */
+  readonly place: string;
+  readonly model: ChatModel;
+  readonly permissionWord: string;
+  readonly limits: { readonly turns: number; readonly usd?: number };
+  readonly failure: Omit<FailureContext, 'verbose'>;
+  /** Tools by which calls are named; a server may have others. */
+  readonly known: readonly Tool[];
+  /** Absent on a server. */
+  readonly local?: LocalParts;
+  /** A conversation to go on with, or a new one. */
+  open(sessionId: string | undefined, ear: ChatEar): Harness;
+  /** A conversation that begins like this one. */
+  adopt(harness: Harness, from: string): void;
+  past(sessionId: string): Promise<readonly Event[]>;
+  sessions(): Promise<readonly SessionRow[]>;
+  /** How to come back to a conversation, as a command line; nothing when it is not kept. */
+  wayBack(sessionId: string): string | undefined;
+  close(): Promise<void>;
+}

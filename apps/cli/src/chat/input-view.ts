@@ -1,0 +1,127 @@
+import { oneLine } from '../escape.ts';
+import type { Style } from '../style.ts';
+import { clip, padEnd, widthOf } from '../text-width.ts';
+import type { EditorState } from './line-editor.ts';
+import type { LiveFooter } from './live-page.ts';
+import type { Menu } from './menu.ts';
+
+/** Everything that stands below the page. */
+export interface InputView {
+  readonly editor: EditorState;
+  /** What is going on, or what is asked: lines above the input. */
+  readonly above: readonly string[];
+  readonly menu?: Menu;
+  /** What is being looked for in the history; the input is what was found. */
+  readonly search?: string;
+  /** Facts, and what to say on the right when there is room. */
+  readonly status: readonly string[];
+  readonly hint: string;
+  /** Shown while nothing is typed. */
+  readonly placeholder: string;
+}
+
+const mostInputRows = 8;
+const mostMenuRows = 8;
+
+/** The lines below the page and the place of the cursor. Each line fits into one row. */
+export function inputView(view: InputView, style: Style, columns: number): LiveFooter {
+  const width = columns - 1;
+  const above = view.above.flatMap((line) => line.split('\n'));
+  const menu = view.menu === undefined ? [] : menuLines(view.menu, style, width);
+  const { rows, cursor } = inputRows(view.editor, width);
+  const first = Math.max(0, Math.min(cursor.row - mostInputRows + 1, rows.length - mostInputRows));
+  const shown = rows.slice(first, first + mostInputRows);
+  const mark =
+    view.search === undefined
+      ? `${style.cyan(style.marks.prompt)} `
+      : style.dim(`search ${clip(oneLine(view.search), 20, style.marks.ellipsis)}: `);
+  const markWidth = view.search === undefined ? 2 : widthOf(stripped(mark));
+  const input = shown.map((row, index) =>
+    index === 0 ? mark + clip(row, width - markWidth, '') : `  ${row}`,
+  );
+  const isEmpty = view.editor.text === '' && view.search === undefined;
+  if (isEmpty) input[0] = `${mark}${style.dim(clip(view.placeholder, width - 2, style.marks.ellipsis))}`;
+  const status = statusLine(view.status, view.hint, style, width);
+  const lines = [...above, ...menu, ...input, ...(status === '' ? [] : [status])];
+  const row = above.length + menu.length + cursor.row - first;
+  const indent = cursor.row === first ? markWidth : 2;
+  return { lines, cursor: { row, column: Math.min(width, cursor.column + indent) } };
+}
+
+/** What is typed, in rows that fit, and where the cursor is in them. Control characters are shown as what they are. */
+function inputRows(
+  { text, cursor }: EditorState,
+  width: number,
+): { rows: string[]; cursor: { row: number; column: number } } {
+  const room = Math.max(8, width - 2);
+  const rows: string[] = [];
+  let place = { row: 0, column: 0 };
+  let offset = 0;
+  for (const line of text.split('\n')) {
+    const upTo = cursor - offset;
+    const isHere = upTo >= 0 && upTo <= line.length;
+    const wrapped = rowsOf(shownText(line), room);
+    if (isHere) {
+      const before = rowsOf(shownText(line.slice(0, upTo)), room);
+      place = { row: rows.length + before.length - 1, column: widthOf(before.at(-1) ?? '') };
+    }
+    rows.push(...wrapped);
+    offset += line.length + 1;
+  }
+  return { rows, cursor: place };
+}
+
+function shownText(text: string): string {
+  // Blanks at both ends are typed and have to be seen as typed.
+  return oneLine(`|${text.replaceAll('\t', '    ')}|`).slice(1, -1);
+}
+
+function rowsOf(text: string, room: number): string[] {
+  const rows: string[] = [];
+  let rest = text;
+  while (widthOf(rest) > room) {
+    const piece = clip(rest, room, '');
+    rows.push(piece);
+    rest = rest.slice(piece.length || 1);
+  }
+  return [...rows, rest];
+}
+
+function menuLines({ items, chosen, title }: Menu, style: Style, width: number): string[] {
+  const first = Math.max(0, Math.min(chosen - mostMenuRows + 1, items.length - mostMenuRows));
+  const shown = items.slice(first, first + mostMenuRows);
+  const nameWidth = Math.min(
+    Math.floor(width / 2),
+    Math.max(0, ...shown.map(({ name }) => widthOf(oneLine(name)))),
+  );
+  const rows = shown.map(({ name, text = '' }, index) => {
+    const isChosen = first + index === chosen;
+    const left = padEnd(clip(oneLine(name), nameWidth, style.marks.ellipsis), nameWidth);
+    const room = width - nameWidth - 6;
+    const right = room > 8 ? clip(oneLine(text), room, style.marks.ellipsis) : '';
+    const mark = isChosen ? style.cyan(style.marks.prompt) : ' ';
+    return `  ${mark} ${isChosen ? style.bold(left) : left}  ${style.dim(right)}`.trimEnd();
+  });
+  const left = items.length - shown.length;
+  const more = left > 0 ? [style.dim(`    ${left} more`)] : [];
+  return [...(title === undefined ? [] : [style.dim(clip(`  ${title}`, width, ''))]), ...rows, ...more];
+}
+
+/** Facts on the left, the hint on the right; the hint goes first when there is no room, then facts from the right. */
+function statusLine(facts: readonly string[], hint: string, style: Style, width: number): string {
+  const separator = ` ${style.marks.dot} `;
+  for (let count = facts.length; count > 0; count -= 1) {
+    const left = facts.slice(0, count).join(separator);
+    const used = widthOf(stripped(left)) + 2;
+    if (used > width) continue;
+    const room = width - used - widthOf(hint) - 2;
+    const right = count === facts.length && room >= 0 ? ' '.repeat(room + 2) + hint : '';
+    return `  ${style.dim(left)}${style.dim(right)}`;
+  }
+  return '';
+}
+
+function stripped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours take no room.
+  return text.replaceAll(/\x1b\[\d+m/g, '');
+}

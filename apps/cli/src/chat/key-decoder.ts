@@ -1,0 +1,121 @@
+import type { ChatKey, KeyName } from './key.ts';
+
+/** Keys that came in, and the beginning of one that is not whole yet. */
+export interface Decoded {
+  readonly keys: readonly ChatKey[];
+  /** To be put before what comes next. */
+  readonly held: string;
+}
+
+const pasteBegins = '\x1b[200~';
+const pasteEnds = '\x1b[201~';
+
+const controls: Readonly<Record<string, KeyName>> = {
+  '\r': 'enter',
+  '\n': 'newline',
+  '\t': 'tab',
+  '\x7f': 'backspace',
+  '\b': 'backspace',
+  '\x01': 'home',
+  '\x02': 'left',
+  '\x03': 'interrupt',
+  '\x04': 'end_of_input',
+  '\x05': 'end',
+  '\x06': 'right',
+  '\x0b': 'delete_to_end',
+  '\x0c': 'redraw',
+  '\x0e': 'down',
+  '\x0f': 'expand',
+  '\x10': 'up',
+  '\x12': 'search',
+  '\x15': 'delete_to_start',
+  '\x17': 'delete_word',
+  '\x1a': 'suspend',
+};
+
+/** Escape sequences without their ESC, as xterm and those after it send them. */
+const sequences: Readonly<Record<string, KeyName>> = {
+  '[A': 'up',
+  '[B': 'down',
+  '[C': 'right',
+  '[D': 'left',
+  '[H': 'home',
+  '[F': 'end',
+  OA: 'up',
+  OB: 'down',
+  OC: 'right',
+  OD: 'left',
+  OH: 'home',
+  OF: 'end',
+  '[1~': 'home',
+  '[7~': 'home',
+  '[4~': 'end',
+  '[8~': 'end',
+  '[3~': 'delete',
+  '[Z': 'back_tab',
+  '[1;5C': 'word_right',
+  '[1;3C': 'word_right',
+  '[1;5D': 'word_left',
+  '[1;3D': 'word_left',
+  '[13;2u': 'newline',
+  '[13;3u': 'newline',
+  '[27;2;13~': 'newline',
+  '[27;3;13~': 'newline',
+  '\r': 'newline',
+  '\n': 'newline',
+  b: 'word_left',
+  f: 'word_right',
+  d: 'delete_to_end',
+  '\x7f': 'delete_word',
+  '\b': 'delete_word',
+};
+
+/** A whole escape sequence: CSI, SS3, or ESC and one character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keys are control characters.
+const wholeSequence = /^\x1b(\[[0-?]*[ -/]*[@-~]|O[\s\S]|[^[O])/;
+
+/**
+ * Reads what a chunk of raw terminal input means, after what an earlier one left. What is pasted is one key, whatever
+ * is in it. An ESC at the end is held: it may begin a sequence, or be a key, which {@link heldKeys} says.
+ */
+export function decodeKeys(held: string, chunk: string): Decoded {
+  let rest = held + chunk;
+  const keys: ChatKey[] = [];
+  while (rest !== '') {
+    if (rest.startsWith(pasteBegins)) {
+      const end = rest.indexOf(pasteEnds);
+      if (end === -1) break;
+      keys.push({ type: 'paste', text: pastedText(rest.slice(pasteBegins.length, end)) });
+      rest = rest.slice(end + pasteEnds.length);
+    } else if (rest.startsWith('\x1b')) {
+      const whole = wholeSequence.exec(rest);
+      if (whole === null) break;
+      keys.push({ type: sequences[whole[1] ?? ''] ?? 'other' });
+      rest = rest.slice(whole[0].length);
+    } else {
+      const { key, length } = plainKey(rest);
+      keys.push(key);
+      rest = rest.slice(length);
+    }
+  }
+  return { keys, held: rest };
+}
+
+/** What is held, once nothing followed for a moment. A paste that has not ended goes on. */
+export function heldKeys(held: string): Decoded {
+  if (held === '' || held.startsWith(pasteBegins)) return { keys: [], held };
+  return { keys: [{ type: held === '\x1b' ? 'escape' : 'other' }], held: '' };
+}
+
+/** Letters that come together are one key, so that typing fast draws once. */
+function plainKey(rest: string): { key: ChatKey; length: number } {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is no control character is text.
+  const letters = /^[^\x00-\x1f\x7f]+/.exec(rest)?.[0];
+  if (letters !== undefined) return { key: { type: 'text', text: letters }, length: letters.length };
+  return { key: { type: controls[rest[0] ?? ''] ?? 'other' }, length: 1 };
+}
+
+/** Terminals send a carriage return for each line that is pasted. */
+function pastedText(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n');
+}

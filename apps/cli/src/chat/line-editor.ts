@@ -1,0 +1,119 @@
+import type { ChatKey } from './key.ts';
+
+/** What is being typed, and where the cursor stands in it, in code units. */
+export interface EditorState {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+export const emptyEditor: EditorState = { text: '', cursor: 0 };
+
+/** A text with the cursor at its end. */
+export function editorWith(text: string): EditorState {
+  return { text, cursor: text.length };
+}
+
+/** What is typed after a key; the same state when the key means nothing to an editor. */
+export function edit(state: EditorState, key: ChatKey): EditorState {
+  const { text, cursor } = state;
+  switch (key.type) {
+    case 'text':
+    case 'paste':
+      return insert(state, key.text);
+    case 'newline':
+      return insert(state, '\n');
+    case 'backspace':
+      return remove(state, before(text, cursor), cursor);
+    case 'delete':
+      return remove(state, cursor, after(text, cursor));
+    case 'delete_word':
+      return remove(state, wordBefore(text, cursor), cursor);
+    case 'delete_to_start':
+      return remove(state, lineStart(text, cursor), cursor);
+    case 'delete_to_end':
+      return remove(state, cursor, lineEnd(text, cursor));
+    default:
+      return { text, cursor: moved(state, key) };
+  }
+}
+
+/** Whether the cursor is on the first, or the last, line of the text: then up and down leave it. */
+export function atEdge({ text, cursor }: EditorState, direction: 'up' | 'down'): boolean {
+  return direction === 'up' ? lineStart(text, cursor) === 0 : lineEnd(text, cursor) === text.length;
+}
+
+/** A backslash before the cursor makes Enter a line break; it gives way to it. Nothing when there is none. */
+export function brokenLine({ text, cursor }: EditorState): EditorState | undefined {
+  if (text[cursor - 1] !== '\\') return undefined;
+  return { text: `${text.slice(0, cursor - 1)}\n${text.slice(cursor)}`, cursor };
+}
+
+export function insert({ text, cursor }: EditorState, more: string): EditorState {
+  return { text: text.slice(0, cursor) + more + text.slice(cursor), cursor: cursor + more.length };
+}
+
+function remove({ text }: EditorState, from: number, to: number): EditorState {
+  return { text: text.slice(0, from) + text.slice(to), cursor: from };
+}
+
+function moved({ text, cursor }: EditorState, { type }: ChatKey): number {
+  switch (type) {
+    case 'left':
+      return before(text, cursor);
+    case 'right':
+      return after(text, cursor);
+    case 'home':
+      return lineStart(text, cursor);
+    case 'end':
+      return lineEnd(text, cursor);
+    case 'word_left':
+      return wordBefore(text, cursor);
+    case 'word_right':
+      return cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
+    case 'up':
+      return otherLine(text, cursor, lineStart(text, cursor) - 1);
+    case 'down':
+      return otherLine(text, cursor, lineEnd(text, cursor) + 1);
+    default:
+      return cursor;
+  }
+}
+
+/** The same column of the line that `place` is in, or its end. Beyond the text the cursor stays. */
+function otherLine(text: string, cursor: number, place: number): number {
+  if (place < 0 || place > text.length) return cursor;
+  const column = cursor - lineStart(text, cursor);
+  const target = Math.min(lineStart(text, place) + column, lineEnd(text, place));
+  // Not into the middle of a character.
+  return target === text.length ? target : before(text, after(text, target));
+}
+
+function lineStart(text: string, cursor: number): number {
+  return text.lastIndexOf('\n', cursor - 1) + 1;
+}
+
+function lineEnd(text: string, cursor: number): number {
+  const end = text.indexOf('\n', cursor);
+  return end === -1 ? text.length : end;
+}
+
+function wordBefore(text: string, cursor: number): number {
+  return cursor - (/\S*\s*$/.exec(text.slice(0, cursor))?.[0].length ?? 0);
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Only what is near the cursor is looked at: a paste may be long. */
+const reach = 64;
+
+function before(text: string, cursor: number): number {
+  if (cursor === 0) return 0;
+  const begin = Math.max(0, cursor - reach);
+  const pieces = [...segmenter.segment(text.slice(begin, cursor))];
+  return begin + (pieces.at(-1)?.index ?? 0);
+}
+
+function after(text: string, cursor: number): number {
+  const [first] = segmenter.segment(text.slice(cursor, cursor + reach));
+  return cursor + (first?.segment.length ?? 0);
+}

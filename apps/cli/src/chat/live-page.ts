@@ -1,0 +1,168 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Clock, Output } from '../io.ts';
+import type { Page } from '../run-view.ts';
+import type { Screen } from '../screen.ts';
+import { widthOf } from '../text-width.ts';
+
+/** Where the cursor stands in a footer: a row of it, and a cell of that row. */
+export interface Cursor {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** What is drawn again and again below the page. */
+export interface LiveFooter {
+  /** Each fits into one row of the terminal. */
+  readonly lines: readonly string[];
+  readonly cursor: Cursor;
+}
+
+const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
+
+/** Text that streams in is written at most this often, in milliseconds. */
+const textEveryMs = 30;
+
+/**
+ * A page that grows above a footer in which somebody types. What stands on the page is never written again. A word that
+ * fits on the last line of the page is written there without touching the footer; of a footer that changes only those
+ * lines are written that differ. This is what keeps a long answer cheap over a slow line.
+ *
+ * Invariant: the cursor stands in the footer where somebody types; without a footer at the end of the page.
+ */
+export class LivePage implements Page {
+  readonly #out: Output;
+  readonly #screen: Screen;
+  readonly #clock: Clock;
+  /** Cells used on the last line of the page; above zero while a line of text is not over. */
+  #column = 0;
+  #footer: LiveFooter = { lines: [], cursor: { row: 0, column: 0 } };
+  #columns = 0;
+  #waiting = '';
+  #stopWaiting: (() => void) | undefined;
+
+  constructor(out: Output, screen: Screen, clock: Clock) {
+    this.#out = out;
+    this.#screen = screen;
+    this.#clock = clock;
+  }
+
+  /** Adds to the page. The text may end in the middle of a line. */
+  text(text: string): void {
+    this.#waiting += text;
+    if (this.#waiting === '') return;
+    this.#stopWaiting ??= this.#clock.after(textEveryMs, () => this.#flush());
+  }
+
+  /** Adds whole lines to the page. */
+  lines(lines: readonly string[]): void {
+    this.#flush();
+    if (lines.length === 0) return;
+    const end = this.#column > 0 ? '\n' : '';
+    this.#above(`${end}${lines.join('\n')}\n`, 0);
+  }
+
+  /** Replaces the footer. */
+  live(footer: LiveFooter): void {
+    this.#flush();
+    const before = this.#footer;
+    const isSameShape =
+      before.lines.length === footer.lines.length && this.#columns === this.#screen.columns();
+    const drawn = isSameShape ? this.#changing(footer) : this.#erasing() + this.#drawing(footer);
+    this.#footer = footer;
+    if (drawn !== '') this.#out.write(isSameShape ? drawn : synchronised.begin + drawn + synchronised.end);
+  }
+
+  /** What {@link RunView} shows below the page is for whoever draws the footer to place. */
+  footer(): void {}
+
+  /** Ends an open line. */
+  close(): void {
+    this.#flush();
+    if (this.#column > 0) this.#above('\n', 0);
+  }
+
+  /** Takes the footer away: what comes next is not ours. */
+  leave(): void {
+    this.close();
+    this.#out.write(this.#erasing());
+    this.#footer = { lines: [], cursor: { row: 0, column: 0 } };
+  }
+
+  #flush(): void {
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text === '') return;
+    const lineStart = text.lastIndexOf('\n') + 1;
+    const width = widthOf(stripVTControlCharacters(text.slice(lineStart)));
+    const column = lineStart > 0 ? width : this.#column + width;
+    const isInside = lineStart === 0 && this.#column > 0 && column < this.#screen.columns();
+    if (!isInside || this.#footer.lines.length === 0 || this.#columns !== this.#screen.columns())
+      return this.#above(text, column);
+    const { row, column: cursorColumn } = this.#footer.cursor;
+    const place = `\x1b[${row + 1}A\x1b[${this.#column + 1}G`;
+    this.#out.write(`${place}${text}\x1b[${row + 1}B\x1b[${cursorColumn + 1}G`);
+    this.#column = column;
+  }
+
+  /** Writes where the page ends; the footer moves down. */
+  #above(text: string, column: number): void {
+    if (this.#footer.lines.length === 0) {
+      this.#out.write(text);
+      this.#column = column;
+      return;
+    }
+    const erased = this.#erasing();
+    this.#column = column;
+    this.#out.write(synchronised.begin + erased + text + this.#drawing(this.#footer) + synchronised.end);
+  }
+
+  /** From the end of the page to the cursor in the footer. */
+  #drawing({ lines, cursor }: LiveFooter): string {
+    this.#columns = this.#screen.columns();
+    if (lines.length === 0) return '';
+    const up = lines.length - 1 - cursor.row;
+    return (
+      (this.#column > 0 ? '\n' : '') +
+      lines.join('\n') +
+      (up > 0 ? `\x1b[${up}A` : '') +
+      `\x1b[${cursor.column + 1}G`
+    );
+  }
+
+  /** From the cursor in the footer to the end of the page. A terminal that became narrower has broken lines. */
+  #erasing(): string {
+    const { lines, cursor } = this.#footer;
+    if (lines.length === 0) return '';
+    const columns = this.#screen.columns();
+    const above = lines.slice(0, cursor.row).reduce((sum, line) => sum + rowsOf(line, columns), 0);
+    const up = above + Math.floor(cursor.column / columns);
+    const clear = `\r${up > 0 ? `\x1b[${up}A` : ''}\x1b[J`;
+    return this.#column === 0 ? clear : `${clear}\x1b[1A\x1b[${(this.#column % columns) + 1}G`;
+  }
+
+  /** Only the lines that differ, from the cursor of the old footer to that of the new one. */
+  #changing(footer: LiveFooter): string {
+    const { lines, cursor } = this.#footer;
+    let row = cursor.row;
+    let drawn = '';
+    for (const [index, line] of footer.lines.entries()) {
+      if (line === lines[index]) continue;
+      drawn += `${vertically(index - row)}\r${line}\x1b[K`;
+      row = index;
+    }
+    const isSamePlace = row === footer.cursor.row && cursor.column === footer.cursor.column && drawn === '';
+    if (isSamePlace) return '';
+    return `${drawn}${vertically(footer.cursor.row - row)}\x1b[${footer.cursor.column + 1}G`;
+  }
+}
+
+function vertically(rows: number): string {
+  if (rows === 0) return '';
+  return rows < 0 ? `\x1b[${-rows}A` : `\x1b[${rows}B`;
+}
+
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns));
+}

@@ -1,0 +1,191 @@
+import { dirname, join } from 'node:path';
+import type {
+  Agent,
+  ContextPolicy,
+  Event,
+  Harness,
+  HarnessOptions,
+  Limits,
+  Pricing,
+  Store,
+  Tool,
+} from '@cobbler/agent';
+import { createHarness, isStored, memoryStore } from '@cobbler/agent';
+import { visible } from '../escape.ts';
+import type { FailureContext } from '../failure.ts';
+import { sessionsIn, shortId } from '../find-session.ts';
+import { shortPath } from '../folder.ts';
+import { ForgivingStore } from '../forgiving-store.ts';
+import type { Io } from '../io.ts';
+import { ownName } from '../own-name.ts';
+import type { Permission } from '../permission.ts';
+import { keepRule } from '../project-rules.ts';
+import type { Sessions } from '../session-home.ts';
+import type { SessionRow } from '../session-lines.ts';
+import type { SessionNote } from '../session-note.ts';
+import type { ChatEar, ChatHost, ChatModel, LocalParts, ModelChoice } from './host.ts';
+import { UndoBook } from './undo-book.ts';
+
+/** The model that is asked, with what depends on which one it is. */
+export interface AskedModel {
+  readonly agent: Agent;
+  readonly pricing: Pricing;
+  readonly failure: Omit<FailureContext, 'verbose'>;
+  /** How a session is gone on with. */
+  readonly note: SessionNote;
+}
+
+/** What a conversation on this machine is made of. */
+export interface LocalPlan {
+  readonly io: Io;
+  readonly folder: string;
+  readonly asked: AskedModel;
+  /** Makes another model the one that is asked. */
+  readonly choose: (name: string) => Promise<AskedModel>;
+  readonly models: readonly ModelChoice[];
+  readonly tools: readonly Tool[];
+  readonly system: readonly string[];
+  readonly context: ContextPolicy;
+  readonly permission: Permission;
+  readonly limits: Limits & { readonly turns: number };
+  readonly allowUnpriced: boolean;
+  /** More about the place, for the header. */
+  readonly facts: readonly string[];
+  /** Absent: nothing is kept. */
+  readonly sessions?: Sessions;
+}
+
+/** Conversations over the local loop. */
+export class LocalHost implements ChatHost {
+  readonly #plan: LocalPlan;
+  readonly #store: Store;
+  readonly #undo: UndoBook;
+  #asked: AskedModel;
+  #onTrouble: (message: string) => void = () => undefined;
+
+  constructor(plan: LocalPlan) {
+    this.#plan = plan;
+    this.#asked = plan.asked;
+    const { sessions } = plan;
+    this.#store =
+      sessions === undefined
+        ? memoryStore()
+        : new ForgivingStore(sessions.store, ({ message }) => this.#onTrouble(message));
+    const books = sessions === undefined ? undefined : join(dirname(sessions.file), 'undo');
+    this.#undo = new UndoBook(plan.folder, books);
+  }
+
+  get header(): readonly string[] {
+    return ['cobbler', visible(this.model.name), visible(this.place), ...this.#plan.facts];
+  }
+
+  get folder(): string {
+    return this.#plan.folder;
+  }
+
+  get place(): string {
+    return shortPath(this.#plan.folder, this.#plan.io.env);
+  }
+
+  get model(): ChatModel {
+    const { model, capabilities } = this.#asked.agent;
+    const { contextTokens } = capabilities;
+    return { name: model, ...(contextTokens !== undefined && { contextTokens }) };
+  }
+
+  get permissionWord(): string {
+    return this.#plan.permission.mode;
+  }
+
+  get limits(): LocalPlan['limits'] {
+    return this.#plan.limits;
+  }
+
+  get failure(): ChatHost['failure'] {
+    return this.#asked.failure;
+  }
+
+  get known(): readonly Tool[] {
+    return this.#plan.tools;
+  }
+
+  get local(): LocalParts {
+    const { tools, permission, models, folder, io, choose } = this.#plan;
+    return {
+      tools,
+      permission,
+      undo: this.#undo,
+      models: () => models,
+      setModel: async (name) => {
+        this.#asked = await choose(name);
+      },
+      keepRule: async (rule) => shortPath(await keepRule(folder, rule, io.env), io.env),
+    };
+  }
+
+  open(sessionId: string | undefined, ear: ChatEar): Harness {
+    const { tools, system, context, permission, limits, allowUnpriced } = this.#plan;
+    const { agent, pricing } = this.#asked;
+    this.#onTrouble = ear.onTrouble;
+    const options: HarnessOptions = {
+      agent,
+      pricing,
+      system,
+      context,
+      limits,
+      allowUnpriced,
+      tools: this.#undo.watched(tools),
+      gate: permission.gate,
+      attended: true,
+      store: this.#store,
+      toolErrors: 'continue',
+      toolScheduling: 'parallel',
+      handler: this.#noting(ear),
+      ...(sessionId !== undefined && { sessionId }),
+    };
+    return createHarness(options);
+  }
+
+  adopt(harness: Harness, from: string): void {
+    this.#undo.copy(from, harness.sessionId);
+    this.#plan.sessions?.notes.write(harness.sessionId, this.#asked.note);
+  }
+
+  async past(sessionId: string): Promise<readonly Event[]> {
+    return await this.#store.read(sessionId);
+  }
+
+  async sessions(): Promise<readonly SessionRow[]> {
+    const { sessions, folder } = this.#plan;
+    if (sessions === undefined) return [];
+    const rows: SessionRow[] = [];
+    for await (const info of sessionsIn(sessions, folder)) {
+      rows.push({ info });
+      if (rows.length === 100) break;
+    }
+    return rows;
+  }
+
+  wayBack(sessionId: string): string | undefined {
+    const { sessions, io } = this.#plan;
+    return sessions === undefined ? undefined : `${ownName(io.env)} chat -s ${shortId(sessionId)}`;
+  }
+
+  async close(): Promise<void> {
+    await this.#plan.sessions?.store.close();
+  }
+
+  /** A session is noted with its first event: one in which nothing is said is none. */
+  #noting(ear: ChatEar): ChatEar['handler'] {
+    let noted = '';
+    return {
+      onEvent: (event) => {
+        if (isStored(event) && noted !== event.runId) {
+          noted = event.runId;
+          this.#plan.sessions?.notes.write(event.id.slice(0, event.id.lastIndexOf('-')), this.#asked.note);
+        }
+        ear.handler.onEvent?.(event);
+      },
+    };
+  }
+}

@@ -1,0 +1,21 @@
+/** A line of a menu. */
+export interface MenuItem {
+  readonly name: string;
+  /** One line about it. */
+  readonly text?: string;
+  /** What stands in the input when it is taken. Default: its name. */
+  readonly fills?: string;
+}
+
+/** What can be chosen while something is typed. */
+export interface Menu {
+  readonly title?: string;
+  readonly items: readonly MenuItem[];
+  readonly chosen: number;
+}
+
+/** The menu with the next item chosen, or the one before; from the end it begins anew. */
+export function moveIn(menu: Menu, by: 1 | -1): Menu {
+  const count = menu.items.length;
+  return count === 0 ? menu : { ...menu, chosen: (menu.chosen + by + count) % count };
+}

@@ -1,0 +1,63 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Most prompts that are kept, and the longest one that is. */
+const mostKept = 1000;
+const longestKept = 10_000;
+
+/**
+ * What was typed in chats, oldest first: a JSON string per line in a file for its owner alone. A history that cannot be
+ * read or written is an empty one that forgets; it is no reason not to talk.
+ */
+export class PromptHistory {
+  readonly #path: string | undefined;
+  #prompts: string[];
+
+  /** Without a path it is kept for this process only. */
+  constructor(path: string | undefined) {
+    this.#path = path;
+    this.#prompts = path === undefined ? [] : read(path);
+  }
+
+  get prompts(): readonly string[] {
+    return this.#prompts;
+  }
+
+  add(prompt: string): void {
+    if (prompt.trim() === '' || prompt.length > longestKept || prompt === this.#prompts.at(-1)) return;
+    this.#prompts.push(prompt);
+    if (this.#path === undefined) return;
+    // Other chats write to the same file: theirs are kept, and ours is added.
+    const kept = [...read(this.#path), prompt].slice(-mostKept);
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      writeFileSync(this.#path, kept.map((text) => `${JSON.stringify(text)}\n`).join(''), { mode: 0o600 });
+      chmodSync(this.#path, 0o600);
+    } catch {
+      // It is remembered until the chat ends.
+    }
+  }
+}
+
+/** The last prompt before `from` that holds the words; -1 when there is none. */
+export function findPrompt(prompts: readonly string[], words: string, from: number): number {
+  const wanted = words.toLowerCase();
+  return prompts.findLastIndex((prompt, index) => index < from && prompt.toLowerCase().includes(wanted));
+}
+
+function read(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').flatMap(parsed);
+  } catch {
+    return [];
+  }
+}
+
+function parsed(line: string): string[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'string' ? [value] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,253 @@
+import type { ChatKey } from './key.ts';
+import type { EditorState } from './line-editor.ts';
+import { atEdge, brokenLine, edit, editorWith, emptyEditor } from './line-editor.ts';
+import type { Menu, MenuItem } from './menu.ts';
+import { moveIn } from './menu.ts';
+import type { PromptHistory } from './prompt-history.ts';
+import { findPrompt } from './prompt-history.ts';
+import { pathItems, typedPath } from './references.ts';
+import { commandItems } from './slash-commands.ts';
+
+/** What is shown of it. */
+export interface PrompterView {
+  readonly editor: EditorState;
+  readonly menu?: Menu;
+  /** What is being looked for in the history. */
+  readonly search?: string;
+  readonly question?: string;
+}
+
+interface Search {
+  readonly words: string;
+  readonly at: number;
+  readonly before: EditorState;
+}
+
+interface Picker {
+  readonly title: string;
+  readonly items: readonly MenuItem[];
+  readonly onPick: (name: string) => void;
+}
+
+/** Where somebody types: the line editor with what completes it, what was typed before, and questions to choose from. */
+export class Prompter {
+  readonly #history: PromptHistory;
+  readonly #folder: string;
+  #editor: EditorState = emptyEditor;
+  #chosen = 0;
+  #menuClosed = false;
+  /** Place in the history; its length is what is being typed now. */
+  #at: number;
+  #draft: EditorState = emptyEditor;
+  #search: Search | undefined;
+  #picker: Picker | undefined;
+  #question: { readonly text: string; readonly onYes: () => void } | undefined;
+
+  /** `folder` is where paths begin. */
+  constructor(history: PromptHistory, folder: string) {
+    this.#history = history;
+    this.#folder = folder;
+    this.#at = history.prompts.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#editor.text === '';
+  }
+
+  /** Keys go to a list, a search or a question. */
+  get isBusy(): boolean {
+    return this.#picker !== undefined || this.#search !== undefined || this.#question !== undefined;
+  }
+
+  get view(): PrompterView {
+    const menu = this.#menu();
+    return {
+      editor: this.#editor,
+      ...(menu !== undefined && { menu }),
+      ...(this.#search !== undefined && { search: this.#search.words }),
+      ...(this.#question !== undefined && { question: this.#question.text }),
+    };
+  }
+
+  /** Empties the line and closes what is open. False when there was nothing. */
+  clear(): boolean {
+    const had = !this.isEmpty || this.isBusy;
+    this.#picker = undefined;
+    this.#search = undefined;
+    this.#question = undefined;
+    this.#set(emptyEditor);
+    return had;
+  }
+
+  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void): void {
+    this.#picker = { title, items, onPick };
+    this.#set(emptyEditor);
+  }
+
+  ask(text: string, onYes: () => void): void {
+    this.#question = { text, onYes };
+  }
+
+  /** Takes a key. Returns what is said when it was sent. */
+  key(key: ChatKey): string | undefined {
+    if (this.#question !== undefined) return this.#answer(key);
+    if (this.#search !== undefined) return this.#searching(this.#search, key);
+    if (this.#inMenu(key)) return undefined;
+    switch (key.type) {
+      case 'enter':
+        return this.#enter();
+      case 'search':
+        this.#search = { words: '', at: this.#history.prompts.length, before: this.#editor };
+        return undefined;
+      case 'up':
+      case 'down':
+        if (atEdge(this.#editor, key.type)) this.#inHistory(key.type);
+        else this.#editor = edit(this.#editor, key);
+        return undefined;
+      default:
+        this.#change(edit(this.#editor, key));
+        return undefined;
+    }
+  }
+
+  #enter(): string | undefined {
+    const broken = brokenLine(this.#editor);
+    if (broken !== undefined) {
+      this.#editor = broken;
+      return undefined;
+    }
+    const { text } = this.#editor;
+    if (text.trim() === '') return undefined;
+    this.#history.add(text);
+    this.#set(emptyEditor);
+    return text;
+  }
+
+  #answer(key: ChatKey): undefined {
+    const { onYes } = this.#question ?? {};
+    if (key.type === 'text' && /^y$/i.test(key.text)) {
+      this.#question = undefined;
+      onYes?.();
+    } else if (key.type === 'escape' || (key.type === 'text' && /^n$/i.test(key.text))) {
+      this.#question = undefined;
+    }
+  }
+
+  #set(editor: EditorState): void {
+    this.#change(editor);
+    this.#at = this.#history.prompts.length;
+  }
+
+  #change(editor: EditorState): void {
+    if (editor.text !== this.#editor.text) {
+      this.#chosen = 0;
+      this.#menuClosed = false;
+    }
+    this.#editor = editor;
+  }
+
+  #menu(): Menu | undefined {
+    const items = this.#items();
+    if (items === undefined || items.length === 0) return undefined;
+    const title = this.#picker === undefined ? {} : { title: this.#picker.title };
+    return { ...title, items, chosen: Math.min(this.#chosen, items.length - 1) };
+  }
+
+  #items(): readonly MenuItem[] | undefined {
+    const { text, cursor } = this.#editor;
+    if (this.#picker !== undefined) return matching(this.#picker.items, text);
+    if (this.#menuClosed || this.#search !== undefined) return undefined;
+    const command = /^\/(\S*)$/.exec(text)?.[1];
+    if (command !== undefined) return commandItems(command);
+    const path = typedPath(text, cursor);
+    return path === undefined ? undefined : pathItems(path, this.#folder);
+  }
+
+  #inMenu(key: ChatKey): boolean {
+    const menu = this.#menu();
+    if (
+      this.#picker !== undefined &&
+      (key.type === 'escape' || (key.type === 'enter' && menu === undefined))
+    ) {
+      this.#picker = undefined;
+      this.#set(emptyEditor);
+      return true;
+    }
+    if (menu === undefined) return key.type === 'tab' || key.type === 'escape';
+    const item = menu.items[menu.chosen];
+    switch (key.type) {
+      case 'up':
+      case 'down':
+        this.#chosen = moveIn(menu, key.type === 'down' ? 1 : -1).chosen;
+        return true;
+      case 'escape':
+        this.#menuClosed = true;
+        return true;
+      case 'tab':
+      case 'enter':
+        return item !== undefined && this.#take(item, key.type);
+      default:
+        return false;
+    }
+  }
+
+  /** False: the key goes on to whoever sends what is typed. */
+  #take(item: MenuItem, key: 'tab' | 'enter'): boolean {
+    const picker = this.#picker;
+    if (picker !== undefined) {
+      this.#picker = undefined;
+      this.#set(emptyEditor);
+      picker.onPick(item.fills ?? item.name);
+      return true;
+    }
+    if (this.#editor.text.startsWith('/')) {
+      this.#editor = editorWith(key === 'enter' ? item.name : `${item.name} `);
+      return key === 'tab';
+    }
+    const { text, cursor } = this.#editor;
+    const typed = typedPath(text, cursor) ?? '';
+    // A path that is whole is sent with Enter like any other word.
+    if (key === 'enter' && typed === item.name) return false;
+    const begin = cursor - typed.length;
+    const end = item.name.endsWith('/') ? '' : ' ';
+    const before = text.slice(0, begin) + item.name + end;
+    this.#change({ text: before + text.slice(cursor), cursor: before.length });
+    return true;
+  }
+
+  #inHistory(direction: 'up' | 'down'): void {
+    const { prompts } = this.#history;
+    const at = this.#at + (direction === 'up' ? -1 : 1);
+    if (at < 0 || at > prompts.length) return;
+    if (this.#at === prompts.length) this.#draft = this.#editor;
+    this.#at = at;
+    this.#change(at === prompts.length ? this.#draft : editorWith(prompts[at] ?? ''));
+    this.#menuClosed = true;
+  }
+
+  #searching(search: Search, key: ChatKey): undefined {
+    const { prompts } = this.#history;
+    if (key.type === 'text' || key.type === 'backspace' || key.type === 'search') {
+      const words =
+        key.type === 'text'
+          ? search.words + key.text
+          : key.type === 'backspace'
+            ? search.words.slice(0, -1)
+            : search.words;
+      const from = key.type === 'search' ? search.at : prompts.length;
+      const at = words === '' ? -1 : findPrompt(prompts, words, from);
+      this.#search = { ...search, words, at: at === -1 ? search.at : at };
+      if (at !== -1) this.#editor = editorWith(prompts[at] ?? '');
+      return undefined;
+    }
+    this.#search = undefined;
+    this.#menuClosed = true;
+    if (key.type === 'escape') this.#editor = search.before;
+    return undefined;
+  }
+}
+
+function matching(items: readonly MenuItem[], typed: string): MenuItem[] {
+  const words = typed.toLowerCase();
+  return items.filter(({ name, text = '' }) => `${name} ${text}`.toLowerCase().includes(words));
+}

@@ -1,0 +1,149 @@
+import type { Event, Harness, SessionInfo, Tool } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { connectHarness } from '@cobbler/agent/remote';
+import { workspaceTools } from '@cobbler/tools';
+import { shortId } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { ownName } from '../own-name.ts';
+import type { SessionRow } from '../session-lines.ts';
+import type { ChatEar, ChatHost, ChatModel } from './host.ts';
+
+/** Where a server is and who talks to it. */
+export interface RemotePlan {
+  readonly io: Io;
+  readonly url: string;
+  readonly token: string;
+  /** Where files are attached from: on this machine. */
+  readonly folder: string;
+}
+
+/** Conversations on a server: model, tools, files and permissions are the server's. */
+export class RemoteHost implements ChatHost {
+  readonly #plan: RemotePlan;
+  #model = 'a model of the server';
+  #known: readonly Tool[] | undefined;
+
+  constructor(plan: RemotePlan) {
+    this.#plan = plan;
+  }
+
+  get header(): readonly string[] {
+    return ['cobbler', `${this.#plan.io.env['TERM'] === 'dumb' ? '' : '● '}${this.place}`];
+  }
+
+  get folder(): string {
+    return this.#plan.folder;
+  }
+
+  get place(): string {
+    return new URL(this.#plan.url).host;
+  }
+
+  get model(): ChatModel {
+    return { name: this.#model };
+  }
+
+  readonly permissionWord = "the server's rules";
+
+  /** Those of the server are not known here. */
+  readonly limits: ChatHost['limits'] = { turns: 0 };
+
+  get failure(): ChatHost['failure'] {
+    return { host: this.place, model: this.#model, provider: 'server', keySource: 'the token given' };
+  }
+
+  get known(): readonly Tool[] {
+    this.#known ??= workspaceTools({ root: this.folder });
+    return this.#known;
+  }
+
+  open(sessionId: string | undefined, ear: ChatEar): Harness {
+    const { url, token } = this.#plan;
+    return connectHarness({
+      url,
+      token,
+      handler: {
+        onEvent: (event) => {
+          if (event.type === 'assistant') this.#model = event.model;
+          ear.handler.onEvent?.(event);
+        },
+      },
+      onLost: (error) => ear.onLost(error.message),
+      onBack: ear.onBack,
+      ...(sessionId !== undefined && { sessionId }),
+    });
+  }
+
+  adopt(): void {}
+
+  /** Reads the stream of events up to those that were there when it began. */
+  async past(sessionId: string): Promise<readonly Event[]> {
+    const stop = new AbortController();
+    const path = `/v1/sessions/${encodeURIComponent(sessionId)}/events?after=0&deltas=false`;
+    const response = await this.#ask(path, stop.signal);
+    if (response.status === 404) return [];
+    const events: Event[] = [];
+    let most = 0;
+    try {
+      for await (const data of framesOf(response)) {
+        if (data['type'] === 'hello') most = Number(data['events'] ?? 0);
+        else if (typeof data['seq'] === 'number') events.push(data as unknown as Event);
+        if (events.length >= most) break;
+      }
+    } finally {
+      stop.abort();
+    }
+    return events;
+  }
+
+  async sessions(): Promise<readonly SessionRow[]> {
+    const response = await this.#ask('/v1/sessions?limit=100');
+    const { items = [] } = (await response.json()) as { items?: readonly SessionInfo[] };
+    return items.map((info) => ({ info }));
+  }
+
+  wayBack(sessionId: string): string {
+    const { io, url } = this.#plan;
+    return `${ownName(io.env)} chat --connect ${url} -s ${shortId(sessionId)}`;
+  }
+
+  async close(): Promise<void> {}
+
+  async #ask(path: string, signal?: AbortSignal): Promise<Response> {
+    const { url, token } = this.#plan;
+    const headers = { authorization: `Bearer ${token}` };
+    let response: Response;
+    try {
+      response = await fetch(new URL(path, url), {
+        headers,
+        redirect: 'error',
+        ...(signal !== undefined && { signal }),
+      });
+    } catch {
+      throw new AgentError({ kind: 'network', message: `The server at ${this.place} cannot be reached.` });
+    }
+    if (response.ok || response.status === 404) return response;
+    const isRefused = response.status === 401 || response.status === 403;
+    throw new AgentError({
+      kind: isRefused ? 'auth' : 'agent',
+      message: isRefused
+        ? `The server at ${this.place} does not take this token. Its owner's stands behind #token= in what cobbler serve printed.`
+        : `The server at ${this.place} answered ${response.status}.`,
+    });
+  }
+}
+
+/** The JSON of each frame of a stream of events. */
+async function* framesOf(response: Response): AsyncGenerator<Record<string, unknown>, void, undefined> {
+  if (response.body === null) return;
+  const decoder = new TextDecoder();
+  let held = '';
+  for await (const chunk of response.body) {
+    const frames = (held + decoder.decode(chunk, { stream: true })).split('\n\n');
+    held = frames.pop() ?? '';
+    for (const frame of frames) {
+      const data = frame.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []));
+      if (data.length > 0) yield JSON.parse(data.join('\n')) as Record<string, unknown>;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Harness } from '@cobbler/agent';
+import type { Io } from '../io.ts';
+import type { Style } from '../style.ts';
+import type { Conversation } from './conversation.ts';
+import type { ChatHost } from './host.ts';
+import type { MenuItem } from './menu.ts';
+
+/** What a command has to work with. */
+export interface CommandDesk {
+  readonly io: Io;
+  readonly host: ChatHost;
+  readonly conversation: Conversation;
+  readonly style: Style;
+  columns(): number;
+  /** Adds lines to the page. */
+  say(lines: readonly string[]): void;
+  /** Lets the person choose. */
+  pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void | Promise<void>): void;
+  /** Asks a question that `y` affirms. */
+  ask(question: string, onYes: () => void | Promise<void>): void;
+  /** Goes on with another session, or with a new one. */
+  open(sessionId: string | undefined): Promise<void>;
+  /** Goes on with a conversation that begins like this one. */
+  adopt(harness: Harness): Promise<void>;
+  /** Puts a text on the person's clipboard, if the terminal lets it. */
+  copy(text: string): void;
+  leave(): void;
+}
+
+/** A command that begins with a slash. */
+export interface SlashCommand {
+  readonly name: string;
+  /** What may follow the name. */
+  readonly operand?: string;
+  /** One line for the list. */
+  readonly text: string;
+  /** It would pull the conversation away from under a run. */
+  readonly needsRest?: true;
+  run(desk: CommandDesk, operand: string): void | Promise<void>;
+}

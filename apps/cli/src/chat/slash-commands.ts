@@ -1,0 +1,208 @@
+import { resolve } from 'node:path';
+import { CallBook } from '../call-book.ts';
+import { diffLines, diffSize } from '../diff-lines.ts';
+import { oneLine, visible } from '../escape.ts';
+import { plural } from '../figures.ts';
+import { shortId } from '../find-session.ts';
+import { ageOf, sessionTable } from '../session-lines.ts';
+import { didYouMean } from '../suggestion.ts';
+import { wrap } from '../text-width.ts';
+import { UsageError } from '../usage-error.ts';
+import { contextLines, costLines } from './figures-view.ts';
+import type { MenuItem } from './menu.ts';
+import { permissions } from './permissions-command.ts';
+import { saveConversation } from './save-file.ts';
+import type { CommandDesk, SlashCommand } from './slash-command.ts';
+import { undo } from './undo-command.ts';
+
+/** Every command, in the order of the list. */
+export const slashCommands: readonly SlashCommand[] = [
+  { name: 'help', text: 'commands and keys', run: help },
+  { name: 'model', operand: '[name]', text: 'ask another model from now on', needsRest: true, run: model },
+  { name: 'tools', text: 'what the model can do here', run: tools },
+  { name: 'permissions', operand: '[mode]', text: 'what is asked, allowed and denied', run: permissions },
+  { name: 'cost', text: 'money and tokens of this session', run: cost },
+  { name: 'context', text: 'how full the window of the model is', run: context },
+  { name: 'diff', text: 'what was changed in this session', run: diff },
+  { name: 'undo', text: 'take the last prompt back, with its edits', needsRest: true, run: undo },
+  { name: 'fork', operand: '[event]', text: 'go on in a copy of this session', needsRest: true, run: fork },
+  { name: 'sessions', text: 'the sessions that are kept', run: sessions },
+  { name: 'resume', operand: '[id]', text: 'go on with another session', needsRest: true, run: resume },
+  { name: 'save', operand: 'file', text: 'write this session as Markdown, or as .jsonl', run: save },
+  { name: 'copy', text: 'the last answer to the clipboard', run: copy },
+  { name: 'clear', text: 'begin a new session', needsRest: true, run: (desk) => desk.open(undefined) },
+  { name: 'exit', text: 'leave; the session stays', run: (desk) => desk.leave() },
+];
+
+/** The commands that begin so, as lines of a menu. */
+export function commandItems(begun: string): MenuItem[] {
+  return slashCommands
+    .filter(({ name }) => name.startsWith(begun.toLowerCase()))
+    .map(({ name, operand, text }) => ({
+      name: `/${name}`,
+      text: operand === undefined ? text : `${text} ${operand}`,
+    }));
+}
+
+/**
+ * Runs a line that begins with a slash.
+ * @throws UsageError for a command that there is not, or that has to wait for the run.
+ */
+export async function runCommand(line: string, desk: CommandDesk): Promise<void> {
+  const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const command = slashCommands.find((one) => one.name === name.toLowerCase());
+  if (command === undefined) {
+    const names = slashCommands.map((one) => `/${one.name}`);
+    throw new UsageError(`There is no command /${name}.${didYouMean(`/${name}`, names)}`, 'See: /help');
+  }
+  if (command.needsRest && desk.conversation.isRunning) {
+    throw new UsageError(`/${command.name} has to wait until the run is over.`, 'Ctrl-C stops it.');
+  }
+  await command.run(desk, operand.trim());
+}
+
+const keys = [
+  ['Enter', 'send; during a run it steers'],
+  ['Alt-Enter, Ctrl-J, \\ Enter', 'a new line'],
+  ['@path', 'attach a file; Tab completes'],
+  ['!line', 'run a shell line; the model sees what it printed with your next prompt'],
+  ['Up, Ctrl-R', 'what you typed before'],
+  ['Ctrl-C', 'stop the run; empty the line; twice: leave'],
+  ['Ctrl-O', 'the whole output of the last tool'],
+  ['Esc', 'close a menu'],
+  ['Ctrl-L, Ctrl-Z, Ctrl-D', 'draw anew, suspend, leave'],
+] as const;
+
+const nameWidth = 28;
+
+function help({ say, style, columns }: CommandDesk): void {
+  const rows = slashCommands.map(
+    ({ name, operand = '', text }) => [`/${name} ${operand}`.trim(), text] as const,
+  );
+  const room = columns() - nameWidth - 3;
+  const lines = (all: readonly (readonly [name: string, text: string])[]) =>
+    all.flatMap(([name, text]) => {
+      // Where both do not fit side by side, the text stands below.
+      if (room < 24)
+        return [`  ${style.bold(name)}`, ...wrap(text, columns() - 7).map((line) => `      ${line}`)];
+      const [first = '', ...rest] = wrap(text, room);
+      const margin = ' '.repeat(nameWidth + 2);
+      return [`  ${style.bold(name.padEnd(nameWidth))}${first}`, ...rest.map((line) => margin + line)];
+    });
+  say([...lines(rows), '', ...lines(keys)]);
+}
+
+async function model(
+  { host, pick, say, style, conversation, open }: CommandDesk,
+  name: string,
+): Promise<void> {
+  const { local } = host;
+  if (local === undefined) {
+    throw new UsageError(
+      'The server decides which model answers.',
+      'Start it with another one: cobbler serve -m MODEL',
+    );
+  }
+  const change = async (wanted: string) => {
+    await local.setModel(wanted);
+    await open(conversation.harness.sessionId);
+    say([style.dim(`${host.model.name} answers from now on`)]);
+  };
+  if (name !== '') return await change(name);
+  pick(
+    `now ${host.model.name}; any other: /model NAME; prices per million tokens`,
+    local.models().map(({ name, text }) => ({ name, text })),
+    change,
+  );
+}
+
+function tools({ host, say, style }: CommandDesk): void {
+  const { local } = host;
+  if (local === undefined) throw new UsageError('The server decides which tools there are.');
+  const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
+  say(
+    local.tools.map(({ name, description, effect = 'once' }) => {
+      const [first = ''] = oneLine(description).split('. ');
+      return `  ${style.bold(name.padEnd(14))} ${style.dim(word[effect].padEnd(8))} ${first}`;
+    }),
+  );
+}
+
+function cost({ conversation, host, say, style }: CommandDesk): void {
+  say(costLines(conversation.ledger, host, style));
+}
+
+function context({ conversation, host, say, style }: CommandDesk): void {
+  say(contextLines(conversation.ledger, host, style));
+}
+
+function diff({ conversation, say, style, columns }: CommandDesk): void {
+  const changes = conversation.ledger.runs.flatMap((run) => run.changes);
+  if (changes.length === 0) return say([style.dim('Nothing was changed by an edit.')]);
+  for (const { path, diff } of changes) {
+    const { added, removed } = diffSize(diff);
+    say([
+      `  ${style.bold(oneLine(path))} +${added} -${removed}`,
+      ...diffLines(diff, style, columns() - 7).map((line) => `      ${line}`),
+    ]);
+  }
+}
+
+async function fork({ conversation, adopt, say, style }: CommandDesk, at: string): Promise<void> {
+  const upToSeq = at === '' ? undefined : Number(at);
+  if (upToSeq !== undefined && !Number.isInteger(upToSeq)) {
+    throw new UsageError(`/fork takes the number of an event, not ${JSON.stringify(at)}.`);
+  }
+  if (conversation.ledger.seq === 0)
+    throw new UsageError('Nothing was said yet, so there is nothing to copy.');
+  const from = conversation.harness.sessionId;
+  const harness = await conversation.harness.fork(upToSeq === undefined ? {} : { upToSeq });
+  await adopt(harness);
+  say([
+    style.dim(`session ${shortId(harness.sessionId)} begins like ${shortId(from)}, which stays as it is`),
+  ]);
+}
+
+async function sessions({ host, say, style, columns }: CommandDesk): Promise<void> {
+  const rows = await host.sessions();
+  if (rows.length === 0) return say([style.dim('No session is kept.')]);
+  say(sessionTable(rows.slice(0, 20), Date.now(), style, columns() - 2).map((line) => `  ${line}`));
+}
+
+async function resume({ host, pick, open, conversation }: CommandDesk, given: string): Promise<void> {
+  const all = await host.sessions();
+  const rows = all.filter(({ info }) => info.id !== conversation.harness.sessionId);
+  if (given !== '') {
+    const found = rows.filter(({ info }) => info.id.startsWith(given));
+    const [one] = found;
+    if (one === undefined)
+      throw new UsageError(`There is no other session ${JSON.stringify(given)}.`, 'See: /sessions');
+    if (found.length > 1)
+      throw new UsageError(`${found.length} sessions begin with ${JSON.stringify(given)}.`);
+    return await open(one.info.id);
+  }
+  if (rows.length === 0) throw new UsageError('There is no other session.');
+  const items = rows.map(({ info, folder = '' }) => ({
+    name: shortId(info.id),
+    text: [ageOf(info.updatedAt, Date.now()), info.status, oneLine(info.title), oneLine(folder)].join(' · '),
+    fills: info.id,
+  }));
+  pick('go on with', items, open);
+}
+
+async function save({ host, conversation, say, style }: CommandDesk, file: string): Promise<void> {
+  if (file === '')
+    throw new UsageError('Into which file?', 'For example: /save talk.md, or /save talk.jsonl');
+  const events = await host.past(conversation.harness.sessionId);
+  saveConversation(resolve(host.folder, file), events, new CallBook(host.known));
+  say([style.dim(`${plural(events.length, 'event')} written to ${visible(file)}`)]);
+}
+
+function copy({ conversation, copy, say, style }: CommandDesk): void {
+  const { lastAnswer } = conversation.ledger;
+  if (lastAnswer === '') throw new UsageError('There is no answer yet.');
+  copy(lastAnswer);
+  say([
+    style.dim(`${plural(lastAnswer.length, 'character')} sent to the clipboard, if your terminal allows it`),
+  ]);
+}

@@ -1,0 +1,61 @@
+import { diffLines, diffSize } from '../diff-lines.ts';
+import { oneLine } from '../escape.ts';
+import { plural } from '../figures.ts';
+import { clip } from '../text-width.ts';
+import { UsageError } from '../usage-error.ts';
+import type { RunRecord } from './ledger.ts';
+import type { CommandDesk } from './slash-command.ts';
+import type { Restoration } from './undo-book.ts';
+
+const diffMost = 16;
+
+/** Takes the last prompt back: shows what goes, asks, restores the files and goes on in a copy that ends before it. */
+export async function undo(desk: CommandDesk): Promise<void> {
+  const { conversation, host, ask } = desk;
+  const run = conversation.ledger.runs.at(-1);
+  if (run === undefined) throw new UsageError('There is nothing to undo.');
+  const { sessionId } = conversation.harness;
+  const restorations = (await host.local?.undo.restorations(sessionId, run.runIds)) ?? [];
+  desk.say(preview(run, restorations, desk));
+  ask(
+    `take back this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`,
+    () => takeBack(run, restorations, desk),
+  );
+}
+
+function preview(run: RunRecord, restorations: readonly Restoration[], desk: CommandDesk): string[] {
+  const { style, columns, host } = desk;
+  const room = columns() - 8;
+  const lines = [
+    `  ${style.cyan(style.marks.prompt)} ${clip(oneLine(run.prompt), room, style.marks.ellipsis)}`,
+  ];
+  for (const { path, before, isChanged } of restorations) {
+    const diffs = run.changes.filter((change) => change.path === path).map(({ diff }) => diff);
+    const sizes = diffs.map(diffSize);
+    const [added, removed] = [sum(sizes.map((size) => size.added)), sum(sizes.map((size) => size.removed))];
+    const what = before === null ? 'goes: it was made' : `back to what it was, without +${added} -${removed}`;
+    lines.push(`  ${style.bold(oneLine(path))} ${what}`);
+    if (isChanged) lines.push(`    ${style.yellow('it was changed since by something else; that goes too')}`);
+    for (const diff of diffs)
+      lines.push(...diffLines(diff, style, room, diffMost).map((line) => `      ${line}`));
+  }
+  if (host.local === undefined) lines.push(style.dim('  files on the server stay as they are'));
+  else lines.push(style.dim('  what commands did is not undone'));
+  return lines;
+}
+
+async function takeBack(
+  run: RunRecord,
+  restorations: readonly Restoration[],
+  { conversation, host, adopt, open, say, style }: CommandDesk,
+): Promise<void> {
+  await host.local?.undo.restore(restorations);
+  if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }));
+  else await open(undefined);
+  const files = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
+  say([style.dim(`taken back${files}; the session as it was is still there: /sessions`)]);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

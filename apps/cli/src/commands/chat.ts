@@ -1,0 +1,225 @@
+import { delimiter, dirname } from 'node:path';
+import { AgentError } from '@cobbler/agent';
+import { workspaceTools } from '@cobbler/tools';
+import { Chat } from '../chat/chat.ts';
+import type { ChatHost, ModelChoice } from '../chat/host.ts';
+import type { AskedModel } from '../chat/local-host.ts';
+import { LocalHost } from '../chat/local-host.ts';
+import { PromptHistory } from '../chat/prompt-history.ts';
+import { RemoteHost } from '../chat/remote-host.ts';
+import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
+import { newDemoProject } from '../demo-project.ts';
+import { formatCount, formatUsd } from '../figures.ts';
+import { workFolder } from '../folder.ts';
+import { findInstructions } from '../instructions.ts';
+import type { Io } from '../io.ts';
+import { makeAgent } from '../make-agent.ts';
+import { permissionIn } from '../permission-plan.ts';
+import { readPrompt } from '../prompt-input.ts';
+import type { LoadedProvider } from '../providers.ts';
+import type { RunFlags } from '../run-flags.ts';
+import { readRunFlags } from '../run-flags.ts';
+import { screenFor } from '../screen.ts';
+import { serverAccess } from '../server-access.ts';
+import type { ChosenSession } from '../session-choice.ts';
+import { chooseSession, flagsWithNote } from '../session-choice.ts';
+import { historyFile } from '../session-home.ts';
+import type { Settings } from '../settings.ts';
+import { readSettings } from '../settings.ts';
+import { styleFor } from '../style.ts';
+import { UsageError } from '../usage-error.ts';
+import {
+  checkRules,
+  chooseTools,
+  failureContext,
+  limitsOf,
+  noteOf,
+  pricingOf,
+  systemOf,
+  workspaceOf,
+} from './run.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** A chat that is about to begin. */
+interface Prepared {
+  readonly host: ChatHost;
+  readonly sessionId?: string;
+}
+
+/** `cobbler chat`: a conversation at the terminal, here or on a server. Returns the exit code. */
+export async function chat(words: readonly string[], options: Raw, io: Io): Promise<number> {
+  const screen = screenFor(io.stdout, io.env);
+  if (!io.stdin.tty || !screen.redraw) {
+    throw new UsageError(
+      'A chat needs a terminal, one that can draw a line again.',
+      'Without one, say everything at once: cobbler "fix the failing test"',
+    );
+  }
+  const flags = readRunFlags(options);
+  const { host, sessionId, close } = await prepared(flags, options, io);
+  try {
+    const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
+    const keyboard = io.openRawKeyboard();
+    if (keyboard === undefined)
+      throw new UsageError('The keyboard cannot be read.', 'Start it at a terminal.');
+    return await new Chat({
+      io,
+      keyboard,
+      screen,
+      host,
+      style: styleFor(screen),
+      history: new PromptHistory(historyFile(io.env)),
+      ...(sessionId !== undefined && { sessionId }),
+      ...(prompt !== undefined && { prompt }),
+    }).run();
+  } finally {
+    await host.close();
+    await close?.();
+  }
+}
+
+async function prepared(
+  flags: RunFlags,
+  options: Raw,
+  io: Io,
+): Promise<Prepared & { close?: () => Promise<void> }> {
+  if (options['demo'] === true) return await demoHost(io);
+  if (typeof options['connect'] !== 'string') return await localHost(flags, io);
+  const { url, token } = serverAccess(options['connect'], options['token'], io.env);
+  const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io) });
+  const id = flags.session?.id;
+  const rows = await sessionsOf(host, url);
+  if (flags.session === undefined) return { host };
+  const found = rows.filter(({ info }) => id === undefined || info.id === id || info.id.startsWith(id));
+  const [first] = found;
+  if (first === undefined || (id !== undefined && found.length > 1 && first.info.id !== id)) {
+    throw new UsageError(
+      first === undefined ? 'The server has no such session.' : `${found.length} sessions begin so.`,
+      'See them: /sessions in the chat',
+    );
+  }
+  return { host, sessionId: first.info.id };
+}
+
+/** Also tells whether the server is there and takes the token, before anything is said. */
+async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost['sessions']> {
+  try {
+    return await host.sessions();
+  } catch (error) {
+    const { kind, message } = AgentError.from(error);
+    throw new UsageError(
+      message,
+      kind === 'auth'
+        ? 'Give it anew: --token TOKEN'
+        : `Is it running? Look: ${url}/livez. To start one: cobbler serve`,
+    );
+  }
+}
+
+async function localHost(given: RunFlags, io: Io): Promise<Prepared> {
+  const here = workFolder(given.dir, io);
+  const first = await readSettings(io.env, given);
+  const isKept = given.keeps ?? first.file.values.keepSessions ?? true;
+  const chosen = await chooseSession(given, isKept, here, io);
+  try {
+    const flags = flagsWithNote(given, chosen?.note);
+    const host = await hostOf(flags, chosen, io);
+    return { host, ...(chosen?.status !== undefined && { sessionId: chosen.id }) };
+  } catch (error) {
+    await chosen?.sessions.store.close();
+    throw error;
+  }
+}
+
+async function hostOf(flags: RunFlags, chosen: ChosenSession | undefined, io: Io): Promise<ChatHost> {
+  const folder = workFolder(flags.dir, io);
+  const settings = await readSettings(io.env, flags);
+  const { asked, provider } = await askedModel(flags, folder, settings, io);
+  const mayUse = flags.tools === undefined || flags.tools.length > 0;
+  const context = contextPlan(flags, settings.file.values, mayUse);
+  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
+  checkRules(flags.allow, tools);
+  const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
+  const { permission, strange } = await permissionIn(folder, flags, true, io.env);
+  return new LocalHost({
+    io,
+    folder,
+    asked,
+    tools,
+    permission,
+    models: modelsOf(provider),
+    choose: async (model) => {
+      const { baseURL: _, ...rest } = flags;
+      const chosen = { ...rest, model };
+      return (await askedModel(chosen, folder, await readSettings(io.env, chosen), io)).asked;
+    },
+    system: systemOf(flags, folder, tools, instructions, io),
+    context: contextPolicy(context, blobsFor(io.env)),
+    limits: limitsOf(flags, settings),
+    allowUnpriced: flags.allowUnpriced,
+    facts: [
+      ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
+      ...(strange.length === 0 ? [] : [`ignores ${strange.length} rules of the project: /permissions`]),
+    ],
+    ...(chosen !== undefined && { sessions: chosen.sessions }),
+  });
+}
+
+async function askedModel(
+  flags: RunFlags,
+  folder: string,
+  settings: Settings,
+  io: Io,
+): Promise<{ asked: AskedModel; provider: LoadedProvider }> {
+  const { agent, provider } = await makeAgent(settings, flags.api);
+  const pricing = await pricingOf(settings, agent, provider);
+  const failure = failureContext(settings, agent, io);
+  return { asked: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
+}
+
+function modelsOf({ models }: LoadedProvider): ModelChoice[] {
+  return models.map(({ id, alias, contextTokens, price }) => {
+    const facts = [
+      ...(alias === undefined ? [] : [id]),
+      ...(price === undefined ? [] : [`${formatUsd(price.input)} in ${formatUsd(price.output)} out`]),
+      ...(contextTokens === undefined ? [] : [`${formatCount(contextTokens)} tokens`]),
+    ];
+    return { name: alias ?? id, text: facts.join(' · ') };
+  });
+}
+
+/** The scripted model of `cobbler demo`, with somebody to ask. */
+async function demoHost(io: Io): Promise<Prepared & { close: () => Promise<void> }> {
+  const { createClaude } = await import('@cobbler/provider-claude');
+  const { serveScriptedModel } = await import('../demo-server.ts');
+  const { scriptedModel } = await import('../demo-script.ts');
+  const folder = newDemoProject();
+  const server = await serveScriptedModel(io.clock);
+  const path = [io.env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
+  const tools = workspaceTools({ root: folder, env: { PATH: path }, environment: io.env });
+  const instructions = findInstructions(folder);
+  const flags = readRunFlags({});
+  const { permission } = await permissionIn(folder, flags, true, io.env);
+  const asked: AskedModel = {
+    agent: createClaude({ model: scriptedModel, apiKey: 'no-key-needed', baseURL: server.url, env: {} }),
+    pricing: () => ({ input: 0, output: 0 }),
+    failure: { host: new URL(server.url).host, model: scriptedModel, provider: 'claude' },
+    note: { folder },
+  };
+  const host = new LocalHost({
+    io,
+    folder,
+    asked,
+    tools,
+    permission,
+    models: [{ name: scriptedModel, text: 'the only one of the demo' }],
+    choose: async () => asked,
+    system: systemOf(flags, folder, tools, instructions, io),
+    context: contextPolicy(contextPlan(flags, {}, true), blobsFor(io.env)),
+    limits: { turns: 20 },
+    allowUnpriced: false,
+    facts: ['a scripted model: try "fix the failing test"'],
+  });
+  return { host, close: () => server.close() };
+}

@@ -1,0 +1,232 @@
+import { createReadStream, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { forkSession, systemRuntime } from '@cobbler/agent';
+import { exportSession, importSession } from '@cobbler/agent/events';
+import { workspaceTools } from '@cobbler/tools';
+import { whyUnreadable } from '../attachment.ts';
+import { CallBook } from '../call-book.ts';
+import { visible } from '../escape.ts';
+import { parseCount, plural } from '../figures.ts';
+import { findSession, sessionsIn, shortId } from '../find-session.ts';
+import { checkWritable, shortPath, workFolder } from '../folder.ts';
+import type { Io } from '../io.ts';
+import { pastLines } from '../past-lines.ts';
+import { screenFor } from '../screen.ts';
+import type { Sessions } from '../session-home.ts';
+import { openSessions } from '../session-home.ts';
+import type { SessionRow } from '../session-lines.ts';
+import { sessionFacts, sessionTable } from '../session-lines.ts';
+import { styleFor } from '../style.ts';
+import { didYouMean } from '../suggestion.ts';
+import { UsageError } from '../usage-error.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** What one action has to work with. */
+interface Desk {
+  readonly sessions: Sessions;
+  /** What stands behind the action. */
+  readonly rest: readonly string[];
+  readonly options: Raw;
+  readonly io: Io;
+}
+
+const actions: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
+  list,
+  show,
+  export: exportTo,
+  import: importFrom,
+  fork,
+  rename,
+  delete: remove,
+  prune,
+  vacuum,
+};
+
+/** `cobbler sessions`: lists the sessions that are kept, or does something with one. Returns the exit code. */
+export async function sessions(operands: readonly string[], options: Raw, io: Io): Promise<number> {
+  const [action = 'list', ...rest] = operands;
+  const perform = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (perform === undefined) {
+    throw new UsageError(
+      `There is nothing called ${JSON.stringify(action)} to do with sessions.${didYouMean(action, Object.keys(actions))}`,
+      'See: cobbler help sessions',
+    );
+  }
+  const opened = await openSessions(io.env);
+  try {
+    await perform({ sessions: opened, rest, options, io });
+    return 0;
+  } finally {
+    await opened.store.close();
+  }
+}
+
+async function list({ sessions, options, io }: Desk): Promise<void> {
+  const folder = options['here'] === true ? workFolder(undefined, io) : undefined;
+  const most = countOf(options['limit'], '--limit') ?? 20;
+  const rows: SessionRow[] = [];
+  let hasMore = false;
+  for await (const info of sessionsIn(sessions, folder)) {
+    hasMore = rows.length === most;
+    if (hasMore) break;
+    rows.push(rowOf(sessions, info, io, options['json'] === true));
+  }
+  if (options['json'] === true) {
+    const lines = rows.map(({ info, folder }) =>
+      JSON.stringify({ ...info, ...(folder !== undefined && { folder }) }),
+    );
+    io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    return;
+  }
+  if (rows.length === 0) {
+    io.stderr.write(
+      folder === undefined ? 'No session is kept yet.\n' : 'No session was begun in this folder.\n',
+    );
+    return;
+  }
+  const screen = screenFor(io.stdout, io.env);
+  const columns = screen.tty ? screen.columns() : 200;
+  io.stdout.write(`${sessionTable(rows, Date.now(), styleFor(screen), columns).join('\n')}\n`);
+  const more = hasMore ? ` More: cobbler sessions -n ${most * 5}.` : '';
+  io.stderr.write(`Kept in ${visible(shortPath(sessions.file, io.env))}.${more} Go on: cobbler resume ID\n`);
+}
+
+function rowOf({ notes }: Sessions, info: SessionRow['info'], io: Io, isWhole: boolean): SessionRow {
+  const folder = notes.read(info.id)?.folder;
+  return { info, ...(folder !== undefined && { folder: isWhole ? folder : shortPath(folder, io.env) }) };
+}
+
+async function show({ sessions, rest, io }: Desk): Promise<void> {
+  const { store, notes } = sessions;
+  const info = await findSession(store, idOf(rest, 'show'));
+  const screen = screenFor(io.stdout, io.env);
+  const style = styleFor(screen);
+  const view = { style, columns: screen.tty ? screen.columns() : 200, tty: screen.tty, verbose: false };
+  const root = notes.read(info.id)?.folder ?? io.cwd();
+  const calls = new CallBook(workspaceTools({ root, environment: io.env }));
+  const past = pastLines(await store.read(info.id), calls, view);
+  const facts = sessionFacts(rowOf(sessions, info, io, false), Date.now(), style);
+  io.stdout.write(`${[...facts, ...past].join('\n')}\n`);
+}
+
+async function exportTo({ sessions: { store }, rest, options, io }: Desk): Promise<void> {
+  const { id } = await findSession(store, idOf(rest, 'export'));
+  const output = options['output'];
+  if (typeof output !== 'string') {
+    for await (const line of exportSession(store, id)) io.stdout.write(line);
+    return;
+  }
+  const path = resolve(io.cwd(), output);
+  checkWritable(path);
+  const lines = await Array.fromAsync(exportSession(store, id));
+  // A conversation may hold anything: the file is for its owner alone, as the store is.
+  writeFileSync(path, lines.join(''), { mode: 0o600 });
+  io.stderr.write(
+    `${plural(lines.length, 'event')} of session ${shortId(id)} written to ${visible(output)}.\n`,
+  );
+}
+
+async function importFrom({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
+  const [file] = rest;
+  if (file === undefined)
+    throw new UsageError('Which file?', 'Use: cobbler sessions import FILE, or - for a pipe');
+  const id = systemRuntime.id();
+  const { events } = await importSession(store, await linesOf(file, io), id);
+  notes.write(id, { folder: workFolder(undefined, io) });
+  io.stderr.write(
+    `${plural(events, 'event')} imported as session ${shortId(id)}. Go on: cobbler resume ${shortId(id)}\n`,
+  );
+  io.stdout.write(`${id}\n`);
+}
+
+async function linesOf(file: string, io: Io): Promise<Iterable<string> | AsyncIterable<string>> {
+  if (file === '-') return new TextDecoder().decode(await io.stdin.read()).split('\n');
+  const input = createReadStream(resolve(io.cwd(), file));
+  await new Promise<void>((opened, failed) => {
+    input.once('open', () => opened());
+    input.once('error', (error) =>
+      failed(new UsageError(`${file} ${whyUnreadable(error)}.`, 'Give a file that export wrote.')),
+    );
+  });
+  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+async function fork({ sessions: { store, notes }, rest, options, io }: Desk): Promise<void> {
+  const { id } = await findSession(store, idOf(rest, 'fork'));
+  const at = countOf(options['at'], '--at');
+  const to = systemRuntime.id();
+  await forkSession(store, { from: id, to, ...(at !== undefined && { upToSeq: at }) }, systemRuntime);
+  const note = notes.read(id);
+  if (note !== undefined) notes.write(to, note);
+  io.stderr.write(
+    `Session ${shortId(to)} begins like ${shortId(id)}. Go on: cobbler -s ${shortId(to)} "..."\n`,
+  );
+  io.stdout.write(`${to}\n`);
+}
+
+async function rename({ sessions: { store }, rest, io }: Desk): Promise<void> {
+  const { id } = await findSession(store, idOf(rest, 'rename'));
+  await store.rename(id, rest.slice(1).join(' '));
+  const info = await store.info(id);
+  io.stderr.write(`Session ${shortId(id)} is called ${JSON.stringify(info?.title ?? '')}.\n`);
+}
+
+async function remove({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
+  idOf(rest, 'delete');
+  for (const given of rest) {
+    const { id, title } = await findSession(store, given);
+    await store.delete(id);
+    notes.delete(id);
+    io.stderr.write(`Session ${shortId(id)} is deleted: ${visible(title)}\n`);
+  }
+}
+
+async function prune({ sessions: { store, notes }, options, io }: Desk): Promise<void> {
+  const age = options['olderThan'];
+  const olderThanMs = typeof age === 'string' ? ageMs(age) : undefined;
+  const last = options['keepLast'];
+  const keepLast = last === '0' ? 0 : countOf(last, '--keep-last');
+  if (olderThanMs === undefined && keepLast === undefined) {
+    throw new UsageError(
+      'Which sessions may go?',
+      'For example: cobbler sessions prune --older-than 30d --keep-last 50',
+    );
+  }
+  const ids = await store.prune({
+    ...(olderThanMs !== undefined && { olderThanMs }),
+    ...(keepLast !== undefined && { keepLast }),
+  });
+  for (const id of ids) notes.delete(id);
+  io.stderr.write(
+    `${plural(ids.length, 'session')} deleted. Give their room back: cobbler sessions vacuum\n`,
+  );
+}
+
+async function vacuum({ sessions: { store, file }, io }: Desk): Promise<void> {
+  const bytes = await store.vacuum();
+  io.stderr.write(`${plural(bytes, 'byte')} of ${visible(shortPath(file, io.env))} given back.\n`);
+}
+
+function idOf([id]: readonly string[], action: string): string {
+  if (id !== undefined) return id;
+  throw new UsageError('Which session?', `Use: cobbler sessions ${action} ID. See them: cobbler sessions`);
+}
+
+function countOf(value: unknown, flag: string): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const count = parseCount(value);
+  if (count !== undefined) return count;
+  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `For example: ${flag} 20`);
+}
+
+const hourMs = 3_600_000;
+
+/** Reads `30d`, `12h` or `4w` as milliseconds. */
+function ageMs(text: string): number {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([hdw])$/.exec(text.trim()) ?? [];
+  const hours = { h: 1, d: 24, w: 168 }[unit];
+  if (amount !== undefined && hours !== undefined) return Number(amount) * hours * hourMs;
+  throw new UsageError(`--older-than cannot be ${JSON.stringify(text)}.`, 'For example: --older-than 30d');
+}

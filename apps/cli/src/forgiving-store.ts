@@ -1,0 +1,83 @@
+import type { Event, Origin, State, Store, Writer } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+
+/**
+ * A store for a person who waits for an answer: what it cannot keep it remembers until it can, so that a disk that is
+ * full does not take the answer away. A refusal stays one: a session in use elsewhere is not written to.
+ */
+export class ForgivingStore implements Store {
+  readonly #inner: Store;
+  readonly #onTrouble: (error: AgentError) => void;
+  /** What could not be written, by session, in order. */
+  readonly #backlog = new Map<string, Event[]>();
+  /** Sessions that could not even be claimed: all of them is in the backlog. */
+  readonly #unclaimed = new Set<string>();
+  #hasTold = false;
+
+  /** `onTrouble` is called once. */
+  constructor(inner: Store, onTrouble: (error: AgentError) => void) {
+    this.#inner = inner;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** How many events of a session are not kept. */
+  missing(sessionId: string): number {
+    return this.#backlog.get(sessionId)?.length ?? 0;
+  }
+
+  async claim(sessionId: string, origin?: Origin): Promise<number> {
+    try {
+      const epoch = await this.#inner.claim(sessionId, origin);
+      this.#unclaimed.delete(sessionId);
+      return epoch;
+    } catch (thrown) {
+      this.#trouble(thrown);
+      this.#unclaimed.add(sessionId);
+      return 0;
+    }
+  }
+
+  async append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
+    const waiting = this.#backlog.get(sessionId)?.splice(0) ?? [];
+    const all = [...waiting, ...events];
+    try {
+      if (!this.#unclaimed.has(sessionId)) return await this.#inner.append(sessionId, all, writer);
+    } catch (thrown) {
+      this.#trouble(thrown, this.#backlog.has(sessionId));
+    }
+    const later = this.#backlog.get(sessionId) ?? [];
+    // What came in while this failed stands after it, unless it failed first.
+    const place = later.findIndex(({ seq }) => seq > (all[0]?.seq ?? 0));
+    later.splice(place === -1 ? later.length : place, 0, ...all);
+    this.#backlog.set(sessionId, later);
+  }
+
+  async read(sessionId: string, afterSeq = 0, limit?: number): Promise<readonly Event[]> {
+    const waiting = this.#backlog.get(sessionId) ?? [];
+    const kept = this.#unclaimed.has(sessionId) ? [] : await this.#inner.read(sessionId, afterSeq, limit);
+    const last = kept.at(-1)?.seq ?? afterSeq;
+    return [...kept, ...waiting.filter(({ seq }) => seq > last)].slice(0, limit);
+  }
+
+  sessions(): readonly string[] | Promise<readonly string[]> {
+    return this.#inner.sessions();
+  }
+
+  snapshot(sessionId: string): State | undefined | Promise<State | undefined> {
+    return this.#inner.snapshot?.(sessionId);
+  }
+
+  keepSnapshot(sessionId: string, state: State, writer: Writer): void {
+    if (this.missing(sessionId) === 0 && !this.#unclaimed.has(sessionId))
+      this.#inner.keepSnapshot?.(sessionId, state, writer);
+  }
+
+  /** @throws what says that this session is not ours to write. A gap is only our own if something is missing. */
+  #trouble(thrown: unknown, isBehind = false): void {
+    const error = AgentError.from(thrown);
+    const { code = '' } = error;
+    if (['in_use', 'session_id', 'fenced'].includes(code) || (code === 'gap' && !isBehind)) throw error;
+    if (!this.#hasTold) this.#onTrouble(error);
+    this.#hasTold = true;
+  }
+}

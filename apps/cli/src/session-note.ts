@@ -1,0 +1,64 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a session is gone on with unless somebody says something else: where it works and whom it asks. */
+export interface SessionNote {
+  readonly folder: string;
+  /** As `-m` takes it: `claude:claude-sonnet-5-5`. */
+  readonly model?: string;
+  /** Given on the command line, for a model that is somewhere else. */
+  readonly baseURL?: string;
+  readonly api?: string;
+}
+
+/**
+ * One small file per session beside the store, which knows nothing of folders. A session without one, or with one that
+ * cannot be read, is a session all the same.
+ */
+export class SessionNotes {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Never throws: without a note the session is gone on with where somebody stands. */
+  write(sessionId: string, note: SessionNote): void {
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      writeFileSync(this.#path(sessionId), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+    } catch {
+      // The disk may be full; the store says so in words.
+    }
+  }
+
+  read(sessionId: string): SessionNote | undefined {
+    try {
+      const value: unknown = JSON.parse(readFileSync(this.#path(sessionId), 'utf8'));
+      return noteOf(value);
+    } catch {
+      return undefined;
+    }
+  }
+
+  delete(sessionId: string): void {
+    rmSync(this.#path(sessionId), { force: true });
+  }
+
+  /** An id may hold a colon, which not every file system takes. */
+  #path(sessionId: string): string {
+    return join(this.#folder, `${encodeURIComponent(sessionId)}.json`);
+  }
+}
+
+function noteOf(value: unknown): SessionNote | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { folder, model, baseURL, api } = value as Readonly<Record<string, unknown>>;
+  if (typeof folder !== 'string') return undefined;
+  return {
+    folder,
+    ...(typeof model === 'string' && { model }),
+    ...(typeof baseURL === 'string' && { baseURL }),
+    ...(typeof api === 'string' && { api }),
+  };
+}
