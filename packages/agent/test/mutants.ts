@@ -1,6 +1,7 @@
 import { askingMutants } from './mutants/asking.ts';
 import { edgeMutants } from './mutants/edges.ts';
 import { historyMutants } from './mutants/history.ts';
+import { keepingMutants } from './mutants/keeping.ts';
 import { longWorkMutants } from './mutants/long-work.ts';
 import { loopMutants } from './mutants/loop.ts';
 import { moneyMutants } from './mutants/money.ts';
@@ -11,7 +12,25 @@ import { toolMutants } from './mutants/tools.ts';
 
 /** What the library promises: `npm run mutants` fails unless some mutant proves each of them. */
 export const promises: readonly string[] = [
-  ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'P9', 'P10', 'P11', 'P12', 'P14', 'P18', 'P19', 'P21'],
+  ...[
+    'P1',
+    'P2',
+    'P3',
+    'P4',
+    'P5',
+    'P6',
+    'P7',
+    'P8',
+    'P9',
+    'P10',
+    'P11',
+    'P12',
+    'P13',
+    'P14',
+    'P18',
+    'P19',
+    'P21',
+  ],
 ];
 
 /** Every planted mistake, for `npm run mutants packages/agent`. */
@@ -23,6 +42,7 @@ export const mutants: readonly Mutant[] = [
   ...toolMutants,
   ...moneyMutants,
   ...recordMutants,
+  ...keepingMutants,
   ...longWorkMutants,
   ...edgeMutants,
 ];

@@ -62,6 +62,27 @@ test('what comes in one turn of the event loop shares a transaction', async () =
   expect(moments.slice(4)).toEqual(['begin', 'commit', 'done']);
 });
 
+test('P13 what is to be done at once is done after what waits', async () => {
+  const { commit, keep, kept } = rig();
+  const waiting = commit.add(keep('first'));
+  await commit.now(keep('second'));
+  await waiting;
+  expect(kept()).toEqual(['first', 'second']);
+  expect(commit.now(keep('third'))).toBe(undefined);
+  expect(kept()).toEqual(['first', 'second', 'third']);
+});
+
+test('P13 what fails at once is taken back, and the next one works', async () => {
+  const { commit, keep, kept } = rig();
+  const half = () => {
+    keep('half')();
+    throw new Error('in the middle');
+  };
+  expect(() => commit.now(half)).toThrow('in the middle');
+  expect(commit.now(keep('whole'))).toBe(undefined);
+  expect(kept()).toEqual(['whole']);
+});
+
 test('64 sessions that append in one turn of the event loop are one transaction', async () => {
   const moments: string[] = [];
   const store = open(newFile(), { onWrite: (moment) => void moments.push(moment) });
@@ -81,7 +102,7 @@ test('P13 nobody is told before the transaction is committed', async () => {
   expect(moments).toEqual(['begin', 'foreign', 'commit', 'done', 'told']);
 });
 
-test('one durable job makes the whole transaction durable, and the next is not', async () => {
+test('P9 one durable job makes the whole transaction durable, and the next is not', async () => {
   const { commit, db } = rig();
   const level = () => scalar(db, 'PRAGMA synchronous');
   const [normal, full] = [1, 2];

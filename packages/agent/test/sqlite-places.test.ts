@@ -56,7 +56,7 @@ class Shelf {
 }
 
 test.each([1, 2, 3])(
-  'events are found again however sessions were written, read and deleted in turns (seed %i)',
+  'P13 events are found again however sessions were written, read and deleted in turns (seed %i)',
   async (seed) => {
     const store = open(newFile());
     const shelf = new Shelf(store);
@@ -71,7 +71,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('events that take the places of deleted ones are found', async () => {
+test('P13 events that take the places of deleted ones are found', async () => {
   const shelf = new Shelf(open(newFile()));
   await shelf.write('one', 200);
   await shelf.delete('one');

@@ -45,7 +45,7 @@ test('P19 folder and files are made for their owner alone, whatever others are a
 });
 
 test.each(['gone', 'empty'])(
-  'a file that is %s where sessions were is reported, and not begun anew by itself',
+  'P13 a file that is %s where sessions were is reported, and not begun anew by itself',
   async (how) => {
     const file = await written();
     if (how === 'gone') rmSync(file);

@@ -101,7 +101,7 @@ test('a store that is closed gives back what it holds, and leaves nothing beside
   expect(readdirSync(dirname(file)).sort()).toEqual(['sessions.db', 'sessions.db-made']);
 });
 
-test('a session is taken over within a process: its older run is fenced', async () => {
+test('P13 a session is taken over within a process: its older run is fenced', async () => {
   const store = open(newFile());
   const old = await write(store, 'one', [said('a')]);
   await store.claim('one');
