@@ -1,6 +1,7 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import { AgentError, summarize } from '../errors.ts';
+import { joinBytes } from '../provider/bytes.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/transport.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -143,9 +144,7 @@ function inFew(body: readonly Uint8Array[]): Uint8Array[] {
     } else together.push(piece);
     room -= piece.length;
   }
-  return groups.map((group) =>
-    group.length === 1 && group[0] !== undefined ? group[0] : Buffer.concat(group),
-  );
+  return groups.map(joinBytes);
 }
 
 function lengthOf(body: readonly Uint8Array[]): number {
