@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Environment, Limits, Pricing } from '@cobbler/agent';
-import { cobblerHome, recordProcesses } from '@cobbler/agent/node';
+import { recordProcesses } from '@cobbler/agent/node';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { PermissionMode } from './permission.ts';
+import { homeToKeep } from './session-home.ts';
 import { didYouMean } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -19,6 +20,12 @@ export function readBackend(value: string | undefined): BackendName | undefined 
     `--backend cannot be ${JSON.stringify(value)}.${didYouMean(value, backendNames)}`,
     `Use --backend ${backendNames.join(' or --backend ')}.`,
   );
+}
+
+/** From now on children are on record, and what a Cobbler that was killed has left running is ended. */
+export async function recordChildren(env: Environment): Promise<void> {
+  const home = homeToKeep(env);
+  if (home !== undefined) await recordProcesses(join(home, 'processes'));
 }
 
 /** What a program is given to work with. */
@@ -41,8 +48,6 @@ export interface BackendOrder {
 export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const { name, folder, mode, model, limits, pricing, env } = order;
   const { claudeCode, codex, delegatedLoop } = await import('@cobbler/delegate');
-  const home = cobblerHome(env);
-  if (home !== undefined) await recordProcesses(join(home, 'processes'));
   const permission = mode === 'read-only' ? 'read-only' : 'gate';
   const options = {
     permission,

@@ -58,7 +58,8 @@ export function buildCli(): BuiltCli {
   const parts = [...inputs.values()].flat();
   return {
     folder,
-    packages: [...new Set(parts.filter((part) => !/\.ts$|:/.test(part)))].sort(),
+    // The page of the server is built before, and carries the terms of what is in it along.
+    packages: [...new Set(parts.filter((part) => !/\.ts$|:|^(apps\/)?web\/dist\//.test(part)))].sort(),
     async run(args, env = {}) {
       const list = join(folder, 'loaded.json');
       const child = spawn(process.execPath, ['--import', preload, join(dist, 'main.js'), ...args], {

@@ -129,6 +129,8 @@ export class Relay implements Agent {
     const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
       .filter((text) => text !== '')
       .join('\n\n');
+    // A conversation that a crash cut off between a call and the next answer: nobody has said anything since.
+    const wanted = prompt === '' ? goOn : prompt;
     const kept = sealIn(messages, this.provider);
     // Of this process rather than of the log, which a run that was cut never told of its session.
     const resumeId = this.#sessionId ?? kept?.session;
@@ -139,7 +141,7 @@ export class Relay implements Agent {
     const process = this.#options.backend.start(
       {
         ...this.#options.job,
-        prompt,
+        prompt: wanted,
         ...(instructions !== undefined && instructions !== '' && { systemPrompt: instructions }),
         ...(resumeId !== undefined && { resumeId, before }),
       },
@@ -248,6 +250,8 @@ export class Relay implements Agent {
     };
   }
 }
+
+const goOn = 'Go on where you were interrupted.';
 
 /** The program says what it cost with its last answer, and then for all of them. */
 const forNow: Price = { input: 0, output: 0 };

@@ -226,6 +226,22 @@ describe('permission gate', () => {
   );
 });
 
+describe('a Codex without an app server', () => {
+  it('is spoken to by exec, except where somebody has to be asked', async () => {
+    const { workspace, options } = fakePrograms();
+    const old = { ...options, extraEnv: { ...options.extraEnv, FAKE_IS_OLD: '1' } };
+    const job = { prompt: 'say Hello.', workingDir: workspace };
+    expect(await backendOf('codex app-server', old).run(job)).toMatchObject({
+      status: 'completed',
+      output: 'Hello.',
+    });
+    expect(await backendOf('codex app-server', old, 'gate').run(job)).toMatchObject({
+      status: 'failed',
+      exitCode: 2,
+    });
+  });
+});
+
 describe('limits that no program can be told', () => {
   it('P14 a job that has used more than its tokens is ended', async () => {
     const { workspace, options } = fakePrograms();

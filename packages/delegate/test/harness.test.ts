@@ -21,6 +21,23 @@ describe('a conversation with Claude Code', () => {
     expect([one.metrics.usd, two.metrics.usd].map((usd) => usd?.toFixed(4))).toEqual(['0.0010', '0.0010']);
   });
 
+  it('P9 goes on after a crash in the middle of a call, which is not made again by us', async () => {
+    const { workspace, options } = fakePrograms();
+    const open = (store: ReturnType<typeof memoryStore>) =>
+      delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store, sessionId: 's', tools });
+    const [before, after] = [memoryStore(), memoryStore()];
+    const first = open(before);
+    for await (const event of first.prompt('use hold')) if (event.type === 'tool_started') break;
+    const events = [...(await before.read('s'))];
+    await first.close();
+    await after.append('s', events, { epoch: await after.claim('s') });
+    const second = open(after);
+    const result = await second.resume().result;
+    expect([result.status, result.text]).toEqual(['complete', 'There is no Go.']);
+    expect(JSON.stringify(result.messages)).toContain('unknown');
+    await second.close();
+  });
+
   it('P14 costs what the program says, once for the whole run', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, tools });

@@ -12,20 +12,24 @@ interface ApprovalProps {
   /** How many others wait behind it. */
   readonly others: number;
   readonly answer: (call: CallView, decision: 'allow' | 'deny', message?: string) => Promise<void>;
+  /** Lets the run go on when it is too late to answer. */
+  readonly goOn: () => void;
 }
 
 /** Asks a person about one call, and shows exactly what would happen. */
-export function ApprovalCard({ call, others, answer }: ApprovalProps): VNode | null {
+export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNode | null {
   const { asked } = call;
   const [isSending, setSending] = useState(false);
   const [isDenying, setDenying] = useState(false);
   const id = asked?.approvalId;
+  const now = useNow(1_000, asked?.expiresAt !== undefined);
+  const isLate = asked?.expiresAt !== undefined && asked.expiresAt <= now;
   useEffect(() => {
     setSending(false);
     setDenying(false);
   }, [id]);
   const send = async (decision: 'allow' | 'deny', message?: string) => {
-    if (isSending) return;
+    if (isSending || isLate) return;
     setSending(true);
     try {
       await answer(call, decision, message);
@@ -58,12 +62,19 @@ export function ApprovalCard({ call, others, answer }: ApprovalProps): VNode | n
         </h2>
         <span class="ask-subject">{asked.summary ?? ''}</span>
         {others > 0 && <span class="muted small">and {others} more</span>}
-        <Expiry at={asked.expiresAt} />
+        <Expiry at={asked.expiresAt} now={now} />
       </header>
       <div class="approval-body">
         <Proposal call={call} />
       </div>
-      {isDenying ? (
+      {isLate ? (
+        <footer>
+          <span class="muted">Nobody answered in time.</span>
+          <button type="button" class="primary" onClick={goOn}>
+            Go on without it
+          </button>
+        </footer>
+      ) : isDenying ? (
         <DenyForm
           send={(message) => void send('deny', message)}
           end={() => setDenying(false)}
@@ -106,8 +117,7 @@ function Proposal({ call }: { readonly call: CallView }): VNode {
   );
 }
 
-function Expiry({ at }: { readonly at: number | undefined }): VNode | null {
-  const now = useNow(1_000, at !== undefined);
+function Expiry({ at, now }: { readonly at: number | undefined; readonly now: number }): VNode | null {
   if (at === undefined) return null;
   const left = at - now;
   return (

@@ -178,6 +178,7 @@ function Dock({ desk, model, start, given }: DockProps): VNode {
         <ApprovalCard
           call={first}
           others={others.length}
+          goOn={() => void desk.attempt(() => api.resume(model.id)).catch(() => undefined)}
           answer={(call, decision, message) => desk.attempt(() => model.answer(call, decision, message))}
         />
       )}

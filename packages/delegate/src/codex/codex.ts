@@ -4,6 +4,7 @@ import { CliBackend } from '../cli-backend.ts';
 import { appServerDialect } from './app-server.ts';
 import type { CodexSettings } from './codex-dialect.ts';
 import { codexExecDialect } from './codex-dialect.ts';
+import { withFallback } from './fallback.ts';
 
 /** How Codex is run. */
 export interface CodexOptions extends ProgramOptions, CodexSettings {
@@ -12,7 +13,7 @@ export interface CodexOptions extends ProgramOptions, CodexSettings {
   /**
    * `exec` is the plain way. `app-server` shows text while it comes, asks before commands and changes with
    * permission `gate`, and hears what is said meanwhile; Codex calls it experimental. Default: `app-server` with
-   * `gate`, else `exec`.
+   * `gate`, else `exec`. A Codex without an app server is spoken to by `exec`, except with `gate`.
    */
   readonly via?: 'exec' | 'app-server';
 }
@@ -22,9 +23,11 @@ export function codex(options: CodexOptions = {}): Backend {
   const permission = options.permission ?? 'read-only';
   const via = options.via ?? (permission === 'gate' ? 'app-server' : 'exec');
   const settings = withKey(options);
-  const dialect =
-    via === 'exec' ? codexExecDialect(permission, settings) : appServerDialect(permission, settings);
-  return new CliBackend(dialect, options);
+  const exec = new CliBackend(codexExecDialect(permission, settings), options);
+  if (via === 'exec') return exec;
+  const server = new CliBackend(appServerDialect(permission, settings), options);
+  // Exec asks nobody: it cannot stand in where somebody has to be asked.
+  return permission === 'gate' ? server : withFallback(server, exec);
 }
 
 /** Codex takes a key from the environment only for a provider that says where it is. */
