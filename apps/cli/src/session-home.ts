@@ -15,13 +15,19 @@ export interface Sessions {
 }
 
 /**
- * The file that sessions are kept in; nothing where there is no home to keep them in. A home that is named is made,
- * one that only follows from the system's settings has to be there: a service without one is not to grow one.
+ * The folder to keep things in; nothing where there is none. A home that is named is made, one that only follows from
+ * the system's settings has to be there: a service without one is not to grow one.
  */
-export function sessionFile(env: Environment): string | undefined {
+export function homeToKeep(env: Environment): string | undefined {
   const home = cobblerHome(env);
   if (home === undefined) return undefined;
-  return env['COBBLER_HOME'] || existsSync(dirname(home)) ? join(home, 'sessions.db') : undefined;
+  return env['COBBLER_HOME'] || existsSync(dirname(home)) ? home : undefined;
+}
+
+/** The file that sessions are kept in; nothing where nothing is kept. */
+export function sessionFile(env: Environment): string | undefined {
+  const home = homeToKeep(env);
+  return home && join(home, 'sessions.db');
 }
 
 /** The file that what is typed in chats is kept in; nothing where sessions are not kept either. */

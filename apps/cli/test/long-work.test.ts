@@ -114,7 +114,7 @@ describe('long output', () => {
     });
     expect(stdout).toContain('bytes left out');
     expect(requests.some(({ tools }) => tools.some(({ name }) => name === 'read_blob'))).toBe(false);
-    expect(existsSync(home)).toBe(false);
+    expect(existsSync(join(home, 'blobs'))).toBe(false);
   });
 
   test('shorter than the limit set in the configuration is left alone', async () => {

@@ -94,6 +94,13 @@ describe('a run', () => {
     expect((await at('sessions', 'show', parent)).stdout).not.toContain('second');
   });
 
+  test('is called by what was asked, not by what was attached', patience, async () => {
+    const { at, cwd } = await place(says('One.'));
+    writeFileSync(join(cwd, 'a.txt'), 'the first words of a file\n');
+    await at('-f', 'a.txt', 'what is this?');
+    expect((await at('sessions')).stdout).toMatch(/what is this\?/);
+  });
+
   test('works where the session was begun, with its model', patience, async () => {
     const { at, cwd, env, service } = await place(says('One.'), says('', ['list_files', {}]), says('Two.'));
     await at('-m', 'claude:claude-other', 'first');

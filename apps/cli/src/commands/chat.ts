@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path';
-import { AgentError } from '@cobbler/agent';
+import { AgentError, memoryBlobs } from '@cobbler/agent';
 import { workspaceTools } from '@cobbler/tools';
 import { Chat } from '../chat/chat.ts';
 import type { ChatHost, ModelChoice } from '../chat/host.ts';
@@ -45,6 +45,8 @@ type Raw = Readonly<Record<string, unknown>>;
 interface Prepared {
   readonly host: ChatHost;
   readonly sessionId?: string;
+  /** Nothing of this chat is to stay behind. */
+  readonly isFleeting?: boolean;
 }
 
 /** `cobbler chat`: a conversation at the terminal, here or on a server. Returns the exit code. */
@@ -57,7 +59,7 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
     );
   }
   const flags = readRunFlags(options);
-  const { host, sessionId, close } = await prepared(flags, options, io);
+  const { host, sessionId, isFleeting, close } = await prepared(flags, options, io);
   try {
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
@@ -69,7 +71,7 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
       screen,
       host,
       style: styleFor(screen),
-      history: new PromptHistory(historyFile(io.env)),
+      history: new PromptHistory(isFleeting === true ? undefined : historyFile(io.env)),
       ...(sessionId !== undefined && { sessionId }),
       ...(prompt !== undefined && { prompt }),
     }).run();
@@ -125,7 +127,8 @@ async function localHost(given: RunFlags, io: Io): Promise<Prepared> {
   try {
     const flags = flagsWithNote(given, chosen?.note);
     const host = await hostOf(flags, chosen, io);
-    return { host, ...(chosen?.status !== undefined && { sessionId: chosen.id }) };
+    const sessionId = chosen?.status === undefined ? {} : { sessionId: chosen.id };
+    return { host, isFleeting: chosen === undefined, ...sessionId };
   } catch (error) {
     await chosen?.sessions.store.close();
     throw error;
@@ -155,7 +158,7 @@ async function hostOf(flags: RunFlags, chosen: ChosenSession | undefined, io: Io
       return (await askedModel(chosen, folder, await readSettings(io.env, chosen), io)).asked;
     },
     system: systemOf(flags, folder, tools, instructions, io),
-    context: contextPolicy(context, blobsFor(io.env)),
+    context: contextPolicy(context, chosen === undefined ? memoryBlobs() : blobsFor(io.env)),
     limits: limitsOf(flags, settings),
     allowUnpriced: flags.allowUnpriced,
     facts: [
@@ -216,10 +219,10 @@ async function demoHost(io: Io): Promise<Prepared & { close: () => Promise<void>
     models: [{ name: scriptedModel, text: 'the only one of the demo' }],
     choose: async () => asked,
     system: systemOf(flags, folder, tools, instructions, io),
-    context: contextPolicy(contextPlan(flags, {}, true), blobsFor(io.env)),
+    context: contextPolicy(contextPlan(flags, {}, true), memoryBlobs()),
     limits: { turns: 20 },
     allowUnpriced: false,
     facts: ['a scripted model: try "fix the failing test"'],
   });
-  return { host, close: () => server.close() };
+  return { host, isFleeting: true, close: () => server.close() };
 }

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Agent, Limits, Pricing, Tool } from '@cobbler/agent';
+import type { Agent, Blobs, Limits, Pricing, Tool } from '@cobbler/agent';
+import { memoryBlobs } from '@cobbler/agent';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
 import { textOrFile } from '../attachment.ts';
-import { delegateTo } from '../backend.ts';
+import { delegateTo, recordChildren } from '../backend.ts';
 import type { ContextPlan } from '../context-plan.ts';
 import { blobsFor, contextPlan, contextPolicy, spilledCommandBytes } from '../context-plan.ts';
 import { visible } from '../escape.ts';
@@ -82,6 +83,7 @@ async function work({ words, reel, flags, settings, chosen }: Order, io: Io): Pr
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
+  await recordChildren(io.env);
   const limits = reel.fact('limits', () => limitsOf(flags, settings));
   const delegate = await delegateOf({ flags, reel }, folder, limits, io);
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, reel));
@@ -117,10 +119,7 @@ async function work({ words, reel, flags, settings, chosen }: Order, io: Io): Pr
       // What tells its cost is held to the limit by being told of it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
       ...(delegate === undefined && {
-        context: contextPolicy(
-          context,
-          reel.blobs(() => blobsFor(io.env)),
-        ),
+        context: contextPolicy(context, runBlobs(chosen, reel, io)),
       }),
       attended: isAttended,
       form: flags.form,
@@ -144,11 +143,21 @@ async function work({ words, reel, flags, settings, chosen }: Order, io: Io): Pr
     io,
   );
   await delegate?.close();
-  // The first words of an attachment say nothing about what was asked.
-  const title = chosen?.status === undefined && flags.attach.length > 0 ? words.join(' ') : '';
-  if (title !== '') await chosen?.sessions.store.rename(chosen.id, title).catch(() => false);
+  if (flags.attach.length > 0) await entitle(chosen, words.join(' '));
   const ended = reel.close({ result, exitCode, form: flags.form, settings });
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
+}
+
+/** What is not to be kept leaves nothing behind either. */
+function runBlobs(chosen: ChosenSession | undefined, reel: Reel, io: Io): Blobs {
+  const isKept = chosen !== undefined || reel.tape !== undefined;
+  return reel.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
+}
+
+/** A new session is called by what was asked: the first words of an attachment say nothing about that. */
+async function entitle(chosen: ChosenSession | undefined, words: string): Promise<void> {
+  if (chosen === undefined || chosen.status !== undefined || words === '') return;
+  await chosen.sessions.store.rename(chosen.id, words).catch(() => false);
 }
 
 function sessionOf({ id, sessions: { store } }: ChosenSession, resumes: boolean): TaskSession {

@@ -11,7 +11,8 @@ import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
 import { ownVersion } from '../own-version.ts';
-import { Permission, permissionWords } from '../permission.ts';
+import { permissionWords } from '../permission.ts';
+import { permissionIn } from '../permission-plan.ts';
 import type { ServeFlags } from '../serve-flags.ts';
 import { readServeFlags } from '../serve-flags.ts';
 import type { ServerHome } from '../server-home.ts';
@@ -65,7 +66,7 @@ async function sessionSettings({ work }: ServeFlags, folder: string, io: Io): Pr
     allowUnpriced: work.allowUnpriced,
     context: contextPolicy(context, blobsFor(io.env)),
     // Somebody can be asked: through the API, at any later time.
-    gate: new Permission(work.mode, work.allow, true).gate,
+    gate: (await permissionIn(folder, work, true, io.env)).permission.gate,
   };
 }
 
