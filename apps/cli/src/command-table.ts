@@ -43,6 +43,17 @@ const serveGroups: readonly OptionGroup[] = [
     })),
 ];
 
+/** What is the same for all sessions of an editor, which says itself where it works. */
+const acpGroups: readonly OptionGroup[] = [
+  ...taskGroups
+    .filter(({ title }) => title !== 'Output')
+    .map(({ title, options }) => ({
+      title,
+      options: options.filter(({ flags }) => !/--(attach|dir|backend) /.test(flags)),
+    })),
+  { title: 'Session', options: [{ flags: '--no-session', text: 'keep no sessions' }] },
+];
+
 const serverUrl: OptionRow = {
   flags: '--url <url>',
   text: 'ask this server instead of the one on this machine',
@@ -213,6 +224,17 @@ export const commands: readonly CommandRow[] = [
     groups: serveGroups,
   },
   {
+    name: 'acp',
+    operands: '',
+    text: 'work in an editor: Zed, JetBrains, Neovim, Emacs and others',
+    about: [
+      'An editor starts it and speaks with it in the Agent Client Protocol, over standard input and output. The folder',
+      'is that of the editor, which asks before edits and commands; model, tools and limits are those given here.',
+      'How to set it up: docs/editors.md.',
+    ],
+    groups: acpGroups,
+  },
+  {
     name: 'approve',
     operands: '[id]',
     text: 'allow a call that waits on the server; without an id: list them',
@@ -259,6 +281,7 @@ export const commands: readonly CommandRow[] = [
       'config',
       'doctor',
       'serve',
+      'acp',
       'approve',
       'deny',
       'completion',

@@ -51,6 +51,8 @@ async function main(io: Io): Promise<number> {
       return (await import('./commands/completion.ts')).completion(operands[0], io);
     case 'serve':
       return await (await import('./commands/serve.ts')).serve(options, io);
+    case 'acp':
+      return await (await import('./commands/acp.ts')).acp(options, io);
     case 'approve':
     case 'deny': {
       const decision = command === 'approve' ? 'allow' : 'deny';

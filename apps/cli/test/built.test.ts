@@ -35,6 +35,8 @@ const heavy = [
   'diff',
   '@pydantic/genai-prices',
   'provider-openai/',
+  '@agentclientprotocol/sdk',
+  'acp/',
   'agent/testing/',
   'agent/cassette/',
   'commands/demo.ts',
@@ -116,6 +118,15 @@ describe('what a start loads', () => {
     expect(code).toBe(0);
     expect(of(parts, ...heavy)).toEqual(['yaml', '@pydantic/genai-prices']);
   });
+});
+
+test('an editor: the protocol, and no terminal', patience, async () => {
+  const { code, stdout, parts } = await cli.run(['acp'], await claude());
+  expect([code, stdout]).toEqual([0, '']);
+  expect(of(parts, '@agentclientprotocol/sdk', 'acp/', 'chat/chat.ts', 'commands/chat.ts')).toEqual([
+    '@agentclientprotocol/sdk',
+    'acp/',
+  ]);
 });
 
 describe('what Node compiled', () => {

@@ -2,42 +2,29 @@ import { delimiter, dirname } from 'node:path';
 import { AgentError, memoryBlobs } from '@cobbler/agent';
 import { workspaceTools } from '@cobbler/tools';
 import { Chat } from '../chat/chat.ts';
-import type { ChatHost, ModelChoice } from '../chat/host.ts';
+import type { ChatHost } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
 import { PromptHistory } from '../chat/prompt-history.ts';
 import { RemoteHost } from '../chat/remote-host.ts';
-import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
+import { contextPlan, contextPolicy } from '../context-plan.ts';
 import { newDemoProject } from '../demo-project.ts';
-import { formatCount, formatUsd } from '../figures.ts';
 import { workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
-import { makeAgent } from '../make-agent.ts';
 import { permissionIn } from '../permission-plan.ts';
 import { readPrompt } from '../prompt-input.ts';
-import type { LoadedProvider } from '../providers.ts';
 import type { RunFlags } from '../run-flags.ts';
 import { readRunFlags } from '../run-flags.ts';
 import { screenFor } from '../screen.ts';
 import { serverAccess } from '../server-access.ts';
-import type { ChosenSession } from '../session-choice.ts';
 import { chooseSession, flagsWithNote } from '../session-choice.ts';
 import { historyFile } from '../session-home.ts';
-import type { Settings } from '../settings.ts';
 import { readSettings } from '../settings.ts';
 import { styleFor } from '../style.ts';
 import { UsageError } from '../usage-error.ts';
-import {
-  checkRules,
-  chooseTools,
-  failureContext,
-  limitsOf,
-  noteOf,
-  pricingOf,
-  systemOf,
-  workspaceOf,
-} from './run.ts';
+import { localConversations } from './local-conversations.ts';
+import { systemOf } from './run.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -126,70 +113,13 @@ async function localHost(given: RunFlags, io: Io): Promise<Prepared> {
   const chosen = await chooseSession(given, isKept, here, io);
   try {
     const flags = flagsWithNote(given, chosen?.note);
-    const host = await hostOf(flags, chosen, io);
+    const host = await localConversations(flags, chosen?.sessions, io);
     const sessionId = chosen?.status === undefined ? {} : { sessionId: chosen.id };
     return { host, isFleeting: chosen === undefined, ...sessionId };
   } catch (error) {
     await chosen?.sessions.store.close();
     throw error;
   }
-}
-
-async function hostOf(flags: RunFlags, chosen: ChosenSession | undefined, io: Io): Promise<ChatHost> {
-  const folder = workFolder(flags.dir, io);
-  const settings = await readSettings(io.env, flags);
-  const { asked, provider } = await askedModel(flags, folder, settings, io);
-  const mayUse = flags.tools === undefined || flags.tools.length > 0;
-  const context = contextPlan(flags, settings.file.values, mayUse);
-  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
-  checkRules(flags.allow, tools);
-  const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
-  const { permission, strange } = await permissionIn(folder, flags, true, io.env);
-  return new LocalHost({
-    io,
-    folder,
-    asked,
-    tools,
-    permission,
-    models: modelsOf(provider),
-    choose: async (model) => {
-      const { baseURL: _, ...rest } = flags;
-      const chosen = { ...rest, model };
-      return (await askedModel(chosen, folder, await readSettings(io.env, chosen), io)).asked;
-    },
-    system: systemOf(flags, folder, tools, instructions, io),
-    context: contextPolicy(context, chosen === undefined ? memoryBlobs() : blobsFor(io.env)),
-    limits: limitsOf(flags, settings),
-    allowUnpriced: flags.allowUnpriced,
-    facts: [
-      ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
-      ...(strange.length === 0 ? [] : [`ignores ${strange.length} rules of the project: /permissions`]),
-    ],
-    ...(chosen !== undefined && { sessions: chosen.sessions }),
-  });
-}
-
-async function askedModel(
-  flags: RunFlags,
-  folder: string,
-  settings: Settings,
-  io: Io,
-): Promise<{ asked: AskedModel; provider: LoadedProvider }> {
-  const { agent, provider } = await makeAgent(settings, flags.api);
-  const pricing = await pricingOf(settings, agent, provider);
-  const failure = failureContext(settings, agent, io);
-  return { asked: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
-}
-
-function modelsOf({ models }: LoadedProvider): ModelChoice[] {
-  return models.map(({ id, alias, contextTokens, price }) => {
-    const facts = [
-      ...(alias === undefined ? [] : [id]),
-      ...(price === undefined ? [] : [`${formatUsd(price.input)} in ${formatUsd(price.output)} out`]),
-      ...(contextTokens === undefined ? [] : [`${formatCount(contextTokens)} tokens`]),
-    ];
-    return { name: alias ?? id, text: facts.join(' · ') };
-  });
 }
 
 /** The scripted model of `cobbler demo`, with somebody to ask. */

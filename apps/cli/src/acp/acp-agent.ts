@@ -1,0 +1,128 @@
+import type { AgentApp, AgentContext, ListSessionsResponse } from '@agentclientprotocol/sdk';
+import { agent, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import { AgentError } from '@cobbler/agent';
+import type { LocalHost } from '../chat/local-host.ts';
+import { sessionsIn } from '../find-session.ts';
+import type { Sessions } from '../session-home.ts';
+import { UsageError } from '../usage-error.ts';
+import { AcpSession } from './acp-session.ts';
+
+/** What editors are served with. */
+export interface AcpDesk {
+  readonly version: string;
+  /** Where sessions are kept; absent: nowhere. */
+  readonly sessions?: Sessions;
+  /** The conversations of a folder. */
+  open(folder: string): Promise<LocalHost>;
+  /** Says something to whoever reads the log of the editor. */
+  report(line: string): void;
+}
+
+/** An agent of version 1 of the Agent Client Protocol, and how it is left. */
+export interface AcpServer {
+  readonly app: AgentApp;
+  /** Stops what is under way. Resolves when nothing runs any more. */
+  close(): Promise<void>;
+}
+
+const mostListed = 100;
+
+/** Serves one editor. */
+export function acpServer(desk: AcpDesk): AcpServer {
+  const open = new Map<string, AcpSession>();
+  const begin = async (folder: string, client: AgentContext, sessionId?: string): Promise<AcpSession> => {
+    const host = await desk.open(folder);
+    const id = sessionId === undefined ? {} : { sessionId };
+    const session = new AcpSession({ host, client, report: (line) => desk.report(line), ...id });
+    const past = sessionId === undefined ? [] : await host.past(sessionId);
+    await open.get(session.id)?.close();
+    open.set(session.id, session);
+    await session.replay(past);
+    return session;
+  };
+  const app = agent({ name: 'cobbler' })
+    .onRequest('initialize', () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: 'cobbler', title: 'Cobbler', version: desk.version },
+      agentCapabilities: {
+        loadSession: desk.sessions !== undefined,
+        promptCapabilities: { image: true, embeddedContext: true },
+        ...(desk.sessions !== undefined && { sessionCapabilities: { list: {} } }),
+      },
+      authMethods: [],
+    }))
+    .onRequest('session/new', ({ params, client }) =>
+      explained(async () => {
+        tellServers(params.mcpServers.length, desk);
+        return { sessionId: (await begin(params.cwd, client)).id };
+      }),
+    )
+    .onRequest('session/load', ({ params, client }) =>
+      explained(async () => {
+        tellServers(params.mcpServers.length, desk);
+        await checkThere(desk.sessions, params.sessionId);
+        await begin(params.cwd, client, params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest('session/list', ({ params }) =>
+      explained(() => listed(desk.sessions, params.cwd ?? undefined)),
+    )
+    .onRequest('session/prompt', ({ params, signal }) =>
+      explained(async () => {
+        const session = open.get(params.sessionId);
+        if (session === undefined) throw notOpen(params.sessionId);
+        return await session.prompt(params.prompt, signal);
+      }),
+    )
+    .onNotification('session/cancel', ({ params }) => open.get(params.sessionId)?.cancel());
+  return {
+    app,
+    close: async () => {
+      await Promise.all([...open.values()].map((session) => session.close()));
+    },
+  };
+}
+
+/** What went wrong as the editor shows it: what happened, and what to do. */
+async function explained<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    if (error instanceof UsageError)
+      throw new RequestError(-32602, [error.message, ...error.advice].join('\n'));
+    throw new RequestError(-32603, AgentError.from(error).message);
+  }
+}
+
+async function checkThere(sessions: Sessions | undefined, id: string): Promise<void> {
+  try {
+    if ((await sessions?.store.info(id)) !== undefined) return;
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'session_id') throw error;
+  }
+  throw new RequestError(-32602, `There is no session ${JSON.stringify(id)}. Begin a new one.`);
+}
+
+async function listed(
+  sessions: Sessions | undefined,
+  folder: string | undefined,
+): Promise<ListSessionsResponse> {
+  const rows: ListSessionsResponse['sessions'] = [];
+  if (sessions === undefined) return { sessions: rows };
+  for await (const { id, title, updatedAt } of sessionsIn(sessions, folder)) {
+    const cwd = folder ?? sessions.notes.read(id)?.folder;
+    if (cwd !== undefined) rows.push({ sessionId: id, cwd, title, updatedAt });
+    if (rows.length === mostListed) break;
+  }
+  return { sessions: rows };
+}
+
+function tellServers(count: number, desk: AcpDesk): void {
+  if (count > 0) desk.report(`${count} MCP servers of the editor are not used: Cobbler has its own tools.`);
+}
+
+function notOpen(id: string): RequestError {
+  return new RequestError(-32602, `Session ${JSON.stringify(id)} is not open here. Open it by session/load.`);
+}

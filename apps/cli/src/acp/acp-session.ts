@@ -1,0 +1,196 @@
+import type {
+  AgentContext,
+  ContentBlock,
+  PermissionOption,
+  PromptResponse,
+  RequestPermissionRequest,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import { RequestError } from '@agentclientprotocol/sdk';
+import type {
+  ApprovalAnswer,
+  ApprovalRequestedEvent,
+  Event,
+  Harness,
+  Run,
+  RunEvent,
+  RunResult,
+} from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { LocalHost } from '../chat/local-host.ts';
+import { failureOf } from '../failure.ts';
+import { choiceOf, permissionOptions } from './permission-options.ts';
+import { promptParts } from './prompt-parts.ts';
+import type { Told, UpdateView } from './session-updates.ts';
+import { nothingTold, sessionUpdates } from './session-updates.ts';
+import { callFacts, callId, diffContent } from './tool-view.ts';
+
+/** What a session of an editor is made of. */
+export interface AcpSessionParts {
+  readonly host: LocalHost;
+  /** The editor. */
+  readonly client: AgentContext;
+  /** A session of the store to go on with. Default: a new one. */
+  readonly sessionId?: string;
+  /** Says something to whoever reads the log of the editor. */
+  readonly report: (line: string) => void;
+}
+
+/**
+ * One conversation of an editor. What is said goes to the harness, what the editor sees comes from its events: there is
+ * no loop here.
+ */
+export class AcpSession {
+  readonly #parts: AcpSessionParts;
+  readonly #harness: Harness;
+  /** Questions that are open at the editor, by approval. */
+  readonly #questions = new Map<string, AbortController>();
+  #told: Told = nothingTold;
+  #run: Run | undefined;
+  /** Resolves when the editor has been sent everything so far. */
+  #sent: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: AcpSessionParts) {
+    const { host, sessionId, report } = parts;
+    this.#parts = parts;
+    this.#harness = host.open(sessionId, {
+      handler: { onEvent: (event) => this.#hear(event) },
+      onLost: report,
+      onBack: () => undefined,
+      onTrouble: report,
+    });
+  }
+
+  get id(): string {
+    return this.#harness.sessionId;
+  }
+
+  /** Tells the editor what happened before it opened the session. */
+  async replay(past: readonly Event[]): Promise<void> {
+    for (const event of past) this.#tell(event, true);
+    await this.#sent;
+  }
+
+  /**
+   * Says something and waits until the model is done.
+   * @throws RequestError for a run that failed, UsageError for a file that cannot be sent.
+   */
+  async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    const { host } = this.#parts;
+    const parts = promptParts(blocks, host.folder);
+    const runId = systemRuntime.id();
+    // One that is refused because another one is under way must not take its edits over.
+    if (this.#run === undefined) host.local.undo.begin(this.id, runId);
+    const run = this.#harness.prompt(parts, { runId, signal });
+    this.#run ??= run;
+    const result = await run.result;
+    if (this.#run === run) this.#run = undefined;
+    await this.#sent;
+    return { stopReason: this.#stopReason(result) };
+  }
+
+  cancel(): void {
+    this.#harness.cancel();
+  }
+
+  async close(): Promise<void> {
+    await this.#harness.close();
+  }
+
+  #stopReason(result: RunResult): PromptResponse['stopReason'] {
+    switch (result.status) {
+      case 'max_tokens':
+      case 'refusal':
+      case 'cancelled':
+        return result.status;
+      case 'limit':
+      case 'timeout':
+        return 'max_turn_requests';
+      case 'failed': {
+        const error = result.error ?? new AgentError({ kind: 'agent', message: 'The run failed.' });
+        const { what, advice } = failureOf(error, { ...this.#parts.host.failure, verbose: false });
+        throw new RequestError(-32603, [what, ...advice].join('\n'));
+      }
+      default:
+        return 'end_turn';
+    }
+  }
+
+  #hear(event: RunEvent): void {
+    this.#tell(event, false);
+    if (event.type === 'approval_requested') void this.#ask(event);
+    if (event.type === 'approval_decided') this.#questions.get(event.approvalId)?.abort();
+    if (event.type === 'finished') for (const question of this.#questions.values()) question.abort();
+  }
+
+  #tell(event: RunEvent, replays: boolean): void {
+    const { told, updates } = sessionUpdates(this.#told, event, { ...this.#view(), replays });
+    this.#told = told;
+    for (const update of updates) this.#send(update);
+  }
+
+  #send(update: SessionUpdate): void {
+    const { client } = this.#parts;
+    // An editor that is gone is noticed by its connection.
+    this.#sent = client.notify('session/update', { sessionId: this.id, update }).catch(() => undefined);
+  }
+
+  #view(): UpdateView {
+    const { folder, known, model } = this.#parts.host;
+    return {
+      folder,
+      tools: known,
+      ...(model.contextTokens !== undefined && { contextTokens: model.contextTokens }),
+    };
+  }
+
+  async #ask(request: ApprovalRequestedEvent): Promise<void> {
+    const question = new AbortController();
+    this.#questions.set(request.approvalId, question);
+    const options = permissionOptions({ toolName: request.toolName, subject: request.subject ?? '' });
+    try {
+      const answer = await this.#answer(request, options, question.signal);
+      if (answer === undefined) this.#harness.cancel();
+      else this.#run?.answer(request.approvalId, answer);
+    } finally {
+      this.#questions.delete(request.approvalId);
+    }
+  }
+
+  /** Nothing: the editor has cancelled. An editor that cannot ask denies. */
+  async #answer(
+    request: ApprovalRequestedEvent,
+    options: PermissionOption[],
+    signal: AbortSignal,
+  ): Promise<ApprovalAnswer | undefined> {
+    const { host, client } = this.#parts;
+    const { diff } = request;
+    const toolCall = {
+      toolCallId: callId(request),
+      status: 'pending' as const,
+      ...callFacts(request, this.#view()),
+      ...(diff !== undefined && { content: diffContent(diff, host.folder) }),
+    };
+    try {
+      const asking: RequestPermissionRequest = { sessionId: this.id, toolCall, options };
+      const sending = { cancellationSignal: signal, stopWaitingOnCancel: true };
+      const { outcome } = await client.request('session/request_permission', asking, sending);
+      const choice = choiceOf(outcome, options);
+      if (choice.type === 'cancel') return undefined;
+      if (choice.type === 'deny') return { decision: 'deny' };
+      if (choice.rule !== undefined) this.#keep(choice.rule);
+      return { decision: 'allow' };
+    } catch (error) {
+      if (!signal.aborted) this.#parts.report(`The editor could not ask: ${AgentError.from(error).message}`);
+      return { decision: 'deny', message: 'Nobody could be asked.' };
+    }
+  }
+
+  #keep(rule: string): void {
+    const { host, report } = this.#parts;
+    host.local.permission.allow(rule);
+    host.local
+      .keepRule(rule)
+      .catch((error) => report(`For this session only: ${rule}. ${AgentError.from(error).message}`));
+  }
+}

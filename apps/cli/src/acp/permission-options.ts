@@ -1,0 +1,33 @@
+import type { PermissionOption, RequestPermissionOutcome } from '@agentclientprotocol/sdk';
+import type { RuledCall } from '../permission-rule.ts';
+import { ruleToOffer, widerRule } from '../permission-rule.ts';
+
+/** What somebody decided about a call. */
+export type Choice =
+  | { readonly type: 'allow'; readonly rule?: string }
+  | { readonly type: 'deny' }
+  | { readonly type: 'cancel' };
+
+const always = 'always ';
+
+/** What somebody may choose, the narrowest rule first. The id of an "always" is the rule that it would keep. */
+export function permissionOptions(call: RuledCall): PermissionOption[] {
+  const rules = [ruleToOffer(call), widerRule(call)].filter((rule) => rule !== undefined);
+  return [
+    { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+    ...rules.map((rule): PermissionOption => {
+      return { optionId: always + rule, name: `Always allow ${rule}`, kind: 'allow_always' };
+    }),
+    { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
+  ];
+}
+
+/** What an answer means. One that was never offered denies. */
+export function choiceOf(outcome: RequestPermissionOutcome, offered: readonly PermissionOption[]): Choice {
+  if (outcome.outcome === 'cancelled') return { type: 'cancel' };
+  const { optionId } = outcome;
+  const option = offered.find((one) => one.optionId === optionId);
+  if (option?.kind === 'allow_once') return { type: 'allow' };
+  if (option?.kind === 'allow_always') return { type: 'allow', rule: optionId.slice(always.length) };
+  return { type: 'deny' };
+}

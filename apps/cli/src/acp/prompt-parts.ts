@@ -1,0 +1,66 @@
+import { statSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ContentBlock } from '@agentclientprotocol/sdk';
+import type { UserPart } from '@cobbler/agent';
+import { partOf, readAttachment } from '../attachment.ts';
+import { UsageError } from '../usage-error.ts';
+
+/**
+ * What somebody said in an editor, as parts: the words, with names where files were put, then the files.
+ * @throws UsageError for sound, and for a file that cannot be read or sent.
+ */
+export function promptParts(blocks: readonly ContentBlock[], folder: string): UserPart[] {
+  let words = '';
+  const more: UserPart[] = [];
+  for (const block of blocks) {
+    switch (block.type) {
+      case 'text':
+        words += block.text;
+        break;
+      case 'image':
+        more.push({ type: 'image', mediaType: block.mimeType, data: block.data });
+        break;
+      case 'resource_link': {
+        const path = filePath(block.uri);
+        words += path === undefined ? `[${block.name}](${block.uri})` : `@${nameIn(folder, path)}`;
+        if (path !== undefined && isFile(path)) more.push(readAttachment(nameIn(folder, path), folder));
+        break;
+      }
+      case 'resource': {
+        const { resource } = block;
+        const name = nameIn(folder, filePath(resource.uri) ?? resource.uri);
+        words += `@${name}`;
+        more.push(partOf('text' in resource ? Buffer.from(resource.text) : decoded(resource.blob), name));
+        break;
+      }
+      default:
+        throw new UsageError('Sound cannot be sent to the model.', 'Write it down.');
+    }
+  }
+  return words === '' ? more : [{ type: 'text', text: words }, ...more];
+}
+
+function filePath(uri: string): string | undefined {
+  try {
+    const url = new URL(uri);
+    return url.protocol === 'file:' ? fileURLToPath(url) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file of the folder is called as the model calls it. */
+function nameIn(folder: string, path: string): string {
+  if (!isAbsolute(path)) return path;
+  const name = relative(folder, path);
+  return name === '' || name.startsWith('..') ? path : name;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function decoded(base64: string): Uint8Array {
+  return Buffer.from(base64, 'base64');
+}

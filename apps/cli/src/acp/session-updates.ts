@@ -1,0 +1,191 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type {
+  AssistantEvent,
+  HistoryEvent,
+  Message,
+  RunEvent,
+  ToolResultEvent,
+  UserPart,
+} from '@cobbler/agent';
+import type { ToolView } from './tool-view.ts';
+import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
+
+/** What a client has been told of a session so far: all that the next event needs to be put into updates. */
+export interface Told {
+  /** Answers of the model that are in the log. */
+  readonly answers: number;
+  /** How often the answer under way was begun and broken off. */
+  readonly torn: number;
+  /** Characters of the answer under way. */
+  readonly text: number;
+  readonly thought: number;
+  /** Calls without a result. */
+  readonly open: readonly string[];
+  /** US dollars; null from the first answer on whose price is unknown. */
+  readonly usd: number | null;
+}
+
+/** Nothing yet. */
+export const nothingTold: Told = { answers: 0, torn: 0, text: 0, thought: 0, open: [], usd: 0 };
+
+export interface UpdateView extends ToolView {
+  /** Size of the model's window in tokens, when known. */
+  readonly contextTokens?: number;
+  /** Tells what people said too: a client that has just opened a session does not know it. */
+  readonly replays?: boolean;
+}
+
+/** What is told next, and what has been told then. */
+export interface Telling {
+  readonly told: Told;
+  readonly updates: readonly SessionUpdate[];
+}
+
+/**
+ * Puts an event of the harness into updates of the Agent Client Protocol. Pure: the same events give the same updates,
+ * live or out of the store. Each answer has a message id of its own, and so has one that broke off and was begun
+ * anew, because a client cannot be told to forget.
+ */
+export function sessionUpdates(told: Told, event: RunEvent, view: UpdateView): Telling {
+  switch (event.type) {
+    case 'user':
+      return { told, updates: view.replays === true ? userChunks(event.content) : [] };
+    case 'history':
+      return history(told, event, view);
+    case 'text_delta':
+      return {
+        told: { ...told, text: told.text + event.text.length },
+        updates: chunks('agent_message_chunk', event.text, told),
+      };
+    case 'reasoning_delta':
+      return {
+        told: { ...told, thought: told.thought + event.text.length },
+        updates: chunks('agent_thought_chunk', event.text, told),
+      };
+    case 'assistant':
+      return answered(told, event, view);
+    case 'tool_started':
+      return { told, updates: [update(callId(event), { status: 'in_progress' })] };
+    case 'tool_result':
+      return resulted(told, event, view);
+    case 'retry':
+    case 'ask_failed':
+      return { told: anew(told), updates: [] };
+    case 'finished':
+      return finished(told, event.status === 'waiting');
+    default:
+      return { told, updates: [] };
+  }
+}
+
+function answered(told: Told, event: AssistantEvent, view: UpdateView): Telling {
+  const turn = told.answers + 1;
+  const updates: SessionUpdate[] = [];
+  const open = [...told.open];
+  let { text, thought } = told;
+  let index = 0;
+  for (const part of event.content) {
+    if (part.type === 'text') {
+      updates.push(...chunks('agent_message_chunk', part.text.slice(text), told));
+      text = Math.max(0, text - part.text.length);
+    } else if (part.type === 'reasoning') {
+      updates.push(...chunks('agent_thought_chunk', part.text.slice(thought), told));
+      thought = Math.max(0, thought - part.text.length);
+    } else if (part.type === 'tool_call') {
+      const toolCallId = callId({ turn, index: index++ });
+      open.push(toolCallId);
+      updates.push({ sessionUpdate: 'tool_call', toolCallId, status: 'pending', ...callFacts(part, view) });
+    }
+  }
+  const usd = told.usd === null || event.usd === undefined ? null : told.usd + event.usd;
+  const after = { answers: turn, torn: 0, text: 0, thought: 0, open, usd };
+  return { told: after, updates: [...updates, ...usage(event, usd, view)] };
+}
+
+function usage(
+  { usage }: AssistantEvent,
+  usd: number | null,
+  { contextTokens }: UpdateView,
+): SessionUpdate[] {
+  if (contextTokens === undefined) return [];
+  const used = usage.inputTokens + usage.outputTokens;
+  const cost = usd === null ? {} : { cost: { amount: usd, currency: 'USD' } };
+  return [{ sessionUpdate: 'usage_update', used, size: contextTokens, ...cost }];
+}
+
+/** A diff says what was changed better than the words made for the model, which go along unshown. */
+function resulted(told: Told, event: ToolResultEvent, { folder, tools }: UpdateView): Telling {
+  const id = callId(event);
+  const diff = event.diff === undefined || event.isError ? [] : diffContent(event.diff, folder);
+  const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const shown =
+    diff.length > 0 ? { content: diff, rawOutput: text } : { content: resultContent(event.content) };
+  const known = told.open.includes(id);
+  const facts = known ? {} : callFacts({ toolName: event.toolName, arguments: {} }, { folder, tools });
+  return {
+    told: { ...told, open: told.open.filter((other) => other !== id) },
+    updates: [update(id, { ...facts, status: event.isError ? 'failed' : 'completed', ...shown })],
+  };
+}
+
+/** Calls that were cut off or left unrun have no result of their own. */
+function finished(told: Told, isWaiting: boolean): Telling {
+  if (isWaiting) return { told: anew(told), updates: [] };
+  const updates = told.open.map((id) => update(id, { status: 'failed' }));
+  return { told: { ...anew(told), open: [] }, updates };
+}
+
+/** Of what was said elsewhere only the words are told. */
+function history(told: Told, { messages }: HistoryEvent, { replays }: UpdateView): Telling {
+  const updates: SessionUpdate[] = [];
+  let { answers } = told;
+  for (const message of messages) {
+    if (replays === true) updates.push(...wordsOf(message, { ...told, answers }));
+    if (message.role === 'assistant') answers += 1;
+  }
+  return { told: { ...told, answers }, updates };
+}
+
+function wordsOf(message: Message, told: Told): SessionUpdate[] {
+  if (message.role === 'user') return userChunks(message.content);
+  if (message.role === 'tool_result') return [];
+  return message.content.flatMap((part) =>
+    part.type === 'text' ? chunks('agent_message_chunk', part.text, told) : [],
+  );
+}
+
+function userChunks(parts: readonly UserPart[]): SessionUpdate[] {
+  return parts.map((part) => {
+    const sessionUpdate = 'user_message_chunk';
+    if (part.type === 'text') return { sessionUpdate, content: { type: 'text', text: part.text } };
+    const { mediaType, data } = part;
+    if (part.type === 'image')
+      return { sessionUpdate, content: { type: 'image', mimeType: mediaType, data } };
+    return { sessionUpdate, content: { type: 'text', text: `[${part.name ?? mediaType}]` } };
+  });
+}
+
+function chunks(
+  sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
+  text: string,
+  told: Told,
+): SessionUpdate[] {
+  return text === '' ? [] : [{ sessionUpdate, content: { type: 'text', text }, messageId: messageId(told) }];
+}
+
+function messageId({ answers, torn }: Told): string {
+  return torn === 0 ? `answer-${answers + 1}` : `answer-${answers + 1}-${torn}`;
+}
+
+/** The answer under way will not come to its end. */
+function anew(told: Told): Told {
+  if (told.text === 0 && told.thought === 0) return told;
+  return { ...told, torn: told.torn + 1, text: 0, thought: 0 };
+}
+
+function update(
+  toolCallId: string,
+  facts: Omit<Extract<SessionUpdate, { sessionUpdate: 'tool_call_update' }>, 'sessionUpdate' | 'toolCallId'>,
+): SessionUpdate {
+  return { sessionUpdate: 'tool_call_update', toolCallId, ...facts };
+}

@@ -1,0 +1,92 @@
+import { memoryBlobs } from '@cobbler/agent';
+import { workspaceTools } from '@cobbler/tools';
+import type { ModelChoice } from '../chat/host.ts';
+import type { AskedModel } from '../chat/local-host.ts';
+import { LocalHost } from '../chat/local-host.ts';
+import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
+import { formatCount, formatUsd } from '../figures.ts';
+import { workFolder } from '../folder.ts';
+import { findInstructions } from '../instructions.ts';
+import type { Io } from '../io.ts';
+import { makeAgent } from '../make-agent.ts';
+import { permissionIn } from '../permission-plan.ts';
+import type { LoadedProvider } from '../providers.ts';
+import type { RunFlags } from '../run-flags.ts';
+import type { Sessions } from '../session-home.ts';
+import type { Settings } from '../settings.ts';
+import { readSettings } from '../settings.ts';
+import {
+  checkRules,
+  chooseTools,
+  failureContext,
+  limitsOf,
+  noteOf,
+  pricingOf,
+  systemOf,
+  workspaceOf,
+} from './run.ts';
+
+/**
+ * The conversations of one folder, as the command line and the settings say. Without `sessions` nothing is kept.
+ * @throws UsageError, or AgentError `invalid`, for what cannot be used, such as a missing key.
+ */
+export async function localConversations(
+  flags: RunFlags,
+  sessions: Sessions | undefined,
+  io: Io,
+): Promise<LocalHost> {
+  const folder = workFolder(flags.dir, io);
+  const settings = await readSettings(io.env, flags);
+  const { asked, provider } = await askedModel(flags, folder, settings, io);
+  const mayUse = flags.tools === undefined || flags.tools.length > 0;
+  const context = contextPlan(flags, settings.file.values, mayUse);
+  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
+  checkRules(flags.allow, tools);
+  const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
+  const { permission, strange } = await permissionIn(folder, flags, true, io.env);
+  return new LocalHost({
+    io,
+    folder,
+    asked,
+    tools,
+    permission,
+    models: modelsOf(provider),
+    choose: async (model) => {
+      const { baseURL: _, ...rest } = flags;
+      const chosen = { ...rest, model };
+      return (await askedModel(chosen, folder, await readSettings(io.env, chosen), io)).asked;
+    },
+    system: systemOf(flags, folder, tools, instructions, io),
+    context: contextPolicy(context, sessions === undefined ? memoryBlobs() : blobsFor(io.env)),
+    limits: limitsOf(flags, settings),
+    allowUnpriced: flags.allowUnpriced,
+    facts: [
+      ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
+      ...(strange.length === 0 ? [] : [`ignores ${strange.length} rules of the project: /permissions`]),
+    ],
+    ...(sessions !== undefined && { sessions }),
+  });
+}
+
+async function askedModel(
+  flags: RunFlags,
+  folder: string,
+  settings: Settings,
+  io: Io,
+): Promise<{ asked: AskedModel; provider: LoadedProvider }> {
+  const { agent, provider } = await makeAgent(settings, flags.api);
+  const pricing = await pricingOf(settings, agent, provider);
+  const failure = failureContext(settings, agent, io);
+  return { asked: { agent, pricing, failure, note: noteOf(flags, folder, settings) }, provider };
+}
+
+function modelsOf({ models }: LoadedProvider): ModelChoice[] {
+  return models.map(({ id, alias, contextTokens, price }) => {
+    const facts = [
+      ...(alias === undefined ? [] : [id]),
+      ...(price === undefined ? [] : [`${formatUsd(price.input)} in ${formatUsd(price.output)} out`]),
+      ...(contextTokens === undefined ? [] : [`${formatCount(contextTokens)} tokens`]),
+    ];
+    return { name: alias ?? id, text: facts.join(' · ') };
+  });
+}
