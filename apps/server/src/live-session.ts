@@ -33,6 +33,7 @@ export class LiveSession {
   usedAt = 0;
   readonly #store: SessionStore;
   readonly #harness: Harness;
+  readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
   #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
@@ -80,6 +81,12 @@ export class LiveSession {
     }
   }
 
+  /** The run that was begun under this id by something that was said, if there is one. */
+  async begunAs(runId: string): Promise<Accepted | undefined> {
+    const known = (await this.#knownRuns()).get(runId);
+    return known === undefined ? undefined : { sessionId: this.id, runId, seq: known.seq };
+  }
+
   /** Goes on with what was cut off or waits. Resolves once that is committed. */
   async resume(options: TakeUpOptions = {}): Promise<Accepted> {
     return await this.#begun(this.#harness.resume(options));
@@ -94,6 +101,12 @@ export class LiveSession {
   async fork(upToSeq: number | undefined): Promise<string> {
     const fork = await this.#harness.fork(upToSeq === undefined ? {} : { upToSeq });
     return fork.sessionId;
+  }
+
+  /** Hears every event from now on, at once; it must not throw. Gives what ends that. */
+  listen(listener: (event: RunEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Shows those who watch what another process wrote, and gives it. */
@@ -114,6 +127,7 @@ export class LiveSession {
   #hear(event: RunEvent): void {
     if (isStored(event)) noteRun(this.#known, event);
     this.broadcast.publish(event);
+    for (const hear of this.#listeners) hear(event);
   }
 
   async #begun(run: Run): Promise<Accepted> {

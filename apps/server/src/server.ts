@@ -9,6 +9,7 @@ import { Desk } from './desk.ts';
 import { Doorkeeper } from './doorkeeper.ts';
 import { eventRoutes, seedRoutes } from './event-routes.ts';
 import { createFront } from './front.ts';
+import { frontRoutes } from './front-routes.ts';
 import type { Level, LineSink } from './journal.ts';
 import { Journal } from './journal.ts';
 import type { ServerLimits } from './limits.ts';
@@ -79,7 +80,10 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
     meters,
     version,
   });
-  tokens.onRemove((id) => desk.endStreams(id));
+  tokens.onRemove((id) => {
+    desk.endStreams(id);
+    streams.endFronts(id);
+  });
   await approvals.restore();
   await listen(front, options.port ?? 0, host);
   if (options.resumes ?? true) await desk.resumeInterrupted();
@@ -167,6 +171,7 @@ export function allRoutes(services: Services, version: string): Route[] {
     ...contentRoutes(services),
     ...runRoutes(services),
     ...eventRoutes(services),
+    ...frontRoutes(services),
     ...approvalRoutes(services),
     ...tokenRoutes(services),
     ...operationRoutes(services),

@@ -29,7 +29,11 @@ export interface LogFacts {
 export class Streams {
   readonly #limits: ServerLimits;
   readonly #bounds: StreamBounds;
-  readonly #byForm = { versioned: new Set<EventStream>(), seed: new Set<EventStream>() };
+  readonly #byForm = {
+    versioned: new Set<EventStream>(),
+    seed: new Set<EventStream>(),
+    front: new Set<EventStream>(),
+  };
   readonly #timers: readonly NodeJS.Timeout[];
 
   constructor(limits: ServerLimits, meters: Meters) {
@@ -40,14 +44,17 @@ export class Streams {
       onDrop: () => meters.count('cobbler_sse_dropped_total', 'Readers dropped for being too slow.'),
     };
     this.#timers = [
-      setInterval(() => this.#beat('versioned'), limits.heartbeatMs).unref(),
+      setInterval(() => {
+        this.#beat('versioned');
+        this.#beat('front');
+      }, limits.heartbeatMs).unref(),
       setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
     ];
     meters.gauge('cobbler_sse_clients', 'Readers of events.', () => this.size);
   }
 
   get size(): number {
-    return this.#byForm.versioned.size + this.#byForm.seed.size;
+    return Object.values(this.#byForm).reduce((size, streams) => size + streams.size, 0);
   }
 
   /**
@@ -55,10 +62,7 @@ export class Streams {
    * @throws Problem 503 when there are too many.
    */
   async open(call: Call, session: LiveSession, place: Place, { known, events }: LogFacts): Promise<void> {
-    if (this.size >= this.#limits.clients) {
-      const headers = { 'retry-after': '10' };
-      throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
-    }
+    this.mayOpen();
     const streams = this.#byForm[place.form];
     const { broadcast } = session;
     const start = {
@@ -74,6 +78,33 @@ export class Streams {
     if (stream.closed) return;
     streams.add(stream);
     await broadcast.join(stream, known ? place : { ...place, seq: 0, frames: 0 });
+  }
+
+  /** @throws Problem 503 when there are too many. */
+  mayOpen(): void {
+    if (this.size < this.#limits.clients) return;
+    const headers = { 'retry-after': '10' };
+    throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
+  }
+
+  /** Opens a stream of another protocol, which whoever asked for it writes itself. */
+  openFront(call: Call<unknown, unknown>, headers: Readonly<Record<string, string>>): EventStream {
+    const start = {
+      tokenId: call.token?.id ?? '',
+      headers: { ...headers, 'x-request-id': call.requestId },
+      text: ': \n\n',
+    };
+    const streams = this.#byForm.front;
+    const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {
+      streams.delete(closed);
+    });
+    if (!stream.closed) streams.add(stream);
+    return stream;
+  }
+
+  /** Ends the streams of other protocols that a token opened. */
+  endFronts(tokenId: string): void {
+    for (const stream of this.#byForm.front) if (stream.tokenId === tokenId) stream.end();
   }
 
   /** Ends all streams and lets the timers go. */
@@ -94,7 +125,7 @@ export class Streams {
     return { type: 'hello', v: 1, sessionId: id, heartbeatMs, after: seq, events, runId: run?.id ?? null };
   }
 
-  #beat(form: Place['form']): void {
+  #beat(form: Place['form'] | 'front'): void {
     for (const stream of this.#byForm[form]) stream.beat();
   }
 }

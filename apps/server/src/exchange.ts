@@ -1,0 +1,152 @@
+import type { AssistantEvent, Event, RunEvent } from '@cobbler/agent';
+import { AnswerBlocks } from './answer-blocks.ts';
+import type { Piece } from './piece.ts';
+
+/** A call of the last answer, as long as it may get a result. */
+interface OpenCall {
+  readonly id: string;
+  isStarted: boolean;
+  isDone: boolean;
+  approvalId?: string;
+}
+
+/**
+ * What was said and everything that came of it, up to the next thing said: events in, pieces out. Every id is made
+ * from the log alone, so that whoever hears the same events gets the same ids. What comes before anything was said
+ * belongs to an earlier exchange and is left out.
+ */
+export class Exchange {
+  #id = '';
+  #answers = 0;
+  #calls: OpenCall[] = [];
+  #blocks: AnswerBlocks | undefined;
+  /** Whether the answer that is being streamed was heard from its beginning. */
+  #hears = false;
+
+  /** The event in which it was said; empty before that. */
+  get id(): string {
+    return this.#id;
+  }
+
+  hear(event: RunEvent): Piece[] {
+    if (event.type === 'user') return this.#said(event);
+    if (this.#id === '') return event.type === 'finished' ? [{ type: 'ended', event }] : [];
+    switch (event.type) {
+      case 'status':
+        this.#hears ||= event.state === 'thinking';
+        return [];
+      case 'text_delta':
+      case 'reasoning_delta': {
+        const kind = event.type === 'text_delta' ? 'text' : 'reasoning';
+        return this.#live((blocks) => blocks.delta(kind, event.index, event.text));
+      }
+      case 'text':
+      case 'reasoning':
+        return this.#live((blocks) => blocks.whole(event.type, event.index, event.text));
+      case 'tool_call':
+        return this.#live((blocks) => blocks.call(event.call));
+      case 'retry':
+      case 'ask_failed':
+        return this.#void();
+      case 'assistant':
+        return this.#commit(event);
+      case 'finished':
+        return this.#end(event);
+      default:
+        return this.#ofCall(event);
+    }
+  }
+
+  #said({ id, content, steer }: Extract<Event, { type: 'user' }>): Piece[] {
+    if (steer === true) return this.#id === '' ? [] : [{ type: 'said', id, content, isSteer: true }];
+    const left = this.#left(id);
+    this.#id = id;
+    this.#answers = 0;
+    this.#calls = [];
+    this.#blocks = undefined;
+    this.#hears = false;
+    return [...left, { type: 'said', id, content, isSteer: false }];
+  }
+
+  #live(tell: (blocks: AnswerBlocks) => Piece[]): Piece[] {
+    if (!this.#hears) return [];
+    const [begun, blocks] = this.#begun();
+    return [...begun, ...tell(blocks)];
+  }
+
+  /** The blocks of the answer under way, and what is told when it begins with this. */
+  #begun(eventId = `${this.#id}-live`): [Piece[], AnswerBlocks] {
+    if (this.#blocks !== undefined) return [[], this.#blocks];
+    const left = this.#left(eventId);
+    this.#answers += 1;
+    const id = `${this.#id}-${this.#answers}`;
+    const blocks = new AnswerBlocks(id);
+    this.#blocks = blocks;
+    return [[...left, { type: 'answer', id }], blocks];
+  }
+
+  #commit(event: AssistantEvent & { id: string }): Piece[] {
+    const pieces: Piece[] = [];
+    if (this.#blocks?.fits(event.content) === false) pieces.push(...this.#void());
+    const [begun, blocks] = this.#begun(event.id);
+    pieces.push(...begun, ...blocks.commit(event.content));
+    this.#calls = blocks.calls.map((id) => ({ id, isStarted: false, isDone: false }));
+    this.#blocks = undefined;
+    this.#hears = false;
+    return pieces;
+  }
+
+  #void(): Piece[] {
+    const blocks = this.#blocks;
+    if (blocks === undefined) return [];
+    this.#blocks = undefined;
+    this.#answers -= 1;
+    return [...blocks.close(), { type: 'void' }];
+  }
+
+  #end(event: Extract<Event, { type: 'finished' }>): Piece[] {
+    const voided = this.#void();
+    this.#hears = false;
+    const left = event.status === 'waiting' ? [] : this.#left(event.id);
+    return [...voided, ...left, { type: 'ended', event }];
+  }
+
+  #ofCall(event: RunEvent): Piece[] {
+    if (event.type === 'approval_decided') {
+      const { approvalId, decision, message } = event;
+      if (!this.#calls.some((call) => call.approvalId === approvalId)) return [];
+      const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
+      return [
+        {
+          type: 'decided',
+          approvalId,
+          allows: decision === 'allow',
+          ...(reason !== undefined && { reason }),
+        },
+      ];
+    }
+    if (event.type !== 'tool_started' && event.type !== 'tool_result' && event.type !== 'approval_requested')
+      return [];
+    const call = this.#calls[event.index];
+    if (call === undefined) return [];
+    if (event.type === 'tool_started') call.isStarted = true;
+    if (event.type === 'approval_requested') {
+      call.approvalId = event.approvalId;
+      return [{ type: 'asked', id: call.id, request: event }];
+    }
+    if (event.type !== 'tool_result') return [];
+    call.isDone = true;
+    return [{ type: 'result', id: call.id, event, wasAsked: call.approvalId !== undefined }];
+  }
+
+  /** Closes calls that get no result any more: the conversation went on without them. */
+  #left(eventId: string): Piece[] {
+    return this.#calls
+      .filter(({ isDone }) => !isDone)
+      .map((call) => {
+        call.isDone = true;
+        const why = call.isStarted ? 'It is not known what came of this call.' : 'This call was not run.';
+        return { type: 'left', id: call.id, eventId: `${eventId}-${call.id}`, why };
+      });
+  }
+}

@@ -1,0 +1,48 @@
+import type { RunEvent } from '@cobbler/agent';
+import { isStored } from '@cobbler/agent';
+import type { LiveSession } from './live-session.ts';
+
+/**
+ * Hears a session from before a run begins until one has ended, so that nothing of the run is missed: its first words
+ * may come while its beginning is still being committed.
+ */
+export class HeardRun implements AsyncIterable<RunEvent> {
+  /** Ends it before any run has. */
+  readonly stop: () => void;
+  #heard: RunEvent[] = [];
+  #isOver = false;
+  #wake: () => void = () => undefined;
+
+  constructor(session: LiveSession) {
+    this.stop = session.listen((event) => {
+      this.#heard.push(event);
+      if (event.type === 'finished') {
+        this.#isOver = true;
+        this.stop();
+      }
+      this.#wake();
+    });
+  }
+
+  /** Whether the stored event of this number is waiting to be read. */
+  has(seq: number): boolean {
+    return this.#heard.some((event) => isStored(event) && event.seq === seq);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
+    try {
+      for (;;) {
+        const heard = this.#heard;
+        this.#heard = [];
+        yield* heard;
+        if (this.#heard.length > 0) continue;
+        if (this.#isOver) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      this.stop();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { ApprovalRequestedEvent, Event, UserPart } from '@cobbler/agent';
+
+/** The kinds of text that a model writes. */
+export type TextKind = 'text' | 'reasoning';
+
+/** A call as a front end gets it: under an id of ours, because the provider's may repeat. */
+export interface ToldCall {
+  readonly id: string;
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+}
+
+/** What a front end is told, whatever protocol it speaks. */
+export type Piece =
+  | {
+      readonly type: 'said';
+      readonly id: string;
+      readonly content: readonly UserPart[];
+      readonly isSteer: boolean;
+    }
+  /** An answer of the model begins; what follows belongs to it until the next one. */
+  | { readonly type: 'answer'; readonly id: string }
+  | { readonly type: 'open' | 'close'; readonly kind: TextKind; readonly id: string }
+  | { readonly type: 'more'; readonly kind: TextKind; readonly id: string; readonly text: string }
+  | { readonly type: 'call'; readonly answer: string; readonly call: ToldCall }
+  /** Nothing that was told of this answer counts. */
+  | { readonly type: 'void' }
+  | { readonly type: 'asked'; readonly id: string; readonly request: ApprovalRequestedEvent }
+  | {
+      readonly type: 'decided';
+      readonly approvalId: string;
+      readonly allows: boolean;
+      readonly reason?: string;
+    }
+  | {
+      readonly type: 'result';
+      readonly id: string;
+      readonly event: Extract<Event, { type: 'tool_result' }>;
+      /** Whether a person was asked about the call. */
+      readonly wasAsked: boolean;
+    }
+  /** A call that gets no result any more. */
+  | { readonly type: 'left'; readonly id: string; readonly eventId: string; readonly why: string }
+  | { readonly type: 'ended'; readonly event: Extract<Event, { type: 'finished' }> };

@@ -1,0 +1,233 @@
+import type { BaseEvent, Interrupt, Message, ResumeEntry } from '@ag-ui/client';
+import { HttpAgent } from '@ag-ui/client';
+import { openSession, systemRuntime } from '@cobbler/agent';
+import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import type { Rig } from './rig.ts';
+import { rig } from './rig.ts';
+
+const path = '/v1/ag-ui';
+
+/** A front end of AG-UI: its own client, which checks the order of events and folds them into messages. */
+class Front {
+  readonly agent: HttpAgent;
+  events: BaseEvent[] = [];
+
+  constructor({ server, token }: Rig, messages: Message[] = []) {
+    const headers = { authorization: `Bearer ${token}` };
+    this.agent = new HttpAgent({ url: server.url + path, headers, threadId: 's', initialMessages: messages });
+  }
+
+  async say(content: string, runId?: string): Promise<void> {
+    this.agent.addMessage({ id: `u${this.agent.messages.length}`, role: 'user', content });
+    await this.run({ ...(runId !== undefined && { runId }) });
+  }
+
+  async run(parameters: { runId?: string; resume?: ResumeEntry[] } = {}): Promise<void> {
+    this.events = [];
+    await this.agent.runAgent(parameters, { onEvent: ({ event }) => void this.events.push(event) });
+  }
+
+  get interrupts(): readonly Interrupt[] {
+    return this.agent.pendingInterrupts;
+  }
+
+  async answer(payload: unknown): Promise<void> {
+    const resume = this.interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved' as const,
+      payload,
+    }));
+    await this.run({ resume });
+  }
+
+  get types(): string[] {
+    return this.events.map(({ type }) => String(type));
+  }
+}
+
+/** A conversation as plain facts, from the messages of the client. */
+function clientFold(messages: readonly Message[]): unknown[] {
+  return messages.flatMap((message): unknown[] => {
+    if (message.role === 'tool') {
+      return [['result', message.content, message.metadata?.['isError'] === true]];
+    }
+    const text =
+      message.content === undefined || message.content === '' ? [] : [[message.role, message.content]];
+    const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+    return [
+      ...text,
+      ...calls.map(({ function: { name, arguments: args } }) => ['call', name, JSON.parse(args)]),
+    ];
+  });
+}
+
+/** The same from the log; of calls that were not run the reason is the log's own. */
+async function logFold({ store }: Rig): Promise<unknown[]> {
+  const { messages } = await openSession(store, 's');
+  return messages.flatMap((message): unknown[] => {
+    if (message.role === 'tool_result') {
+      const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      const isUnheard = message.notRun === true && text.startsWith('This call was not run: ');
+      return [['result', isUnheard ? 'This call was not run.' : text, message.isError === true]];
+    }
+    return message.content.flatMap((part): unknown[] => {
+      if (part.type === 'text') return [[message.role, part.text]];
+      if (part.type === 'reasoning') return [['reasoning', part.text]];
+      return part.type === 'tool_call' ? [['call', part.toolName, part.arguments]] : [];
+    });
+  });
+}
+
+describe('a front end of AG-UI', () => {
+  test('reads text and reasoning while they come, in a session that its thread names', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('think Hello there you.');
+    expect(front.types.filter((type, place) => type !== front.types[place - 1])).toEqual([
+      'RUN_STARTED',
+      'REASONING_START',
+      'REASONING_MESSAGE_START',
+      'REASONING_MESSAGE_CONTENT',
+      'REASONING_MESSAGE_END',
+      'REASONING_END',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'RUN_FINISHED',
+    ]);
+    expect(front.types.filter((type) => type === 'TEXT_MESSAGE_CONTENT').length).toBeGreaterThan(1);
+    await front.say('say On.');
+    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    expect(front.events.at(-1)).toMatchObject({
+      outcome: { type: 'success' },
+      result: { status: 'complete' },
+    });
+  });
+
+  test('reads calls, their results, failures and calls that were not run', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use look look');
+    await front.say('use break look');
+    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    expect(JSON.stringify(clientFold(front.agent.messages))).toContain('"This call was not run.",true');
+  });
+
+  test('is interrupted by what a person is asked, and goes on with what is allowed', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use look write');
+    expect(front.interrupts).toHaveLength(1);
+    expect(front.interrupts[0]).toMatchObject({ reason: 'tool_call', metadata: { toolName: 'write' } });
+    await front.answer({ approved: true });
+    expect(front.interrupts).toEqual([]);
+    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    expect(JSON.stringify(clientFold(front.agent.messages))).toContain('written');
+  });
+
+  test('goes on with what is denied, in words or by cancelling the interrupt', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use write');
+    await front.answer({ approved: false, message: 'Not today.' });
+    expect(JSON.stringify(clientFold(front.agent.messages))).toContain('Not today.');
+    await front.say('use write');
+    await front.run({ resume: front.interrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' })) });
+    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
+  });
+
+  test('cannot allow what it was not shown, nor answer without the scope', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use write');
+    const [interrupt] = front.interrupts;
+    const body = (interruptId = '') => ({
+      threadId: 's',
+      runId: 'r',
+      messages: [],
+      resume: [{ interruptId, status: 'resolved', payload: { approved: true } }],
+    });
+    const other = await one.ask('POST', path, body(`${interrupt?.id.split('.')[0]}.${'0'.repeat(64)}`));
+    expect(other).toMatchObject({ status: 409, json: { code: 'other_arguments' } });
+    const { token } = one.tokens.add({ name: 'half', scopes: ['read', 'prompt'] });
+    const half = await one.ask('POST', path, body(interrupt?.id), { authorization: `Bearer ${token}` });
+    expect(half).toMatchObject({ status: 403, json: { code: 'scope' } });
+    expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
+  });
+
+  test('hears that the run was cancelled', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    const saying = front.say('use hold');
+    await expect
+      .poll(async () => (await one.store.read('s')).some(({ type }) => type === 'tool_started'))
+      .toBe(true);
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await saying;
+    expect(front.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
+    expect(clientFold(front.agent.messages).slice(0, 3)).toEqual((await logFold(one)).slice(0, 3));
+  });
+
+  test('that leaves does not stop the run, and comes back to it under its id', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    const saying = front.say('use look hold', 'run-1');
+    const holds = async () =>
+      (await one.store.read('s')).filter(({ type }) => type === 'tool_started').length;
+    await expect.poll(holds).toBe(2);
+    front.agent.abortRun();
+    await saying;
+    const again = new Front(one, [...front.agent.messages]);
+    const reading = again.run({ runId: 'run-1' });
+    await expect.poll(() => again.types.includes('MESSAGES_SNAPSHOT')).toBe(true);
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await reading;
+    expect(clientFold(again.agent.messages).slice(0, 5)).toEqual((await logFold(one)).slice(0, 5));
+    const late = new Front(one, [{ id: 'u0', role: 'user', content: 'use look hold' }]);
+    await late.run({ runId: 'run-1' });
+    expect(late.types).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED']);
+    expect(clientFold(late.agent.messages)).toEqual(clientFold(again.agent.messages));
+    expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
+  });
+
+  test('hears of a failure, and a retry takes back what was streamed', async () => {
+    const failing = {
+      text: 'Half of an ans',
+      error: { kind: 'network', message: 'cut', retryable: true },
+    } as const;
+    const first = { reasoning: 'Let me think.', text: 'First.' };
+    const refused = { error: { kind: 'auth', message: 'Refused.' } } as const;
+    const agent = scriptedAgent([first, failing, 'The whole answer.', refused], {
+      runtime: systemRuntime,
+      retry: { baseMs: 1, maxMs: 1 },
+    });
+    const one = await rig({ settings: () => ({ ...harnessScene(), agent }) });
+    const front = new Front(one);
+    await front.say('Begin.');
+    await front.say('say It.');
+    expect(front.types).toContain('MESSAGES_SNAPSHOT');
+    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    await front.say('Again.');
+    expect(front.events.at(-1)).toMatchObject({
+      type: 'RUN_ERROR',
+      message: expect.stringContaining('Refused.'),
+    });
+  });
+
+  test('gets problems for what cannot be done, and leaves no session behind', async () => {
+    const one = await rig();
+    const ask = (more: object) => one.ask('POST', path, { threadId: 's', runId: 'r', messages: [], ...more });
+    expect((await ask({})).status).toBe(404);
+    expect((await ask({ threadId: '../s' })).status).toBe(400);
+    expect((await ask({ messages: [{ id: 'a', role: 'assistant', content: 'Hello.' }] })).status).toBe(404);
+    expect((await ask({ messages: [{ id: 'u', role: 'user', content: ' ' }] })).status).toBe(400);
+    expect((await one.ask('GET', '/v1/sessions')).json['items']).toEqual([]);
+    await one.ask('POST', '/v1/sessions', { id: 's' });
+    expect((await ask({})).status).toBe(400);
+    const { token } = one.tokens.add({ name: 'reads', scopes: ['read'] });
+    const body = { threadId: 's', runId: 'r', messages: [{ id: 'u', role: 'user', content: 'say Hello.' }] };
+    expect((await one.ask('POST', path, body, { authorization: `Bearer ${token}` })).status).toBe(403);
+  });
+});
