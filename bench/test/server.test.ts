@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
     expect(figures(part).every((value) => value > 0)).toBe(true);
   });
 
-  test('readers are held while they are counted', async () => {
+  test('P17 readers are held while they are counted', async () => {
     const part = await measureIdle(programs, home, { clients: 20, rounds: 1 });
     expect(figures(part).every(Number.isFinite)).toBe(true);
   });
@@ -42,7 +42,7 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
     expect(figures(part).every(Number.isFinite)).toBe(true);
   });
 
-  test('prompts are accepted while others watch, and no descriptor is left', async () => {
+  test('P17 prompts are accepted while others watch, and no descriptor is left', async () => {
     const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
     expect(part.rows.at(-1)).toMatchObject({ value: 0, most: 0 });
   });

@@ -1,7 +1,6 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import { AgentError, summarize } from '../errors.ts';
-import { joinBytes } from '../provider/bytes.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/transport.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -131,7 +130,7 @@ function send(
 }
 
 /** Neighbouring pieces up to this many bytes together are sent as one: each piece costs more than copying that much. */
-const copied = 1024;
+const copied = 4096;
 
 function inFew(body: readonly Uint8Array[]): Uint8Array[] {
   const groups: Uint8Array[][] = [];
@@ -144,7 +143,13 @@ function inFew(body: readonly Uint8Array[]): Uint8Array[] {
     } else together.push(piece);
     room -= piece.length;
   }
-  return groups.map(joinBytes);
+  return groups.map(joined);
+}
+
+/** From Node's pool: memory of its own would cost the collector more than the copy. */
+function joined(group: readonly Uint8Array[]): Uint8Array {
+  const [only] = group;
+  return only !== undefined && group.length === 1 ? only : Buffer.concat(group);
 }
 
 function lengthOf(body: readonly Uint8Array[]): number {
