@@ -1,5 +1,6 @@
 import { memoryBlobs } from '@cobbler/agent';
 import { workspaceTools } from '@cobbler/tools';
+import { recordChildren } from '../backend.ts';
 import type { ModelChoice } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
@@ -36,6 +37,7 @@ export async function localConversations(
   io: Io,
 ): Promise<LocalHost> {
   const folder = workFolder(flags.dir, io);
+  await recordChildren(io.env);
   const settings = await readSettings(io.env, flags);
   const { asked, provider } = await askedModel(flags, folder, settings, io);
   const mayUse = flags.tools === undefined || flags.tools.length > 0;

@@ -5,6 +5,7 @@ import { sqliteStore } from '@cobbler/agent/node';
 import type { CobblerServer } from '@cobbler/server';
 import { startServer, TokenBook, tokenFile } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
+import { recordChildren } from '../backend.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
 import { shortPath, workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
@@ -29,6 +30,7 @@ export async function serve(options: Readonly<Record<string, unknown>>, io: Io):
   const flags = readServeFlags(options);
   const home = serverHome(io.env);
   const folder = workFolder(flags.work.dir, io);
+  await recordChildren(io.env);
   const settings = await sessionSettings(flags, folder, io);
   const tokens = new TokenBook(tokenFile(home.tokens));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
