@@ -11,7 +11,7 @@ const tool: Tool = {
   execute: () => '',
   subject: ({ path }) => String(path),
 };
-const view: UpdateView = { folder: '/work', tools: [tool], contextTokens: 1000 };
+const view: UpdateView = { folder: '/project', tools: [tool], contextTokens: 1000 };
 const usage = { inputTokens: 100, outputTokens: 20 };
 
 let seq = 0;
@@ -97,7 +97,7 @@ test('ACP: the same id of a provider in two answers is two calls', () => {
   expect(updates[0]).toMatchObject({
     title: 'read_file a',
     kind: 'read',
-    locations: [{ path: '/work/a', line: 7 }],
+    locations: [{ path: '/project/a', line: 7 }],
   });
   expect(seenOf(updates).calls.map(({ status, result }) => [status, result])).toEqual([
     ['completed', '1'],
@@ -127,7 +127,7 @@ test('ACP: a change is shown hunk by hunk, and what the model was told goes alon
     diff,
   } as const;
   const { updates } = toldBy([stored({ type: 'tool_result', ...place, ...facts })]);
-  const path = '/work/src/a.ts';
+  const path = '/project/src/a.ts';
   expect(updates).toMatchObject([
     {
       toolCallId: 'call-1-0',
