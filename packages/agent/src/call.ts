@@ -56,6 +56,7 @@ async function callAll(work: Work, calls: readonly OpenCall[]): Promise<void> {
     if (work.signal.aborted || work.state.calls.length === 0) return;
     if (!(await start(work, group))) return;
     await Promise.all(group.map((plan) => settle(work, plan)));
+    if (work.oneCall) return;
   }
 }
 
@@ -240,7 +241,10 @@ function groupsOf(work: Work, plans: readonly Plan[]): Plan[][] {
   const groups: Plan[][] = [];
   for (const plan of plans) {
     const together = groups.at(-1);
-    const joins = work.toolScheduling === 'parallel' && together?.every((other) => runBeside(other, plan));
+    const joins =
+      !work.oneCall &&
+      work.toolScheduling === 'parallel' &&
+      together?.every((other) => runBeside(other, plan));
     if (together !== undefined && joins) together.push(plan);
     else groups.push([plan]);
   }

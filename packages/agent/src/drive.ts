@@ -8,19 +8,18 @@ import { decide } from './decide.ts';
 import { AgentError } from './errors.ts';
 import type { ApprovalRequestedEvent, Event, FinishedEvent } from './event.ts';
 import { Feed } from './feed.ts';
-import { fold } from './fold.ts';
 import type { Claim } from './log.ts';
 import { Log } from './log.ts';
-import type { AssistantMessage, Message, UserPart } from './message.ts';
-import { callsOf, textOf } from './message.ts';
+import type { UserPart } from './message.ts';
 import { openSession } from './open-session.ts';
 import type { RunOptions, RunPlan } from './plan.ts';
-import type { ApprovalAnswer, RunResult } from './run.ts';
-import { errorOf, Run, runResult } from './run.ts';
+import type { Advance, ApprovalAnswer, RunResult } from './run.ts';
+import { errorOf, Run } from './run.ts';
+import { lastText, outcomeOf } from './run-outcome.ts';
+import { policyOf } from './run-policy.ts';
 import type { State } from './state.ts';
 import { emptyState, undecided } from './state.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { prefixTokens } from './weight.ts';
 import { wellFormedParts } from './well-formed.ts';
 import type { Step, Work } from './work.ts';
 
@@ -41,6 +40,17 @@ export function drive<Output>(plan: RunPlan<Output>, options: RunOptions<Output>
   return new Run({ id: driver.runId, sessionId: driver.sessionId }, driver.result(), driver.feed, control);
 }
 
+/**
+ * Does one action of a run and leaves it.
+ * @throws AgentError see `Executor.advance`.
+ */
+export function driveOnce<Output>(
+  plan: RunPlan<Output>,
+  options: RunOptions<Output>,
+): Promise<Advance<Output>> {
+  return new Driver({ ...plan, byAction: true }, options).advance();
+}
+
 class Driver<Output> {
   readonly runId: string;
   readonly sessionId: string;
@@ -58,6 +68,9 @@ class Driver<Output> {
   readonly #clock: Stopwatch;
   readonly #approvals: Approvals;
   #stopWaiting = () => {};
+  #hasActed = false;
+  /** Whether the run is left where it is. */
+  #isLeft = false;
   #isOver = false;
   #written: Promise<void> = Promise.resolve();
   #response: ModelResponse | undefined;
@@ -97,12 +110,12 @@ class Driver<Output> {
     const { signal, onEvent } = this.#options;
     if (onEvent !== undefined) this.feed.listen(onEvent);
     this.feed.start({ type: 'started', v: 1, sessionId: this.sessionId, runId: this.runId });
-    const onAbort = () => this.stop(isDeadline(signal?.reason) ? 'timeout' : 'cancelled');
+    const onAbort = () => this.#stopFor(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#log.open();
     if (signal?.aborted) onAbort();
     await Promise.race([this.#loop(), this.#overdue.promise]);
-    this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
+    if (!this.#isLeft) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
     await Promise.race([this.#written, this.#overdue.promise]);
     this.#log.leave();
     this.#isOver = true;
@@ -110,6 +123,18 @@ class Driver<Output> {
     this.#stopWaiting();
     signal?.removeEventListener('abort', onAbort);
     return this.#result();
+  }
+
+  /** @throws AgentError when the store failed, or the run was left in the middle of an action. */
+  async advance(): Promise<Advance<Output>> {
+    const result = await this.result();
+    const { failure } = this.#log;
+    // What was recorded is recorded: to come again is safe, unless somebody else has the session now.
+    if (failure !== undefined)
+      throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
+    if (this.#isLeft && this.#stopping.signal.aborted) throw AgentError.from(this.#stopping.signal.reason);
+    const { finished, seq } = this.#state;
+    return finished === undefined ? { over: false, seq } : { over: true, result };
   }
 
   /** Asks the run to end. False when it already has. */
@@ -149,6 +174,15 @@ class Driver<Output> {
     return true;
   }
 
+  /** A run that is done action by action is only cancelled in so many words: any other stop is for now. */
+  #stopFor(reason: unknown): void {
+    if (this.#plan.byAction !== true) return void this.stop(isDeadline(reason) ? 'timeout' : 'cancelled');
+    if (isCancel(reason)) return void this.stop('cancelled');
+    this.#isLeft = true;
+    this.#log.close();
+    this.#abort(AgentError.from(reason));
+  }
+
   async #claim(): Promise<Claim> {
     const { store } = this.#plan.options;
     if (this.#options.sessionId === undefined)
@@ -164,15 +198,16 @@ class Driver<Output> {
   async #loop(): Promise<void> {
     try {
       await this.#settled();
-      if (this.#plan.resumes) this.#bookPast();
-      while (!this.#log.closed) await this.#next();
+      if (this.#plan.resumes || this.#plan.byAction) this.#bookPast();
+      while (!this.#log.closed && !this.#isLeft) await this.#next();
     } catch (thrown) {
       this.#end({ type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() });
     }
   }
 
   async #next(): Promise<void> {
-    const { seq } = this.#state;
+    const { seq, finished } = this.#state;
+    if (this.#plan.byAction && finished !== undefined) return this.#leave();
     const action = this.#storeFailed() ?? decide(this.#state, this.#policy);
     if (action.type === 'finish') {
       const read = await this.#readOutput(action);
@@ -180,11 +215,19 @@ class Driver<Output> {
       if (this.#log.busy || this.#state.seq !== seq) return this.#settled();
       return this.#end(read);
     }
+    if (this.#plan.byAction && this.#hasActed) return this.#leave();
     if (action.type === 'ask') await ask(this.#work, action.closing);
     else if (action.type === 'call') await call(this.#work, action.calls);
     else await compact(this.#work);
+    this.#hasActed = true;
     await this.#settled();
     if (this.#state.seq === seq && this.#log.failure === undefined) throw stuck(action.type);
+  }
+
+  #leave(): void {
+    this.#isLeft = true;
+    this.#log.close();
+    this.feed.end();
   }
 
   /** Resolves when nothing waits to be folded: the only moment at which `decide` may be asked. */
@@ -230,19 +273,12 @@ class Driver<Output> {
   }
 
   #result(): RunResult<Output> {
-    const state = this.#log.foreseen();
-    const { status, limit, error, metrics } = endOf(state);
-    return runResult({
+    return outcomeOf(this.#log.foreseen(), {
       sessionId: this.sessionId,
       runId: this.runId,
-      status,
-      ...(limit !== undefined && { limit }),
-      text: this.#text(state),
-      ...(this.#response !== undefined && { response: this.#response }),
-      ...(status === 'complete' && this.#output !== undefined && { output: this.#output }),
-      ...errorField(errorOf(status, error)),
-      messages: closedMessages(state),
-      metrics,
+      response: this.#response,
+      output: this.#output,
+      answerTool: this.#plan.output?.tool?.name,
     });
   }
 
@@ -251,19 +287,12 @@ class Driver<Output> {
     const { output } = this.#plan;
     if (output === undefined || action.status !== 'complete') return action;
     try {
-      this.#output = await output.parse(this.#text(this.#state));
+      const given = lastText(this.#state, { response: this.#response, answerTool: output.tool?.name });
+      this.#output = await output.parse(given);
       return action;
     } catch (thrown) {
       return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
     }
-  }
-
-  /** The text of this run's last answer, or the arguments of the call by which the model gave it. */
-  #text(state: State): string {
-    if (state.turns === 0) return '';
-    const answer =
-      this.#response?.message ?? state.messages.findLast((message) => message.role === 'assistant');
-    return answer === undefined ? '' : answerText(answer, this.#plan.output?.tool?.name);
   }
 
   #publish(event: Event): void {
@@ -308,6 +337,7 @@ class Driver<Output> {
       config: request ?? {},
       toolErrors: toolErrors ?? 'continue',
       toolScheduling: toolScheduling ?? 'parallel',
+      oneCall: plan.byAction ?? false,
       gate,
       budget: plan.budget,
       pricing: plan.options.pricing,
@@ -336,34 +366,12 @@ class Driver<Output> {
   }
 }
 
-function policyOf(plan: RunPlan<unknown>, state: State): Policy {
-  const { agent, context, system } = plan.options;
-  const { limits, budget } = plan;
-  const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
-  const compacts = context?.compact !== undefined;
-  return {
-    // Others may draw on the same budget.
-    get turns() {
-      return Math.min(limits.turns, state.turns + budget.left('turns'));
-    },
-    get toolCalls() {
-      return Math.min(
-        limits.toolCalls ?? Number.POSITIVE_INFINITY,
-        state.toolCalls + budget.left('toolCalls'),
-      );
-    },
-    onLimit: plan.options.onLimit ?? 'return',
-    attended: plan.options.attended ?? false,
-    compacts,
-    compactAbove: compacts ? (context.maxTokens ?? window * 0.8) : Number.POSITIVE_INFINITY,
-    prefixTokens: compacts ? prefixTokens(system, plan.tools) : 0,
-    repeats: plan.limits.repeats || Number.POSITIVE_INFINITY,
-    mayRepeat: plan.tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),
-  };
-}
-
 function errorField<Value>(error: Value | undefined): { error?: Value } {
   return error === undefined ? {} : { error };
+}
+
+function isCancel(reason: unknown): boolean {
+  return AgentError.is(reason) && reason.code === 'cancelled';
 }
 
 function isDeadline(reason: unknown): boolean {
@@ -377,20 +385,4 @@ function saysSomething(content: readonly UserPart[]): boolean {
 function stuck(action: string): AgentError {
   const message = `The run made no progress: "${action}" recorded nothing.`;
   return new AgentError({ kind: 'agent', code: 'stuck', message });
-}
-
-function endOf(state: State): FinishedEvent {
-  return state.finished ?? { type: 'finished', status: 'failed', metrics: state.metrics };
-}
-
-function answerText(answer: AssistantMessage, answerTool: string | undefined): string {
-  const given = callsOf(answer).find((part) => part.toolName === answerTool);
-  return given === undefined ? textOf(answer) : JSON.stringify(given.arguments);
-}
-
-/** The messages as they would stand if the run ended now, for one that waits with open calls. */
-function closedMessages(copy: State): readonly Message[] {
-  const head = { v: 1, seq: copy.seq + 1, id: '', time: '', runId: copy.runId } as const;
-  fold(copy, { ...head, type: 'finished', status: 'failed', metrics: copy.metrics });
-  return copy.messages;
 }

@@ -1,4 +1,4 @@
-import { drive } from './drive.ts';
+import { drive, driveOnce } from './drive.ts';
 import { AgentError } from './errors.ts';
 import type { ApprovalRequestedEvent, EventBody } from './event.ts';
 import { allowAll } from './gate.ts';
@@ -7,11 +7,11 @@ import { Budget, defaultLimits } from './limits.ts';
 import { memoryStore } from './memory-store.ts';
 import type { Message, UserPart } from './message.ts';
 import { planOutput } from './output.ts';
-import type { ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './plan.ts';
-import type { Run } from './run.ts';
+import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './plan.ts';
+import type { Advance, ApprovalAnswer, Run } from './run.ts';
 import { systemRuntime } from './runtime.ts';
 import type { State } from './state.ts';
-import { undecided } from './state.ts';
+import { unanswered, undecided } from './state.ts';
 import type { Tool } from './tool.ts';
 import { checkTool } from './tool.ts';
 import { wellFormedParts } from './well-formed.ts';
@@ -68,20 +68,35 @@ export class Executor {
    * have gives a run that failed with kind `invalid`, code `no_session`.
    */
   resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
-    const decided = (options.answers ?? []).map(
-      ({ approvalId, decision, message }): EventBody => ({
-        type: 'approval_decided',
-        approvalId,
-        decision,
-        ...(message !== undefined && { message }),
-        waitedMs: 0,
-      }),
-    );
+    const decided = (options.answers ?? []).map(decision);
     const open = (state: State): EventBody[] => {
       if (state.seq === 0) throw noSession(sessionId);
       return [{ type: 'resumed' }, ...expired(state, this.#options.runtime.now()), ...decided];
     };
     return drive(this.#plan({ resumes: true, open }, options), { ...options, sessionId });
+  }
+
+  /**
+   * Does the next action of a run and leaves it: one model request, one tool call or one compaction. For engines
+   * that see to it that a piece of work gets done, in whatever process: each call is one such piece, and the
+   * session's log alone says where the run is, so a piece that is done again goes on after what was recorded.
+   * `limits.ms` holds for each action by itself. Aborting `signal` with an AgentError of code `cancelled` ends the
+   * run; any other reason leaves it as a crash would.
+   * @throws AgentError `invalid` for an empty prompt; `agent` with code `store` when the store failed, `fenced`
+   * when somebody else has gone on with the session; the signal's reason when the run was left.
+   */
+  async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
+    const { prompt, runId, answers = [] } = options;
+    const first = opening(prompt);
+    const open = (state: State): EventBody[] => {
+      const hasBegun = state.seq > 0 && state.runId === runId;
+      if (!hasBegun) return [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
+      if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
+      if (state.finished.status !== 'waiting') return [];
+      const decided = [...expired(state, this.#options.runtime.now()), ...answers.map(decision)];
+      return decided.length === 0 ? [] : [{ type: 'resumed' }, ...decided];
+    };
+    return driveOnce(this.#plan({ resumes: false, open }, options), options);
   }
 
   #plan<Output>(
@@ -154,6 +169,17 @@ function expired(state: State, now: number): EventBody[] {
 
 function requestsOf(state: State): ApprovalRequestedEvent[] {
   return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
+}
+
+/** Whether a tool began and whoever ran it is gone: for as long as we hold the session nobody else does. */
+function isInterrupted(state: State): boolean {
+  return unanswered(state).some((call) => call.started && !call.orphaned);
+}
+
+function decision(answer: ApprovalAnswer & { readonly approvalId: string }): EventBody {
+  const { approvalId, decision, message } = answer;
+  const said = message === undefined ? {} : { message };
+  return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };
 }
 
 function decidedBy(decision: 'superseded' | 'expired', approvalId: string): EventBody {

@@ -49,7 +49,7 @@ export interface LogOptions {
  * L3 an event is folded and shown only after the store has accepted it;
  * L4 once the store has failed nothing is sent to it any more: events are folded in memory, so that the run
  *    can end, and only its `finished` event is shown; a good end that could not be stored is a failure;
- * L5 nothing is written after the `finished` event.
+ * L5 nothing is written after the `finished` event, or once the run is left.
  */
 export class Log {
   readonly #options: LogOptions;
@@ -131,6 +131,11 @@ export class Log {
     const written = this.append([event]);
     this.#closed = true;
     await written;
+  }
+
+  /** Takes nothing more: the run is left, to be gone on with later. */
+  close(): void {
+    this.#closed = true;
   }
 
   /** Nobody waits any longer: a good end that the store has not taken by now is none. */

@@ -3,6 +3,7 @@ import type { ContextPolicy } from './context.ts';
 import type { EventBody, RunEvent } from './event.ts';
 import type { Gate } from './gate.ts';
 import type { Budget, defaultLimits, Limits, Pricing } from './limits.ts';
+import type { Message, UserPart } from './message.ts';
 import type { OutputOption, OutputPlan } from './output.ts';
 import type { ApprovalAnswer } from './run.ts';
 import type { Runtime } from './runtime.ts';
@@ -64,6 +65,17 @@ export interface ResumeOptions<Output = unknown> extends Omit<RunOptions<Output>
   readonly answers?: readonly (ApprovalAnswer & { readonly approvalId: string })[];
 }
 
+/** Which run goes on, and with what. */
+export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId' | 'runId'> {
+  readonly sessionId: string;
+  /** Names the run: the same for all its actions, different from that of any other run of the session. */
+  readonly runId: string;
+  /** What the run begins with; of no account once it has begun. */
+  readonly prompt: string | readonly UserPart[] | readonly Message[];
+  /** Decisions about approvals that the run waits for. */
+  readonly answers?: readonly (ApprovalAnswer & { readonly approvalId: string })[];
+}
+
 /** What one run is made of: the options of executor and run with every default filled in. */
 export interface RunPlan<Output> {
   readonly options: Required<Pick<ExecutorOptions, 'agent' | 'gate' | 'store' | 'runtime' | 'pricing'>> &
@@ -74,6 +86,8 @@ export interface RunPlan<Output> {
   readonly output?: OutputPlan<Output>;
   /** Whether the run goes on with one that began in another process. */
   readonly resumes: boolean;
+  /** Whether the run is left after one action, to be gone on with later. */
+  readonly byAction?: boolean;
   /**
    * The first events, in view of what the session holds. Pure.
    * @throws AgentError `invalid` when the session is not one to go on with.

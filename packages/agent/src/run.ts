@@ -29,6 +29,11 @@ export interface RunResult<Output = unknown> {
   unwrap(): RunResult<Output>;
 }
 
+/** How far one action has brought a run: to its end, or to a place in its session from which it goes on. */
+export type Advance<Output = unknown> =
+  | { readonly over: true; readonly result: RunResult<Output> }
+  | { readonly over: false; readonly seq: number };
+
 /** A person's answer to an approval. */
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny';

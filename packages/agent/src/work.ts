@@ -44,6 +44,8 @@ export interface Work {
   readonly answerTool?: Tool;
   readonly toolErrors: 'continue' | 'stop-batch';
   readonly toolScheduling: 'parallel' | 'sequential';
+  /** Whether a batch of calls is left after the first that runs, the others to be gone on with later. */
+  readonly oneCall: boolean;
   readonly gate: Gate;
   readonly context?: ContextPolicy;
   readonly budget: Budget;
