@@ -10,7 +10,7 @@ import type { Statements } from './statements.ts';
 const segmentLength = 64;
 
 /** After so many events it is noted where they lie. */
-const notedTogether = 128;
+const notedTogether = 512;
 
 /** Segments after which a session's tally is written down: so many events are counted anew when it is looked at. */
 const tallySegments = 4;
