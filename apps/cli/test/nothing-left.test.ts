@@ -1,0 +1,163 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { shellQuoted } from '../src/permission-rule.ts';
+import { startEditor } from './acp-editor.ts';
+import { bareEnvironment, cobbler, command, ended } from './binary.ts';
+import { claudeAt, mockService, says } from './mock-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const patience = { timeout: 60_000 };
+const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
+
+/** A command that leaves something behind: a child of its own, apart from its group, which goes on for long. */
+const leaves = 'echo made > made.txt; (setsid sleep 300 </dev/null >/dev/null 2>&1 &) ; echo started';
+
+interface Place {
+  readonly env: Readonly<Record<string, string>>;
+  readonly work: string;
+  /** Says what is there that should not be. */
+  remains(): Promise<readonly string[]>;
+}
+
+/** Folders for all that a program may write to, and a mark that its processes carry. */
+async function place(): Promise<Place> {
+  const root = temporaryFolder();
+  const folder = (name: string) => {
+    const path = join(root, name);
+    mkdirSync(path);
+    return path;
+  };
+  const [user, work, temporary] = [folder('user'), folder('work'), folder('tmp')];
+  const home = join(root, 'home');
+  const mark = `left-${process.pid}-${Math.random().toString(36).slice(2)}`;
+  const service = await mockService([says('', ['run_command', { command: leaves }]), says('Done.')]);
+  const compiled = bareEnvironment()['NODE_COMPILE_CACHE'] ?? '';
+  return {
+    env: {
+      ...claudeAt(service),
+      HOME: user,
+      COBBLER_HOME: home,
+      TMPDIR: temporary,
+      NODE_COMPILE_CACHE: compiled,
+      LEFT_MARK: mark,
+    },
+    work,
+    async remains() {
+      await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
+      return [
+        ...readdirSync(user).map((name) => `in the user's home: ${name}`),
+        ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}`),
+        ...readdirSync(work)
+          .filter((name) => name !== 'made.txt')
+          .map((name) => `in the workspace: ${name}`),
+        ...filesIn(home).filter((path) => (statSync(path).mode & 0o077) !== 0),
+      ];
+    },
+  };
+}
+
+function filesIn(home: string): string[] {
+  const found = readdirSync(home, { recursive: true, withFileTypes: true });
+  expect(found.length).toBeGreaterThan(0);
+  // What Node compiled is Node's to protect; the folder that holds it is ours.
+  return found
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !path.includes('/compiled/'));
+}
+
+/** Processes whose environment holds a mark. */
+function processesWith(mark: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe.skipIf(process.platform !== 'linux')(
+  'P23 nothing is left (looks at processes in /proc: Linux)',
+  () => {
+    test('after run', patience, async () => {
+      const { env, work, remains } = await place();
+      const { code } = await cobbler(['run', '--yes', 'Do it.'], { env, cwd: work });
+      expect(code).toBe(0);
+      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+      expect(await remains()).toEqual([]);
+    });
+
+    test.skipIf(!hasScript)('after chat (needs the script of util-linux)', patience, async () => {
+      const { env, work, remains } = await place();
+      const line = [...command, 'chat', '--yes'].map(shellQuoted).join(' ');
+      const child = spawn('script', ['-qec', `stty cols 80 rows 24; ${line}`, '/dev/null'], {
+        cwd: work,
+        env: { ...bareEnvironment(env), SHELL: '/bin/sh' },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      let seen = '';
+      const typing = [
+        ['what is to be', 'Do it.\r'],
+        ['Done.', '\u0004'],
+      ];
+      const { code, stdout } = await ended(child, {
+        onOutput: (text) => {
+          seen += text;
+          const [words, keys] = typing[0] ?? [];
+          if (words === undefined || !seen.includes(words)) return;
+          typing.shift();
+          seen = '';
+          child.stdin?.write(keys ?? '');
+        },
+      });
+      expect(stdout).toContain('go on: cobbler chat');
+      expect(code).toBe(0);
+      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+      expect(await remains()).toEqual([]);
+    });
+
+    test('after serve', patience, async () => {
+      const { env, work, remains } = await place();
+      const [program = '', ...flags] = command;
+      const child = spawn(program, [...flags, 'serve', '--port', '0', '--yes'], {
+        cwd: work,
+        env: bareEnvironment(env),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const address = Promise.withResolvers<string>();
+      const end = ended(child, { onOutput: (text) => /#token=/.test(text) && address.resolve(text) });
+      const [url = '', token = ''] = (await address.promise).trim().split('/#token=');
+      const ask = async (method: string, path: string, body?: unknown) => {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+        return (await (await fetch(url + path, { method, headers, ...sent })).json()) as { status?: string };
+      };
+      await ask('POST', '/v1/sessions', { id: 'work' });
+      await ask('POST', '/v1/sessions/work/prompt', { content: 'Do it.' });
+      const isDone = async () => (await ask('GET', '/v1/sessions/work')).status;
+      await expect.poll(isDone, { timeout: 20_000 }).toBe('complete');
+      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+      child.kill('SIGTERM');
+      expect((await end).code).toBe(0);
+      expect(await remains()).toEqual([]);
+    });
+
+    test('after acp', patience, async () => {
+      const { env, work, remains } = await place();
+      const editor = await startEditor({
+        cwd: '/',
+        env,
+        choose: async () => ({ outcome: 'selected', optionId: 'allow' }) as const,
+      });
+      const { sessionId } = await editor.agent.request('session/new', { cwd: work, mcpServers: [] });
+      await editor.agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] });
+      expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
+      await editor.leave();
+      expect(await remains()).toEqual([]);
+    });
+  },
+);
