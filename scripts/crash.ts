@@ -1,11 +1,13 @@
 // Kills runs before and after every write to their store and lets another process go on, and checks that nothing
-// committed is lost and no tool runs twice that must not:
+// committed is lost and no tool runs twice that must not; then the same for a routine on the SQLite runner, of which
+// no recorded step may run again:
 //
 //   npm run crash                             20 random runs, each killed at all of its points
 //   npm run crash -- --runs 100 --from 21     others
 //   npm run crash -- --again 5                kills the process that goes on too, at every fifth point of its own
 import { parseArgs } from 'node:util';
 import { drillCrashes } from '../packages/agent/test/crash-drill.ts';
+import { drillRunnerCrashes } from '../packages/agent/test/runner-crash-drill.ts';
 
 const { values } = parseArgs({
   options: {
@@ -31,6 +33,12 @@ for (let seed = from; seed < from + runs; seed += 1) {
 process.stdout.write(
   `${runs} runs with ${points} points: ${kills} processes killed, nothing lost, no tool ran twice; ` +
     `of ${unknown} calls the outcome is unknown, and the model is told so.\n`,
+);
+
+const steps = await drillRunnerCrashes({ again: again ?? 5 });
+process.stdout.write(
+  `A routine with ${steps.points} points: ${steps.kills} processes killed, each run came to its end; ` +
+    `${steps.repeated} steps ran again with their keys, none that was recorded.\n`,
 );
 
 function whole(name: string, text: string): number {

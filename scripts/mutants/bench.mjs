@@ -1,6 +1,6 @@
 // A copy of the packages in the temporary folder, in which one mutant at a time stands. It is taken once, so
 // that somebody may change the tree while mutants run, and never touches it.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,5 +101,7 @@ function mutated(text, mutant) {
 }
 
 async function linkAll(names, ends) {
-  for (const [target, path] of names.map(ends)) if (!existsSync(path)) await symlink(target, path);
+  // A link counts also while the copy that it leads to is still to be made.
+  for (const [target, path] of names.map(ends))
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) await symlink(target, path);
 }

@@ -33,6 +33,7 @@ export {
 export type { Json, JsonObject } from './json.ts';
 export type { Countable, LimitName, Limits, Price, Pricing, Reservation } from './limits.ts';
 export { Budget, costOf, defaultLimits } from './limits.ts';
+export { type MemoryRunnerOptions, memoryRunner } from './memory-runner.ts';
 export { type MemoryStoreOptions, memoryStore } from './memory-store.ts';
 export { type MendedMessages, type MessageProblem, mendMessages } from './mend-messages.ts';
 export type * from './message.ts';
@@ -40,13 +41,30 @@ export { callsOf, fromFlat, textOf, toFlat, userMessage } from './message.ts';
 export type { AnswerCount, ExecutionMetrics } from './metrics.ts';
 export { openSession } from './open-session.ts';
 export type { OutputOption } from './output.ts';
+export { plainJson } from './plain-json.ts';
 export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './plan.ts';
 export { type Advance, type ApprovalAnswer, Run, type RunResult } from './run.ts';
-export { type Runtime, systemRuntime } from './runtime.ts';
+export type { RunRetention } from './run-journal.ts';
+export type * from './runner.ts';
+export { maxResultBytes } from './runner.ts';
+export { isoTime, type Runtime, systemRuntime } from './runtime.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
 export type { Parent, SessionInfo, SessionStatus } from './session-info.ts';
 export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
+export {
+  attemptStep,
+  changedStep,
+  checkDuration,
+  checkRunId,
+  keptError,
+  pause,
+  runCancelled,
+  runOver,
+  StepNames,
+  type StepWork,
+} from './step-attempts.ts';
+export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './stepped-run.ts';
 export {
   isSessionId,
   type ListOptions,

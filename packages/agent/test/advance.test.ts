@@ -50,7 +50,7 @@ function seqOf(advanced: Advance): number {
 describe('a run done action by action', () => {
   const script = [calls(['a', 'b']), calls(['c']), says('Done.')];
 
-  it('does one request or one call at a time and records what a whole run records', async () => {
+  it('P9 does one request or one call at a time and records what a whole run records', async () => {
     const one = probes();
     const tools = ['a', 'b', 'c'].map((name) => one.tool(name));
     const runtime = fakeRuntime();
@@ -117,7 +117,7 @@ describe('a run done action by action', () => {
   });
 });
 
-describe('P4 a stepped run whose process dies', () => {
+describe('P9 P13 a stepped run whose process dies', () => {
   /** A store that dies before or after its n-th append: the process that used it is gone. */
   function dying(store: Store, at: number, when: 'before' | 'after'): Store {
     let count = 0;
@@ -231,7 +231,7 @@ describe('stopping a stepped run', () => {
     expect((await store.read('chat-1')).at(-1)).toMatchObject({ type: 'finished', status: 'cancelled' });
   });
 
-  it('any other stop leaves it as a crash would, and it goes on later', async () => {
+  it('P13 any other stop leaves it as a crash would, and it goes on later', async () => {
     const { abort, asked, executor, store } = slow();
     const advanced = executor.advance({ ...ids, signal: abort.signal });
     await asked.promise;

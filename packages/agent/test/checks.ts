@@ -4,7 +4,14 @@ import { createAgent } from '../src/provider/index.ts';
 import { systemRuntime } from '../src/runtime.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import type { ContractCase, ContractSubject } from '../src/testing/index.ts';
-import { agentContract, scriptCapabilities, scriptTesting, scriptWire } from '../src/testing/index.ts';
+import {
+  agentContract,
+  runnerContract,
+  scriptCapabilities,
+  scriptTesting,
+  scriptWire,
+} from '../src/testing/index.ts';
+import { sqliteStand } from './runner-stands.ts';
 
 /** A contract that a mutant has to break. */
 export interface Check {
@@ -33,6 +40,7 @@ const fetching: ContractSubject = {
 export const checks: readonly Check[] = [
   { name: 'contract', cases: () => agentContract(scripted, { seeds: { count: 40 } }) },
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
+  { name: 'runner', cases: () => runnerContract(sqliteStand) },
   {
     name: 'fetch',
     cases: () =>

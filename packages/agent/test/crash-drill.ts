@@ -38,7 +38,7 @@ export async function drillCrashes(options: CrashDrillOptions = {}): Promise<Cra
   const { seed = 0, again, parallel = 3 } = options;
   const home = mkdtempSync(join(tmpdir(), 'cobbler-crash-'));
   try {
-    const drill = new Drill(home, await bundled(home), seed);
+    const drill = new Drill(home, await bundled(home, 'crash-child.ts'), seed);
     const points = await drill.run('whole', 0);
     const kills: number[][] = [];
     for (let first = 1; first <= points; first += 1) {
@@ -57,11 +57,11 @@ export async function drillCrashes(options: CrashDrillOptions = {}): Promise<Cra
   }
 }
 
-/** The child as one file: to load the sources anew for each process would take most of the time. */
-async function bundled(home: string): Promise<string> {
+/** A child as one file: to load the sources anew for each process would take most of the time. */
+export async function bundled(home: string, source: string): Promise<string> {
   const outfile = join(home, 'child.mjs');
   await build({
-    entryPoints: [fileURLToPath(new URL('crash-child.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(source, import.meta.url))],
     conditions: ['@cobbler/source'],
     bundle: true,
     platform: 'node',

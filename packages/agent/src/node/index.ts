@@ -21,6 +21,11 @@ export {
   type WorkspaceOptions,
   type WriteOptions,
 } from './real-path.ts';
+export { isBusy, storeError } from './sqlite/database-error.ts';
+export { type OpenOptions, openDatabase } from './sqlite/database-file.ts';
+export type { FileKind } from './sqlite/schema.ts';
 export { type SqliteStoreOptions, sqliteStore } from './sqlite/sqlite-store.ts';
 export type { OnWrite, WriteMoment } from './sqlite/write-moment.ts';
+export { type OpenRun, openRuns } from './sqlite-runner/open-runs.ts';
+export { type SqliteRunnerOptions, sqliteRunner } from './sqlite-runner/sqlite-runner.ts';
 export { nodeTransport } from './transport.ts';

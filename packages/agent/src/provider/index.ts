@@ -4,6 +4,7 @@ export { isObject, type Json, type JsonObject } from '../json.ts';
 export { defaultRetry, type RetryPolicy } from '../retry.ts';
 export { type CreateAgentOptions, createAgent } from './create-agent.ts';
 export { fetchTransport } from './fetch-transport.ts';
+export { platformTransport } from './platform-transport.ts';
 export { retryAfterOf } from './retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './timeouts.ts';
 export {

@@ -64,7 +64,7 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: databaseFile,
-    find: 'checkNotLost(file);\n    onWrite',
+    find: 'checkNotLost(file, kind);\n    onWrite',
     replace: 'onWrite',
     why: 'a file that was lost counts as a new store',
     breaks: ['P13'],

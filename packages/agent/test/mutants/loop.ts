@@ -104,7 +104,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: "isDeadline(signal?.reason) ? 'timeout' : 'cancelled'",
+    find: "isDeadline(reason) ? 'timeout' : 'cancelled'",
     replace: "'cancelled'",
     why: 'a deadline from outside ends a run as cancelled',
     breaks: ['P4'],
@@ -181,5 +181,29 @@ export const loopMutants: readonly Mutant[] = [
     why: 'time limits begin anew whenever a person is asked',
     breaks: ['P2'],
     by: 'test/stopwatch.test.ts',
+  },
+  {
+    file: 'src/executor.ts',
+    find: "isInterrupted(state) ? [{ type: 'resumed' }] : []",
+    replace: '[]',
+    why: 'an action after a crash takes a tool that had begun for one that runs',
+    breaks: ['P9'],
+    by: 'test/advance.test.ts',
+  },
+  {
+    file: 'src/drive.ts',
+    find: 'if (isCancel(reason)) return void this.stop',
+    replace: 'return void this.stop',
+    why: 'an engine that closes cancels the runs it has under way',
+    breaks: ['P13'],
+    by: 'test/advance.test.ts',
+  },
+  {
+    file: 'src/call.ts',
+    find: 'if (work.oneCall) return;',
+    replace: '',
+    why: 'one step runs all the tools of a batch',
+    breaks: ['P9'],
+    by: 'test/advance.test.ts',
   },
 ];

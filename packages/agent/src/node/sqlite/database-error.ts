@@ -15,10 +15,10 @@ const tooBig = 18;
 const notDatabase = 26;
 
 /** An error of SQLite or of the file system as one that says what happened to the store and what to do. */
-export function storeError(thrown: unknown, file: string): AgentError {
+export function storeError(thrown: unknown, file: string, contents = 'sessions'): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const cause = summarize(thrown);
-  return new AgentError({ ...told(codeOf(thrown), file, cause.message), cause });
+  return new AgentError({ ...told(codeOf(thrown), { file, contents, reason: cause.message }), cause });
 }
 
 /** True when another process is writing and it helps to wait. */
@@ -35,7 +35,13 @@ function codeOf(thrown: unknown): number | string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-function told(code: number | string | undefined, file: string, reason: string): Told {
+interface Place {
+  readonly file: string;
+  readonly contents: string;
+  readonly reason: string;
+}
+
+function told(code: number | string | undefined, { file, contents, reason }: Place): Told {
   switch (code) {
     case busy:
     case locked:
@@ -44,7 +50,7 @@ function told(code: number | string | undefined, file: string, reason: string): 
     case 'ENOSPC':
       return environment(
         'store_full',
-        `There is no more room for ${file}: the disk is full or the store has reached its limit. Make room, or delete old sessions; nothing that was stored is lost.`,
+        `There is no more room for ${file}: the disk is full or the store has reached its limit. Make room, or delete old ${contents}; nothing that was stored is lost.`,
       );
     case readOnly:
     case 'EROFS':
@@ -56,12 +62,15 @@ function told(code: number | string | undefined, file: string, reason: string): 
     case notDatabase:
       return user(
         'store_damaged',
-        `${file} is damaged (${reason}). Keep a copy of it and of the files beside it that end in -wal and -shm; export the sessions that can still be read, or put a backup in its place.`,
+        `${file} is damaged (${reason}). Keep a copy of it and of the files beside it that end in -wal and -shm; export the ${contents} that can still be read, or put a backup in its place.`,
       );
     case cannotOpen:
       return unreachable(file, reason);
     case tooBig:
-      return user('too_large', 'An event is larger than the store can hold; nothing was written.');
+      return user(
+        'too_large',
+        'What was to be written is larger than the store can hold; nothing was written.',
+      );
     case ioError:
       return environment('store_io', `Reading or writing ${file} failed (${reason}). Check the disk.`);
     default:

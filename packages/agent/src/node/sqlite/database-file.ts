@@ -4,7 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../errors.ts';
 import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
-import { checkSchema, migrate, schemaVersion } from './schema.ts';
+import type { FileKind } from './schema.ts';
+import { checkSchema, migrate, migrations, schemaVersion, sessionFile } from './schema.ts';
 import type { OnWrite } from './write-moment.ts';
 
 /** How long opening waits for other processes that open or write, in milliseconds. The process stands still then. */
@@ -22,6 +23,9 @@ const longestWal = 64 * 1024 * 1024;
 export interface OpenOptions {
   readonly maxBytes: number | undefined;
   readonly onWrite: OnWrite;
+  /** Default: those of sessions. Every schema has a table `counters` with a row `epoch`. */
+  readonly migrations?: readonly string[];
+  readonly kind?: FileKind;
 }
 
 /**
@@ -29,22 +33,23 @@ export interface OpenOptions {
  * read what is made: a conversation may hold anything.
  * @throws AgentError that says what is wrong with the file and what to do.
  */
-export function openDatabase(file: string, { maxBytes, onWrite }: OpenOptions): DatabaseSync {
+export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
+  const { maxBytes, onWrite, migrations: steps = migrations, kind = sessionFile } = options;
   let db: DatabaseSync | undefined;
   try {
-    checkNotLost(file);
+    checkNotLost(file, kind);
     onWrite('begin');
     makeFile(file);
     onWrite('done');
     db = new (sqlite().DatabaseSync)(file, { timeout: openingMs });
     // Read as of one moment: another process may be making the schema just now.
     db.exec('BEGIN');
-    checkSchema(db, file);
+    checkSchema(db, file, steps.length, kind);
     const isNew = schemaVersion(db) === 0;
     db.exec('COMMIT');
-    useWal(db, file);
+    useWal(db, file, kind);
     onWrite('begin');
-    migrate(db, file);
+    migrate(db, file, steps, kind);
     onWrite('done');
     // Until this is done the file itself may be empty, and all there is stands in the log beside it.
     if (isNew) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -52,18 +57,18 @@ export function openDatabase(file: string, { maxBytes, onWrite }: OpenOptions): 
     db.exec("BEGIN IMMEDIATE; UPDATE counters SET value = value WHERE name = 'epoch'; ROLLBACK");
     configure(db, maxBytes);
     onWrite('begin');
-    mark(file);
+    mark(file, kind);
     onWrite('done');
     return db;
   } catch (error) {
     db?.close();
-    throw storeError(error, file);
+    throw storeError(error, file, kind.contents);
   }
 }
 
-function useWal(db: DatabaseSync, file: string): void {
+function useWal(db: DatabaseSync, file: string, { contents }: FileKind): void {
   if (journalMode(db) === 'wal') return;
-  const message = `${file} lies on a file system that sessions cannot be kept on, such as a network drive; choose another place.`;
+  const message = `${file} lies on a file system that ${contents} cannot be kept on, such as a network drive; choose another place.`;
   throw new AgentError({ kind: 'invalid', code: 'store_unreachable', message });
 }
 
@@ -113,9 +118,9 @@ function markOf(file: string): string {
   return `${file}-made`;
 }
 
-function mark(file: string): void {
-  const text = `The sessions in the file beside this one were begun on ${new Date().toISOString()}.
-If that file is gone or empty, sessions were lost. Remove this file to begin anew.
+function mark(file: string, { contents }: FileKind): void {
+  const text = `The ${contents} in the file beside this one were begun on ${new Date().toISOString()}.
+If that file is gone or empty, ${contents} were lost. Remove this file to begin anew.
 `;
   try {
     writeFileSync(markOf(file), text, { flag: 'wx', mode: 0o600 });
@@ -124,9 +129,9 @@ If that file is gone or empty, sessions were lost. Remove this file to begin ane
   }
 }
 
-function checkNotLost(file: string): void {
+function checkNotLost(file: string, { contents }: FileKind): void {
   if (!existsSync(markOf(file)) || sizeOf(file) > 0) return;
-  const message = `${file} is ${existsSync(file) ? 'empty' : 'gone'}, but sessions were kept in it. Put a backup in its place, or remove ${markOf(file)} to begin anew.`;
+  const message = `${file} is ${existsSync(file) ? 'empty' : 'gone'}, but ${contents} were kept in it. Put a backup in its place, or remove ${markOf(file)} to begin anew.`;
   throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
 }
 

@@ -7,6 +7,8 @@ export interface GroupCommitOptions {
   readonly db: DatabaseSync;
   /** For what goes wrong. */
   readonly file: string;
+  /** What is kept in it. Default `sessions`. */
+  readonly contents?: string;
   /** How long to wait for another process that writes, in milliseconds. */
   readonly busyMs: number;
   readonly onWrite: OnWrite;
@@ -74,7 +76,7 @@ export class GroupCommit {
       this.#prepare(durable);
     } catch (error) {
       if (isBusy(error)) return this.add(run, durable);
-      throw storeError(error, this.#options.file);
+      throw this.#errorOf(error);
     }
     try {
       run();
@@ -82,7 +84,7 @@ export class GroupCommit {
       this.#commit.run();
     } catch (error) {
       this.#rollBack();
-      throw AgentError.is(error) ? error : storeError(error, this.#options.file);
+      throw AgentError.is(error) ? error : this.#errorOf(error);
     }
     this.#options.onWrite('done');
     return undefined;
@@ -100,6 +102,10 @@ export class GroupCommit {
     this.#deadline = undefined;
     this.#tries = 0;
     if (!this.#together(jobs)) for (const job of jobs) this.#alone(job);
+  }
+
+  #errorOf(thrown: unknown): AgentError {
+    return storeError(thrown, this.#options.file, this.#options.contents);
   }
 
   #schedule(): void {
@@ -134,7 +140,7 @@ export class GroupCommit {
     } catch (error) {
       this.#rollBack();
       if (jobs.length > 1) return false;
-      jobs[0]?.reject(storeError(error, this.#options.file));
+      jobs[0]?.reject(this.#errorOf(error));
       return true;
     }
     this.#options.onWrite('done');
@@ -146,7 +152,7 @@ export class GroupCommit {
     try {
       this.#prepare(job.durable);
     } catch (error) {
-      return job.reject(storeError(error, this.#options.file));
+      return job.reject(this.#errorOf(error));
     }
     this.#together([job]);
   }
@@ -163,7 +169,7 @@ export class GroupCommit {
     if (!isBusy(error) || now >= this.#deadline) {
       this.#deadline = undefined;
       this.#tries = 0;
-      for (const { reject } of jobs) reject(storeError(error, this.#options.file));
+      for (const { reject } of jobs) reject(this.#errorOf(error));
       return;
     }
     this.#jobs.push(...jobs);

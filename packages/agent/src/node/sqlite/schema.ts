@@ -2,8 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../errors.ts';
 import { scalar } from './engine.ts';
 
-/** Marks a database file as one of ours; "Cobb" in ASCII. */
-const applicationId = 0x436f6262;
+/** What tells our kinds of database files from each other and from those of other programs. */
+export interface FileKind {
+  readonly applicationId: number;
+  /** In words, for messages. */
+  readonly contents: string;
+}
+
+/** "Cobb" in ASCII. */
+export const sessionFile: FileKind = { applicationId: 0x436f6262, contents: 'sessions' };
 
 /**
  * What makes one version of the schema of the one before; the first makes it of nothing. A version that was
@@ -93,14 +100,19 @@ export function schemaVersion(db: DatabaseSync): number {
 }
 
 /** Brings a database up to date, all or nothing. @throws AgentError as {@link checkSchema} does. */
-export function migrate(db: DatabaseSync, file: string, steps: readonly string[] = migrations): void {
+export function migrate(
+  db: DatabaseSync,
+  file: string,
+  steps: readonly string[] = migrations,
+  kind: FileKind = sessionFile,
+): void {
   if (schemaVersion(db) === steps.length) return;
   db.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have done it meanwhile.
-    checkSchema(db, file, steps.length);
+    checkSchema(db, file, steps.length, kind);
     for (const step of steps.slice(schemaVersion(db))) db.exec(step);
-    db.exec(`PRAGMA user_version = ${steps.length}; PRAGMA application_id = ${applicationId}; COMMIT`);
+    db.exec(`PRAGMA user_version = ${steps.length}; PRAGMA application_id = ${kind.applicationId}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
@@ -108,12 +120,17 @@ export function migrate(db: DatabaseSync, file: string, steps: readonly string[]
 }
 
 /** @throws AgentError `invalid`, code `store_newer` or `store_foreign`. Changes nothing. */
-export function checkSchema(db: DatabaseSync, file: string, known: number = migrations.length): void {
+export function checkSchema(
+  db: DatabaseSync,
+  file: string,
+  known: number = migrations.length,
+  { applicationId, contents }: FileKind = sessionFile,
+): void {
   const version = schemaVersion(db);
   const isOurs = Number(scalar(db, 'PRAGMA application_id')) === applicationId;
   const isEmpty = version === 0 && Number(scalar(db, 'SELECT count(*) FROM sqlite_schema')) === 0;
   if (!isOurs && !isEmpty) {
-    const message = `${file} is a database of another program; choose another file for the sessions.`;
+    const message = `${file} is a database of another program; choose another file for the ${contents}.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
   if (version > known) {

@@ -1,0 +1,193 @@
+import type { ClaimedRun, Entry, NewRun, Outcome, Standing } from '../../run-journal.ts';
+import { fencedRun } from '../../run-journal.ts';
+import { buried } from '../sqlite/owner.ts';
+import type { Statements } from '../sqlite/statements.ts';
+
+interface OpenRow {
+  readonly number: number;
+  readonly id: string;
+  readonly version: string;
+  readonly input: string;
+}
+
+interface StandingRow {
+  readonly state: 'open' | 'done' | 'failed' | 'cancelled';
+  readonly outcome: string | null;
+  readonly owner: string | null;
+  readonly epoch: number;
+}
+
+interface StepRow {
+  readonly kind: Entry['kind'];
+  readonly text: string | null;
+  readonly at: number | null;
+}
+
+/** Runs that one transaction claims, or removes. */
+const batch = 100;
+
+/** The runs of the database. What writes has to be called within a transaction. */
+export class RunTable {
+  readonly #sql: Statements;
+  readonly #file: string;
+
+  constructor(sql: Statements, file: string) {
+    this.#sql = sql;
+    this.#file = file;
+  }
+
+  /** Whether it was added, and whether its queue is taken by another. */
+  add(run: NewRun, rejectBusy: boolean): 'exists' | 'busy' | 'added' {
+    if (this.#sql.row('SELECT 1 FROM runs WHERE id = ?', run.runId) !== undefined) return 'exists';
+    const queue = run.key ?? null;
+    if (rejectBusy && this.#sql.row(anyOfQueue, queue) !== undefined) return 'busy';
+    this.#sql.run(insertRun, run.runId, queue, run.version, run.input);
+    return 'added';
+  }
+
+  /** Claims a run for an owner if nobody has it and it is first of its queue. */
+  claim(runId: string, lock: string): ClaimedRun | undefined {
+    const row = this.#sql.row<OpenRow>(`${selectFree} AND r.id = ?`, runId);
+    return row && this.#claimed(row, lock);
+  }
+
+  /** The next run of the queue that a run was in. */
+  claimNext(runId: string, lock: string): ClaimedRun | undefined {
+    const row = this.#sql.row<OpenRow>(selectNext, runId);
+    return row && this.#claimed(row, lock);
+  }
+
+  /** Some of those that nobody has. What dead processes had is free again. */
+  claimFree(lock: string): readonly ClaimedRun[] {
+    for (const { owner } of this.#sql.rows<{ owner: string }>(selectOwners, lock))
+      if (buried(this.#file, owner)) this.releaseAll(owner);
+    const rows = this.#sql.rows<OpenRow>(`${selectFree} ORDER BY r.number LIMIT ${batch}`);
+    return rows.map((row) => this.#claimed(row, lock));
+  }
+
+  release(run: ClaimedRun): void {
+    this.#sql.run(
+      "UPDATE runs SET owner = NULL WHERE id = ? AND epoch = ? AND state = 'open'",
+      run.runId,
+      run.epoch,
+    );
+  }
+
+  releaseAll(lock: string): void {
+    this.#sql.run("UPDATE runs SET owner = NULL WHERE owner = ? AND state = 'open'", lock);
+  }
+
+  find(runId: string, name: string): Entry | undefined {
+    const row = this.#sql.row<StepRow>(selectStep, runId, name);
+    if (row === undefined) return undefined;
+    const { kind, text, at } = row;
+    return kind === 'value' || kind === 'error' ? { kind, text: text ?? '' } : { kind, at: at ?? 0 };
+  }
+
+  /** @throws AgentError `fenced`. */
+  record(run: ClaimedRun, name: string, entry: Entry): void {
+    const [text, at] = 'text' in entry ? [entry.text, null] : [null, Math.ceil(entry.at)];
+    const number = this.#own(run);
+    this.#sql.run('INSERT INTO steps VALUES (?, ?, ?, ?, ?)', number, name, entry.kind, text, at);
+  }
+
+  /** @throws AgentError `fenced`. */
+  finish(run: ClaimedRun, { state, text }: Outcome, now: number): void {
+    this.#end(this.#own(run), state, text, now);
+  }
+
+  /** False: it is not open. */
+  cancel(runId: string, now: number): boolean {
+    const number = this.#open(runId);
+    if (number === undefined) return false;
+    this.#end(number, 'cancelled', null, now);
+    return true;
+  }
+
+  signal(runId: string, name: string, text: string): boolean {
+    const number = this.#open(runId);
+    if (number === undefined) return false;
+    return this.#sql.run('INSERT OR IGNORE INTO signals VALUES (?, ?, ?)', number, name, text) === 1;
+  }
+
+  signalled(runId: string, name: string): string | null | undefined {
+    return this.#sql.row<{ text: string | null }>(selectSignal, runId, name)?.text;
+  }
+
+  /** @throws AgentError `fenced`. */
+  giveUp(run: ClaimedRun, name: string): string | null {
+    this.#sql.run('INSERT OR IGNORE INTO signals VALUES (?, ?, NULL)', this.#own(run), name);
+    return this.signalled(run.runId, name) ?? null;
+  }
+
+  standing(runId: string): Standing | undefined {
+    const row = this.#sql.row<StandingRow>(selectStanding, runId);
+    if (row === undefined) return undefined;
+    const { state, outcome, owner, epoch } = row;
+    if (state === 'open') return owner === null ? { state: 'queued' } : { state: 'running', epoch };
+    return state === 'cancelled' ? { state } : { state, text: outcome ?? 'null' };
+  }
+
+  /** Removes some of the ended runs that are older than `oldest` or more than `maxRuns`. False: there are no more. */
+  prune(oldest: number, maxRuns: number): boolean {
+    return this.#sql.run(deleteEnded, oldest) + this.#sql.run(deleteSurplus, maxRuns) > 0;
+  }
+
+  #claimed({ number, id, version, input }: OpenRow, lock: string): ClaimedRun {
+    const { epoch } = this.#sql.row<{ epoch: number }>(nextEpoch) ?? { epoch: 0 };
+    this.#sql.run('UPDATE runs SET owner = ?, epoch = ? WHERE number = ?', lock, epoch, number);
+    return { runId: id, epoch, version, input };
+  }
+
+  /** The number of a run, for whoever may write to it. In the transaction of the write, so that nothing comes between. */
+  #own({ runId, epoch }: ClaimedRun): number {
+    const row = this.#sql.row<{ number: number }>(selectOwn, runId, epoch);
+    if (row === undefined) throw fencedRun(runId);
+    return row.number;
+  }
+
+  #open(runId: string): number | undefined {
+    const sql = "SELECT number FROM runs WHERE id = ? AND state = 'open'";
+    return this.#sql.row<{ number: number }>(sql, runId)?.number;
+  }
+
+  #end(number: number, state: string, outcome: string | null, now: number): void {
+    this.#sql.run(endRun, state, outcome, Math.floor(now), number);
+    this.#sql.run('DELETE FROM steps WHERE run = ?', number);
+    this.#sql.run('DELETE FROM signals WHERE run = ?', number);
+  }
+}
+
+const anyOfQueue = "SELECT 1 FROM runs WHERE state = 'open' AND queue = ?";
+const insertRun = "INSERT INTO runs (id, queue, version, state, input, epoch) VALUES (?, ?, ?, 'open', ?, 0)";
+const selectFree = `
+  SELECT r.number, r.id, r.version, r.input FROM runs r
+  WHERE r.state = 'open' AND r.owner IS NULL AND NOT EXISTS (
+    SELECT 1 FROM runs before
+    WHERE before.state = 'open' AND before.queue = r.queue AND before.number < r.number
+  )`;
+const selectNext = `
+  SELECT r.number, r.id, r.version, r.input FROM runs r
+  WHERE r.number = (
+    SELECT min(number) FROM runs
+    WHERE state = 'open' AND queue = (SELECT queue FROM runs WHERE id = ?)
+  ) AND r.owner IS NULL`;
+const selectOwners =
+  "SELECT DISTINCT owner FROM runs WHERE state = 'open' AND owner IS NOT NULL AND owner <> ?";
+const nextEpoch = "UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value AS epoch";
+const selectOwn = "SELECT number FROM runs WHERE id = ? AND epoch = ? AND state = 'open'";
+const selectStep =
+  'SELECT kind, text, at FROM steps WHERE run = (SELECT number FROM runs WHERE id = ?) AND name = ?';
+const selectSignal =
+  'SELECT text FROM signals WHERE run = (SELECT number FROM runs WHERE id = ?) AND name = ?';
+const selectStanding = 'SELECT state, outcome, owner, epoch FROM runs WHERE id = ?';
+const endRun =
+  'UPDATE runs SET state = ?, outcome = ?, ended = ?, input = NULL, owner = NULL WHERE number = ?';
+const deleteEnded = `
+  DELETE FROM runs WHERE number IN (
+    SELECT number FROM runs WHERE state <> 'open' AND ended < ? LIMIT ${batch}
+  )`;
+const deleteSurplus = `
+  DELETE FROM runs WHERE number IN (
+    SELECT number FROM runs WHERE state <> 'open' ORDER BY ended DESC, number DESC LIMIT ${batch} OFFSET ?
+  )`;

@@ -1,0 +1,201 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { AgentError } from '../../errors.ts';
+import type {
+  ClaimedRun,
+  Entry,
+  Freed,
+  Journal,
+  NewRun,
+  Outcome,
+  Standing,
+  Started,
+} from '../../run-journal.ts';
+import type { Runtime } from '../../runtime.ts';
+import { storeError } from '../sqlite/database-error.ts';
+import { fileWatch, openDatabase } from '../sqlite/database-file.ts';
+import { scalar } from '../sqlite/engine.ts';
+import { GroupCommit } from '../sqlite/group-commit.ts';
+import { buried, lockFiles, Owner } from '../sqlite/owner.ts';
+import { Statements } from '../sqlite/statements.ts';
+import type { OnWrite } from '../sqlite/write-moment.ts';
+import { runFile, runMigrations } from './run-schema.ts';
+import { RunTable } from './run-table.ts';
+
+export interface SqliteJournalOptions {
+  readonly file: string;
+  readonly runtime: Runtime;
+  readonly retention: { readonly maxAgeMs: number; readonly maxRuns: number };
+  readonly busyMs: number;
+  readonly lookMs: number;
+  readonly onWrite: OnWrite;
+}
+
+/** Runs that end between two rounds of removing old ones. */
+const prunedEvery = 100;
+
+/** Runs in a file, for any number of processes at once. */
+export class SqliteJournal implements Journal {
+  readonly durable = true;
+  readonly lookMs: number;
+  readonly #options: SqliteJournalOptions;
+  readonly #db: DatabaseSync;
+  readonly #commit: GroupCommit;
+  readonly #table: RunTable;
+  readonly #checkFile: () => void;
+  #owner: Owner | undefined;
+  #lastVersion: unknown;
+  #endedSincePruning = 0;
+  #isClosing = false;
+
+  /** @throws AgentError as a store of sessions does. */
+  constructor(options: SqliteJournalOptions) {
+    const { file, busyMs, lookMs, onWrite } = options;
+    this.#options = options;
+    this.lookMs = lookMs;
+    this.#db = openDatabase(file, { maxBytes: undefined, onWrite, migrations: runMigrations, kind: runFile });
+    this.#checkFile = fileWatch(file);
+    this.#table = new RunTable(new Statements(this.#db), file);
+    this.#commit = new GroupCommit({
+      db: this.#db,
+      file,
+      contents: 'runs',
+      busyMs,
+      onWrite,
+      // Nothing is remembered between transactions.
+      onRollback() {},
+      onForeignWrite() {},
+    });
+    this.#prune();
+  }
+
+  start(run: NewRun, rejectBusy: boolean): Promise<Started> {
+    return this.#write(() => {
+      this.#checkFile();
+      const result = this.#table.add(run, rejectBusy);
+      if (result !== 'added') return { result };
+      const claimed = this.#table.claim(run.runId, this.#lock());
+      return { result: 'started', ...(claimed !== undefined && { run: claimed }) };
+    });
+  }
+
+  claimFree(): Promise<readonly ClaimedRun[]> {
+    return this.#write(() => this.#table.claimFree(this.#lock()), false);
+  }
+
+  release(run: ClaimedRun): Promise<void> {
+    return this.#write(() => this.#table.release(run), false);
+  }
+
+  find(runId: string, name: string): Entry | undefined {
+    return this.#read(() => this.#table.find(runId, name));
+  }
+
+  record(run: ClaimedRun, name: string, entry: Entry): Promise<void> {
+    return this.#write(() => this.#table.record(run, name, entry));
+  }
+
+  async finish(run: ClaimedRun, outcome: Outcome): Promise<Freed> {
+    const freed = await this.#write(() => {
+      this.#table.finish(run, outcome, this.#options.runtime.now());
+      return this.#freed(run.runId);
+    });
+    this.#countEnded();
+    return freed;
+  }
+
+  async cancel(runId: string): Promise<Freed> {
+    const freed = await this.#write(() => {
+      const isOver = this.#table.cancel(runId, this.#options.runtime.now());
+      return isOver ? this.#freed(runId) : { isOver };
+    });
+    this.#countEnded();
+    return freed;
+  }
+
+  signal(runId: string, name: string, text: string): Promise<boolean> {
+    return this.#write(() => this.#table.signal(runId, name, text));
+  }
+
+  signalled(runId: string, name: string): string | null | undefined {
+    return this.#read(() => this.#table.signalled(runId, name));
+  }
+
+  giveUp(run: ClaimedRun, name: string): Promise<string | null> {
+    return this.#write(() => this.#table.giveUp(run, name));
+  }
+
+  standing(runId: string): Standing | undefined {
+    return this.#read(() => this.#table.standing(runId));
+  }
+
+  hasNews(): boolean {
+    const version = this.#read(() => scalar(this.#db, 'PRAGMA data_version'));
+    if (version === this.#lastVersion) return false;
+    this.#lastVersion = version;
+    return true;
+  }
+
+  async close(): Promise<void> {
+    const last = this.#write(() => this.#owner && this.#table.releaseAll(this.#owner.row.lock), false);
+    this.#isClosing = true;
+    // What waits is written first. What cannot be has been told to whoever waits for it.
+    await last.catch(() => undefined);
+    this.#db.close();
+    this.#owner?.close();
+  }
+
+  #freed(runId: string): Freed {
+    const next = this.#table.claimNext(runId, this.#lock());
+    return { isOver: true, ...(next !== undefined && { next }) };
+  }
+
+  /** This process as others know it. To be called within a transaction: so nobody else looks at lock files now. */
+  #lock(): string {
+    if (this.#owner === undefined) {
+      const { file } = this.#options;
+      this.#owner = Owner.begin(file);
+      const own = this.#owner.row.lock;
+      for (const lock of lockFiles(file)) if (lock !== own) buried(file, lock);
+    }
+    return this.#owner.row.lock;
+  }
+
+  #countEnded(): void {
+    this.#endedSincePruning += 1;
+    if (this.#endedSincePruning >= prunedEvery) this.#prune();
+  }
+
+  /** A batch at a time, with room for others between two. */
+  #prune(): void {
+    this.#endedSincePruning = 0;
+    const { runtime, retention } = this.#options;
+    const oldest = Math.floor(runtime.now() - retention.maxAgeMs);
+    this.#write(() => this.#table.prune(oldest, retention.maxRuns), false).then(
+      (hasMore) => hasMore && !this.#isClosing && this.#prune(),
+      // Old runs stay until the next time; nobody has to hear of it.
+      () => undefined,
+    );
+  }
+
+  #read<Value>(read: () => Value): Value {
+    if (this.#isClosing) throw closed(this.#options.file);
+    try {
+      return read();
+    } catch (error) {
+      throw storeError(error, this.#options.file, 'runs');
+    }
+  }
+
+  #write<Value>(run: () => Value, isDurable = true): Promise<Value> {
+    if (this.#isClosing) return Promise.reject(closed(this.#options.file));
+    return this.#commit.add(run, isDurable);
+  }
+}
+
+function closed(file: string): AgentError {
+  return new AgentError({
+    kind: 'invalid',
+    code: 'closed',
+    message: `The runner on ${file} has been closed.`,
+  });
+}

@@ -1,0 +1,12 @@
+// A process that works on a run and kills itself at the given moment, counted from 1. At the end it says how many
+// there were.
+import { crashRoutine } from './runner-crash-kit.ts';
+
+const [folder = '', killAt = '0'] = process.argv.slice(2);
+let moments = 0;
+
+await crashRoutine(folder, () => {
+  moments += 1;
+  if (moments === Number(killAt)) process.kill(process.pid, 'SIGKILL');
+});
+process.stdout.write(`${moments}\n`);
