@@ -50,6 +50,21 @@ const prompts = [
   'run fail',
 ];
 
+/** The latest that the page may be without a stream of events that can be cut. */
+const comesBackMs = 60_000;
+
+/** Remembers what became of the page's requests for events, to say so when it does not come back. */
+function followRequests(page: Page): () => string {
+  const lines: string[] = [];
+  const note = (what: string, url: string) => {
+    if (/events/.test(url)) lines.push(`${new Date().toISOString()} ${what} ${url.replace(/.*\/v1/, '')}`);
+  };
+  page.on('request', (request) => note('asked', request.url()));
+  page.on('response', (response) => note(`answered ${response.status()}`, response.url()));
+  page.on('requestfailed', (request) => note(`failed ${request.failure()?.errorText}`, request.url()));
+  return () => lines.slice(-12).join('\n');
+}
+
 /** Lets a session work while its stream is cut so many times. */
 async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts: number): Promise<number> {
   let mayCut = true;
@@ -62,7 +77,12 @@ async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts:
   await one.ask('POST', '/v1/sessions', { id });
   const { page, context, complaints } = await visit(`${proxy.url}/#token=${one.token}`);
   await page.goto(`${proxy.url}/s/${id}`);
+  const requests = followRequests(page);
+  let [known, since] = [0, Date.now()];
   for (let turn = 0; proxy.cuts < cuts; turn += 1) {
+    if (proxy.cuts > known) [known, since] = [proxy.cuts, Date.now()];
+    if (Date.now() - since > comesBackMs)
+      throw new Error(`The page does not come back after cut ${known}; its requests:\n${requests()}`);
     await one.ask('POST', `/v1/sessions/${id}/prompt`, { content: prompts[turn % prompts.length] });
     await idle(one, id);
     const before = proxy.cuts;
