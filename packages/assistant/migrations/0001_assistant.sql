@@ -1,0 +1,92 @@
+CREATE TABLE messages (
+  id TEXT PRIMARY KEY,
+  chat_id TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+  content TEXT NOT NULL,
+  created_at TEXT NOT NULL -- ISO 8601
+) STRICT;
+
+CREATE INDEX messages_of_chat ON messages (chat_id);
+
+CREATE TABLE message_marks (
+  chat_id TEXT PRIMARY KEY,
+  fresh_after TEXT, -- the last message before the latest fresh start
+  summarised_to TEXT -- the last message that has gone into a summary
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chats (
+  chat_id TEXT PRIMARY KEY,
+  time_zone TEXT,
+  run_id TEXT -- of the turn under way
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE arrivals (
+  user_id TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX arrivals_of_user ON arrivals (user_id, at);
+
+CREATE TABLE turn_limits (
+  user_id TEXT PRIMARY KEY,
+  refused INTEGER NOT NULL -- how many turns in a row
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outbox (
+  key TEXT PRIMARY KEY,
+  chat_id TEXT NOT NULL,
+  piece TEXT NOT NULL, -- JSON
+  state TEXT NOT NULL CHECK (state IN ('planned', 'sending', 'sent', 'maybe_sent', 'given_up')),
+  owner TEXT, -- the call that is sending it, or was the last to
+  attempts INTEGER NOT NULL,
+  next_try_at INTEGER,
+  message_id TEXT,
+  error TEXT, -- JSON
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX outbox_of_chat ON outbox (chat_id);
+
+CREATE INDEX outbox_by_state ON outbox (state);
+
+CREATE TABLE counters (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO counters (name, value) VALUES ('epoch', 0);
+
+CREATE TABLE sessions (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  epoch INTEGER NOT NULL, -- of the one writer that may write
+  last_seq INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE events (
+  session INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memories (
+  key INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: vectors are made while memories may be forgotten
+  chat_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  text TEXT NOT NULL,
+  created_at TEXT NOT NULL, -- ISO 8601
+  embedder TEXT, -- by which it stands in the index of vectors; nothing before it does
+  UNIQUE (chat_id, id)
+) STRICT;
+
+CREATE INDEX memories_by_embedder ON memories (chat_id, embedder);
+
+CREATE TABLE fresh_vectors (
+  key INTEGER PRIMARY KEY, -- of a memory whose vector the index has been given, but does not answer with yet
+  embedder TEXT NOT NULL,
+  vector BLOB NOT NULL, -- 32-bit floats, little end first
+  given_at INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,98 @@
+import type { Json, Routine, Steps } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import { customRandom, urlAlphabet } from 'nanoid';
+import { command, tap } from './control.ts';
+import { deliver } from './deliver.ts';
+import type { ReadUpdate } from './incoming.ts';
+import type { AssistantOptions, Kit } from './kit.ts';
+import { remember } from './memory/remember.ts';
+import { defaultPersona } from './system-prompt.ts';
+import { turn } from './turn.ts';
+import type { RememberWork, Work } from './work.ts';
+import { keyOf, workFor } from './work.ts';
+
+/** A chat assistant: what takes arrivals in, and the routine that works on them. */
+export interface Assistant {
+  /** What the runner has to run. Its input is made by `receive` and by nothing else. */
+  readonly routine: Routine;
+  /**
+   * Takes an arrival in. When it resolves, the arrival will be worked on whatever dies, and the channel may be told
+   * that it has been taken. One that came before changes nothing. False: there is nothing to do about it.
+   * @throws AgentError when it could not be recorded: the channel should deliver it again.
+   */
+  receive(update: ReadUpdate): Promise<boolean>;
+}
+
+/** Makes an assistant of its parts. It runs wherever they do. */
+export function createAssistant(options: AssistantOptions): Assistant {
+  const kit = kitOf(options);
+  const newId = nanoidOf(kit);
+  return {
+    routine: async (input, steps) => {
+      // Nothing but `receive` starts runs.
+      const work = input as unknown as Work;
+      return (await perform(kit, work, steps)) ?? null;
+    },
+    async receive(update) {
+      if (update.type === 'ignored') return false;
+      const work = workFor(update, newId);
+      const runId = `${kit.channel.name}-${update.id}`;
+      return await kit.runner().start(work as unknown as Json, { runId, key: keyOf(work) });
+    },
+  };
+}
+
+function kitOf(options: AssistantOptions): Kit {
+  return {
+    ...options,
+    tools: options.tools ?? [],
+    gate: options.gate ?? (({ effect }) => ({ type: effect === 'read' ? 'allow' : 'ask' })),
+    persona: options.persona ?? defaultPersona,
+    timeZone: options.timeZone ?? 'UTC',
+    toolCalls: options.toolCalls ?? 5,
+    approvalMs: options.approvalMs ?? 3_600_000,
+    rateLimit: options.rateLimit ?? { count: 20, perMs: 60_000 },
+    runtime: options.runtime ?? systemRuntime,
+    report: options.report ?? (() => {}),
+  };
+}
+
+async function perform(kit: Kit, work: Work, steps: Steps): Promise<Json | undefined> {
+  switch (work.type) {
+    case 'turn':
+      return await turn(kit, work, steps);
+    case 'command':
+      await command(kit, work, steps);
+      return undefined;
+    case 'tap':
+      await tap(kit, work, steps);
+      return undefined;
+    case 'notice': {
+      await deliver(kit, steps, { chatId: work.chatId, name: 'reply', markdown: work.text });
+      return undefined;
+    }
+    case 'remember':
+      return await rememberChat(kit, work, steps);
+  }
+}
+
+async function rememberChat(kit: Kit, { chatId }: RememberWork, steps: Steps): Promise<Json> {
+  const { memory, messages, agent, remember: rule } = kit;
+  if (memory === undefined) return 0;
+  const { value } = await steps.run(
+    'remember',
+    async ({ signal }) => {
+      const { count } = await remember({ messages, memory, agent, chatId, signal, ...rule });
+      return count;
+    },
+    { retry: { retries: 2, firstMs: 5000 }, timeoutMs: 300_000 },
+  );
+  return value;
+}
+
+/** Seed requirement S3.10: ids are nanoids. Their chance is the runtime's, like all chance. */
+function nanoidOf({ runtime }: Kit): () => string {
+  return customRandom(urlAlphabet, 21, (size) =>
+    Uint8Array.from({ length: size }, () => Math.floor(runtime.random() * 256)),
+  );
+}

@@ -1,0 +1,49 @@
+/** A piece of a reply that fits into one message of the channel. */
+export interface Piece {
+  /** Plain text, sent when the markup is refused. */
+  readonly text: string;
+  /** The same in the channel's own markup. */
+  readonly markup?: string;
+}
+
+export interface Button {
+  readonly label: string;
+  /** At most 64 bytes: what comes back with the tap. */
+  readonly data: string;
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal;
+  readonly buttons?: readonly Button[];
+}
+
+/** A file that is sent as one. */
+export interface ChannelFile {
+  readonly name: string;
+  /** Its media type. */
+  readonly type: string;
+  readonly text: string;
+}
+
+/**
+ * Where messages come from and go to. Calls are made once: who calls decides about another try. They reject with
+ * AgentError: `rate_limit` with `retryAfterMs`; `network` or `agent` with `retryable` true when it is sure that
+ * nothing was sent; code `maybe_sent` when it is not known; `auth` for a wrong token; `invalid` with code
+ * `chat_gone` when the person has blocked the bot or the chat is no more.
+ * `channelContract` in the testing entry is what an implementation has to pass.
+ */
+export interface Channel {
+  readonly name: string;
+  /** Cuts a reply written in markdown into pieces, the same way each time. */
+  pieces(markdown: string): readonly Piece[];
+  /** Sends one piece and gives the channel's id of the message. */
+  send(chatId: string, piece: Piece, options?: SendOptions): Promise<string>;
+  /** Sends a text as a file and gives the channel's id of the message. */
+  sendFile(chatId: string, file: ChannelFile, options?: { readonly signal?: AbortSignal }): Promise<string>;
+  /** Replaces a message, its buttons included. A message that is no more, or is so already, is no error. */
+  edit(chatId: string, messageId: string, piece: Piece, options?: SendOptions): Promise<void>;
+  /** Shows for a few seconds that an answer is being written. Best effort: never rejects. */
+  typing(chatId: string): Promise<void>;
+  /** Tells that a tap was heard. A tap that is too old is no error. */
+  heard(tapId: string, text?: string): Promise<void>;
+}

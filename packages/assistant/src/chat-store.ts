@@ -1,0 +1,113 @@
+import type { Sql } from './sql.ts';
+import { numberIn, numberOrNone, textOrNone } from './sql-row.ts';
+
+/** What is known of a chat besides its messages. */
+export interface Chat {
+  readonly chatId: string;
+  /** A name of the IANA database, as the person set it. */
+  readonly timeZone?: string;
+  /** The turn under way. */
+  readonly runId?: string;
+}
+
+/** How many turns one person may begin. */
+export interface RateLimit {
+  readonly count: number;
+  /** Within any so many milliseconds. */
+  readonly perMs: number;
+}
+
+export type Turn =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** Milliseconds until the next turn may begin, counted from the `now` that was given. */
+      readonly waitMs: number;
+      /** Whether this is the first refusal since a turn was allowed: only that one deserves an answer. */
+      readonly first: boolean;
+    };
+
+/** What an assistant keeps of chats and people. */
+export interface ChatStore {
+  /** A chat that nothing was ever set for has its id alone. */
+  get(chatId: string): Promise<Chat>;
+  /** Null: not set any more. */
+  setTimeZone(chatId: string, timeZone: string | null): Promise<void>;
+  /**
+   * Sets the turn under way, or that there is none. With `was`, only while that is the turn under way, so that an
+   * old turn that ends late leaves a newer one alone. False: it was another.
+   */
+  setRun(chatId: string, runId: string | null, was?: string): Promise<boolean>;
+  /** The turn under way, if there is one. */
+  running(chatId: string): Promise<string | undefined>;
+  /** Lets a turn begin and counts it, or refuses it. However many ask at once, no more than `count` are let. */
+  takeTurn(userId: string, now: number, limit: RateLimit): Promise<Turn>;
+  /** Deletes what was set for a chat. What counts a person's turns stays, or forgetting would be a way round it. */
+  forget(chatId: string): Promise<void>;
+}
+
+const setRun = `
+  INSERT INTO chats (chat_id, run_id)
+  SELECT ?1, ?2 WHERE ?3 IS NULL OR EXISTS (SELECT 1 FROM chats WHERE chat_id = ?1 AND run_id = ?3)
+  ON CONFLICT (chat_id) DO UPDATE SET run_id = excluded.run_id`;
+
+/** The chats in a database. */
+export function sqlChats(sql: Sql): ChatStore {
+  const get = async (chatId: string): Promise<Chat> => {
+    const { rows } = await sql.run('SELECT time_zone, run_id FROM chats WHERE chat_id = ?1', [chatId]);
+    const timeZone = textOrNone(rows[0], 'time_zone');
+    const runId = textOrNone(rows[0], 'run_id');
+    return { chatId, ...(timeZone !== undefined && { timeZone }), ...(runId !== undefined && { runId }) };
+  };
+  return {
+    get,
+    async setTimeZone(chatId, timeZone) {
+      await sql.run(
+        `INSERT INTO chats (chat_id, time_zone) VALUES (?1, ?2)
+         ON CONFLICT (chat_id) DO UPDATE SET time_zone = excluded.time_zone`,
+        [chatId, timeZone],
+      );
+    },
+    async setRun(chatId, runId, was) {
+      const { changes } = await sql.run(setRun, [chatId, runId, was ?? null]);
+      return changes > 0;
+    },
+    running: async (chatId) => (await get(chatId)).runId,
+    takeTurn: (userId, now, limit) => takeTurn(sql, userId, now, limit),
+    async forget(chatId) {
+      await sql.run('DELETE FROM chats WHERE chat_id = ?1', [chatId]);
+    },
+  };
+}
+
+/** Turns that no longer count; a clock that was put back must not lock anybody out. */
+const dropOld = 'DELETE FROM arrivals WHERE user_id = ?1 AND (at <= ?2 - ?3 OR at > ?2 + ?3)';
+
+const decide = `
+  INSERT INTO turn_limits (user_id, refused)
+  VALUES (?1, (SELECT count(*) FROM arrivals WHERE user_id = ?1) >= ?2)
+  ON CONFLICT (user_id) DO UPDATE SET
+    refused = CASE excluded.refused WHEN 0 THEN 0 ELSE turn_limits.refused + 1 END
+  RETURNING refused`;
+
+const countIn = `
+  INSERT INTO arrivals (user_id, at)
+  SELECT user_id, ?2 FROM turn_limits WHERE user_id = ?1 AND refused = 0`;
+
+/** The turn whose end makes room for another: with a limit that was lowered, not the oldest. */
+const makesRoom = `
+  SELECT at FROM arrivals WHERE user_id = ?1 ORDER BY at
+  LIMIT 1 OFFSET max(0, (SELECT count(*) FROM arrivals WHERE user_id = ?1) - ?2)`;
+
+async function takeTurn(sql: Sql, userId: string, now: number, { count, perMs }: RateLimit): Promise<Turn> {
+  const [, decided, , room] = await sql.batch([
+    { text: dropOld, params: [userId, now, perMs] },
+    { text: decide, params: [userId, count] },
+    { text: countIn, params: [userId, now] },
+    { text: makesRoom, params: [userId, count] },
+  ]);
+  const refused = numberIn(decided?.rows[0], 'refused');
+  if (refused === 0) return { ok: true };
+  const at = numberOrNone(room?.rows[0], 'at') ?? now;
+  return { ok: false, waitMs: Math.min(Math.max(at + perMs - now, 0), perMs), first: refused === 1 };
+}

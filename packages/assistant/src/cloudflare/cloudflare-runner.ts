@@ -1,0 +1,204 @@
+import type { ErrorData, Json, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
+import { AgentError, checkRunId, pause, plainJson, runCancelled, systemRuntime } from '@cobbler/agent';
+import type { Sql } from '../sql.ts';
+import { instanceId, wake } from './instance-id.ts';
+import { RunTable } from './run-table.ts';
+import type { WorkflowBinding } from './workflow.ts';
+
+export interface CloudflareRunnerOptions {
+  /** The Workflow whose `run` is `runWorkflow`. */
+  readonly workflow: WorkflowBinding;
+  /** D1, with the assistant's migrations applied. */
+  readonly sql: Sql;
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+  /** How often `result` looks, in milliseconds. Default 500. */
+  readonly lookMs?: number;
+}
+
+/** A runner on Cloudflare Workflows. Closing it stops no run: they are the engine's. */
+export interface CloudflareRunner extends Runner {
+  /**
+   * Sees after runs that were not touched for so long, in milliseconds: has those that wait look again, begins what
+   * was recorded and never begun, ends what the engine has given up. For a timer; says how many it saw after.
+   */
+  sweep(olderThanMs: number): Promise<number>;
+  /** Deletes runs that ended before a time in milliseconds since 1970, and says how many. */
+  prune(before: number): Promise<number>;
+}
+
+/** Most runs that one sweep sees after: a worker may make only so many calls. */
+const sweptAtOnce = 100;
+
+/** What an instance is that does nothing any more. */
+const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']);
+
+/**
+ * Runs routines on Cloudflare Workflows. Runs, their order, signals and outcomes are in D1; what steps gave is with
+ * the engine, where `runWorkflow` works on them.
+ */
+export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRunner {
+  return new RunnerOnWorkflows(options);
+}
+
+class RunnerOnWorkflows implements CloudflareRunner {
+  readonly durable = true;
+  readonly #workflow: WorkflowBinding;
+  readonly #table: RunTable;
+  readonly #runtime: Runtime;
+  readonly #lookMs: number;
+  readonly #closing = new AbortController();
+
+  constructor({ workflow, sql, runtime = systemRuntime, lookMs = 500 }: CloudflareRunnerOptions) {
+    this.#workflow = workflow;
+    this.#table = new RunTable(sql);
+    this.#runtime = runtime;
+    this.#lookMs = lookMs;
+  }
+
+  async start(input: Json, { runId, key, whenBusy = 'queue' }: StartOptions): Promise<boolean> {
+    this.#checkOpen();
+    checkRunId(runId);
+    const run = { runId, key, input: plainJson(input, `The input of run ${runId}`) };
+    const { isNew, isOpen, isThere } = await this.#table.start(
+      run,
+      whenBusy === 'reject',
+      this.#runtime.now(),
+    );
+    if (!isThere) throw busy(runId, key);
+    // Also for one that was there: whoever recorded it may have died before this.
+    if (isOpen) await this.#begin(runId);
+    return isNew;
+  }
+
+  async signal(runId: string, name: string, value: Json): Promise<boolean> {
+    this.#checkOpen();
+    const text = plainJson(value, `The signal ${JSON.stringify(name)}`);
+    const isTaken = await this.#table.signal(runId, name, text);
+    if (isTaken) await wake(this.#workflow, this.#runtime, runId);
+    return isTaken;
+  }
+
+  async cancel(runId: string): Promise<boolean> {
+    this.#checkOpen();
+    if (!(await this.#table.cancel(runId, this.#runtime.now()))) return false;
+    await wake(this.#workflow, this.#runtime, runId);
+    await this.#wakeNext(runId);
+    return true;
+  }
+
+  async status(runId: string): Promise<RoutineStatus> {
+    this.#checkOpen();
+    const standing = await this.#table.standing(runId);
+    if (standing === undefined) return { state: 'unknown' };
+    const { state, text = 'null' } = standing;
+    if (state === 'done') return { state, output: JSON.parse(text) };
+    if (state === 'failed') return { state, error: JSON.parse(text) as ErrorData };
+    return { state };
+  }
+
+  async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+    for (;;) {
+      const status = await this.status(runId);
+      if (status.state === 'done') return status.output;
+      if (status.state === 'failed') throw new AgentError(status.error);
+      if (status.state === 'cancelled') throw runCancelled(runId);
+      if (status.state === 'unknown') throw noRun(runId);
+      const ends = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+      await pause(this.#runtime, this.#lookMs, AbortSignal.any(ends)).catch(() => {});
+      if (signal?.aborted) throw gaveUp(runId, signal.reason);
+    }
+  }
+
+  async sweep(olderThanMs: number): Promise<number> {
+    this.#checkOpen();
+    const before = this.#runtime.now() - olderThanMs;
+    const runs = await this.#table.openSince(before, sweptAtOnce);
+    for (const runId of runs) await this.#seeAfter(runId);
+    return runs.length;
+  }
+
+  async prune(before: number): Promise<number> {
+    this.#checkOpen();
+    return await this.#table.prune(before);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(closed());
+  }
+
+  async #seeAfter(runId: string): Promise<void> {
+    const status = await this.#engineStatus(runId);
+    if (status === undefined) return await this.#begin(runId);
+    if (!ended.has(status)) return await wake(this.#workflow, this.#runtime, runId);
+    const error = new AgentError({
+      kind: 'agent',
+      code: 'engine',
+      message: `The engine has ended the instance of run ${runId} (${status}) before the run was over.`,
+    });
+    if (await this.#table.fail(runId, JSON.stringify(error), this.#runtime.now()))
+      await this.#wakeNext(runId);
+  }
+
+  async #engineStatus(runId: string): Promise<string | undefined> {
+    try {
+      const instance = await this.#workflow.get(await instanceId(this.#runtime, runId));
+      return (await instance.status()).status;
+    } catch (error) {
+      if (says(error, 'not_found')) return undefined;
+      throw engineRefused(runId, error);
+    }
+  }
+
+  async #begin(runId: string): Promise<void> {
+    try {
+      const id = await instanceId(this.#runtime, runId);
+      await this.#workflow.create({ id, params: { runId } });
+    } catch (error) {
+      if (!says(error, 'already_exists')) throw engineRefused(runId, error);
+    }
+  }
+
+  async #wakeNext(runId: string): Promise<void> {
+    const next = await this.#table.next(runId);
+    if (next !== undefined) await wake(this.#workflow, this.#runtime, next);
+  }
+
+  #checkOpen(): void {
+    if (this.#closing.signal.aborted) throw closed();
+  }
+}
+
+/** The engine's errors have no codes of their own, only words: `instance.not_found`. */
+function says(error: unknown, what: string): boolean {
+  return AgentError.from(error).message.includes(what);
+}
+
+function engineRefused(runId: string, error: unknown): AgentError {
+  const { message } = AgentError.from(error);
+  return new AgentError({
+    kind: 'network',
+    code: 'engine',
+    retryable: true,
+    message: `The Workflow did not take run ${runId}: ${message}`,
+  });
+}
+
+function busy(runId: string, key: string | undefined): AgentError {
+  const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
+  return new AgentError({ kind: 'invalid', code: 'busy', message });
+}
+
+function noRun(runId: string): AgentError {
+  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
+  return new AgentError({ kind: 'invalid', code: 'no_run', message });
+}
+
+function gaveUp(runId: string, reason: unknown): AgentError {
+  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
+  return new AgentError({ kind: 'aborted', message: `Nobody waits for run ${runId} any more; it goes on.` });
+}
+
+function closed(): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
+}

@@ -1,0 +1,83 @@
+import { AgentError } from '@cobbler/agent';
+import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
+
+/** As much of a D1 binding as is used: https://developers.cloudflare.com/d1/worker-api/ */
+export interface D1 {
+  prepare(text: string): D1Statement;
+  batch(statements: D1Statement[]): Promise<readonly D1Answer[]>;
+}
+
+export interface D1Statement {
+  bind(...values: unknown[]): D1Statement;
+  all(): Promise<D1Answer>;
+}
+
+export interface D1Answer {
+  readonly results?: readonly Record<string, unknown>[];
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** A D1 database, its migrations applied: `wrangler d1 migrations apply`. */
+export function d1Sql(d1: D1): Sql {
+  const bound = ({ text, params = [] }: SqlStatement) => d1.prepare(text).bind(...params.map(sent));
+  return {
+    async run(text, params = []) {
+      try {
+        return answerOf(await bound({ text, params }).all());
+      } catch (error) {
+        throw d1Error(error);
+      }
+    },
+    async batch(statements) {
+      try {
+        return (await d1.batch(statements.map(bound))).map(answerOf);
+      } catch (error) {
+        throw d1Error(error);
+      }
+    },
+  };
+}
+
+/** D1 takes neither whole numbers beyond those of JavaScript nor a view of a larger buffer. */
+function sent(value: SqlValue): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  return value instanceof Uint8Array ? value.slice().buffer : value;
+}
+
+function answerOf({ results = [], meta }: D1Answer): SqlAnswer {
+  const { changes } = meta;
+  return { rows: results.map(rowOf), changes: typeof changes === 'number' ? changes : 0 };
+}
+
+function rowOf(row: Record<string, unknown>): SqlRow {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, received(value)]));
+}
+
+/** Bytes come back as an array of numbers. */
+function received(value: unknown): SqlValue {
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (Array.isArray(value)) return Uint8Array.from(value.map(Number));
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return null;
+}
+
+/** What D1 says of itself when trying again helps: https://developers.cloudflare.com/d1/observability/debug-d1/ */
+const passing =
+  /network connection lost|storage caused object to be reset|reset because its code was updated|starting up|overloaded|too many requests queued|internal error/i;
+
+/** What is asked for does not fit. */
+const tooBig = /too big|toobig|exceeds|maximum .* size/i;
+
+function d1Error(thrown: unknown): AgentError {
+  const { cause } = AgentError.from(thrown);
+  const reason = cause?.message ?? String(thrown);
+  const told = { message: `The database D1 failed: ${reason}`, ...(cause !== undefined && { cause }) };
+  if (/no such table/i.test(reason))
+    return new AgentError({
+      ...told,
+      ...{ kind: 'invalid', code: 'store_schema' },
+      message: `The database D1 lacks a table (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
+    });
+  if (tooBig.test(reason)) return new AgentError({ ...told, kind: 'invalid', code: 'too_large' });
+  return new AgentError({ ...told, kind: 'agent', code: 'store', retryable: passing.test(reason) });
+}

@@ -1,0 +1,21 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, pause } from '@cobbler/agent';
+
+const tries = 6;
+const firstMs = 200;
+const never = new AbortController().signal;
+
+/**
+ * Does what must not fail because the database was busy for a moment: again after 0.2 s, 0.4 s and so on, for six
+ * seconds. Only for what may be done twice.
+ */
+export async function insistently<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (attempt >= tries || !AgentError.from(thrown).retryable) throw thrown;
+      await pause(runtime, firstMs * 2 ** (attempt - 1), never);
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import type { Sql, SqlRow } from '../sql.ts';
+import { numberIn, numberOrNone, textIn, textOrNone } from '../sql-row.ts';
+
+/** How a run ended, as JSON of its output or of its error. */
+export interface RunOutcome {
+  readonly state: 'done' | 'failed';
+  readonly text: string;
+}
+
+/** Where a run stands. */
+export interface RunStanding {
+  readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
+  readonly epoch: number;
+  /** JSON of the output or of the error, once there is one. */
+  readonly text: string | undefined;
+}
+
+/** A run that somebody works on, for as long as nobody else does. */
+export interface OwnRun {
+  readonly epoch: number;
+  /** JSON. */
+  readonly input: string;
+}
+
+const isOpen = "state IN ('queued', 'running')";
+
+const insertRun = `
+  INSERT INTO runs (id, key, state, epoch, created_at, updated_at)
+  SELECT ?1, ?2, 'queued', 0, ?3, ?3
+  WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
+    AND NOT (?4 AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND ${isOpen}))`;
+
+/** A run has its input from the beginning, so that this finds only one that was just inserted. */
+const insertInput = `
+  INSERT INTO run_values (run_id, kind, name, text)
+  SELECT id, 'input', '', ?2 FROM runs WHERE id = ?1
+  ON CONFLICT (run_id, kind, name) DO NOTHING`;
+
+const claim = `
+  UPDATE runs SET state = 'running', epoch = epoch + 1, updated_at = ?2
+  WHERE id = ?1 AND ${isOpen} AND NOT EXISTS (
+    SELECT 1 FROM runs AS earlier
+    WHERE earlier.key = runs.key AND earlier.seq < runs.seq AND earlier.${isOpen})
+  RETURNING epoch`;
+
+const insertOutput = `
+  INSERT INTO run_values (run_id, kind, name, text)
+  SELECT id, 'output', '', ?3 FROM runs WHERE id = ?1 AND epoch = ?2 AND state = 'running'
+  ON CONFLICT (run_id, kind, name) DO NOTHING`;
+
+const insertFailure = `
+  INSERT INTO run_values (run_id, kind, name, text)
+  SELECT id, 'output', '', ?2 FROM runs WHERE id = ?1 AND ${isOpen}
+  ON CONFLICT (run_id, kind, name) DO NOTHING`;
+
+const insertSignal = `
+  INSERT INTO run_values (run_id, kind, name, text)
+  SELECT id, 'signal', ?2, ?3 FROM runs WHERE id = ?1 AND ${isOpen}
+  ON CONFLICT (run_id, kind, name) DO NOTHING`;
+
+/** The one that is first of a key now. */
+const firstOfKey = `
+  SELECT id FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?1) AND ${isOpen} ORDER BY seq LIMIT 1`;
+
+const old = "state NOT IN ('queued', 'running') AND updated_at < ?1";
+
+/**
+ * Runs in D1: which there are, in which order they come, what they were given and how they ended. What their steps
+ * gave is with the engine, save what is large.
+ */
+export class RunTable {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Records a run unless it is there, or its key is taken and that matters. */
+  async start(
+    run: { readonly runId: string; readonly key: string | undefined; readonly input: string },
+    rejectBusy: boolean,
+    now: number,
+  ): Promise<{ readonly isNew: boolean; readonly isOpen: boolean; readonly isThere: boolean }> {
+    const { runId, key = null, input } = run;
+    const [inserted, , found] = await this.#sql.batch([
+      { text: insertRun, params: [runId, key, now, rejectBusy ? 1 : 0] },
+      { text: insertInput, params: [runId, input] },
+      { text: 'SELECT state FROM runs WHERE id = ?1', params: [runId] },
+    ]);
+    const state = textOrNone(found?.rows[0], 'state');
+    return {
+      isNew: (inserted?.changes ?? 0) > 0,
+      isOpen: state === 'queued' || state === 'running',
+      isThere: state !== undefined,
+    };
+  }
+
+  /** Takes a run when it is its turn, from whoever had it. Undefined: it is not, or the run is over. */
+  async claim(runId: string, now: number): Promise<OwnRun | undefined> {
+    const [claimed, given] = await this.#sql.batch([
+      { text: claim, params: [runId, now] },
+      { text: "SELECT text FROM run_values WHERE run_id = ?1 AND kind = 'input'", params: [runId] },
+    ]);
+    const epoch = numberOrNone(claimed?.rows[0], 'epoch');
+    return epoch === undefined ? undefined : { epoch, input: textIn(given?.rows[0], 'text') };
+  }
+
+  async standing(runId: string): Promise<RunStanding | undefined> {
+    const { rows } = await this.#sql.run(
+      `SELECT state, epoch, text FROM runs LEFT JOIN run_values ON run_id = id AND kind = 'output' WHERE id = ?1`,
+      [runId],
+    );
+    return rows[0] === undefined ? undefined : standingIn(rows[0]);
+  }
+
+  /** Ends a run, if it is still in these hands. */
+  async finish(runId: string, epoch: number, { state, text }: RunOutcome, now: number): Promise<boolean> {
+    const [, ended] = await this.#sql.batch([
+      { text: insertOutput, params: [runId, epoch, text] },
+      {
+        text: `UPDATE runs SET state = ?3, updated_at = ?4 WHERE id = ?1 AND epoch = ?2 AND state = 'running'`,
+        params: [runId, epoch, state, now],
+      },
+    ]);
+    return (ended?.changes ?? 0) > 0;
+  }
+
+  /** Ends a run that nobody works on any more. */
+  async fail(runId: string, error: string, now: number): Promise<boolean> {
+    const [, ended] = await this.#sql.batch([
+      { text: insertFailure, params: [runId, error] },
+      {
+        text: `UPDATE runs SET state = 'failed', epoch = epoch + 1, updated_at = ?2 WHERE id = ?1 AND ${isOpen}`,
+        params: [runId, now],
+      },
+    ]);
+    return (ended?.changes ?? 0) > 0;
+  }
+
+  async cancel(runId: string, now: number): Promise<boolean> {
+    const { changes } = await this.#sql.run(
+      `UPDATE runs SET state = 'cancelled', epoch = epoch + 1, updated_at = ?2 WHERE id = ?1 AND ${isOpen}`,
+      [runId, now],
+    );
+    return changes > 0;
+  }
+
+  /** The run whose turn it is when this one is over. */
+  async next(runId: string): Promise<string | undefined> {
+    return textOrNone((await this.#sql.run(firstOfKey, [runId])).rows[0], 'id');
+  }
+
+  /** The first signal of a name stays. Null: it is waited for no more. */
+  async signal(runId: string, name: string, text: string | null): Promise<boolean> {
+    return (await this.#sql.run(insertSignal, [runId, name, text])).changes > 0;
+  }
+
+  /** A signal's JSON; null when waiting for it was given up; undefined while it can come. */
+  async signalled(runId: string, name: string): Promise<string | null | undefined> {
+    const { rows } = await this.#sql.run(
+      "SELECT text FROM run_values WHERE run_id = ?1 AND kind = 'signal' AND name = ?2",
+      [runId, name],
+    );
+    return rows[0] === undefined ? undefined : (textOrNone(rows[0], 'text') ?? null);
+  }
+
+  /** Keeps what is too large for the engine. */
+  async keep(runId: string, name: string, text: string): Promise<void> {
+    await this.#sql.run(
+      `INSERT INTO run_values (run_id, kind, name, text) VALUES (?1, 'result', ?2, ?3)
+       ON CONFLICT (run_id, kind, name) DO UPDATE SET text = excluded.text`,
+      [runId, name, text],
+    );
+  }
+
+  async kept(runId: string, name: string): Promise<string> {
+    const { rows } = await this.#sql.run(
+      "SELECT text FROM run_values WHERE run_id = ?1 AND kind = 'result' AND name = ?2",
+      [runId, name],
+    );
+    return textIn(rows[0], 'text');
+  }
+
+  /** Runs that are not over and were begun or taken up before a time, oldest first. */
+  async openSince(before: number, most: number): Promise<readonly string[]> {
+    const { rows } = await this.#sql.run(
+      `SELECT id FROM runs WHERE ${isOpen} AND updated_at <= ?1 ORDER BY seq LIMIT ?2`,
+      [before, most],
+    );
+    return rows.map((row) => textIn(row, 'id'));
+  }
+
+  /** Deletes runs that ended before a time, and says how many. */
+  async prune(before: number): Promise<number> {
+    const [, runs] = await this.#sql.batch([
+      {
+        text: `DELETE FROM run_values WHERE run_id IN (SELECT id FROM runs WHERE ${old})`,
+        params: [before],
+      },
+      { text: `DELETE FROM runs WHERE ${old}`, params: [before] },
+    ]);
+    return runs?.changes ?? 0;
+  }
+}
+
+const states: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'failed', 'cancelled']);
+
+function standingIn(row: SqlRow): RunStanding {
+  const state = textIn(row, 'state');
+  return {
+    // The schema allows no other; whoever changed it gets a run that is at an end.
+    state: states.has(state) ? (state as RunStanding['state']) : 'failed',
+    epoch: numberIn(row, 'epoch'),
+    text: textOrNone(row, 'text'),
+  };
+}

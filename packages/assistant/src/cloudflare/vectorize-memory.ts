@@ -1,0 +1,223 @@
+import type { Runtime } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import type { Embedder } from '../memory/embedder.ts';
+import type { MemoryIndex, Recalled } from '../memory/memory-index.ts';
+import type { KeptMemory } from '../memory/memory-table.ts';
+import { addition, embeddedBy, memoriesOf, notEmbedded, plain } from '../memory/memory-table.ts';
+import { meaningScore, scoreFloor, usualLimit } from '../memory/score.ts';
+import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
+import type { Sql } from '../sql.ts';
+import { numberIn, textIn } from '../sql-row.ts';
+import type { Vectorize } from './vectorize.ts';
+
+export interface VectorizeMemoryOptions {
+  /**
+   * An index made with the embedder's number of dimensions and the metric `cosine`. Chats are kept apart by
+   * namespaces, so no index over metadata is needed.
+   */
+  readonly index: Vectorize;
+  /** Where the texts are. */
+  readonly sql: Sql;
+  readonly embedder: Embedder;
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+}
+
+type Parts = Required<VectorizeMemoryOptions>;
+
+/** How many texts are embedded and vectors written at once. Workers AI takes 100. */
+const batchSize = 50;
+
+/** How many memories one search embeds anew at most, after a change of the embedder. */
+const mostAnew = 100;
+
+/** What the index takes at most in one question for vectors by id, and in one deletion. */
+const idsAtOnce = { get: 20, delete: 100 } as const;
+
+/** After so long a vector that the index still does not answer with is given to it again. */
+const patienceMs = 15 * 60_000;
+
+/**
+ * Memories on Cloudflare: their texts in D1, their vectors in Vectorize. A vector stays in D1 beside them until
+ * Vectorize answers with it, which takes it seconds to minutes, so that a memory can be found as soon as it is there.
+ * Whatever Vectorize answers, only memories of the chat are given: their texts come from D1, by the chat.
+ */
+export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
+  const parts: Parts = { runtime: systemRuntime, ...options };
+  const { index, sql } = parts;
+  return {
+    async add(memories, { signal } = {}) {
+      if (memories.length === 0) return;
+      await sql.batch(memories.map(addition));
+      for (const chatId of new Set(memories.map((memory) => memory.chatId))) {
+        await embedMissing(parts, chatId, Number.POSITIVE_INFINITY, signal);
+        await settle(parts, chatId);
+      }
+    },
+    async search(chatId, query, { limit = usualLimit, floor = scoreFloor, signal } = {}) {
+      await embedMissing(parts, chatId, mostAnew, signal);
+      const memories = await memoriesOf(sql, chatId);
+      if (memories.length === 0) return [];
+      const [asked = new Float32Array()] = await embedded(parts.embedder, [query], 'query', signal);
+      const scores = await scoresOf(parts, chatId, asked, limit);
+      return best(await byVectorId(parts, memories), scores, { limit, floor });
+    },
+    list: async (chatId) => (await memoriesOf(sql, chatId)).map(plain),
+    async forget(chatId) {
+      const memories = await memoriesOf(sql, chatId);
+      const ids = [...(await byVectorId(parts, memories)).keys()];
+      // First the vectors: with the texts their ids would be lost.
+      for (const some of portions(ids, idsAtOnce.delete)) await index.deleteByIds(some);
+      const keys = 'SELECT key FROM memories WHERE chat_id = ?1';
+      const [, deleted] = await sql.batch([
+        { text: `DELETE FROM fresh_vectors WHERE key IN (${keys})`, params: [chatId] },
+        { text: 'DELETE FROM memories WHERE chat_id = ?1', params: [chatId] },
+      ]);
+      return deleted?.changes ?? 0;
+    },
+  };
+}
+
+/**
+ * The id of a memory's vector, which has 64 characters at most and tells nothing. It names the embedder, so that a
+ * vector of an old one is never taken for one of the new, and the row, so that neither is one of a memory that was
+ * forgotten.
+ */
+function vectorId({ runtime, embedder }: Parts, { chatId, id, key }: KeptMemory): Promise<string> {
+  return runtime.digest(JSON.stringify([embedder.name, chatId, id, key]));
+}
+
+/** Namespaces have 64 bytes at most, ids of chats may have more. */
+function namespaceOf({ runtime }: Parts, chatId: string): Promise<string> {
+  return runtime.digest(chatId);
+}
+
+async function byVectorId(parts: Parts, memories: readonly KeptMemory[]): Promise<Map<string, KeptMemory>> {
+  const ids = await Promise.all(memories.map((memory) => vectorId(parts, memory)));
+  return new Map(
+    ids.flatMap((id, at) => {
+      const memory = memories[at];
+      return memory === undefined ? [] : [[id, memory] as const];
+    }),
+  );
+}
+
+async function embedMissing(
+  parts: Parts,
+  chatId: string,
+  most: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { sql, embedder, runtime } = parts;
+  for (let done = 0; done < most; done += batchSize) {
+    const missing = await notEmbedded(sql, chatId, embedder.name, batchSize);
+    if (missing.length === 0) return;
+    const texts = missing.map(({ text }) => text);
+    const vectors = await embedded(embedder, texts, 'document', signal);
+    const pairs = missing.map((memory, at) => ({ memory, vector: vectors[at] ?? new Float32Array() }));
+    await give(parts, chatId, pairs);
+    await sql.batch(
+      pairs.flatMap(({ memory: { key }, vector }) => [
+        {
+          text: `INSERT OR REPLACE INTO fresh_vectors (key, embedder, vector, given_at)
+            SELECT key, ?2, ?3, ?4 FROM memories WHERE key = ?1`,
+          params: [key, embedder.name, bytesOf(vector), runtime.now()],
+        },
+        embeddedBy(embedder.name, key),
+      ]),
+    );
+  }
+}
+
+interface Pair {
+  readonly memory: KeptMemory;
+  readonly vector: Float32Array;
+}
+
+async function give(parts: Parts, chatId: string, pairs: readonly Pair[]): Promise<void> {
+  const namespace = await namespaceOf(parts, chatId);
+  const entries = pairs.map(async ({ memory, vector }) => ({
+    id: await vectorId(parts, memory),
+    values: [...vector],
+    namespace,
+  }));
+  await parts.index.upsert(await Promise.all(entries));
+}
+
+async function freshOf(
+  { sql, embedder }: Parts,
+  chatId: string,
+): Promise<readonly (Pair & { readonly givenAt: number })[]> {
+  const { rows } = await sql.run(
+    `SELECT m.key, m.id, m.text, m.created_at, f.vector, f.given_at FROM memories AS m
+     JOIN fresh_vectors AS f ON f.key = m.key WHERE m.chat_id = ?1 AND f.embedder = ?2`,
+    [chatId, embedder.name],
+  );
+  return rows.flatMap((row) => {
+    const { vector } = row;
+    if (!(vector instanceof Uint8Array)) return [];
+    const memory = {
+      ...{ key: numberIn(row, 'key'), id: textIn(row, 'id'), chatId },
+      ...{ text: textIn(row, 'text'), createdAt: textIn(row, 'created_at') },
+    };
+    return [{ memory, vector: vectorIn(vector), givenAt: numberIn(row, 'given_at') }];
+  });
+}
+
+/** Lets go of the vectors that the index answers with by now, and gives it again what it seems to have lost. */
+async function settle(parts: Parts, chatId: string): Promise<void> {
+  const { index, sql, runtime } = parts;
+  for (const some of portions(await freshOf(parts, chatId), idsAtOnce.get)) {
+    const ids = await Promise.all(some.map(({ memory }) => vectorId(parts, memory)));
+    const there = new Set((await index.getByIds(ids)).map(({ id }) => id));
+    const isThere = (at: number) => there.has(ids[at] ?? '');
+    const late = some.filter(({ givenAt }, at) => !isThere(at) && runtime.now() - givenAt > patienceMs);
+    if (late.length > 0) await give(parts, chatId, late);
+    const settled = some.filter((_, at) => isThere(at)).map(({ memory }) => memory.key);
+    const keysOf = (keys: readonly number[]) => `key IN (SELECT value FROM json_each('${JSON.stringify(keys)}'))`;
+    await sql.batch([
+      { text: `DELETE FROM fresh_vectors WHERE ${keysOf(settled)}` },
+      {
+        text: `UPDATE fresh_vectors SET given_at = ?1 WHERE ${keysOf(late.map(({ memory }) => memory.key))}`,
+        params: [runtime.now()],
+      },
+    ]);
+  }
+}
+
+async function scoresOf(
+  parts: Parts,
+  chatId: string,
+  asked: Float32Array,
+  limit: number,
+): Promise<Map<string, number>> {
+  const { index, embedder } = parts;
+  const namespace = await namespaceOf(parts, chatId);
+  // Some of what is found may have been forgotten a moment ago.
+  const topK = Math.min(Math.max(Math.ceil(limit) * 3, 10), 100);
+  const { matches } = await index.query([...asked], { topK, namespace });
+  const scores = new Map(matches.map(({ id, score }) => [id, meaningScore(score, embedder.floor)]));
+  for (const { memory, vector } of await freshOf(parts, chatId))
+    if (vector.length === asked.length)
+      scores.set(await vectorId(parts, memory), meaningScore(cosine(asked, vector), embedder.floor));
+  return scores;
+}
+
+function best(
+  memories: ReadonlyMap<string, KeptMemory>,
+  scores: ReadonlyMap<string, number>,
+  { limit, floor }: { readonly limit: number; readonly floor: number },
+): Recalled[] {
+  return [...scores]
+    .flatMap(([id, score]) => {
+      const memory = memories.get(id);
+      return memory === undefined || score < floor ? [] : [{ key: memory.key, ...plain(memory), score }];
+    })
+    .sort((one, other) => other.score - one.score || other.key - one.key)
+    .slice(0, Math.max(Math.floor(limit), 0))
+    .map(({ key: _, ...recalled }) => recalled);
+}
+
+function* portions<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}

@@ -1,0 +1,60 @@
+import { AgentError } from '@cobbler/agent';
+import type { Embedder } from '../memory/embedder.ts';
+import { embedderFrom } from '../memory/embedder-from.ts';
+
+/** As much of a Workers AI binding as is used. */
+export interface WorkersAi {
+  run(model: string, input: { readonly text: string[] }): Promise<unknown>;
+}
+
+/** What is known of a model. The floors are taken from how such models are described, not measured. */
+interface KnownModel {
+  readonly dimensions: number;
+  readonly floor: number;
+}
+
+const knownModels: Readonly<Record<string, KnownModel>> = {
+  '@cf/baai/bge-m3': { dimensions: 1024, floor: 0.5 },
+  '@cf/baai/bge-small-en-v1.5': { dimensions: 384, floor: 0.65 },
+  '@cf/baai/bge-base-en-v1.5': { dimensions: 768, floor: 0.65 },
+  '@cf/baai/bge-large-en-v1.5': { dimensions: 1024, floor: 0.65 },
+};
+
+export interface WorkersAiEmbedderOptions {
+  readonly ai: WorkersAi;
+  /** Default: `@cf/baai/bge-m3`, which knows a hundred languages. */
+  readonly model?: string;
+  /** What the model gives; needed for one that is not known here. */
+  readonly dimensions?: number;
+  /** Below this cosine texts have nothing to do with each other; needed for a model that is not known here. */
+  readonly floor?: number;
+}
+
+/**
+ * Embeddings by Workers AI.
+ * @throws AgentError `invalid`, code `embedder`, for an unknown model whose dimensions or floor are missing.
+ */
+export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
+  const { ai, model = '@cf/baai/bge-m3' } = options;
+  const dimensions = options.dimensions ?? knownModels[model]?.dimensions;
+  const floor = options.floor ?? knownModels[model]?.floor;
+  if (dimensions === undefined || floor === undefined) {
+    const message = `Nothing is known of the model ${model}. Say how many dimensions its vectors have and from which cosine on texts are related, or take one of ${Object.keys(knownModels).join(', ')}.`;
+    throw new AgentError({ kind: 'invalid', code: 'embedder', message });
+  }
+  return embedderFrom({
+    name: `workers-ai:${model}`,
+    dimensions,
+    floor,
+    mostAtOnce: 100,
+    // The binding takes no signal: whoever waits stops waiting.
+    embed: async (texts) => dataOf(await ai.run(model, { text: [...texts] }), model),
+  });
+}
+
+function dataOf(answer: unknown, model: string): number[][] {
+  const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
+  if (Array.isArray(data) && data.every((vector) => Array.isArray(vector))) return data;
+  const message = `Workers AI gave no embeddings for ${model}.`;
+  throw new AgentError({ kind: 'agent', code: 'embedding', message });
+}

@@ -1,0 +1,75 @@
+import type { Json, Routine, Runtime } from '@cobbler/agent';
+import { AgentError, keptError, pause, plainJson, systemRuntime } from '@cobbler/agent';
+import type { Sql } from '../sql.ts';
+import { insistently } from './insistence.ts';
+import { wake } from './instance-id.ts';
+import type { RunOutcome } from './run-table.ts';
+import { RunTable } from './run-table.ts';
+import type { WorkflowBinding, WorkflowParams, WorkflowStep } from './workflow.ts';
+import { WorkflowSteps } from './workflow-steps.ts';
+
+export interface WorkflowRunOptions {
+  /** What the instance was begun with: its event's payload. */
+  readonly params: WorkflowParams;
+  readonly step: WorkflowStep;
+  readonly routine: Routine;
+  /** D1, the same as the runner's. */
+  readonly sql: Sql;
+  /** Instances of this same Workflow. */
+  readonly workflow: WorkflowBinding;
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+  /** How often to look whether a run at work was cancelled, in milliseconds. Default 2,000. */
+  readonly lookMs?: number;
+  /** After which time a run that waits looks by itself, in milliseconds. Doubles up to an hour. Default 60,000. */
+  readonly pollMs?: number;
+}
+
+/** How long functions that do not heed their signal are given to end, in milliseconds. */
+const graceMs = 5000;
+
+/**
+ * What the `run` of a Workflow does: works on a run that `cloudflareRunner` started, when it is its turn, to its end.
+ * It never rejects because of the routine: how that ended stands in the database.
+ */
+export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
+  const { params, step, routine, sql, workflow, runtime = systemRuntime } = options;
+  const { runId } = params;
+  const { lookMs = 2000, pollMs = 60_000 } = options;
+  const table = new RunTable(sql);
+  const steps = new WorkflowSteps({ step, table, runtime, runId, lookMs, pollMs });
+  const input = await steps.begin();
+  if (input === undefined) return;
+  const outcome = await outcomeOf(steps, runtime, () => routine(JSON.parse(input), steps));
+  steps.end();
+  if (outcome !== undefined) {
+    await insistently(runtime, () => table.finish(runId, steps.epoch, outcome, runtime.now()));
+    const next = await insistently(runtime, () => table.next(runId));
+    if (next !== undefined) await wake(workflow, runtime, next);
+  }
+  await steps.settled(graceMs);
+}
+
+/** How the routine ended; nothing when it was stopped, which is somebody else's to write down. */
+async function outcomeOf(
+  steps: WorkflowSteps,
+  runtime: Runtime,
+  work: () => Promise<Json>,
+): Promise<RunOutcome | undefined> {
+  const { signal, runId } = steps;
+  const stopped = new Promise<undefined>((resolve) => {
+    const stop = () => void pause(runtime, graceMs, never).then(() => resolve(undefined));
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  const ended = (async (): Promise<RunOutcome> => {
+    try {
+      return { state: 'done', text: plainJson(await work(), `The output of run ${runId}`) };
+    } catch (thrown) {
+      return { state: 'failed', text: JSON.stringify(keptError(AgentError.from(thrown))) };
+    }
+  })();
+  const outcome = await Promise.race([ended, stopped]);
+  return signal.aborted ? undefined : outcome;
+}
+
+const never = new AbortController().signal;

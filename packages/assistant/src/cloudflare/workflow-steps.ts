@@ -1,0 +1,324 @@
+import type { ErrorData, Json, Runtime, StepCall, StepSettings, Steps, StepValue } from '@cobbler/agent';
+import {
+  AgentError,
+  attemptStep,
+  checkDuration,
+  keptError,
+  pause,
+  runCancelled,
+  runOver,
+  StepNames,
+} from '@cobbler/agent';
+import { insistently } from './insistence.ts';
+import { wakeEvent } from './instance-id.ts';
+import type { RunTable } from './run-table.ts';
+import type { WorkflowStep, WorkflowStepConfig } from './workflow.ts';
+
+export interface WorkflowStepsOptions {
+  readonly step: WorkflowStep;
+  readonly table: RunTable;
+  readonly runtime: Runtime;
+  readonly runId: string;
+  /** How often to look into the database while a step is at work, in milliseconds. */
+  readonly lookMs: number;
+  /** After which time a run that waits looks by itself, in milliseconds. Doubles from look to look. */
+  readonly pollMs: number;
+}
+
+/** What the engine keeps of a step: errors as data, because on their way through it they lose what they are. */
+type Kept = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error'; at: 'table' };
+
+/** A step of the engine: the routine's name, and which of several for that; no name at all is the run's turn. */
+type Place = readonly [name: string, part?: string];
+
+/** Longer texts are kept in the database: the engine's limit is for the whole of what it writes. */
+const longestInEngine = 200_000;
+
+const longestPollMs = 3_600_000;
+
+/** Waits that are shorter do without the engine. */
+const shortMs = 1000;
+
+/** The engine tries again what it broke itself; tries after errors are counted here, so that they do not multiply. */
+const broken = { limit: 5, delay: 1000, backoff: 'exponential' } as const;
+
+/**
+ * The steps of a run over those of a Workflow. The engine keeps what steps gave; signals, and whether the run is
+ * to go on, stand in the database, and a wake event says no more than that there is something to see there. Once the
+ * run is stopped nothing begins any more.
+ */
+export class WorkflowSteps implements Steps {
+  readonly runId: string;
+  readonly #options: WorkflowStepsOptions;
+  readonly #names = new StepNames();
+  readonly #controller = new AbortController();
+  /** Functions at work, also those that nobody waits for any more. */
+  readonly #atWork = new Set<Promise<unknown>>();
+  /** Has everybody who waits look again. */
+  readonly #waiting = new Set<() => void>();
+  #epoch = 0;
+  #stopLooking: () => void = () => {};
+
+  constructor(options: WorkflowStepsOptions) {
+    this.#options = options;
+    this.runId = options.runId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Waits for the run's turn and gives its input; undefined when it is over before that. */
+  async begin(): Promise<string | undefined> {
+    const { table, runtime } = this.#options;
+    const claimed = await this.#wait('', undefined, async () => {
+      const own = await insistently(runtime, () => table.claim(this.runId, runtime.now()));
+      if (own !== undefined) return own;
+      const standing = await insistently(runtime, () => table.standing(this.runId));
+      return standing?.state === 'queued' || standing?.state === 'running' ? undefined : null;
+    });
+    if (claimed === null || claimed === undefined) return undefined;
+    this.#epoch = claimed.epoch;
+    this.#lookLater();
+    return claimed.input;
+  }
+
+  /** Of this life of the run. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** The routine has ended: steps that it did not wait for are lost. */
+  end(): void {
+    this.#stop(runOver(this.runId));
+  }
+
+  /** Resolves when no function is at work any more, or the time is over: they end with the request they run in. */
+  async settled(ms: number): Promise<void> {
+    const late = new AbortController();
+    const all = Promise.allSettled([...this.#atWork]).then(() => late.abort());
+    await Promise.race([all, pause(this.#options.runtime, ms, late.signal).catch(() => {})]);
+  }
+
+  run<Value extends Json>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings = {},
+  ): Promise<StepValue<Value>> {
+    return minded(this.#run(name, perform, settings));
+  }
+
+  sleep(name: string, ms: number): Promise<void> {
+    return minded(this.#sleep(name, ms));
+  }
+
+  waitFor(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Json | undefined> {
+    return minded(this.#waitFor(name, options.timeoutMs));
+  }
+
+  async #run<Value extends Json>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings,
+  ): Promise<StepValue<Value>> {
+    this.#take(name);
+    let replayed = true;
+    const kept = await this.#inEngine([name], engineTimeMs(settings), () => {
+      replayed = false;
+      return this.#attempted(name, perform, settings);
+    });
+    const text = 'at' in kept ? await this.#kept(name) : kept.text;
+    if (kept.kind === 'error') throw new AgentError(JSON.parse(text) as ErrorData);
+    return { value: JSON.parse(text) as Value, replayed };
+  }
+
+  async #attempted(
+    name: string,
+    perform: (call: StepCall) => Json | Promise<Json>,
+    settings: StepSettings,
+  ): Promise<Kept> {
+    const { runtime } = this.#options;
+    const { runId, signal } = this;
+    const counted = (call: StepCall) => this.#counted(perform, call);
+    try {
+      const text = await attemptStep({ runtime, runId, name, perform: counted, settings, signal });
+      return await this.#keep('value', name, text);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      return await this.#keep('error', name, JSON.stringify(keptError(thrown)));
+    }
+  }
+
+  #counted(perform: (call: StepCall) => Json | Promise<Json>, call: StepCall): Promise<Json> {
+    const work = (async () => await perform(call))();
+    this.#atWork.add(work);
+    const done = () => this.#atWork.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  async #keep(kind: Kept['kind'], name: string, text: string): Promise<Kept> {
+    if (text.length <= longestInEngine) return { kind, text };
+    const { table, runtime } = this.#options;
+    await insistently(runtime, () => table.keep(this.runId, name, text));
+    return { kind, at: 'table' };
+  }
+
+  #kept(name: string): Promise<string> {
+    const { table, runtime } = this.#options;
+    return insistently(runtime, () => table.kept(this.runId, name));
+  }
+
+  async #sleep(name: string, ms: number): Promise<void> {
+    checkDuration(ms, name);
+    this.#take(name);
+    const until = await this.#deadline(name, ms);
+    await this.#wait(name, until, async () => undefined);
+  }
+
+  async #waitFor(name: string, timeoutMs: number | undefined): Promise<Json | undefined> {
+    if (timeoutMs !== undefined) checkDuration(timeoutMs, name);
+    this.#take(name);
+    const { table, runtime } = this.#options;
+    const look = () => insistently(runtime, () => table.signalled(this.runId, name));
+    const until = timeoutMs === undefined ? undefined : await this.#deadline(name, timeoutMs);
+    const came = (await this.#wait(name, until, look)) ?? (await this.#giveUp(name));
+    return came === null ? undefined : JSON.parse(came);
+  }
+
+  /** Of a signal that comes now and of the end of the wait the first counts, for good. */
+  async #giveUp(name: string): Promise<string | null> {
+    const { table, runtime } = this.#options;
+    await insistently(runtime, () => table.signal(this.runId, name, null));
+    return (await insistently(runtime, () => table.signalled(this.runId, name))) ?? null;
+  }
+
+  /** When a sleep or a wait is over: the same in every life of the run. */
+  async #deadline(name: string, ms: number): Promise<number> {
+    const { runtime } = this.#options;
+    return await this.#inEngine([name, 'until'], 60_000, async () => runtime.now() + ms);
+  }
+
+  #take(name: string): void {
+    this.signal.throwIfAborted();
+    this.#names.take(name);
+  }
+
+  async #inEngine<Value>(place: Place, timeout: number, perform: () => Promise<Value>): Promise<Value> {
+    const { step, runtime } = this.#options;
+    const engineName = await engineNameOf(runtime, place);
+    this.signal.throwIfAborted();
+    const config: WorkflowStepConfig = { retries: broken, timeout };
+    const done = step.do(engineName, config, perform).catch((thrown: unknown) => {
+      throw engineError(place[0], thrown);
+    });
+    const value = await Promise.race([done, aborted(this.signal)]);
+    this.signal.throwIfAborted();
+    return value;
+  }
+
+  /** Looks until there is something, or until a time. Undefined: the time came first. */
+  async #wait<Found>(
+    name: string,
+    until: number | undefined,
+    look: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
+    const { runtime, pollMs } = this.#options;
+    for (let turn = 1; ; turn += 1) {
+      this.signal.throwIfAborted();
+      const found = await look();
+      if (found !== undefined) return found;
+      const left = until === undefined ? Number.POSITIVE_INFINITY : until - runtime.now();
+      if (left <= 0) return undefined;
+      await this.#idle([name, String(turn)], Math.min(left, pollMs * 2 ** (turn - 1), longestPollMs));
+      if (this.#epoch > 0) await this.#check();
+    }
+  }
+
+  /** Waits for a wake event or a time. */
+  async #idle(place: Place, ms: number): Promise<void> {
+    const { runtime, lookMs, step } = this.#options;
+    if (ms <= shortMs) return await pause(runtime, Math.min(ms, lookMs), this.signal);
+    const woken = Promise.withResolvers<void>();
+    this.#waiting.add(woken.resolve);
+    const timeout = Math.ceil(ms);
+    const event = step.waitForEvent(await engineNameOf(runtime, place), { type: wakeEvent, timeout });
+    // An event is given to one of those who wait, and not to the one whom it concerns.
+    const tellAll = () => {
+      for (const resolve of this.#waiting) resolve();
+    };
+    event.then(tellAll, woken.resolve);
+    try {
+      await Promise.race([woken.promise, aborted(this.signal)]);
+    } finally {
+      this.#waiting.delete(woken.resolve);
+    }
+  }
+
+  /** Looks whether the run is still to go on, for as long as anything but waiting happens in it. */
+  #lookLater(): void {
+    if (this.signal.aborted) return;
+    const { runtime, lookMs } = this.#options;
+    this.#stopLooking = runtime.timer(lookMs, () => {
+      const isIdle = this.#waiting.size > 0 && this.#atWork.size === 0;
+      const checked = isIdle ? Promise.resolve() : this.#check().catch(() => {});
+      void checked.then(() => this.#lookLater());
+    });
+  }
+
+  async #check(): Promise<void> {
+    const { table, runtime } = this.#options;
+    const standing = await insistently(runtime, () => table.standing(this.runId));
+    if (standing?.state === 'running' && standing.epoch === this.#epoch) return;
+    this.#stop(standing?.state === 'cancelled' ? runCancelled(this.runId) : fenced(this.runId));
+  }
+
+  #stop(reason: AgentError): void {
+    this.#stopLooking();
+    this.#controller.abort(reason);
+  }
+}
+
+/** For all attempts and the pauses between them. */
+function engineTimeMs({ timeoutMs = 600_000, retry }: StepSettings): number {
+  const { retries, firstMs, maxMs = 60_000 } = retry ?? { retries: 0, firstMs: 0 };
+  let pauses = 0;
+  for (let again = 0; again < retries; again += 1) pauses += Math.min(firstMs * 2 ** again, maxMs);
+  return (retries + 1) * timeoutMs + pauses + 60_000;
+}
+
+/** The engine takes no names of more than 256 characters, and none with control characters. `~` is ours. */
+async function engineNameOf(runtime: Runtime, [name, part]: Place): Promise<string> {
+  const own = /^[\x20-\x7d]{0,200}$/.test(name) ? name : `~${await runtime.digest(name)}`;
+  return part === undefined ? own : `${own}~${part}`;
+}
+
+/** What the engine itself could not do. */
+function engineError(name: string, thrown: unknown): AgentError {
+  const { message } = AgentError.from(thrown);
+  return new AgentError({
+    kind: 'agent',
+    code: 'engine',
+    message: `The engine gave up on step ${JSON.stringify(name)}: ${message}`,
+  });
+}
+
+function fenced(runId: string): AgentError {
+  const message = `Run ${runId} is no longer worked on here: it was taken up anew, or is over.`;
+  return new AgentError({ kind: 'aborted', code: 'fenced', message });
+}
+
+/** Rejects with the reason when a signal fires. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** A routine that does not wait for a step must not end the process when that step fails. */
+function minded<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,170 @@
+import type { Steps } from '@cobbler/agent';
+import { approvalSignal } from '@cobbler/agent';
+import { approvalTap } from './approval.ts';
+import type { Piece } from './channel.ts';
+import type { ChatMessage } from './chat-message.ts';
+import { deliver } from './deliver.ts';
+import type { Kit } from './kit.ts';
+import { isTimeZone, zonedTime } from './system-prompt.ts';
+import { turnSessions } from './turn.ts';
+import * as words from './words.ts';
+import type { CommandWork, TapWork } from './work.ts';
+
+/** Most memories that are shown. */
+const shownMemories = 30;
+
+/** A way to answer a command: in words, or by doing it all itself. */
+type Command = (kit: Kit, work: CommandWork, steps: Steps) => Promise<string | undefined>;
+
+const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['start', async () => words.greeting],
+  ['help', async () => words.help],
+  ['new', startFresh],
+  ['cancel', cancel],
+  ['again', again],
+  ['memory', showMemory],
+  ['forget', askToForget],
+  ['export', exportChat],
+  ['timezone', setTimeZone],
+]);
+
+/** The names of all commands, for a channel that offers them. */
+export const commandNames: readonly string[] = [...commands.keys()];
+
+/** Answers a command. */
+export async function command(kit: Kit, work: CommandWork, steps: Steps): Promise<void> {
+  const act = commands.get(work.name);
+  const { value: said } = await steps.run(
+    'command',
+    async () => (act === undefined ? words.unknownCommand(work.name) : await act(kit, work, steps)) ?? null,
+    { retry: { retries: 3, firstMs: 500 }, timeoutMs: 120_000 },
+  );
+  if (said === null) return;
+  const isQuestion = work.name === 'forget';
+  await deliver(kit, steps, {
+    chatId: work.chatId,
+    name: 'reply',
+    markdown: said,
+    ...(isQuestion && {
+      buttons: [
+        { label: words.forgetYes, data: 'forget:yes' },
+        { label: words.forgetNo, data: 'forget:no' },
+      ],
+    }),
+  });
+}
+
+/** Hears a tap: a decision about a call, or about forgetting. One that comes twice counts once. */
+export async function tap(kit: Kit, work: TapWork, steps: Steps): Promise<void> {
+  const { channel } = kit;
+  const { value: outcome } = await steps.run('tap', () => decide(kit, work), {
+    retry: { retries: 3, firstMs: 500 },
+    timeoutMs: 60_000,
+  });
+  await steps.run('heard', async () => {
+    await channel.heard(work.tapId, outcome.short).catch((error) => kit.report(error, 'tap'));
+    return null;
+  });
+  if (work.message === undefined || outcome.long === '') return;
+  const [piece] = channel.pieces(outcome.long);
+  if (piece !== undefined) await edit(kit, steps, work, piece);
+}
+
+type Outcome = { short: string; long: string };
+
+async function decide(kit: Kit, work: TapWork): Promise<Outcome> {
+  const approval = approvalTap(work.data);
+  if (approval !== undefined) {
+    const runId = await kit.chats.running(work.chatId);
+    const signal = approvalSignal(approval.approvalId);
+    const isHeard = runId !== undefined && (await kit.runner().signal(runId, signal, approval.said));
+    if (!isHeard) return { short: words.isOver, long: '' };
+    const isAllowed = work.data.startsWith('allow:');
+    return isAllowed ? same(`✓ ${words.allowYes}`) : same(`✗ ${words.allowNo}`);
+  }
+  if (work.data === 'forget:yes') return same(await forget(kit, work.chatId));
+  if (work.data === 'forget:no') return same(words.kept);
+  return { short: words.isOver, long: '' };
+}
+
+function same(text: string): Outcome {
+  return { short: text, long: text };
+}
+
+/** The buttons go with the question, so that it is not answered again. */
+async function edit(kit: Kit, steps: Steps, { chatId, message = '' }: TapWork, piece: Piece): Promise<void> {
+  await steps.run('edit', async ({ signal }) => {
+    await kit.channel
+      .edit(chatId, message, piece, { signal })
+      .catch((error) => kit.report(error, `edit in ${steps.runId}`));
+    return null;
+  });
+}
+
+async function startFresh({ messages }: Kit, { chatId }: CommandWork): Promise<string> {
+  await messages.startFresh(chatId);
+  return words.startedFresh;
+}
+
+async function cancel({ chats, runner }: Kit, { chatId }: CommandWork): Promise<string> {
+  const runId = await chats.running(chatId);
+  const isStopped = runId !== undefined && (await runner().cancel(runId));
+  if (runId !== undefined) await chats.setRun(chatId, null, runId);
+  return isStopped ? words.stopped : words.nothingToStop;
+}
+
+async function again({ messages }: Kit, { chatId }: CommandWork): Promise<string> {
+  const recent = await messages.recent(chatId, 40);
+  return recent.findLast(({ role }) => role === 'assistant')?.content ?? words.nothingToRepeat;
+}
+
+async function showMemory({ memory }: Kit, { chatId }: CommandWork): Promise<string> {
+  const memories = (await memory?.list(chatId)) ?? [];
+  if (memories.length === 0) return words.nothingRemembered;
+  const shown = memories.slice(-shownMemories);
+  return words.remembered(
+    shown.map(({ text }) => text),
+    memories.length - shown.length,
+  );
+}
+
+async function askToForget(): Promise<string> {
+  return words.forgetQuestion;
+}
+
+/** Also a turn under way: what it still says would be about what is gone. */
+async function forget(kit: Kit, chatId: string): Promise<string> {
+  const { chats, messages, memory, outbox, runner, turns } = kit;
+  const runId = await chats.running(chatId);
+  if (runId !== undefined) await runner().cancel(runId);
+  const memories = (await memory?.forget(chatId)) ?? 0;
+  const count = await messages.forget(chatId);
+  await turns.forgetTurns(turnSessions(chatId));
+  await outbox.forget(chatId);
+  await chats.forget(chatId);
+  return words.forgotten(count, memories);
+}
+
+async function exportChat(kit: Kit, work: CommandWork, steps: Steps): Promise<string | undefined> {
+  const { channel, messages, outbox } = kit;
+  const lines: string[] = [];
+  for await (const message of messages.all(work.chatId)) lines.push(line(message));
+  if (lines.length === 0) return words.nothingToExport;
+  const file = { name: 'messages.jsonl', type: 'application/x-ndjson', text: `${lines.join('\n')}\n` };
+  await outbox.deliver(`${steps.runId}/file`, work.chatId, { text: file.name }, () =>
+    channel.sendFile(work.chatId, file),
+  );
+  return undefined;
+}
+
+function line({ id, role, content, createdAt }: ChatMessage): string {
+  return JSON.stringify({ id, role, content, created_at: createdAt });
+}
+
+async function setTimeZone(kit: Kit, { chatId, rest }: CommandWork): Promise<string> {
+  const { chats, runtime } = kit;
+  if (rest === '') return words.timeZoneAsked((await chats.get(chatId)).timeZone ?? kit.timeZone);
+  if (!isTimeZone(rest)) return words.timeZoneUnknown(rest);
+  await chats.setTimeZone(chatId, rest);
+  return words.timeZoneSet(zonedTime(runtime.now(), rest));
+}

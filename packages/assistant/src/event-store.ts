@@ -1,0 +1,137 @@
+import type { Event, Runtime, Store } from '@cobbler/agent';
+import { AgentError, isSessionId, systemRuntime } from '@cobbler/agent';
+import type { Sql } from './sql.ts';
+import { numberIn, numberOrNone, textIn } from './sql-row.ts';
+
+/** Keeps the logs of turns. */
+export interface EventStore extends Store {
+  /** Deletes a log; what still writes into it is shut out. False: there is none. */
+  delete(sessionId: string): Promise<boolean>;
+  /** Deletes the logs whose ids begin like this, and says how many there were. An empty beginning matches none. */
+  forgetTurns(prefix: string): Promise<number>;
+  /** Deletes logs that nothing was added to since a time in milliseconds since 1970, and says how many. */
+  pruneTurns(before: number): Promise<number>;
+}
+
+export interface EventStoreOptions {
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+}
+
+/** Most events that are read at once: an answer of D1 has to fit into the memory of a worker. */
+const pageSize = 500;
+
+const nextEpoch = `UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value`;
+
+const take = `
+  INSERT INTO sessions (id, epoch, last_seq, updated_at)
+  SELECT ?1, value, 0, ?2 FROM counters WHERE name = 'epoch'
+  ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch`;
+
+/** The one statement by which events come in: it asks itself whether this writer may, and whether it is their turn. */
+const insert = `
+  INSERT INTO events (session, seq, json)
+  SELECT s.key, s.last_seq + 1 + each.key, each.value FROM sessions AS s, json_each(?4) AS each
+  WHERE s.id = ?1 AND s.epoch = ?2 AND s.last_seq = ?3`;
+
+const moveOn = `
+  UPDATE sessions SET last_seq = ?3 + ?4, updated_at = ?5
+  WHERE id = ?1 AND epoch = ?2 AND last_seq = ?3`;
+
+/** The logs of turns in a database. What is appended survives a power cut, whether or not that was asked for. */
+export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptions = {}): EventStore {
+  return {
+    async claim(sessionId) {
+      if (!isSessionId(sessionId)) throw noSessionId(sessionId);
+      const [epoch] = await sql.batch([
+        { text: nextEpoch },
+        { text: take, params: [sessionId, runtime.now()] },
+      ]);
+      return numberIn(epoch?.rows[0], 'value');
+    },
+    append: (sessionId, events, { epoch }) => append({ sql, now: runtime.now() }, sessionId, events, epoch),
+    read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
+      read(sql, sessionId, afterSeq, limit),
+    async sessions() {
+      const { rows } = await sql.run('SELECT id FROM sessions WHERE last_seq > 0 ORDER BY key');
+      return rows.map((row) => textIn(row, 'id'));
+    },
+    delete: async (sessionId) => (await remove(sql, 'id = ?1', sessionId)) > 0,
+    forgetTurns: (prefix) => remove(sql, "?1 <> '' AND substr(id, 1, length(?1)) = ?1", prefix),
+    pruneTurns: (before) => remove(sql, 'updated_at < ?1', before),
+  };
+}
+
+/** Deletes logs, and says how many had anything in them. */
+async function remove(sql: Sql, which: string, param: string | number): Promise<number> {
+  const [counted] = await sql.batch([
+    {
+      text: `SELECT count(*) AS count FROM sessions WHERE last_seq > 0 AND (${which})`,
+      params: [param],
+    },
+    {
+      text: `DELETE FROM events WHERE session IN (SELECT key FROM sessions WHERE ${which})`,
+      params: [param],
+    },
+    { text: `DELETE FROM sessions WHERE ${which}`, params: [param] },
+  ]);
+  return numberIn(counted?.rows[0], 'count');
+}
+
+async function append(
+  { sql, now }: { readonly sql: Sql; readonly now: number },
+  sessionId: string,
+  events: readonly Event[],
+  epoch: number,
+): Promise<void> {
+  const first = events[0]?.seq ?? 1;
+  const wrong = events.find(({ seq }, offset) => seq !== first + offset);
+  const writer = Number.isInteger(epoch) ? epoch : -1;
+  const isEmpty = events.length === 0 || wrong !== undefined;
+  const [, moved, there] = await sql.batch([
+    ...(isEmpty ? [{ text: 'SELECT 1' }, { text: 'SELECT 1' }] : writing()),
+    { text: 'SELECT epoch, last_seq FROM sessions WHERE id = ?1', params: [sessionId] },
+  ]);
+  if (!isEmpty && moved?.changes === 1) return;
+  if (numberOrNone(there?.rows[0], 'epoch') !== writer) throw fenced(sessionId);
+  if (events.length > 0) throw gap(sessionId, wrong?.seq ?? first);
+
+  function writing() {
+    const place = [sessionId, writer, first - 1];
+    const texts = JSON.stringify(events.map((event) => JSON.stringify(event)));
+    return [
+      { text: insert, params: [...place, texts] },
+      { text: moveOn, params: [...place, events.length, now] },
+    ];
+  }
+}
+
+async function read(sql: Sql, sessionId: string, afterSeq: number, limit: number): Promise<Event[]> {
+  const events: Event[] = [];
+  while (events.length < limit) {
+    const most = Math.min(limit - events.length, pageSize);
+    const { rows } = await sql.run(
+      `SELECT json FROM events WHERE session = (SELECT key FROM sessions WHERE id = ?1) AND seq > ?2
+       ORDER BY seq LIMIT ?3`,
+      [sessionId, afterSeq + events.length, most],
+    );
+    for (const row of rows) events.push(JSON.parse(textIn(row, 'json')) as Event);
+    if (rows.length < most) break;
+  }
+  return events;
+}
+
+function noSessionId(id: string): AgentError {
+  const message = `${JSON.stringify(id.slice(0, 80))} is no id for the log of a turn: it takes 1 to 128 of A-Z, a-z, 0-9 and ._:@- and begins with a letter or digit.`;
+  return new AgentError({ kind: 'invalid', code: 'session_id', message });
+}
+
+function fenced(sessionId: string): AgentError {
+  const message = `The turn ${sessionId} was taken over by another writer; nothing was written.`;
+  return new AgentError({ kind: 'invalid', code: 'fenced', message });
+}
+
+function gap(sessionId: string, seq: number): AgentError {
+  const message = `Event ${seq} of the turn ${sessionId} is out of turn; nothing was written.`;
+  return new AgentError({ kind: 'invalid', code: 'gap', message });
+}

@@ -1,0 +1,57 @@
+import type { Agent, AgentError, Gate, Runner, Runtime, Tool } from '@cobbler/agent';
+import type { Channel } from './channel.ts';
+import type { MessageStore } from './chat-message.ts';
+import type { ChatStore, RateLimit } from './chat-store.ts';
+import type { EventStore } from './event-store.ts';
+import type { MemoryIndex } from './memory/memory-index.ts';
+import type { RememberOptions } from './memory/remember.ts';
+import type { Outbox } from './outbox.ts';
+
+/** What an assistant is made of. */
+export interface AssistantOptions {
+  readonly agent: Agent;
+  readonly channel: Channel;
+  readonly messages: MessageStore;
+  readonly chats: ChatStore;
+  readonly outbox: Outbox;
+  /** The logs of turns: what the model was asked and said, what tools did. */
+  readonly turns: EventStore;
+  /** What does the work that `receive` begins. A function, because it needs the routine first. */
+  readonly runner: () => Pick<Runner, 'start' | 'signal' | 'cancel'>;
+  /** Default: nothing is remembered beyond the messages that the model sees. */
+  readonly memory?: MemoryIndex;
+  readonly tools?: readonly Tool[];
+  /** Default: tools that only read run, all others are asked about. */
+  readonly gate?: Gate;
+  /** Who the assistant is. Default: a friendly, brief one. */
+  readonly persona?: string;
+  /** For people who have not set theirs. Default UTC. */
+  readonly timeZone?: string;
+  /** Most tool calls of a turn, after which the model has to answer with what it has. Default 5. */
+  readonly toolCalls?: number;
+  /** How long a person may think about a call, in milliseconds. Default one hour. */
+  readonly approvalMs?: number;
+  /** Default: 20 turns a minute for each person. */
+  readonly rateLimit?: RateLimit;
+  /** When older messages go into memory. */
+  readonly remember?: RememberRule;
+  readonly runtime?: Runtime;
+  /** Hears what went wrong and was not told to anybody. Default: nobody. */
+  readonly report?: (error: AgentError, where: string) => void;
+}
+
+/** When older messages are summarised and put into memory. */
+export type RememberRule = Pick<RememberOptions, 'threshold' | 'keep'>;
+
+/** The same with every default filled in. */
+export interface Kit extends AssistantOptions {
+  readonly tools: readonly Tool[];
+  readonly gate: Gate;
+  readonly persona: string;
+  readonly timeZone: string;
+  readonly toolCalls: number;
+  readonly approvalMs: number;
+  readonly rateLimit: RateLimit;
+  readonly runtime: Runtime;
+  readonly report: (error: AgentError, where: string) => void;
+}

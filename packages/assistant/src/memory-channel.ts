@@ -1,0 +1,122 @@
+import { AgentError } from '@cobbler/agent';
+import type { Button, Channel, ChannelFile, Piece } from './channel.ts';
+
+/** A message as it stands in the channel, edits included. */
+export interface SentMessage {
+  readonly id: string;
+  readonly chatId: string;
+  readonly text: string;
+  readonly buttons: readonly Button[];
+  /** What was sent as a file; the text is then its name. */
+  readonly file?: ChannelFile;
+}
+
+/** How the next call fails; `sent` says whether the message is there all the same. */
+export interface PlannedFailure {
+  readonly error: AgentError;
+  readonly sent?: boolean;
+}
+
+/** A channel that keeps what was sent, for tests and for a terminal. */
+export interface MemoryChannel extends Channel {
+  /** In the order in which they were sent. */
+  readonly messages: readonly SentMessage[];
+  /** Taps that were told they had been heard, and with which words. */
+  readonly taps: readonly { readonly tapId: string; readonly text?: string }[];
+  /** How often it was shown that an answer is being written. */
+  readonly typed: number;
+  /** Calls of `send` and `sendFile`, those that failed included. */
+  readonly attempts: number;
+  /** Lets the next `send`, `sendFile` or `edit` fail. Several are used up in order. */
+  failNext(failure: PlannedFailure): void;
+}
+
+export interface MemoryChannelOptions {
+  readonly name?: string;
+  /** Longest message in UTF-16 units. Default: no limit. */
+  readonly longest?: number;
+  /** Hears each message once it is there, and each that changed. */
+  readonly onMessage?: (message: SentMessage, change: 'sent' | 'edited') => void;
+}
+
+/** Makes a channel that keeps its messages as plain text in memory. */
+export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel {
+  const { name = 'memory', longest = Number.POSITIVE_INFINITY, onMessage } = options;
+  const messages: SentMessage[] = [];
+  const taps: { tapId: string; text?: string }[] = [];
+  const failures: PlannedFailure[] = [];
+  let typed = 0;
+  /** Also the last id. */
+  let attempts = 0;
+  const perform = (signal: AbortSignal | undefined, effect: () => void) => {
+    if (signal?.aborted === true) throw new AgentError({ kind: 'aborted', message: 'Nothing was sent.' });
+    const failure = failures.shift();
+    if (failure === undefined || failure.sent === true) effect();
+    if (failure !== undefined) throw failure.error;
+  };
+  const add = (content: Omit<SentMessage, 'id'>, signal: AbortSignal | undefined): string => {
+    attempts += 1;
+    const id = String(attempts);
+    perform(signal, () => {
+      const message: SentMessage = { id, ...content };
+      messages.push(message);
+      onMessage?.(message, 'sent');
+    });
+    return id;
+  };
+  return {
+    name,
+    messages,
+    taps,
+    get typed() {
+      return typed;
+    },
+    get attempts() {
+      return attempts;
+    },
+    failNext(failure) {
+      failures.push(failure);
+    },
+    pieces: (markdown) => plainPieces(markdown, longest),
+    send: async (chatId, { text }, { signal, buttons = [] } = {}) => add({ chatId, text, buttons }, signal),
+    sendFile: async (chatId, file, { signal } = {}) =>
+      add({ chatId, text: file.name, buttons: [], file }, signal),
+    async edit(chatId, messageId, { text }, { signal, buttons = [] } = {}) {
+      perform(signal, () => {
+        const index = messages.findIndex((message) => message.id === messageId && message.chatId === chatId);
+        const before = messages[index];
+        if (before === undefined) return;
+        const message: SentMessage = { ...before, text, buttons };
+        messages[index] = message;
+        onMessage?.(message, 'edited');
+      });
+    },
+    async typing() {
+      typed += 1;
+    },
+    async heard(tapId, text) {
+      taps.push(text === undefined ? { tapId } : { tapId, text });
+    },
+  };
+}
+
+/** Cut at the last line or word that fits, else anywhere between two code points. */
+function plainPieces(text: string, longest: number): Piece[] {
+  const pieces: Piece[] = [];
+  let rest = text.trim();
+  while (rest.length > longest) {
+    const cut = cutOf(rest, longest);
+    pieces.push({ text: rest.slice(0, cut).trimEnd() });
+    rest = rest.slice(cut).trimStart();
+  }
+  if (rest !== '') pieces.push({ text: rest });
+  return pieces;
+}
+
+function cutOf(text: string, longest: number): number {
+  const line = text.lastIndexOf('\n', longest);
+  if (line > 0) return line;
+  const word = text.lastIndexOf(' ', longest);
+  if (word > 0) return word;
+  return text.codePointAt(longest - 1) === text.charCodeAt(longest - 1) ? longest : longest - 1;
+}

@@ -1,0 +1,89 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Embedder } from './embedder.ts';
+import { embedderFrom } from './embedder-from.ts';
+
+export interface HttpEmbedderOptions {
+  /** Up to and with the version: `https://api.example.com/v1`. */
+  readonly baseURL: string;
+  readonly apiKey?: string;
+  readonly model: string;
+  readonly dimensions: number;
+  /** Below this cosine texts have nothing to do with each other: differs much between models. */
+  readonly floor: number;
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+}
+
+/**
+ * Embeddings by a service that takes `POST /embeddings`, as many servers of models do.
+ *
+ * `embed` rejects with AgentError `auth`, `rate_limit`, `invalid`, `agent` or `network`; it does not try again.
+ */
+export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
+  const { baseURL, model, dimensions, floor } = options;
+  return embedderFrom({
+    name: `${baseURL} ${model} ${dimensions}`,
+    dimensions,
+    floor,
+    embed: async (texts, _, { signal }) => vectorsIn(await post(options, texts, signal)),
+  });
+}
+
+async function post(
+  { baseURL, apiKey, model, runtime = systemRuntime }: HttpEmbedderOptions,
+  input: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await runtime.fetch(`${baseURL.replace(/\/+$/, '')}/embeddings`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({ model, input, encoding_format: 'float' }),
+      ...(signal !== undefined && { signal }),
+    });
+    if (response.ok) return await response.json();
+  } catch (error) {
+    if (signal?.aborted === true)
+      throw new AgentError({ kind: 'aborted', message: 'The embedding was cancelled.' });
+    const { cause } = AgentError.from(error);
+    const message = `The service of embeddings cannot be reached: ${cause?.message ?? 'the connection failed'}`;
+    throw new AgentError({ kind: 'network', message, retryable: true });
+  }
+  await response.body?.cancel();
+  throw refusal(response.status, model);
+}
+
+/** What the service says beyond its status may hold the key, and is left out. */
+function refusal(status: number, model: string): AgentError {
+  const message = `The service of embeddings answered with status ${status} for the model ${model}.`;
+  if (status === 401 || status === 403) return new AgentError({ kind: 'auth', message, status });
+  if (status === 429) return new AgentError({ kind: 'rate_limit', message, status, retryable: true });
+  if (status < 500) return new AgentError({ kind: 'invalid', message, status });
+  return new AgentError({ kind: 'agent', message, status, retryable: true });
+}
+
+function vectorsIn(answer: unknown): number[][] {
+  const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
+  const entries: unknown[] = Array.isArray(data) ? data : [];
+  return entries
+    .map((entry, at) => ({ at: numberOf(entry, at), vector: vectorOf(entry) }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ vector }) => vector);
+}
+
+function numberOf(entry: unknown, otherwise: number): number {
+  const has = typeof entry === 'object' && entry !== null && 'index' in entry;
+  return has && typeof entry.index === 'number' ? entry.index : otherwise;
+}
+
+function vectorOf(entry: unknown): number[] {
+  const has = typeof entry === 'object' && entry !== null && 'embedding' in entry;
+  if (has && Array.isArray(entry.embedding)) return entry.embedding.map(Number);
+  const message = 'The service of embeddings answered in a form that is not known.';
+  throw new AgentError({ kind: 'agent', code: 'embedding', message });
+}

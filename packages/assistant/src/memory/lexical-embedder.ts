@@ -1,0 +1,73 @@
+import type { Embedder } from './embedder.ts';
+import { contentWords } from './words.ts';
+
+/** What Vectorize takes at most. */
+const dimensions = 1536;
+
+/** A feature has several places, so that two that meet in one of them are not taken for the same. */
+const places = 4;
+
+/** What the parts of a word count for beside the word as a whole. */
+const partShare = 0.5;
+
+/**
+ * An embedder without a model or a network. It knows words, not meaning: texts are alike when they share content
+ * words, forms of one word, or parts of words ("Katze" and "Katzenfutter"). A question in entirely other words finds
+ * nothing. Use the embeddings of a provider where meaning counts.
+ */
+export function lexicalEmbedder(): Embedder {
+  return {
+    name: 'lexical-1',
+    dimensions,
+    floor: 0.17,
+    embed: async (texts) => texts.map(vectorOf),
+  };
+}
+
+function vectorOf(text: string): Float32Array {
+  const weights = new Map<string, number>();
+  for (const { stem, weight } of contentWords(text)) weights.set(stem, Math.max(weights.get(stem) ?? 0, weight));
+  const vector = new Float32Array(dimensions);
+  for (const [stem, weight] of weights) {
+    add(vector, `=${stem}`, weight);
+    const parts = partsOf(stem);
+    const each = (weight * partShare) / Math.sqrt(Math.max(parts.length, 1));
+    for (const part of parts) add(vector, part, each);
+  }
+  return normalised(vector);
+}
+
+/** Four letters at a time, the beginning of the word marked: that is where words of one family agree. */
+function partsOf(stem: string): string[] {
+  const marked = `^${stem}`;
+  return Array.from({ length: Math.max(marked.length - 3, 0) }, (_, at) => marked.slice(at, at + 4));
+}
+
+/** That half of the features count backwards evens out where they meet. */
+function add(vector: Float32Array, feature: string, weight: number): void {
+  let hash = hashOf(feature);
+  for (let count = 0; count < places; count += 1) {
+    const place = hash % dimensions;
+    vector[place] = (vector[place] ?? 0) + ((hash >>> 31) * 2 - 1) * weight;
+    hash = mixed(hash + 0x9e3779b9);
+  }
+}
+
+/** FNV-1a over UTF-16, mixed so that all of its bits are worth the same. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return mixed(hash);
+}
+
+function mixed(bits: number): number {
+  const once = Math.imul(bits ^ (bits >>> 16), 0x7feb352d);
+  const twice = Math.imul(once ^ (once >>> 15), 0x846ca68b);
+  return (twice ^ (twice >>> 16)) >>> 0;
+}
+
+function normalised(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return length === 0 ? vector : vector.map((value) => value / length);
+}

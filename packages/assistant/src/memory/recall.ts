@@ -1,0 +1,70 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { MemoryIndex, Recall, Recalled } from './memory-index.ts';
+
+export interface RecallOptions extends Recall {
+  readonly signal?: AbortSignal;
+  /** A reply waits no longer than this for memories. Default 3,000 ms. */
+  readonly timeoutMs?: number;
+  /** Hears why nothing could be recalled. */
+  readonly report?: (error: AgentError) => void;
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+}
+
+/** Longest question that is looked for, in characters: what matters stands at the beginning or the end. */
+const longestQuery = 2000;
+
+/**
+ * What is known of a chat that fits a text, best first. Never rejects and never keeps a reply waiting: when the
+ * memory fails or is late, nothing is recalled, and `report` hears why.
+ */
+export async function recallFor(
+  memory: MemoryIndex,
+  chatId: string,
+  text: string,
+  options: RecallOptions = {},
+): Promise<readonly Recalled[]> {
+  const { signal, timeoutMs = 3000, report = () => {}, runtime = systemRuntime, ...recall } = options;
+  const query = excerpt(text.trim());
+  if (query === '' || signal?.aborted === true) return [];
+  const late = new AbortController();
+  const stop = () => late.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  const clear = runtime.timer(timeoutMs, () => late.abort(tooLate(timeoutMs)));
+  try {
+    const search = Promise.resolve(memory.search(chatId, query, { ...recall, signal: late.signal }));
+    return await Promise.race([search, aborted(late.signal)]);
+  } catch (error) {
+    tell(report, AgentError.from(error));
+    return [];
+  } finally {
+    clear();
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function excerpt(text: string): string {
+  return text.length <= longestQuery
+    ? text
+    : `${text.slice(0, longestQuery / 2)}\n${text.slice(-longestQuery / 2)}`;
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function tooLate(timeoutMs: number): AgentError {
+  const message = `The memory did not answer within ${timeoutMs} ms; the reply goes on without it.`;
+  return new AgentError({ kind: 'timeout', code: 'recall', message });
+}
+
+function tell(report: (error: AgentError) => void, error: AgentError): void {
+  try {
+    report(error);
+  } catch {
+    // Whoever only listens cannot stop a reply.
+  }
+}

@@ -1,0 +1,35 @@
+import type { Word } from './words.ts';
+
+/** What a score has to reach: half, whatever the embedder. */
+export const scoreFloor = 0.5;
+
+/** How many memories a search gives at most, unless told. */
+export const usualLimit = 5;
+
+/**
+ * A cosine as a score: 0.5 at the embedder's own floor, 1 for the same direction. So one floor goes with every
+ * embedder, though what two strange texts have in common differs much between them.
+ */
+export function meaningScore(cosine: number, floor: number): number {
+  if (cosine >= floor) return floor >= 1 ? 1 : 0.5 + (0.5 * (Math.min(cosine, 1) - floor)) / (1 - floor);
+  return (0.5 * Math.max(cosine, 0)) / floor;
+}
+
+/**
+ * How much of a question's words a memory has, as a score up to 0.75. It counts from two words and two thirds of them
+ * on: names and numbers, of which embedders know little, come as several words, and one word in common is chance.
+ */
+export function wordScore(question: readonly Word[], memory: ReadonlySet<string>): number {
+  const words = new Map(question.map(({ stem, weight }) => [stem, weight]));
+  let all = 0;
+  let found = 0;
+  let count = 0;
+  for (const [stem, weight] of words) {
+    all += weight;
+    if (!memory.has(stem)) continue;
+    found += weight;
+    count += 1;
+  }
+  const share = all === 0 ? 0 : found / all;
+  return count >= 2 && share >= 2 / 3 ? 0.75 * share : 0;
+}

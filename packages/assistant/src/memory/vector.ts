@@ -1,0 +1,56 @@
+import { AgentError } from '@cobbler/agent';
+import type { Embedder } from './embedder.ts';
+
+/** How alike two vectors of one embedder are: 1 for the same direction, 0 for nothing in common. */
+export function cosine(one: Float32Array, other: Float32Array): number {
+  let product = 0;
+  let ones = 0;
+  let others = 0;
+  for (let index = 0; index < one.length; index += 1) {
+    const a = one[index] ?? 0;
+    const b = other[index] ?? 0;
+    product += a * b;
+    ones += a * a;
+    others += b * b;
+  }
+  return ones === 0 || others === 0 ? 0 : product / Math.sqrt(ones * others);
+}
+
+/** Whether numbers lie in memory as they do in a column: on every machine that is in use. */
+const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/** A vector as a column holds it: 32-bit floats, little end first, whatever the machine. */
+export function bytesOf(vector: Float32Array): Uint8Array {
+  const view = new DataView(new ArrayBuffer(vector.length * 4));
+  for (const [index, value] of vector.entries()) view.setFloat32(index * 4, value, true);
+  return new Uint8Array(view.buffer);
+}
+
+/** The vector of a column's bytes. */
+export function vectorIn(bytes: Uint8Array): Float32Array {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const length = byteLength >> 2;
+  if (isLittleEndian && byteOffset % 4 === 0) return new Float32Array(buffer, byteOffset, length);
+  const view = new DataView(buffer, byteOffset, byteLength);
+  return Float32Array.from({ length }, (_, index) => view.getFloat32(index * 4, true));
+}
+
+/**
+ * The vectors of some texts, looked over.
+ * @throws AgentError `agent`, code `embedding`, unless there is a usable vector for each text.
+ */
+export async function embedded(
+  embedder: Embedder,
+  texts: readonly string[],
+  purpose: 'document' | 'query',
+  signal: AbortSignal | undefined,
+): Promise<readonly Float32Array[]> {
+  const vectors = await embedder.embed(texts, purpose, signal === undefined ? {} : { signal });
+  const wrong = vectors.find(
+    (vector) => vector.length !== embedder.dimensions || !vector.every((value) => Number.isFinite(value)),
+  );
+  if (vectors.length === texts.length && wrong === undefined) return vectors;
+  const found = wrong === undefined ? `${vectors.length} vectors` : 'a vector of another size, or not of numbers';
+  const message = `The embedder ${embedder.name} gave ${found}; expected were ${texts.length} vectors of ${embedder.dimensions} numbers.`;
+  throw new AgentError({ kind: 'agent', code: 'embedding', message });
+}

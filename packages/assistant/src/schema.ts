@@ -1,0 +1,127 @@
+/** What makes one version of the schema of the one before. */
+export interface Migration {
+  /** Its file in `migrations/` is called so; D1 keeps account of those that were applied by this name. */
+  readonly name: string;
+  /** In SQLite's dialect, and without PRAGMA: D1 takes none. */
+  readonly statements: readonly string[];
+}
+
+/**
+ * The tables of an assistant, in a file as in D1. A migration that was released is never changed: what has to be
+ * different comes as the next one. What can be made anew from these tables, such as an index over memories, belongs
+ * to whoever uses it and is not here. Times are milliseconds since 1970 where nothing else is said.
+ *
+ * Rows that are marked are marked by their id: the number that SQLite gives a row may change when a file is
+ * compacted or moved, its place among the others does not.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    name: '0001_assistant',
+    statements: [
+      `CREATE TABLE messages (
+  id TEXT PRIMARY KEY,
+  chat_id TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+  content TEXT NOT NULL,
+  created_at TEXT NOT NULL -- ISO 8601
+) STRICT`,
+      'CREATE INDEX messages_of_chat ON messages (chat_id)',
+      `CREATE TABLE message_marks (
+  chat_id TEXT PRIMARY KEY,
+  fresh_after TEXT, -- the last message before the latest fresh start
+  summarised_to TEXT -- the last message that has gone into a summary
+) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE chats (
+  chat_id TEXT PRIMARY KEY,
+  time_zone TEXT,
+  run_id TEXT -- of the turn under way
+) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE arrivals (
+  user_id TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT`,
+      'CREATE INDEX arrivals_of_user ON arrivals (user_id, at)',
+      `CREATE TABLE turn_limits (
+  user_id TEXT PRIMARY KEY,
+  refused INTEGER NOT NULL -- how many turns in a row
+) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE outbox (
+  key TEXT PRIMARY KEY,
+  chat_id TEXT NOT NULL,
+  piece TEXT NOT NULL, -- JSON
+  state TEXT NOT NULL CHECK (state IN ('planned', 'sending', 'sent', 'maybe_sent', 'given_up')),
+  owner TEXT, -- the call that is sending it, or was the last to
+  attempts INTEGER NOT NULL,
+  next_try_at INTEGER,
+  message_id TEXT,
+  error TEXT, -- JSON
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT`,
+      'CREATE INDEX outbox_of_chat ON outbox (chat_id)',
+      'CREATE INDEX outbox_by_state ON outbox (state)',
+      `CREATE TABLE counters (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
+      "INSERT INTO counters (name, value) VALUES ('epoch', 0)",
+      `CREATE TABLE sessions (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  epoch INTEGER NOT NULL, -- of the one writer that may write
+  last_seq INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT`,
+      `CREATE TABLE events (
+  session INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE memories (
+  key INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: vectors are made while memories may be forgotten
+  chat_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  text TEXT NOT NULL,
+  created_at TEXT NOT NULL, -- ISO 8601
+  embedder TEXT, -- by which it stands in the index of vectors; nothing before it does
+  UNIQUE (chat_id, id)
+) STRICT`,
+      'CREATE INDEX memories_by_embedder ON memories (chat_id, embedder)',
+      `CREATE TABLE fresh_vectors (
+  key INTEGER PRIMARY KEY, -- of a memory whose vector the index has been given, but does not answer with yet
+  embedder TEXT NOT NULL,
+  vector BLOB NOT NULL, -- 32-bit floats, little end first
+  given_at INTEGER NOT NULL
+) STRICT`,
+    ],
+  },
+  {
+    name: '0002_runs',
+    statements: [
+      `CREATE TABLE runs (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of starts
+  id TEXT NOT NULL UNIQUE,
+  key TEXT, -- runs with the same one are worked off in order
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+  epoch INTEGER NOT NULL, -- of the one who works on it
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT`,
+      'CREATE INDEX runs_of_key ON runs (key, seq)',
+      'CREATE INDEX runs_by_state ON runs (state, updated_at)',
+      `CREATE TABLE run_values (
+  run_id TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('input', 'signal', 'result', 'output')),
+  name TEXT NOT NULL, -- of the signal or the step
+  text TEXT, -- JSON; of a signal nothing when it is waited for no more
+  PRIMARY KEY (run_id, kind, name)
+) STRICT`,
+    ],
+  },
+];
+
+/** A migration as the text of its file. */
+export function migrationText({ statements }: Migration): string {
+  return `${statements.join(';\n\n')};\n`;
+}

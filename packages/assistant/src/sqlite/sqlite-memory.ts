@@ -1,0 +1,192 @@
+import type { Embedder } from '../memory/embedder.ts';
+import type { Memory, MemoryIndex, Recalled } from '../memory/memory-index.ts';
+import {
+  addition,
+  embeddedBy,
+  memoriesByKey,
+  memoriesOf,
+  notEmbedded,
+  plain,
+} from '../memory/memory-table.ts';
+import { meaningScore, scoreFloor, usualLimit, wordScore } from '../memory/score.ts';
+import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
+import { contentWords } from '../memory/words.ts';
+import type { Sql, SqlStatement } from '../sql.ts';
+import { numberIn, textIn } from '../sql-row.ts';
+
+export interface SqliteMemoryOptions {
+  /** A database with FTS5: what `sqliteSql` opens. */
+  readonly sql: Sql;
+  readonly embedder: Embedder;
+}
+
+/** How many texts are embedded at once. */
+const batchSize = 64;
+
+/** How many memories one search embeds anew at most, after a change of the embedder. */
+const mostAnew = 256;
+
+/** Memories with words of a question that are looked at closely. */
+const mostByWords = 50;
+
+/** Made anew from the memories whenever they are missing. */
+const tables: readonly string[] = [
+  'CREATE VIRTUAL TABLE IF NOT EXISTS memory_words USING fts5(words)',
+  // What was forgotten must not be found in the file.
+  "INSERT INTO memory_words (memory_words, rank) VALUES ('secure-delete', 1)",
+  'CREATE TABLE IF NOT EXISTS memory_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT',
+  'UPDATE memories SET embedder = NULL WHERE embedder IS NOT NULL AND key NOT IN (SELECT key FROM memory_vectors)',
+];
+
+/**
+ * Memories in a file of this machine: by meaning, comparing the vectors of one chat one by one, and by words. A new
+ * embedder is taken up by and by: what it has not seen yet is found by words alone.
+ */
+export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryIndex {
+  let isReady: Promise<void> | undefined;
+  const ready = (): Promise<void> => {
+    isReady ??= prepare(sql).catch((error: unknown) => {
+      isReady = undefined;
+      throw error;
+    });
+    return isReady;
+  };
+  return {
+    async add(memories, { signal } = {}) {
+      await ready();
+      await sql.batch(memories.flatMap((memory) => [addition(memory), wordsOf(memory)]));
+      for (const chatId of new Set(memories.map((memory) => memory.chatId)))
+        await embedMissing({ sql, embedder }, chatId, Number.POSITIVE_INFINITY, signal);
+    },
+    async search(chatId, query, { limit = usualLimit, floor = scoreFloor, signal } = {}) {
+      await ready();
+      await embedMissing({ sql, embedder }, chatId, mostAnew, signal);
+      const scores = await byWords(sql, chatId, query);
+      for (const [key, score] of await byMeaning({ sql, embedder }, chatId, query, signal))
+        scores.set(key, Math.max(score, scores.get(key) ?? 0));
+      return best(sql, chatId, scores, { limit, floor });
+    },
+    list: async (chatId) => (await memoriesOf(sql, chatId)).map(plain),
+    async forget(chatId) {
+      await ready();
+      const keys = 'SELECT key FROM memories WHERE chat_id = ?1';
+      const params = [chatId];
+      const answers = await sql.batch([
+        { text: `DELETE FROM memory_words WHERE rowid IN (${keys})`, params },
+        { text: `DELETE FROM memory_vectors WHERE key IN (${keys})`, params },
+        { text: 'DELETE FROM memories WHERE chat_id = ?1', params },
+      ]);
+      return answers[2]?.changes ?? 0;
+    },
+  };
+}
+
+async function prepare(sql: Sql): Promise<void> {
+  await sql.batch(tables.map((text) => ({ text })));
+  const { rows } = await sql.run(
+    'SELECT key, text FROM memories WHERE key NOT IN (SELECT rowid FROM memory_words)',
+  );
+  await sql.batch(
+    rows.map((row) => ({
+      text: `INSERT INTO memory_words (rowid, words) SELECT key, ?2 FROM memories
+        WHERE key = ?1 AND key NOT IN (SELECT rowid FROM memory_words)`,
+      params: [numberIn(row, 'key'), stemsOf(textIn(row, 'text')).join(' ')],
+    })),
+  );
+}
+
+/** SQLite sees words as we do: their stems. */
+function stemsOf(text: string): string[] {
+  return contentWords(text).map(({ stem }) => stem);
+}
+
+function wordsOf({ id, chatId, text }: Memory): SqlStatement {
+  return {
+    text: `INSERT INTO memory_words (rowid, words) SELECT key, ?3 FROM memories
+      WHERE chat_id = ?1 AND id = ?2 AND key NOT IN (SELECT rowid FROM memory_words)`,
+    params: [chatId, id, stemsOf(text).join(' ')],
+  };
+}
+
+/** Each batch is kept as soon as it is there, so that what fails later costs nothing that was done. */
+async function embedMissing(
+  { sql, embedder }: SqliteMemoryOptions,
+  chatId: string,
+  most: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let done = 0; done < most; done += batchSize) {
+    const missing = await notEmbedded(sql, chatId, embedder.name, batchSize);
+    if (missing.length === 0) return;
+    const texts = missing.map(({ text }) => text);
+    const vectors = await embedded(embedder, texts, 'document', signal);
+    await sql.batch(
+      missing.flatMap(({ key }, index) => [
+        {
+          text: 'INSERT OR REPLACE INTO memory_vectors (key, vector) SELECT key, ?2 FROM memories WHERE key = ?1',
+          params: [key, bytesOf(vectors[index] ?? new Float32Array())],
+        },
+        embeddedBy(embedder.name, key),
+      ]),
+    );
+  }
+}
+
+async function byWords(sql: Sql, chatId: string, query: string): Promise<Map<number, number>> {
+  const question = contentWords(query);
+  if (question.length === 0) return new Map();
+  const { rows } = await sql.run(
+    `SELECT rowid AS key, words FROM memory_words
+     WHERE memory_words MATCH ?1 AND rowid IN (SELECT key FROM memories WHERE chat_id = ?2)
+     ORDER BY rank LIMIT ${mostByWords}`,
+    [question.map(({ stem }) => `"${stem}"`).join(' OR '), chatId],
+  );
+  return new Map(
+    rows.map((row) => [numberIn(row, 'key'), wordScore(question, new Set(textIn(row, 'words').split(' ')))]),
+  );
+}
+
+async function byMeaning(
+  { sql, embedder }: SqliteMemoryOptions,
+  chatId: string,
+  query: string,
+  signal: AbortSignal | undefined,
+): Promise<Map<number, number>> {
+  const { rows } = await sql.run(
+    `SELECT v.key, v.vector FROM memories AS m JOIN memory_vectors AS v ON v.key = m.key
+     WHERE m.chat_id = ?1 AND m.embedder = ?2`,
+    [chatId, embedder.name],
+  );
+  if (rows.length === 0) return new Map();
+  const [asked = new Float32Array()] = await embedded(embedder, [query], 'query', signal);
+  const scores = new Map<number, number>();
+  for (const row of rows) {
+    const { vector } = row;
+    // One of another size was made by an embedder that changed without changing its name.
+    if (!(vector instanceof Uint8Array) || vector.byteLength !== asked.byteLength) continue;
+    scores.set(numberIn(row, 'key'), meaningScore(cosine(asked, vectorIn(vector)), embedder.floor));
+  }
+  return scores;
+}
+
+async function best(
+  sql: Sql,
+  chatId: string,
+  scores: ReadonlyMap<number, number>,
+  { limit, floor }: { readonly limit: number; readonly floor: number },
+): Promise<Recalled[]> {
+  const found = [...scores]
+    .filter(([, score]) => score >= floor)
+    .sort(([key, score], [otherKey, other]) => other - score || otherKey - key)
+    .slice(0, Math.max(Math.floor(limit), 0));
+  if (found.length === 0) return [];
+  const memories = await memoriesByKey(
+    sql,
+    chatId,
+    found.map(([key]) => key),
+  );
+  return found.flatMap(([key, score]) => {
+    const memory = memories.get(key);
+    return memory === undefined ? [] : [{ ...plain(memory), score }];
+  });
+}

@@ -1,0 +1,134 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { FileKind, OnWrite } from '@cobbler/agent/node';
+import { isBusy, openDatabase, storeError } from '@cobbler/agent/node';
+import { migrations, migrationText } from '../schema.ts';
+import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
+
+/** "CobA" in ASCII. */
+const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };
+
+/** How long a statement waits for another process that writes, in milliseconds. */
+const patienceMs = 5000;
+
+/** Most statements that are kept ready. */
+const mostPrepared = 100;
+
+export interface SqliteSqlOptions {
+  /** Where the database is; made when there is none. */
+  readonly file: string;
+  /** Default: the real one. */
+  readonly runtime?: Runtime;
+  /** Called at every moment of every write, for tests that end the process there. */
+  readonly onWrite?: OnWrite;
+}
+
+/** A database in a file of this machine. */
+export interface SqliteSql extends Sql {
+  /** Gives the file back. What waits for another process fails with code `closed`. */
+  close(): void;
+}
+
+/**
+ * Opens the file of an assistant. Several processes may have it open at once.
+ * @throws AgentError `invalid` with code `store_damaged`, `store_newer`, `store_foreign`, `store_readonly`,
+ * `store_missing` or `store_unreachable`; `agent` with code `store_busy` or `store_full`.
+ */
+export function sqliteSql({
+  file,
+  runtime = systemRuntime,
+  onWrite = () => {},
+}: SqliteSqlOptions): SqliteSql {
+  const db = openDatabase(file, {
+    maxBytes: undefined,
+    onWrite,
+    migrations: migrations.map(migrationText),
+    kind: chatFile,
+  });
+  // A message that is said to be on its way must still be said to be after a power cut.
+  db.exec('PRAGMA synchronous = FULL');
+  const prepared = new Map<string, StatementSync>();
+  const statementOf = (text: string): StatementSync => {
+    const found = prepared.get(text) ?? db.prepare(text);
+    prepared.delete(text);
+    prepared.set(text, found);
+    const [oldest] = prepared.keys();
+    if (prepared.size > mostPrepared && oldest !== undefined) prepared.delete(oldest);
+    return found;
+  };
+  const perform = ({ text, params = [] }: SqlStatement): SqlAnswer => answerOf(db, statementOf(text), params);
+
+  /** Others hold the file for milliseconds: it is asked for again without standing still. */
+  async function patiently<Value>(work: () => Value): Promise<Value> {
+    const deadline = runtime.monotonic() + patienceMs;
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      if (!db.isOpen) throw closed(file);
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || runtime.monotonic() >= deadline) throw storeError(error, file, 'chats');
+        await new Promise<void>((resume) => void runtime.timer(pause, resume));
+      }
+    }
+  }
+
+  return {
+    run: (text, params = []) => patiently(() => told(text, onWrite, () => perform({ text, params }))),
+    batch: (statements) => patiently(() => atOnce(db, onWrite, () => statements.map(perform))),
+    close() {
+      prepared.clear();
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+function answerOf(db: DatabaseSync, statement: StatementSync, params: readonly SqlValue[]): SqlAnswer {
+  if (statement.columns().length === 0)
+    return { rows: [], changes: Number(statement.run(...params).changes) };
+  // A statement that gives rows may still change some, by RETURNING; how many, only the connection knows.
+  const before = totalChanges(db);
+  const rows: SqlRow[] = statement.all(...params);
+  return { rows, changes: totalChanges(db) - before };
+}
+
+const counters = new WeakMap<DatabaseSync, StatementSync>();
+
+function totalChanges(db: DatabaseSync): number {
+  const counter = counters.get(db) ?? db.prepare('SELECT total_changes() AS n');
+  counters.set(db, counter);
+  return Number(counter.get()?.['n']);
+}
+
+/** One statement is its own transaction; one that only reads is no moment of a write. */
+function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
+  if (/^\s*SELECT\b/i.test(text)) return work();
+  onWrite('begin');
+  const value = work();
+  onWrite('done');
+  return value;
+}
+
+/** Nobody else comes in between: SQLite answers at once, and nothing here waits. */
+function atOnce<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => Value): Value {
+  onWrite('begin');
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const value = work();
+    onWrite('commit');
+    db.exec('COMMIT');
+    onWrite('done');
+    return value;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function closed(file: string): AgentError {
+  return new AgentError({
+    kind: 'invalid',
+    code: 'closed',
+    message: `${file} was closed; nothing was done.`,
+  });
+}

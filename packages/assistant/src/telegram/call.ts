@@ -1,0 +1,162 @@
+import type { CauseSummary, Runtime } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Refusal } from './failure.ts';
+import { mayBeTriedAgain, maybeSent, neverLeft, refused } from './failure.ts';
+
+export interface CallerOptions {
+  readonly token: string;
+  /** Without a slash at the end. */
+  readonly apiRoot: string;
+  readonly runtime: Runtime;
+  /** How long one call may take, in milliseconds; a long poll has its own time on top. */
+  readonly timeoutMs: number;
+}
+
+/** Makes one call and gives its result. Tries nothing twice; no error it rejects with holds the token. */
+export type Caller = (method: string, payload: object, signal?: AbortSignal) => Promise<unknown>;
+
+/** Methods that do something again when they are called again. All others may be repeated. */
+const notRepeatable: ReadonlySet<string> = new Set(['sendMessage', 'sendDocument']);
+
+/** A gateway that says this has passed the request on, or may have. */
+const passedOn: ReadonlySet<number> = new Set([502, 504]);
+
+/** What a server says of calls that it dropped while it closed down. */
+const dropped = /restart|abort/i;
+
+export function caller(options: CallerOptions): Caller {
+  const { token, apiRoot, runtime, timeoutMs } = options;
+  const hide = hider(token);
+  return async (method, payload, signal) => {
+    if (signal?.aborted === true)
+      throw new AgentError({ kind: 'aborted', message: `${method} was not begun.` });
+    const control = new AbortController();
+    const gaveUp = Promise.withResolvers<never>();
+    const giveUp = (kind: 'timeout' | 'aborted', what: string) => {
+      gaveUp.reject(interrupted(method, kind, what));
+      control.abort();
+    };
+    const onAbort = () => giveUp('aborted', `${method} was cancelled.`);
+    const ms = timeoutMs + pollMs(payload);
+    const cancelTimer = runtime.timer(ms, () =>
+      giveUp('timeout', `Telegram did not answer ${method} within ${ms} ms.`),
+    );
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const exchange = request(runtime, `${apiRoot}/bot${token}/${method}`, payload, control.signal);
+    exchange.catch(() => {});
+    try {
+      const { status, body } = await Promise.race([exchange, gaveUp.promise]);
+      return resultOf(method, status, body, hide);
+    } catch (error) {
+      throw AgentError.is(error) ? error : broken(method, error, hide);
+    } finally {
+      cancelTimer();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function request(runtime: Runtime, url: string, payload: object, signal: AbortSignal): Promise<Answer> {
+  const response = await runtime.fetch(url, {
+    method: 'POST',
+    ...bodyOf(payload),
+    // Whoever answers with another address is not Telegram, and must not get the token.
+    redirect: 'manual',
+    signal,
+  });
+  const text = await response.text();
+  return { status: response.status, body: parsed(text) };
+}
+
+/** JSON, or a form where there is a file to send. */
+function bodyOf(payload: object): Pick<RequestInit, 'headers' | 'body'> {
+  const fields = Object.entries(payload);
+  if (!fields.some(([, value]) => value instanceof File))
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(payload) };
+  const form = new FormData();
+  for (const [name, value] of fields) {
+    if (value instanceof File) form.append(name, value, value.name);
+    else if (value !== undefined)
+      form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return { body: form };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function resultOf(method: string, status: number, body: unknown, hide: (text: string) => string): unknown {
+  const answer = isRecord(body) ? body : undefined;
+  if (answer?.['ok'] === true && status < 300 && 'result' in answer) return answer['result'];
+  if (answer?.['ok'] === false) {
+    const refusal = refusalOf(status, answer, hide);
+    if (refusal.status >= 500 && dropped.test(refusal.description))
+      throw unknown(method, `Telegram answered ${refusal.status}: ${refusal.description}.`);
+    throw refused(method, refusal);
+  }
+  if (status < 300) throw unknown(method, `What came back for ${method} is no answer of Telegram's.`);
+  if (passedOn.has(status)) throw unknown(method, `A gateway answered ${method} with ${status}.`);
+  throw refused(method, { status, description: 'no words of Telegram came with it' });
+}
+
+function refusalOf(status: number, answer: Record<string, unknown>, hide: (text: string) => string): Refusal {
+  const parameters = isRecord(answer['parameters']) ? answer['parameters'] : {};
+  const { retry_after: wait, migrate_to_chat_id: migratedTo } = parameters;
+  return {
+    status: typeof answer['error_code'] === 'number' ? answer['error_code'] : status,
+    description: hide(String(answer['description'] ?? 'no reason given')).slice(0, 500),
+    ...(typeof wait === 'number' && Number.isFinite(wait) && { retryAfterSeconds: Math.max(wait, 0) }),
+    ...((typeof migratedTo === 'number' || typeof migratedTo === 'string') && {
+      migratedTo: String(migratedTo),
+    }),
+  };
+}
+
+function unknown(method: string, what: string, cause?: CauseSummary): AgentError {
+  return notRepeatable.has(method)
+    ? maybeSent(method, what, 'network', cause)
+    : mayBeTriedAgain(what, 'network', cause);
+}
+
+function interrupted(method: string, kind: 'timeout' | 'aborted', what: string): AgentError {
+  if (notRepeatable.has(method)) return maybeSent(method, what, kind);
+  return kind === 'timeout' ? mayBeTriedAgain(what, kind) : new AgentError({ kind, message: what });
+}
+
+function broken(method: string, error: unknown, hide: (text: string) => string): AgentError {
+  const { name, message, code } = AgentError.from(error).cause ?? { name: 'Error', message: 'fetch failed' };
+  const cause: CauseSummary = {
+    name: hide(name),
+    message: hide(message),
+    ...(code !== undefined && { code: hide(code) }),
+  };
+  if (neverLeft(error))
+    return mayBeTriedAgain(`Telegram could not be reached for ${method}.`, 'network', cause);
+  return unknown(method, `The connection broke during ${method}.`, cause);
+}
+
+/** Takes the token out of a text, however it is written. */
+function hider(token: string): (text: string) => string {
+  const secret = token.slice(token.indexOf(':') + 1);
+  const forms = [token, encodeURIComponent(token), secret].filter((form) => form !== '');
+  return (text) => forms.reduce((hidden, form) => hidden.replaceAll(form, '<token>'), text);
+}
+
+/** A long poll says itself how long it waits. */
+function pollMs(payload: object): number {
+  return 'timeout' in payload && typeof payload.timeout === 'number' ? payload.timeout * 1000 : 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

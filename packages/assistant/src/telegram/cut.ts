@@ -1,0 +1,105 @@
+import type { Run } from './styled-text.ts';
+import { isBlank, sliceRuns, visibleText } from './styled-text.ts';
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Cuts text into parts of at most `limit` UTF-16 units: between paragraphs, else lines, else words, else signs. A
+ * block of code that fits into a part stays whole. Only blanks at the cuts are lost.
+ */
+export function cutRuns(runs: readonly Run[], limit: number): Run[][] {
+  const text = visibleText(runs);
+  const blocks = codeBlocks(runs);
+  const parts: Run[][] = [];
+  let start = afterBlanks(text, 0, blocks);
+  while (start < text.length) {
+    const end = text.length - start <= limit ? text.length : bestCut(text, start, limit, blocks);
+    const part = sliceRuns(runs, start, start + text.slice(start, end).trimEnd().length);
+    if (!isBlank(visibleText(part))) parts.push(part);
+    start = afterBlanks(text, end, blocks);
+  }
+  return parts;
+}
+
+function codeBlocks(runs: readonly Run[]): Range[] {
+  const blocks: Range[] = [];
+  let offset = 0;
+  for (const { text, style } of runs) {
+    if (style.pre !== undefined) blocks.push({ start: offset, end: offset + text.length });
+    offset += text.length;
+  }
+  return blocks;
+}
+
+/** Code keeps the blanks its lines begin with. */
+function afterBlanks(text: string, from: number, blocks: readonly Range[]): number {
+  let at = from;
+  while (at < text.length && /\s/.test(text.charAt(at))) {
+    if (within(at, blocks) !== undefined) return text.charAt(at) === '\n' && at === from ? at + 1 : at;
+    if (blocks.some(({ start }) => start === at)) return at;
+    at += 1;
+  }
+  return at;
+}
+
+/** The block of code that a cut at this place would break. */
+function within(at: number, blocks: readonly Range[]): Range | undefined {
+  return blocks.find(({ start, end }) => start < at && at < end);
+}
+
+function bestCut(text: string, start: number, limit: number, blocks: readonly Range[]): number {
+  const end = start + limit;
+  const broken = within(end, blocks);
+  if (broken !== undefined) {
+    if (broken.start > start && broken.end - broken.start <= limit) return broken.start;
+    const line = text.lastIndexOf('\n', end);
+    if (line > Math.max(broken.start, start)) return line;
+    return broken.start > start ? broken.start : betweenSigns(text, start, end);
+  }
+  // A cut far to the front would make many small messages of one long text.
+  const least = start + limit / 4;
+  for (const boundary of [/^\n\n/, /^\n/, /^\s/]) {
+    const at = lastBoundary(text, boundary, least, end, blocks);
+    if (at !== undefined) return at;
+  }
+  return betweenSigns(text, start, end);
+}
+
+function lastBoundary(
+  text: string,
+  boundary: RegExp,
+  least: number,
+  end: number,
+  blocks: readonly Range[],
+): number | undefined {
+  for (let at = end; at > least; at -= 1) {
+    const code = within(at, blocks);
+    if (code !== undefined) at = code.start;
+    if (at > least && text.charCodeAt(at) <= 0x3000 && boundary.test(text.slice(at, at + 2))) return at;
+  }
+  return undefined;
+}
+
+/** What belongs to the sign before it: marks, joiners, variants, the second half of a pair. */
+const belongsToLast = /^(?:\p{M}|\u200d|[\u{1f3fb}-\u{1f3ff}])/u;
+
+/** The last place up to `end` that parts no sign. Falls back on one that parts no code point. */
+function betweenSigns(text: string, start: number, end: number): number {
+  for (let at = end; at > Math.max(start, end - 64); at -= 1) {
+    if (
+      isBetweenCodePoints(text, at) &&
+      !belongsToLast.test(text.slice(at, at + 2)) &&
+      text.charAt(at - 1) !== '\u200d'
+    )
+      return at;
+  }
+  return isBetweenCodePoints(text, end) ? end : end - 1;
+}
+
+function isBetweenCodePoints(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return !(code >= 0xdc00 && code <= 0xdfff);
+}

@@ -1,0 +1,116 @@
+import type { CauseSummary } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+
+/** What Telegram says when it does not do what was asked. */
+export interface Refusal {
+  readonly status: number;
+  readonly description: string;
+  readonly retryAfterSeconds?: number;
+  /** The chat has gone on under this id. */
+  readonly migratedTo?: string;
+}
+
+const provider = 'telegram';
+
+/** Codes by which a connection says that it never came about, so that nothing was sent. */
+const neverConnected: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ERR_INVALID_URL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+const gone =
+  /chat not found|user not found|peer_id_invalid|user is deactivated|chat was upgraded|chat was deleted|bot was kicked/i;
+
+/** An answer of Telegram's own, as an error. */
+export function refused(method: string, refusal: Refusal): AgentError {
+  const { status, description } = refusal;
+  const told = `Telegram refused ${method} (${status}: ${description}).`;
+  if (status === 429) return tooMany(told, refusal);
+  if (status === 401 || (status === 404 && !/method/i.test(description)))
+    return failure('auth', `${told} Check the bot's token, which @BotFather shows.`, {
+      code: 'bot_token',
+      status,
+    });
+  if (status === 403 || (status === 400 && gone.test(description))) {
+    const moved = refusal.migratedTo === undefined ? '' : ` The chat goes on as ${refusal.migratedTo}.`;
+    return failure('invalid', `${told} No message can be sent to this chat.${moved}`, {
+      code: 'chat_gone',
+      status,
+    });
+  }
+  if (status === 409) return conflict(told);
+  if (status >= 500) return failure('network', `${told} Nothing was done.`, { retryable: true, status });
+  return failure('invalid', told, { code: 'refused', status });
+}
+
+function tooMany(told: string, { retryAfterSeconds }: Refusal): AgentError {
+  return failure('rate_limit', told, {
+    retryable: true,
+    status: 429,
+    ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
+  });
+}
+
+function conflict(told: string): AgentError {
+  return /webhook/i.test(told)
+    ? failure('invalid', `${told} This bot has a webhook: delete it to fetch updates from here.`, {
+        code: 'webhook_set',
+        status: 409,
+      })
+    : failure(
+        'invalid',
+        `${told} Something else fetches this bot's updates: stop it, or use a bot of its own.`,
+        {
+          code: 'other_poller',
+          status: 409,
+        },
+      );
+}
+
+/** The answer did not come, or not whole, and what was asked may have been done all the same. */
+export function maybeSent(
+  method: string,
+  what: string,
+  kind: 'network' | 'timeout' | 'aborted',
+  cause?: CauseSummary,
+): AgentError {
+  return failure(kind, `${what} It is not known whether ${method} was done.`, {
+    code: 'maybe_sent',
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** Nothing was done, or doing it once more changes nothing. */
+export function mayBeTriedAgain(what: string, kind: 'network' | 'timeout', cause?: CauseSummary): AgentError {
+  return failure(kind, what, { retryable: true, ...(cause !== undefined && { cause }) });
+}
+
+/** True when a fetch failed before anything of the request had left. */
+export function neverLeft(error: unknown): boolean {
+  let link = error;
+  for (let depth = 0; depth < 4 && typeof link === 'object' && link !== null; depth += 1) {
+    if ('code' in link && typeof link.code === 'string' && neverConnected.has(link.code)) return true;
+    link = 'cause' in link ? link.cause : undefined;
+  }
+  return false;
+}
+
+function failure(
+  kind: AgentError['kind'],
+  message: string,
+  rest: { code?: string; status?: number; retryable?: boolean; retryAfterMs?: number; cause?: CauseSummary },
+): AgentError {
+  return new AgentError({ kind, message, provider, ...rest });
+}

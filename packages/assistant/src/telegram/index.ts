@@ -1,0 +1,7 @@
+export { type TelegramApiOptions, telegramApi } from './api.ts';
+export { longestMessage, piecesOf } from './pieces.ts';
+export { type OffsetStore, type PollOptions, poll } from './poll.ts';
+export { type ReadUpdateOptions, readUpdate } from './read-update.ts';
+export { secretMatches, secretPattern } from './secret.ts';
+export { type TelegramChannelOptions, telegramChannel } from './telegram-channel.ts';
+export { deleteWebhook, getMe, setWebhook, type WebhookOptions, wantedUpdates } from './webhook.ts';

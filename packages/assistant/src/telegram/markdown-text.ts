@@ -1,0 +1,171 @@
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { Marked } from 'marked';
+import type { Run, Style } from './styled-text.ts';
+import { merged, plain, surroundings, visibleText } from './styled-text.ts';
+import { tableText } from './table-text.ts';
+
+const marked = new Marked({ gfm: true, breaks: false });
+
+/** What no message can hold, or what a person would not see anyway. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/g;
+
+/** Markdown as runs of text. HTML in it stays the text that it is. Never throws: at worst it is not formatted. */
+export function markdownText(markdown: string): Run[] {
+  const source = markdown.toWellFormed().replace(/\r\n?/g, '\n').replace(controls, '');
+  try {
+    return merged(blocks(marked.lexer(source), plain, '\n\n'));
+  } catch {
+    // The parser gives up on text that is nested thousands deep.
+    return merged([{ text: source, style: plain }]);
+  }
+}
+
+function blocks(tokens: readonly Token[], style: Style, separator: string): Run[] {
+  const result: Run[] = [];
+  for (const token of tokens) {
+    const runs = block(token as MarkedToken, style);
+    if (visibleText(runs) === '') continue;
+    if (result.length > 0) result.push({ text: separator, style: surroundings(style) });
+    result.push(...runs);
+  }
+  return result;
+}
+
+function block(token: MarkedToken, style: Style): Run[] {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+    case 'checkbox':
+      return [];
+    case 'heading':
+      return inline(token.tokens, { ...style, bold: true });
+    case 'paragraph':
+      return inline(token.tokens, style);
+    case 'code':
+      return [{ text: token.text, style: { ...surroundings(style), pre: languageOf(token.lang) } }];
+    case 'blockquote':
+      return blocks(token.tokens, { ...style, quote: true }, '\n\n');
+    case 'list':
+      return list(token, style);
+    case 'table':
+      return [{ text: table(token), style: { ...surroundings(style), pre: '' } }];
+    case 'hr':
+      return [{ text: '———', style }];
+    case 'html':
+      return [{ text: token.text.trimEnd(), style }];
+    case 'text':
+      return token.tokens === undefined
+        ? [{ text: decoded(token.text), style }]
+        : inline(token.tokens, style);
+    default:
+      return inline([token], style);
+  }
+}
+
+function list({ items, ordered, start }: Tokens.List, style: Style): Run[] {
+  const result: Run[] = [];
+  for (const [index, item] of items.entries()) {
+    if (index > 0) result.push({ text: '\n', style: surroundings(style) });
+    result.push({ text: signOf(item, ordered ? (start === '' ? 1 : start) + index : undefined), style });
+    result.push(...indented(blocks(item.tokens, style, '\n')));
+  }
+  return result;
+}
+
+function signOf({ task, checked }: Tokens.ListItem, number: number | undefined): string {
+  if (task) return checked === true ? '☑ ' : '☐ ';
+  return number === undefined ? '• ' : `${number}. `;
+}
+
+/** Lines after the first stand under it. Code stays as it is. */
+function indented(runs: readonly Run[]): Run[] {
+  return runs.map((run) =>
+    run.style.pre === undefined ? { ...run, text: run.text.replaceAll('\n', '\n   ') } : run,
+  );
+}
+
+function table({ header, rows }: Tokens.Table): string {
+  const cells = (row: readonly Tokens.TableCell[]) =>
+    row.map(({ tokens }) => visibleText(inline(tokens, plain)).replaceAll('\n', ' '));
+  return tableText([cells(header), ...rows.map(cells)]);
+}
+
+function inline(tokens: readonly Token[], style: Style): Run[] {
+  return tokens.flatMap((token) => span(token as MarkedToken, style));
+}
+
+function span(token: MarkedToken, style: Style): Run[] {
+  switch (token.type) {
+    case 'strong':
+      return inline(token.tokens, { ...style, bold: true });
+    case 'em':
+      return inline(token.tokens, { ...style, italic: true });
+    case 'del':
+      return inline(token.tokens, { ...style, strike: true });
+    case 'codespan':
+      // Telegram has no link that is code.
+      return [
+        {
+          text: token.text,
+          style: style.href === undefined ? { ...surroundings(style), code: true } : style,
+        },
+      ];
+    case 'link':
+      return link(token.href, inline(token.tokens, style), style);
+    case 'image':
+      return link(token.href, [{ text: token.text === '' ? 'picture' : token.text, style }], style);
+    case 'br':
+      return [{ text: '\n', style }];
+    case 'escape':
+      return [{ text: token.text, style }];
+    case 'text':
+      return token.tokens === undefined
+        ? [{ text: decoded(token.text), style }]
+        : inline(token.tokens, style);
+    case 'checkbox':
+      return [];
+    default:
+      return [{ text: token.raw, style }];
+  }
+}
+
+/** Longer addresses are shown instead of hidden. Such a message would weigh more than Telegram takes. */
+const longestAddress = 1000;
+
+/** Telegram drops links it does not know, so their address is written behind the words. */
+function link(href: string, label: readonly Run[], style: Style): Run[] {
+  const words = visibleText(label);
+  if (style.href === undefined && /^https?:\/\/[^\s]+$/i.test(href) && href.length <= longestAddress)
+    return label.map(({ text }) => ({ text, style: { ...withoutCode(style), href } }));
+  if (href === '' || words === href || `mailto:${words}` === href) return [...label];
+  return [...label, { text: ` (${href})`, style }];
+}
+
+function withoutCode({ code: _, ...style }: Style): Style {
+  return style;
+}
+
+/** The names that a programmer gives to languages, without what else may stand there. */
+function languageOf(info: string | undefined): string {
+  return /^[\w.+#-]{1,30}/.exec(info ?? '')?.[0] ?? '';
+}
+
+const named: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+};
+
+/** Character references as the characters that they are in a rendered page. */
+function decoded(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (raw, decimal, hex, name) => {
+    if (name !== undefined) return named[String(name)] ?? raw;
+    const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+    const usable = code >= 0x20 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+    return usable ? String.fromCodePoint(code).replace(controls, '') : raw;
+  });
+}

@@ -1,0 +1,138 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Api } from 'grammy/web';
+import { signalArgument } from './api.ts';
+import { wantedUpdates } from './webhook.ts';
+
+/** Keeps the number up to which updates have been accepted. */
+export interface OffsetStore {
+  /** The id after the last update that was accepted; undefined at the very first. */
+  load(): Promise<number | undefined>;
+  save(offset: number): Promise<void>;
+}
+
+export interface PollOptions {
+  readonly api: Api;
+  readonly runtime?: Runtime;
+  /** Ends it, at once: what was not accepted by then comes again next time. */
+  readonly signal: AbortSignal;
+  /**
+   * Resolves when the update is kept durably; only then does Telegram forget it. When it rejects, the update comes
+   * again, after a pause. Updates come one after another. The same one may come twice after a crash.
+   */
+  readonly onUpdate: (update: unknown) => Promise<void>;
+  /** Default: none, Telegram itself knows what was confirmed. */
+  readonly offsets?: OffsetStore;
+  /** Hears of every failure that is waited out. */
+  readonly onTrouble?: (error: AgentError) => void;
+  /** How long Telegram waits for an update before it answers, in seconds. Default 50. */
+  readonly waitSeconds?: number;
+}
+
+const shortestPauseMs = 1000;
+const longestPauseMs = 30_000;
+
+/** So often in a row another poller is put up with: one that is being replaced ends soon. */
+const conflicts = 5;
+
+/**
+ * Fetches updates until `signal` is aborted, then resolves.
+ *
+ * @throws AgentError `auth` for a wrong token, `invalid` with code `webhook_set` or `other_poller` when the updates go
+ * elsewhere. Other failures are waited out, however long.
+ */
+export async function poll(options: PollOptions): Promise<void> {
+  const { signal, offsets, runtime = systemRuntime } = options;
+  let offset: number | undefined;
+  let known = false;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      if (!known) {
+        offset = await offsets?.load();
+        known = true;
+      }
+      for (const update of await fetchUpdates(options, offset)) {
+        await accepted(options, update);
+        offset = update.update_id + 1;
+        await offsets?.save(offset);
+        failures = 0;
+        if (signal.aborted) return await confirmed(options, offset);
+      }
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      const trouble = AgentError.from(error);
+      failures += 1;
+      if (isFinal(trouble, failures)) throw trouble;
+      options.onTrouble?.(trouble);
+      await pause(runtime, pauseMs(trouble, failures), signal);
+    }
+  }
+}
+
+interface Update {
+  readonly update_id: number;
+}
+
+async function fetchUpdates(
+  { api, signal, waitSeconds = 50 }: PollOptions,
+  offset: number | undefined,
+): Promise<Update[]> {
+  const updates: unknown = await api.raw.getUpdates(
+    { timeout: waitSeconds, allowed_updates: wantedUpdates, ...(offset !== undefined && { offset }) },
+    ...signalArgument(signal),
+  );
+  return (Array.isArray(updates) ? updates : []).filter(isUpdate);
+}
+
+/** Telegram learns with the next fetch what was accepted. After the last one there is none, so this tells it. */
+async function confirmed({ api, offsets }: PollOptions, offset: number): Promise<void> {
+  // With a store of our own nothing is lost by not telling; without one the update would come again.
+  if (offsets !== undefined) return;
+  await api.raw.getUpdates({ offset, limit: 1, timeout: 0, allowed_updates: wantedUpdates }).catch(() => {});
+}
+
+async function accepted({ onUpdate }: PollOptions, update: Update): Promise<void> {
+  try {
+    await onUpdate(update);
+  } catch (error) {
+    const { message, cause } = AgentError.from(error);
+    throw new AgentError({
+      kind: 'tool',
+      code: 'not_accepted',
+      message: `Update ${update.update_id} could not be kept and will come again: ${message}`,
+      ...(cause !== undefined && { cause }),
+    });
+  }
+}
+
+function isFinal({ kind, code }: AgentError, failures: number): boolean {
+  return kind === 'auth' || code === 'webhook_set' || (code === 'other_poller' && failures > conflicts);
+}
+
+function pauseMs({ retryAfterMs }: AgentError, failures: number): number {
+  return retryAfterMs ?? Math.min(shortestPauseMs * 2 ** Math.min(failures - 1, 10), longestPauseMs);
+}
+
+function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = runtime.timer(ms, end);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+function isUpdate(value: unknown): value is Update {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'update_id' in value &&
+    Number.isSafeInteger(value.update_id)
+  );
+}

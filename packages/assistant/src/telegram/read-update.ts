@@ -1,0 +1,180 @@
+import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../incoming.ts';
+
+export interface ReadUpdateOptions {
+  /** The numeric ids of those who may speak with the assistant. Names are no identity: they can change hands. */
+  readonly allowed: ReadonlySet<string> | ((userId: string) => boolean);
+  /** The bot's own user name, with or without @: commands that name it are read as those that do not. */
+  readonly botName?: string;
+  /** Longest text in UTF-16 units. Default 4096, as long as one message of Telegram can be. */
+  readonly maxText?: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Person = IncomingText | IncomingTap | IncomingOther;
+
+/** Updates that another kind of chat, or something that is no new message, brings. */
+const ignoredKinds: Readonly<Record<string, string>> = {
+  edited_message: 'an edited message',
+  channel_post: 'a post in a channel',
+  edited_channel_post: 'an edited post in a channel',
+  my_chat_member: 'a change of membership',
+  chat_member: 'a change of membership',
+};
+
+/** What a message can hold besides text, in words for the person. */
+const contents: Readonly<Record<string, string>> = {
+  photo: 'pictures',
+  live_photo: 'pictures',
+  sticker: 'stickers',
+  voice: 'voice messages',
+  audio: 'audio files',
+  video: 'videos',
+  video_note: 'video messages',
+  animation: 'animations',
+  document: 'files',
+  location: 'places',
+  venue: 'places',
+  contact: 'contacts',
+  poll: 'polls',
+  checklist: 'lists to tick off',
+  dice: 'dice',
+  game: 'games',
+  story: 'stories',
+  paid_media: 'paid media',
+};
+
+/**
+ * What an update of Telegram is for the assistant. Only people on the list are heard, by their number, and only in a
+ * private chat. Whatever comes in, it never throws. A picture's caption is not taken for a message of its own: an
+ * answer that has not seen the picture would mislead.
+ */
+export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpdate {
+  const fields = record(update);
+  const id = idOf(fields?.['update_id']);
+  if (fields === undefined || id === undefined) return { type: 'ignored', reason: 'not an update' };
+  const ignored = (reason: string): ReadUpdate => ({ type: 'ignored', id, reason });
+  const message = record(fields['message']);
+  if (message !== undefined)
+    return readMessage(id, message, options) ?? ignored(whyNoMessage(message, options));
+  const query = record(fields['callback_query']);
+  if (query !== undefined) return readTap(id, query, options) ?? ignored(whyNoTap(query, options));
+  const kind = Object.keys(fields).find((key) => key !== 'update_id') ?? 'nothing';
+  return ignored(ignoredKinds[kind] ?? `an update of another kind: ${kind.slice(0, 60)}`);
+}
+
+function readMessage(id: string, message: Fields, options: ReadUpdateOptions): Person | undefined {
+  const sender = senderOf(message['from'], message['chat'], options);
+  if (sender === undefined) return undefined;
+  const arrival = { id, ...sender.ids, sentAt: milliseconds(message['date']) };
+  const text = message['text'];
+  if (typeof text !== 'string') {
+    const answer = answerTo(message);
+    return answer === undefined ? undefined : { type: 'other', ...arrival, answer };
+  }
+  const { maxText = 4096 } = options;
+  if (text.length > maxText) return { type: 'other', ...arrival, answer: tooLong(maxText) };
+  if (text.trim() === '') return undefined;
+  return {
+    type: 'text',
+    ...arrival,
+    text: withoutBotName(text.toWellFormed(), options.botName),
+    ...(sender.language !== undefined && { language: sender.language }),
+  };
+}
+
+function whyNoMessage(message: Fields, options: ReadUpdateOptions): string {
+  return whyNotHeard(message['from'], message['chat'], options) ?? 'a message with nothing to answer';
+}
+
+/** A tap carries no time of its own; that of the message under which it was made stands for it. */
+function readTap(id: string, query: Fields, options: ReadUpdateOptions): Person | undefined {
+  const message = record(query['message']);
+  const { id: tapId, data } = query;
+  const sender = senderOf(query['from'], message?.['chat'], options);
+  if (sender === undefined || typeof data !== 'string' || typeof tapId !== 'string') return undefined;
+  const messageId = idOf(message?.['message_id']);
+  return {
+    type: 'tap',
+    id,
+    ...sender.ids,
+    sentAt: milliseconds(message?.['date']),
+    data,
+    tapId,
+    ...(messageId !== undefined && { message: messageId }),
+  };
+}
+
+function whyNoTap(query: Fields, options: ReadUpdateOptions): string {
+  return whyNotHeard(query['from'], record(query['message'])?.['chat'], options) ?? 'a tap without data';
+}
+
+interface Sender {
+  readonly ids: { readonly chatId: string; readonly userId: string };
+  readonly language?: string;
+}
+
+function senderOf(from: unknown, chat: unknown, options: ReadUpdateOptions): Sender | undefined {
+  if (whyNotHeard(from, chat, options) !== undefined) return undefined;
+  const userId = idOf(record(from)?.['id']);
+  const chatId = idOf(record(chat)?.['id']);
+  if (userId === undefined || chatId === undefined) return undefined;
+  const language = record(from)?.['language_code'];
+  const isTag = typeof language === 'string' && /^[a-z\d-]{2,35}$/i.test(language);
+  return { ids: { chatId, userId }, ...(isTag && { language }) };
+}
+
+function whyNotHeard(from: unknown, chat: unknown, { allowed }: ReadUpdateOptions): string | undefined {
+  const sender = record(from);
+  const userId = idOf(sender?.['id']);
+  if (sender === undefined || userId === undefined) return 'no sender';
+  if (sender['is_bot'] === true) return 'a bot';
+  if (record(chat)?.['type'] !== 'private') return 'not a private chat';
+  // In a private chat both ids are those of the person.
+  if (idOf(record(chat)?.['id']) !== userId) return 'a chat of somebody else';
+  const known = typeof allowed === 'function' ? asked(allowed, userId) : allowed.has(userId);
+  return known ? undefined : 'not on the list';
+}
+
+/** A list that cannot be read lets nobody in. */
+function asked(allowed: (userId: string) => boolean, userId: string): boolean {
+  try {
+    return allowed(userId) === true;
+  } catch {
+    return false;
+  }
+}
+
+function answerTo(message: Fields): string | undefined {
+  // A document comes with every animation, a location with every venue: the first that is named is the right one.
+  const kind = ['animation', 'venue', ...Object.keys(contents)].find((name) => message[name] !== undefined);
+  const words = kind === undefined ? undefined : contents[kind];
+  if (words === undefined) return undefined;
+  const caption = typeof message['caption'] === 'string' && message['caption'].trim() !== '';
+  const advice = caption
+    ? 'Please send me the words as a message of their own.'
+    : 'Please write to me instead.';
+  return `I cannot work with ${words} yet. ${advice}`;
+}
+
+function tooLong(maxText: number): string {
+  return `That is too long for me: at most ${maxText} characters in one message, please.`;
+}
+
+function withoutBotName(text: string, botName: string | undefined): string {
+  const name = botName?.replace(/^@/, '').toLowerCase();
+  const command = /^\/(\w+)@(\w+)/.exec(text);
+  if (command === null || name === undefined || command[2]?.toLowerCase() !== name) return text;
+  return `/${command[1]}${text.slice(command[0].length)}`;
+}
+
+function milliseconds(seconds: unknown): number {
+  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1000 : 0;
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+function record(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}

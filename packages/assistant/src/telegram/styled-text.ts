@@ -1,0 +1,75 @@
+/** How a run of text looks. What is absent is off. */
+export interface Style {
+  readonly bold?: true;
+  readonly italic?: true;
+  readonly strike?: true;
+  /** Code in a line: Telegram lets nothing else be on or around it but a quote. */
+  readonly code?: true;
+  /** A block of code in this language, which may be empty. */
+  readonly pre?: string;
+  /** Where a link leads: http or https. */
+  readonly href?: string;
+  readonly quote?: true;
+}
+
+/** Text of one style. */
+export interface Run {
+  readonly text: string;
+  readonly style: Style;
+}
+
+export const plain: Style = {};
+
+/** What surrounds a text: code keeps it, and so does the space between two paragraphs. */
+export function surroundings(style: Style): Style {
+  return style.quote === true ? { quote: true } : plain;
+}
+
+export function sameStyle(a: Style, b: Style): boolean {
+  return (
+    a.bold === b.bold &&
+    a.italic === b.italic &&
+    a.strike === b.strike &&
+    a.code === b.code &&
+    a.pre === b.pre &&
+    a.href === b.href &&
+    a.quote === b.quote
+  );
+}
+
+/** Neighbours of one style become one run, empty runs go. */
+export function merged(runs: readonly Run[]): Run[] {
+  const result: Run[] = [];
+  for (const run of runs) {
+    const last = result.at(-1);
+    if (run.text === '') continue;
+    if (last !== undefined && sameStyle(last.style, run.style))
+      result[result.length - 1] = { text: last.text + run.text, style: last.style };
+    else result.push(run);
+  }
+  return result;
+}
+
+export function visibleText(runs: readonly Run[]): string {
+  return runs.map(({ text }) => text).join('');
+}
+
+/** The runs between two offsets of the visible text. */
+export function sliceRuns(runs: readonly Run[], start: number, end: number): Run[] {
+  const result: Run[] = [];
+  let offset = 0;
+  for (const { text, style } of runs) {
+    const part = text.slice(Math.max(start - offset, 0), Math.max(end - offset, 0));
+    if (part !== '') result.push({ text: part, style });
+    offset += text.length;
+    if (offset >= end) break;
+  }
+  return result;
+}
+
+/** Spaces, controls, marks without a letter and letters without a shape: Telegram calls such a message empty. */
+const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
+
+export function isBlank(text: string): boolean {
+  return unseen.test(text);
+}

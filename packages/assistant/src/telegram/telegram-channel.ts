@@ -1,0 +1,115 @@
+import { AgentError } from '@cobbler/agent';
+import type { Api, InputFile } from 'grammy/web';
+import type { Button, Channel, Piece } from '../channel.ts';
+import type { TelegramApiOptions } from './api.ts';
+import { signalArgument, telegramApi } from './api.ts';
+import { maybeSent } from './failure.ts';
+import { piecesOf } from './pieces.ts';
+
+export interface TelegramChannelOptions extends TelegramApiOptions {
+  /** Calls are made through this one, and the options of the API are not looked at. */
+  readonly api?: Api;
+}
+
+/** Characters of the notice that a tap can be answered with. */
+const longestNotice = 200;
+
+/** Private chats of Telegram, over its Bot API. */
+export function telegramChannel(options: TelegramChannelOptions): Channel {
+  const api = options.api ?? telegramApi(options);
+  return {
+    name: 'telegram',
+    pieces: piecesOf,
+    async send(chatId, piece, { signal, buttons = [] } = {}) {
+      const message = await withMarkupOrPlain(piece, (text, format) =>
+        api.raw.sendMessage(
+          { chat_id: chatId, text, ...format, ...linkPreview, ...keyboard(buttons) },
+          ...signalArgument(signal),
+        ),
+      );
+      return idOf(message, 'sendMessage');
+    },
+    async sendFile(chatId, { name, type, text }, { signal } = {}) {
+      if (text === '')
+        throw new AgentError({ kind: 'invalid', code: 'empty_file', message: `${name} is empty.` });
+      // What goes over the wire is built from a File; grammY's types know only its own kind of file.
+      const document = new File([text], name, { type }) as unknown as InputFile;
+      const message = await api.raw.sendDocument({ chat_id: chatId, document }, ...signalArgument(signal));
+      return idOf(message, 'sendDocument');
+    },
+    async edit(chatId, messageId, piece, { signal, buttons = [] } = {}) {
+      const message_id = Number(messageId);
+      const change = (text: string, format: object) =>
+        api.raw.editMessageText(
+          { chat_id: chatId, message_id, text, ...format, ...linkPreview, ...keyboard(buttons) },
+          ...signalArgument(signal),
+        );
+      await withMarkupOrPlain(piece, change).catch(
+        unless(/message is not modified|message to edit not found/i),
+      );
+    },
+    async typing(chatId) {
+      await api.raw.sendChatAction({ chat_id: chatId, action: 'typing' }).catch(() => {});
+    },
+    async heard(tapId, text) {
+      const notice = text === undefined ? {} : { text: clipped(text, longestNotice) };
+      await api.raw
+        .answerCallbackQuery({ callback_query_id: tapId, ...notice })
+        .catch(unless(/query is too old|query id is invalid/i));
+    },
+  };
+}
+
+function idOf(message: { readonly message_id?: unknown } | undefined, method: string): string {
+  if (typeof message?.message_id !== 'number')
+    throw maybeSent(method, 'Telegram took the message and gave it no id.', 'network');
+  return String(message.message_id);
+}
+
+/** Telegram would fetch what a link leads to: a model could tell the world things by the links it writes. */
+const linkPreview = { link_preview_options: { is_disabled: true } } as const;
+
+/** Refused markup was not sent, so the plain text is no second message. */
+async function withMarkupOrPlain<Result>(
+  piece: Piece,
+  call: (text: string, format: { parse_mode?: 'HTML' }) => Promise<Result>,
+): Promise<Result> {
+  if (piece.markup === undefined) return await call(piece.text, {});
+  try {
+    return await call(piece.markup, { parse_mode: 'HTML' });
+  } catch (error) {
+    if (isRefusal(error, /can't parse entities/i)) return await call(piece.text, {});
+    throw error;
+  }
+}
+
+function unless(expected: RegExp): (error: unknown) => void {
+  return (error) => {
+    if (!isRefusal(error, expected)) throw error;
+  };
+}
+
+function isRefusal(error: unknown, description: RegExp): boolean {
+  return AgentError.is(error) && error.status === 400 && description.test(error.message);
+}
+
+/** One button to a row: they are read one after another on a narrow screen. */
+function keyboard(buttons: readonly Button[]) {
+  if (buttons.length === 0) return {};
+  for (const { label, data } of buttons) {
+    const bytes = new TextEncoder().encode(data).length;
+    if (label.trim() === '' || bytes < 1 || bytes > 64)
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'button',
+        message: `A button needs a label and 1 to 64 bytes of data; this one has ${bytes}.`,
+      });
+  }
+  const rows = buttons.map(({ label, data }) => [{ text: label, callback_data: data }]);
+  return { reply_markup: { inline_keyboard: rows } };
+}
+
+function clipped(text: string, length: number): string {
+  const whole = text.toWellFormed();
+  return whole.length <= length ? whole : `${whole.slice(0, length - 1)}…`.toWellFormed();
+}

@@ -1,0 +1,61 @@
+import { AgentError } from '@cobbler/agent';
+import type { Api } from 'grammy/web';
+import { secretPattern } from './secret.ts';
+
+/** The updates that `readUpdate` understands. */
+export const wantedUpdates = ['message', 'callback_query'] as const;
+
+export interface WebhookOptions {
+  /** Where Telegram sends updates to: https, on port 443, 80, 88 or 8443. */
+  readonly url: string;
+  /** Comes back with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  readonly secret: string;
+  /** How many updates Telegram sends at the same time, 1 to 100. Default 40, as Telegram has it. */
+  readonly maxConnections?: number;
+  /** Forgets what has not been delivered yet. Default false. */
+  readonly dropPending?: boolean;
+}
+
+/**
+ * Has Telegram send the updates of messages and taps to an address.
+ *
+ * @throws AgentError `invalid` when the address is not https or the secret is none; what `Channel` says of calls.
+ */
+export async function setWebhook(api: Api, options: WebhookOptions): Promise<void> {
+  const { url, secret, maxConnections, dropPending } = options;
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
+    throw invalid('webhook_url', 'A webhook needs an address that begins with https://.');
+  if (!secretPattern.test(secret))
+    throw invalid('webhook_secret', 'The secret of a webhook has 1 to 256 letters, digits, _ and -.');
+  if (
+    maxConnections !== undefined &&
+    !(Number.isInteger(maxConnections) && maxConnections >= 1 && maxConnections <= 100)
+  )
+    throw invalid('webhook_connections', 'A webhook takes 1 to 100 updates at the same time.');
+  await api.raw.setWebhook({
+    url,
+    secret_token: secret,
+    allowed_updates: wantedUpdates,
+    ...(maxConnections !== undefined && { max_connections: maxConnections }),
+    ...(dropPending !== undefined && { drop_pending_updates: dropPending }),
+  });
+}
+
+/** Takes the address back, so that updates can be fetched by `poll`. */
+export async function deleteWebhook(
+  api: Api,
+  options: { readonly dropPending?: boolean } = {},
+): Promise<void> {
+  const { dropPending } = options;
+  await api.raw.deleteWebhook({ ...(dropPending !== undefined && { drop_pending_updates: dropPending }) });
+}
+
+/** Who the bot is: the way to see whether a token is right. */
+export async function getMe(api: Api): Promise<{ readonly id: string; readonly name: string }> {
+  const { id, username } = await api.raw.getMe();
+  return { id: String(id), name: username };
+}
+
+function invalid(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message });
+}

@@ -1,0 +1,28 @@
+import type { ContractCase } from '@cobbler/agent/testing';
+import type { ChannelCase } from './channel-contract/cases.ts';
+import { changeCases } from './channel-contract/changes.ts';
+import { pieceCases } from './channel-contract/pieces.ts';
+import { sendCases } from './channel-contract/sends.ts';
+import type { ChannelSubject } from './channel-contract/stand.ts';
+
+const definitions: readonly ChannelCase[] = [...pieceCases, ...sendCases, ...changeCases];
+
+/** What every channel has to do, as a list of cases that any test runner can run. */
+export function channelContract(subject: ChannelSubject): ContractCase[] {
+  return definitions.map(({ group, name, needs, run }) => {
+    const off = needs.map((need) => subject.lacks?.[need]).find((reason) => reason !== undefined);
+    return {
+      group,
+      name,
+      ...(off !== undefined && { off }),
+      async run() {
+        const scene = await subject.open();
+        try {
+          await run(scene, subject);
+        } finally {
+          await scene.close?.();
+        }
+      },
+    };
+  });
+}

@@ -1,0 +1,145 @@
+import type { ChannelCase } from './cases.ts';
+import { expectFailure, expectSame, expectThat, group } from './cases.ts';
+
+const buttonThe = group('buttons');
+const editThe = group('edit');
+const heardThe = group('heard');
+const typingThe = group('typing');
+
+const question = { text: 'May I?' };
+const yesNo = [
+  { label: 'Yes', data: 'y'.repeat(64) },
+  { label: 'No ✗', data: 'n:ü' },
+];
+
+export const changeCases: readonly ChannelCase[] = [
+  buttonThe(
+    'buttons stand under the message, in order, with their data',
+    async ({ channel, chatId, seen }) => {
+      await channel.send(chatId, question, { buttons: yesNo });
+      expectSame(seen()[0]?.buttons, yesNo, 'the buttons');
+    },
+  ),
+  buttonThe('a message without buttons has none', async ({ channel, chatId, seen }) => {
+    await channel.send(chatId, question);
+    await channel.send(chatId, question, { buttons: [] });
+    expectSame(
+      seen().map(({ buttons }) => buttons),
+      [[], []],
+      'the buttons',
+    );
+  }),
+  editThe('an edit replaces text and buttons', async ({ channel, chatId, seen }) => {
+    const id = await channel.send(chatId, question, { buttons: yesNo });
+    await channel.edit(chatId, id, { text: 'Yes.' });
+    expectSame(
+      seen().map(({ text, buttons }) => ({ text, buttons })),
+      [{ text: 'Yes.', buttons: [] }],
+      'the chat',
+    );
+  }),
+  editThe('an edit can bring buttons', async ({ channel, chatId, seen }) => {
+    const id = await channel.send(chatId, question);
+    await channel.edit(chatId, id, question, { buttons: yesNo });
+    expectSame(seen()[0]?.buttons, yesNo, 'the buttons');
+  }),
+  editThe('an edit touches no other message', async ({ channel, chatId, seen }) => {
+    const id = await channel.send(chatId, { text: 'a' });
+    await channel.send(chatId, { text: 'b' });
+    await channel.edit(chatId, id, { text: 'c' });
+    expectSame(
+      seen().map(({ text }) => text),
+      ['c', 'b'],
+      'the chat',
+    );
+  }),
+  editThe('an edit that changes nothing is no error', async ({ channel, chatId, seen }) => {
+    const id = await channel.send(chatId, question, { buttons: yesNo });
+    await channel.edit(chatId, id, question, { buttons: yesNo });
+    await channel.edit(chatId, id, question, { buttons: yesNo });
+    expectSame(seen().length, 1, 'messages');
+  }),
+  editThe(
+    'an edit of a message that is no more is no error, and sends none',
+    async ({ channel, chatId, seen, remove }) => {
+      const id = await channel.send(chatId, question);
+      remove(id);
+      await channel.edit(chatId, id, { text: 'Yes.' });
+      expectSame(seen().length, 0, 'messages');
+    },
+    ['remove'],
+  ),
+  editThe(
+    'an edit whose answer is lost may be tried again: twice is as once',
+    async ({ channel, chatId, meet, seen }) => {
+      const id = await channel.send(chatId, question);
+      meet('lost');
+      await expectFailure(channel.edit(chatId, id, { text: 'Yes.' }), {
+        kinds: ['network'],
+        retryable: true,
+      });
+      await channel.edit(chatId, id, { text: 'Yes.' });
+      expectSame(
+        seen().map(({ text }) => text),
+        ['Yes.'],
+        'the chat',
+      );
+    },
+    ['lost'],
+  ),
+  editThe(
+    'an edit in a chat of somebody who has blocked the bot is chat_gone',
+    async ({ channel, chatId, meet }) => {
+      const id = await channel.send(chatId, question);
+      meet('blocked');
+      await expectFailure(channel.edit(chatId, id, { text: 'Yes.' }), {
+        kinds: ['invalid'],
+        code: 'chat_gone',
+        retryable: false,
+      });
+    },
+    ['blocked'],
+  ),
+  heardThe(
+    'a tap is answered, with and without words, however many',
+    async ({ channel, chatId, tap }) => {
+      const id = await channel.send(chatId, question, { buttons: yesNo });
+      await channel.heard(tap(id));
+      await channel.heard(tap(id), 'Done.');
+      await channel.heard(tap(id), 'very long '.repeat(100));
+    },
+    ['tap'],
+  ),
+  heardThe(
+    'a tap that was answered before, or is too old, is no error',
+    async ({ channel, chatId, tap, expireTaps }) => {
+      const id = await channel.send(chatId, question, { buttons: yesNo });
+      const first = tap(id);
+      await channel.heard(first);
+      await channel.heard(first);
+      const second = tap(id);
+      expireTaps();
+      await channel.heard(second, 'Too late.');
+    },
+    ['tap'],
+  ),
+  typingThe('typing is shown and sends nothing', async ({ channel, chatId, seen }) => {
+    await channel.typing(chatId);
+    expectSame(seen().length, 0, 'messages');
+  }),
+  ...(['limit', 'blocked', 'gone', 'token', 'down', 'refused', 'cut', 'lost'] as const).map((fault) =>
+    typingThe(
+      `typing never rejects: ${fault}`,
+      async ({ channel, chatId, meet, seen }) => {
+        meet(fault);
+        const answer = await channel.typing(chatId).then(
+          () => 'resolved',
+          () => 'rejected',
+        );
+        expectThat(answer === 'resolved', 'typing to resolve');
+        expectSame(seen().length, 0, 'messages');
+      },
+      [fault],
+    ),
+  ),
+];

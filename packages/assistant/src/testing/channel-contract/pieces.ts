@@ -1,0 +1,131 @@
+import { seededRandom } from '@cobbler/agent/testing';
+import type { Piece } from '../../channel.ts';
+import type { ChannelCase } from './cases.ts';
+import { expectSame, expectThat, group, lettersOf } from './cases.ts';
+import type { ChannelScene, ChannelSubject } from './stand.ts';
+
+const the = group('pieces');
+
+const words = [
+  'one',
+  'two **bold**',
+  '`code`',
+  'naïve',
+  '世界',
+  '👩‍👩‍👧',
+  '<b>',
+  '&amp;',
+  'a_b_c',
+  '*',
+  '[x](https://a.example/?q="1")',
+];
+
+/** A long answer of every kind of block, the same for the same seed. */
+function longAnswer(seed: number, blocks: number): string {
+  const random = seededRandom(seed);
+  const pick = (count: number) => Math.floor(random.next() * count);
+  const sentence = () => Array.from({ length: 20 + pick(60) }, () => words[pick(words.length)]).join(' ');
+  const kinds = [
+    () => sentence(),
+    () => `# ${words[pick(words.length)]}`,
+    () => Array.from({ length: 5 }, () => `- ${sentence()}`).join('\n'),
+    () => `\`\`\`ts\n${Array.from({ length: 30 }, () => 'const a = 1 < 2 && "x";').join('\n')}\n\`\`\``,
+    () => `> ${sentence()}`,
+    () => '| a | b |\n|---|---|\n| 1 | **2** |',
+  ];
+  return Array.from({ length: blocks }, () => kinds[pick(kinds.length)]?.() ?? '').join('\n\n');
+}
+
+function visibleOf(pieces: readonly Piece[], subject: ChannelSubject): string {
+  return pieces
+    .map(({ text, markup }) => (markup === undefined ? text : (subject.visible?.(markup) ?? text)))
+    .join('');
+}
+
+const plainText = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
+
+/** Nothing between two blanks by which it could be cut. */
+const unbroken = '👩‍👩‍👧'.repeat(3000);
+
+export const pieceCases: readonly ChannelCase[] = [
+  the('the same text is cut the same way each time', async ({ channel }) => {
+    for (let seed = 1; seed <= 10; seed += 1)
+      expectSame(channel.pieces(longAnswer(seed, 30)), channel.pieces(longAnswer(seed, 30)), `seed ${seed}`);
+  }),
+  the('a text that fits is one piece', async ({ channel }) => {
+    expectSame(channel.pieces('Hello there.').length, 1, 'the number of pieces');
+    expectSame(channel.pieces('Hello there.')[0]?.text, 'Hello there.', 'its text');
+  }),
+  the('a blank text gives no piece', async ({ channel }) => {
+    expectSame(channel.pieces(''), [], 'the pieces of nothing');
+    expectSame(channel.pieces(' \n\n\t '), [], 'the pieces of blanks');
+  }),
+  the('no piece is longer than a message may be, nor blank', async ({ channel }, subject) => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      for (const piece of channel.pieces(longAnswer(seed, 60))) {
+        const visible = visibleOf([piece], subject);
+        expectThat(
+          visible.length <= subject.longest,
+          `at most ${subject.longest} units, found ${visible.length}`,
+        );
+        expectThat(piece.text.length <= subject.longest, `at most ${subject.longest} units of plain text`);
+        expectThat(visible.trim() !== '' && piece.text.trim() !== '', 'a text');
+      }
+    }
+  }),
+  the('nothing of a long plain text is lost, and its order is kept', async ({ channel }, subject) => {
+    expectSame(lettersOf(visibleOf(channel.pieces(plainText), subject)), lettersOf(plainText), 'the text');
+  }),
+  the(
+    'nothing of a long formatted text is lost: many pieces show what one would',
+    async ({ channel }, subject) => {
+      for (let seed = 1; seed <= 10; seed += 1) {
+        const parts = Array.from({ length: 40 }, (_, part) => longAnswer(seed * 100 + part, 1));
+        const apart = parts.flatMap((part) => channel.pieces(part));
+        const together = channel.pieces(parts.join('\n\n---\n\n'));
+        const rule = lettersOf(visibleOf(channel.pieces('---'), subject));
+        const drop = (text: string) => lettersOf(text).replaceAll(rule, '');
+        expectSame(drop(visibleOf(together, subject)), drop(visibleOf(apart, subject)), `seed ${seed}`);
+      }
+    },
+  ),
+  the('markup and plain text of a piece show the same', async ({ channel }, subject) => {
+    for (const { text, markup } of channel.pieces(longAnswer(3, 60)))
+      if (markup !== undefined)
+        expectSame(lettersOf(subject.visible?.(markup) ?? ''), lettersOf(text), 'the text');
+  }),
+  the('words stay whole where there are blanks', async ({ channel }, subject) => {
+    const whole = channel.pieces(plainText).flatMap((piece) => visibleOf([piece], subject).split(/\s+/));
+    expectSame(whole.filter(Boolean), plainText.split(' '), 'the words');
+  }),
+  the('no character is cut in two', async ({ channel }) => {
+    for (const { text, markup } of [...channel.pieces(unbroken), ...channel.pieces(`a${unbroken}`)])
+      expectThat(text.isWellFormed() && (markup ?? '').isWellFormed(), 'whole characters');
+    expectSame(
+      channel
+        .pieces(unbroken)
+        .map(({ text }) => text)
+        .join(''),
+      unbroken,
+      'the text',
+    );
+  }),
+  the('half characters and controls in a text do no harm', async ({ channel, chatId, seen }) => {
+    for (const piece of channel.pieces('a\ud800b\u0000c\u001b[31m d\udc00'))
+      await channel.send(chatId, piece);
+    expectThat(seen().length === 1, 'one message');
+  }),
+  the('every piece is taken by the channel', async (scene) => {
+    await sendAll(scene, longAnswer(7, 60));
+    await sendAll(scene, unbroken);
+    await sendAll(scene, `\`\`\`\n${plainText}\n\`\`\``);
+  }),
+];
+
+async function sendAll({ channel, chatId, seen, sends }: ChannelScene, markdown: string): Promise<void> {
+  const pieces = channel.pieces(markdown);
+  const [before, tries] = [seen().length, sends()];
+  for (const piece of pieces) await channel.send(chatId, piece);
+  expectSame(seen().length - before, pieces.length, 'the number of messages');
+  expectSame(sends() - tries, pieces.length, 'how often something was sent');
+}

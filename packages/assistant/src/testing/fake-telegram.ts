@@ -1,0 +1,118 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { FakeActions } from './fake-telegram/actions.ts';
+import { actionsIn } from './fake-telegram/actions.ts';
+import type { FakeCall } from './fake-telegram/bot-api.ts';
+import { BotApi } from './fake-telegram/bot-api.ts';
+import type { FakeMessage } from './fake-telegram/chats.ts';
+import { FakeChats } from './fake-telegram/chats.ts';
+import type { DeliverOptions, FakeDelivery, Post } from './fake-telegram/deliver.ts';
+import { deliverUpdates } from './fake-telegram/deliver.ts';
+import type { FakeFault } from './fake-telegram/faults.ts';
+import { BrokenConnection } from './fake-telegram/faults.ts';
+import type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
+import { FakeUpdates } from './fake-telegram/updates.ts';
+
+export interface FakeTelegramOptions {
+  readonly token: string;
+  /** Default: the real clock. */
+  readonly runtime?: Runtime;
+  readonly botName?: string;
+  /** Takes webhooks without TLS and on any port, as no real one does. Default false. */
+  readonly plainHttp?: boolean;
+  /** How updates get to the webhook. Default: the runtime's fetch. */
+  readonly post?: Post;
+}
+
+/** A Bot API that refuses what the real one refuses, with its words, and goes wrong when it is told to. */
+export interface FakeTelegram extends FakeActions {
+  /** Answers requests to `/bot<token>/<method>`. Rejects where a connection would break. */
+  readonly handler: (request: Request) => Promise<Response>;
+  /** The same as a fetch, whose broken connections look like those of Node. */
+  readonly fetch: typeof globalThis.fetch;
+  readonly calls: readonly FakeCall[];
+  readonly webhook: FakeWebhook | undefined;
+  /** Updates that the bot has not got yet. */
+  readonly pending: readonly FakeUpdate[];
+  /** Taps that the bot has answered, with the words if there were any. */
+  readonly heard: ReadonlyMap<string, string>;
+  /** The private chat with a person, both sides, oldest first. */
+  messages(personId: number): readonly FakeMessage[];
+  /** What the bot has written there. */
+  replies(personId: number): string[];
+  /** Taps from before can no longer be answered. */
+  forgetTaps(): void;
+  block(personId: number): void;
+  unblock(personId: number): void;
+  /** The chat is no more. */
+  forget(personId: number): void;
+  /** A person deletes a message. */
+  remove(personId: number, messageId: number): void;
+  /** Lets the next calls of a method go wrong; `*` is any method. */
+  fail(method: string, fault: FakeFault, times?: number): void;
+  /** Offers what waits to the webhook, in order. */
+  deliver(options?: DeliverOptions): Promise<FakeDelivery[]>;
+}
+
+/** Makes a Bot API for one bot. */
+export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
+  const { token, runtime = systemRuntime, botName = 'cobbler_test_bot', plainHttp = false } = options;
+  const { post = (request) => runtime.fetch(request) } = options;
+  const bot = { id: Number(token.split(':')[0]), is_bot: true, first_name: 'Cobbler', username: botName };
+  const chats = new FakeChats(() => Math.floor(runtime.now() / 1000));
+  const updates = new FakeUpdates(runtime, plainHttp);
+  const api = new BotApi({ token, runtime, bot, chats, updates });
+  const handler = (request: Request) => api.handle(request);
+  return {
+    ...actionsIn(chats, updates, api, bot),
+    handler,
+    fetch: fetchOf(handler),
+    calls: api.calls,
+    heard: api.heard,
+    get webhook() {
+      return updates.webhook;
+    },
+    get pending() {
+      return updates.pending;
+    },
+    messages: (personId) => chats.messages(personId),
+    replies: (personId) =>
+      chats
+        .messages(personId)
+        .filter(({ from }) => from === 'bot')
+        .map(({ text }) => text),
+    forgetTaps: () => api.forgetTaps(),
+    block: (personId) => chats.block(personId, true),
+    unblock: (personId) => chats.block(personId, false),
+    forget: (personId) => chats.delete(personId),
+    remove: (personId, messageId) => chats.remove(personId, messageId),
+    fail: (method, fault, times = 1) => api.fail(method, fault, times),
+    async deliver(delivery = {}) {
+      const { webhook } = updates;
+      if (webhook === undefined)
+        throw new AgentError({ kind: 'invalid', message: 'No webhook is set: call setWebhook first.' });
+      return await deliverUpdates(updates, webhook, post, delivery);
+    },
+  };
+}
+
+/** Node's own words for a connection that broke quote no address; other runtimes' do, so these do as well. */
+function fetchOf(handler: (request: Request) => Promise<Response>): typeof globalThis.fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    // The handler may wait for ever; a fetch ends when it is aborted.
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = () => aborted.reject(request.signal.reason);
+    if (request.signal.aborted) onAbort();
+    request.signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([handler(request), aborted.promise]);
+    } catch (error) {
+      if (!(error instanceof BrokenConnection)) throw error;
+      const cause = Object.assign(new Error(`request to ${request.url} failed`), { code: error.code });
+      throw new TypeError(`fetch failed: ${request.url}`, { cause });
+    } finally {
+      request.signal.removeEventListener('abort', onAbort);
+    }
+  };
+}

@@ -1,0 +1,133 @@
+import type { Runtime } from '@cobbler/agent';
+import { answerOf, payloadOf } from './answer.ts';
+import type { FakeChats, Payload } from './chats.ts';
+import type { FakeFault } from './faults.ts';
+import { afterCall, beforeCall } from './faults.ts';
+import { messageOf } from './people.ts';
+import { badRequest, Refused } from './refused.ts';
+import type { FakeUpdates } from './updates.ts';
+
+/** One call of the bot, in the order in which they came. */
+export interface FakeCall {
+  readonly method: string;
+  readonly payload: Payload;
+  /** When it came, in milliseconds since 1970 by the runtime's clock. */
+  readonly at: number;
+  /** Whether Telegram did it, refused it, or never got so far. Absent while it is under way. */
+  outcome?: 'done' | 'refused' | 'broken';
+  /** What a refusal said. */
+  description?: string;
+}
+
+export interface BotApiOptions {
+  readonly token: string;
+  readonly runtime: Runtime;
+  readonly bot: object;
+  readonly chats: FakeChats;
+  readonly updates: FakeUpdates;
+}
+
+/** The side of the fake that the bot sees: methods over HTTP. */
+export class BotApi {
+  readonly calls: FakeCall[] = [];
+  /** Taps that were answered, with the words if there were any. */
+  readonly heard: Map<string, string> = new Map<string, string>();
+  readonly #openTaps = new Set<string>();
+  readonly #faults: { readonly method: string; readonly fault: FakeFault }[] = [];
+  readonly #options: BotApiOptions;
+
+  constructor(options: BotApiOptions) {
+    this.#options = options;
+  }
+
+  openTap(): string {
+    const id = `tap-${this.#options.runtime.id()}`;
+    this.#openTaps.add(id);
+    return id;
+  }
+
+  forgetTaps(): void {
+    this.#openTaps.clear();
+  }
+
+  fail(method: string, fault: FakeFault, times: number): void {
+    for (let time = 0; time < times; time += 1) this.#faults.push({ method, fault });
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const { runtime, token } = this.#options;
+    const { given, method } = pathOf(request.url);
+    if (given === undefined || !/^\d+:[\w-]+$/.test(given)) return answerOf(new Refused(404, 'Not Found'));
+    if (given !== token) return answerOf(new Refused(401, 'Unauthorized'));
+    const payload = await payloadOf(request).catch((error: unknown) => error);
+    if (payload instanceof Refused) return answerOf(payload);
+    const call: FakeCall = { method, payload: payload as Payload, at: runtime.now() };
+    this.calls.push(call);
+    const fault = this.#nextFault(method);
+    try {
+      await beforeCall(fault, runtime, request.signal);
+      const result = await this.#perform(method, call.payload, request.signal);
+      call.outcome = 'done';
+      return await afterCall(fault, answerOf({ result }), request.signal);
+    } catch (error) {
+      if (!(error instanceof Refused)) {
+        call.outcome ??= 'broken';
+        throw error;
+      }
+      call.outcome = 'refused';
+      call.description = error.message;
+      return answerOf(error);
+    }
+  }
+
+  async #perform(method: string, payload: Payload, left: AbortSignal): Promise<unknown> {
+    const { bot, chats, updates } = this.#options;
+    switch (method) {
+      case 'getMe':
+        return bot;
+      case 'sendMessage':
+        return messageOf(chats.send(payload), { id: Number(payload['chat_id']) }, bot);
+      case 'sendDocument':
+        return messageOf(chats.sendFile(payload), { id: Number(payload['chat_id']) }, bot);
+      case 'editMessageText':
+        return messageOf(chats.edit(payload), { id: Number(payload['chat_id']) }, bot);
+      case 'sendChatAction':
+        chats.act(payload);
+        return true;
+      case 'answerCallbackQuery':
+        return this.#hear(payload);
+      case 'getUpdates':
+        return await updates.fetch(payload, left);
+      case 'setWebhook':
+        return updates.setWebhook(payload);
+      case 'deleteWebhook':
+        return updates.deleteWebhook(payload);
+      case 'getWebhookInfo':
+        return {
+          url: updates.webhook?.url ?? '',
+          has_custom_certificate: false,
+          pending_update_count: updates.pending.length,
+        };
+      default:
+        throw new Refused(404, 'Not Found: method not found');
+    }
+  }
+
+  #hear({ callback_query_id: id, text = '' }: Payload): boolean {
+    if (typeof id !== 'string' || !this.#openTaps.delete(id))
+      throw badRequest('query is too old and response timeout expired or query ID is invalid');
+    if (String(text).length > 200) throw badRequest('MESSAGE_TOO_LONG');
+    this.heard.set(id, String(text));
+    return true;
+  }
+
+  #nextFault(method: string): FakeFault | undefined {
+    const index = this.#faults.findIndex((planned) => planned.method === method || planned.method === '*');
+    return index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
+  }
+}
+
+function pathOf(url: string): { given: string | undefined; method: string } {
+  const match = /^\/bot([^/]*)\/(\w+)$/.exec(decodeURIComponent(new URL(url).pathname));
+  return { given: match?.[1], method: match?.[2] ?? '' };
+}

@@ -1,0 +1,179 @@
+import type { Entity } from './entities.ts';
+import { readHtml } from './entities.ts';
+import { badRequest, Refused } from './refused.ts';
+
+/** A file as the bot sent it. */
+export interface FakeFile {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** A message as it stands in a private chat. */
+export interface FakeMessage {
+  readonly id: number;
+  readonly from: 'bot' | 'person';
+  /** What is seen of it. */
+  readonly text: string;
+  readonly entities: readonly Entity[];
+  readonly buttons: readonly { readonly label: string; readonly data: string }[];
+  readonly file?: FakeFile;
+  /** How often it was changed. */
+  readonly edits: number;
+  /** Seconds since 1970. */
+  readonly date: number;
+}
+
+export type Payload = Readonly<Record<string, unknown>>;
+
+const longestMessage = 4096;
+
+/** The private chats of a bot, and what the Bot API lets it do there. */
+export class FakeChats {
+  readonly #chats = new Map<number, FakeMessage[]>();
+  readonly #blocked = new Set<number>();
+  readonly #seconds: () => number;
+  /** One counter for all chats, as for a bot's private chats in Telegram. */
+  #lastId = 0;
+
+  constructor(seconds: () => number) {
+    this.#seconds = seconds;
+  }
+
+  /** A chat is there once its person has written. */
+  open(chatId: number): void {
+    if (!this.#chats.has(chatId)) this.#chats.set(chatId, []);
+  }
+
+  delete(chatId: number): void {
+    this.#chats.delete(chatId);
+  }
+
+  block(chatId: number, blocked: boolean): void {
+    if (blocked) this.#blocked.add(chatId);
+    else this.#blocked.delete(chatId);
+  }
+
+  messages(chatId: number): readonly FakeMessage[] {
+    return this.#chats.get(chatId) ?? [];
+  }
+
+  /** Notes what a person wrote and gives its id. */
+  hear(chatId: number, text: string): FakeMessage {
+    this.open(chatId);
+    return this.#add(chatId, { from: 'person', text, entities: [], buttons: [] });
+  }
+
+  /** A message that stands in no private chat. */
+  draft(text: string): FakeMessage {
+    this.#lastId += 1;
+    const content = { text, entities: [], buttons: [], edits: 0 };
+    return { id: this.#lastId, from: 'person', ...content, date: this.#seconds() };
+  }
+
+  send(payload: Payload): FakeMessage {
+    const chatId = this.#chatOf(payload);
+    const { text, entities } = readText(payload);
+    return this.#add(chatId, { from: 'bot', text, entities, buttons: buttonsOf(payload) });
+  }
+
+  sendFile(payload: Payload): FakeMessage {
+    const chatId = this.#chatOf(payload);
+    const file = payload['document'];
+    if (typeof file !== 'object' || file === null) throw badRequest('there is no document in the request');
+    const { name, type, text } = file as FakeFile;
+    if (text === '') throw badRequest('file must be non-empty');
+    return this.#add(chatId, {
+      from: 'bot',
+      text: '',
+      entities: [],
+      buttons: [],
+      file: { name, type, text },
+    });
+  }
+
+  edit(payload: Payload): FakeMessage {
+    const chatId = this.#chatOf(payload);
+    const messages = this.#chats.get(chatId) ?? [];
+    const index = messages.findIndex(({ id }) => id === Number(payload['message_id']));
+    const before = messages[index];
+    if (before === undefined) throw badRequest('message to edit not found');
+    if (before.from !== 'bot') throw badRequest("message can't be edited");
+    const { text, entities } = readText(payload);
+    const after: FakeMessage = {
+      ...before,
+      text,
+      entities,
+      buttons: buttonsOf(payload),
+      edits: before.edits + 1,
+    };
+    if (shown(before) === shown(after))
+      throw badRequest(
+        'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
+      );
+    messages[index] = after;
+    return after;
+  }
+
+  act(payload: Payload): void {
+    this.#chatOf(payload);
+    if (payload['action'] !== 'typing') throw badRequest('wrong parameter action in request');
+  }
+
+  /** Takes a message away, as its person can. */
+  remove(chatId: number, messageId: number): void {
+    const messages = this.#chats.get(chatId);
+    const index = messages?.findIndex(({ id }) => id === messageId) ?? -1;
+    if (index >= 0) messages?.splice(index, 1);
+  }
+
+  #chatOf({ chat_id: given }: Payload): number {
+    if (given === undefined || given === '') throw badRequest('chat_id is empty');
+    const chatId = Number(given);
+    if (!this.#chats.has(chatId)) throw badRequest('chat not found');
+    if (this.#blocked.has(chatId)) throw new Refused(403, 'Forbidden: bot was blocked by the user');
+    return chatId;
+  }
+
+  #add(chatId: number, content: Omit<FakeMessage, 'id' | 'edits' | 'date'>): FakeMessage {
+    this.#lastId += 1;
+    const message: FakeMessage = { id: this.#lastId, ...content, edits: 0, date: this.#seconds() };
+    this.#chats.get(chatId)?.push(message);
+    return message;
+  }
+}
+
+function shown({ text, entities, buttons }: FakeMessage): string {
+  return JSON.stringify([text, entities, buttons]);
+}
+
+/** Spaces, controls and letters without a shape do not make a message. */
+const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
+
+function readText({ text: given, parse_mode: mode }: Payload): { text: string; entities: readonly Entity[] } {
+  if (typeof given !== 'string' || given === '') throw badRequest('message text is empty');
+  if (!given.isWellFormed()) throw badRequest('strings must be encoded in UTF-8');
+  if (mode !== undefined && mode !== '' && mode !== 'HTML') throw badRequest('unsupported parse_mode');
+  const read = mode === 'HTML' ? readHtml(given) : { text: given, entities: [] };
+  if (unseen.test(read.text)) throw badRequest('message text is empty');
+  if (read.text.trim().length > longestMessage) throw badRequest('message is too long');
+  return read;
+}
+
+function buttonsOf({ reply_markup: markup }: Payload): { label: string; data: string }[] {
+  if (markup === undefined) return [];
+  const rows = (markup as { inline_keyboard?: unknown }).inline_keyboard;
+  if (!Array.isArray(rows)) throw badRequest("can't parse reply keyboard markup JSON object");
+  return rows.flat().map((button: Record<string, unknown>) => {
+    const { text: label, callback_data: data } = button;
+    if (typeof label !== 'string' || label.trim() === '')
+      throw badRequest('can\'t parse inline keyboard button: Field "text" must be of type String');
+    if (typeof data !== 'string')
+      throw badRequest(
+        "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
+      );
+    const bytes = new TextEncoder().encode(data).length;
+    if (bytes < 1 || bytes > 64) throw badRequest('BUTTON_DATA_INVALID');
+    return { label, data };
+  });
+}

@@ -1,0 +1,68 @@
+import type { FakeUpdate, FakeUpdates, FakeWebhook } from './updates.ts';
+
+/** What became of one delivery of one update. */
+export interface FakeDelivery {
+  readonly updateId: number;
+  /** Which attempt it was, counted from 1. */
+  readonly attempt: number;
+  /** Status of the webhook's answer; absent when there was none. */
+  readonly status?: number;
+}
+
+export interface DeliverOptions {
+  /** How often an update is offered before the real one would wait for long. Default 3. */
+  readonly attempts?: number;
+  /** All at the same time, as with several connections. Default: one after another. */
+  readonly together?: boolean;
+  /** These once more, whether they were delivered before or not. Default: what waits. */
+  readonly updates?: readonly FakeUpdate[];
+  /** Sent in place of the webhook's secret; null sends none. */
+  readonly secret?: string | null;
+}
+
+/** Where updates go: a webhook that runs here, or the network. */
+export type Post = (request: Request) => Promise<Response>;
+
+/** Offers updates to the webhook until it answers with 2xx, each with its same id. Waits for nothing in between. */
+export async function deliverUpdates(
+  updates: FakeUpdates,
+  webhook: FakeWebhook,
+  post: Post,
+  options: DeliverOptions,
+): Promise<FakeDelivery[]> {
+  const { attempts = 3, together = false, secret = webhook.secret ?? null } = options;
+  const due = [...(options.updates ?? updates.pending)];
+  const offer = async (update: FakeUpdate): Promise<FakeDelivery[]> => {
+    const tries: FakeDelivery[] = [];
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const status = await statusOf(post, webhook.url, update, secret);
+      tries.push({ updateId: update.update_id, attempt, ...(status !== undefined && { status }) });
+      if (status !== undefined && status >= 200 && status < 300) {
+        updates.done(update);
+        break;
+      }
+    }
+    return tries;
+  };
+  if (together) return (await Promise.all(due.map(offer))).flat();
+  const deliveries: FakeDelivery[] = [];
+  for (const update of due) deliveries.push(...(await offer(update)));
+  return deliveries;
+}
+
+async function statusOf(
+  post: Post,
+  url: string,
+  update: FakeUpdate,
+  secret: string | null,
+): Promise<number | undefined> {
+  const headers = new Headers({ 'content-type': 'application/json' });
+  if (secret !== null) headers.set('x-telegram-bot-api-secret-token', secret);
+  try {
+    const response = await post(new Request(url, { method: 'POST', headers, body: JSON.stringify(update) }));
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}

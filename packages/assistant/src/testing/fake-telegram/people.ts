@@ -1,0 +1,47 @@
+import type { FakeMessage } from './chats.ts';
+
+/** Somebody who writes to the bot. */
+export interface FakePerson {
+  readonly id: number;
+  readonly name?: string;
+  readonly username?: string;
+  readonly language?: string;
+  readonly isBot?: boolean;
+}
+
+export type PersonOrId = number | FakePerson;
+
+export function personOf(who: PersonOrId): FakePerson {
+  return typeof who === 'number' ? { id: who } : who;
+}
+
+/** A person as Telegram describes them. */
+export function userOf({ id, name = 'Ada', username, language = 'en', isBot = false }: FakePerson): object {
+  return {
+    id,
+    is_bot: isBot,
+    first_name: name,
+    ...(username !== undefined && { username }),
+    language_code: language,
+  };
+}
+
+/** A message of a private chat as Telegram describes it. */
+export function messageOf(message: FakeMessage, person: FakePerson, bot: object): Record<string, unknown> {
+  const { name = 'Ada' } = person;
+  return {
+    message_id: message.id,
+    from: message.from === 'bot' ? bot : userOf(person),
+    chat: { id: person.id, type: 'private', first_name: name },
+    date: message.date,
+    ...(message.file === undefined
+      ? { text: message.text }
+      : { document: { file_id: 'file', file_name: message.file.name, mime_type: message.file.type } }),
+    ...(message.entities.length > 0 && { entities: message.entities }),
+    ...(message.buttons.length > 0 && {
+      reply_markup: {
+        inline_keyboard: message.buttons.map(({ label, data }) => [{ text: label, callback_data: data }]),
+      },
+    }),
+  };
+}

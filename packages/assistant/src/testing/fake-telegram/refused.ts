@@ -1,0 +1,16 @@
+/** What the Bot API says when it does not do what was asked. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly parameters?: Readonly<Record<string, number>>;
+
+  constructor(status: number, description: string, parameters?: Readonly<Record<string, number>>) {
+    super(description);
+    this.name = 'Refused';
+    this.status = status;
+    if (parameters !== undefined) this.parameters = parameters;
+  }
+}
+
+export function badRequest(description: string): Refused {
+  return new Refused(400, `Bad Request: ${description}`);
+}

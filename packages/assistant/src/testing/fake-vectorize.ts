@@ -1,0 +1,103 @@
+import type { Vectorize, VectorizeEntry } from '../cloudflare/vectorize.ts';
+import { cosine } from '../memory/vector.ts';
+
+/** What was written to a {@link fakeVectorize}, and what its answers take into account. */
+export interface FakeVectorize extends Vectorize {
+  /** From now on answers take into account what was written so far. */
+  settle(): void;
+  /** Loses what was written and is not answered with yet. */
+  lose(): void;
+  readonly size: number;
+  /** How often each method was called. */
+  readonly calls: Readonly<Record<'upsert' | 'query' | 'getByIds' | 'deleteByIds', number>>;
+}
+
+export interface FakeVectorizeOptions {
+  readonly dimensions: number;
+  /** Answers take into account at once what was written, as the real one never promises. Default false. */
+  readonly immediate?: boolean;
+}
+
+type Mutation = (vectors: Map<string, VectorizeEntry>) => void;
+
+/**
+ * Vectorize in memory, with the limits it is described with and, as there, writes that show only later:
+ * https://developers.cloudflare.com/vectorize/platform/limits/
+ */
+export function fakeVectorize({ dimensions, immediate = false }: FakeVectorizeOptions): FakeVectorize {
+  const vectors = new Map<string, VectorizeEntry>();
+  const waiting: Mutation[] = [];
+  const calls = { upsert: 0, query: 0, getByIds: 0, deleteByIds: 0 };
+  const settle = () => {
+    for (const mutation of waiting.splice(0)) mutation(vectors);
+  };
+  const change = (mutation: Mutation) => {
+    waiting.push(mutation);
+    if (immediate) settle();
+    return { mutationId: String(calls.upsert + calls.deleteByIds) };
+  };
+  return {
+    calls,
+    settle,
+    lose: () => void waiting.splice(0),
+    get size() {
+      return vectors.size;
+    },
+    async upsert(entries) {
+      calls.upsert += 1;
+      refuseIf(entries.length === 0, 'no vectors');
+      refuseIf(entries.length > 1000, 'more than 1000 vectors');
+      for (const entry of entries) checkEntry(entry, dimensions);
+      return change((there) => {
+        for (const entry of entries) there.set(entry.id, structuredClone(entry));
+      });
+    },
+    async query(vector, { topK, namespace }) {
+      calls.query += 1;
+      checkValues(vector, dimensions);
+      refuseIf(!Number.isInteger(topK) || topK < 1 || topK > 100, `topK of ${topK}`);
+      refuseIf(bytes(namespace) > 64, 'a namespace of more than 64 bytes');
+      const asked = Float32Array.from(vector);
+      const matches = [...vectors.values()]
+        .filter((entry) => entry.namespace === namespace)
+        .map(({ id, values }) => ({ id, score: cosine(asked, Float32Array.from(values)) }))
+        .sort((one, other) => other.score - one.score)
+        .slice(0, topK);
+      return { count: matches.length, matches };
+    },
+    async getByIds(ids) {
+      calls.getByIds += 1;
+      refuseIf(ids.length === 0 || ids.length > 20, `${ids.length} ids`);
+      return ids.flatMap((id) => vectors.get(id) ?? []);
+    },
+    async deleteByIds(ids) {
+      calls.deleteByIds += 1;
+      refuseIf(ids.length === 0 || ids.length > 100, `${ids.length} ids`);
+      return change((there) => {
+        for (const id of ids) there.delete(id);
+      });
+    },
+  };
+}
+
+function checkEntry({ id, values, namespace }: VectorizeEntry, dimensions: number): void {
+  refuseIf(id === '' || bytes(id) > 64, 'an id of more than 64 bytes');
+  refuseIf(namespace === '' || bytes(namespace) > 64, 'a namespace of more than 64 bytes');
+  checkValues(values, dimensions);
+}
+
+function checkValues(values: readonly number[], dimensions: number): void {
+  refuseIf(!Array.isArray(values) || values.length !== dimensions, `a vector of ${values.length} numbers`);
+  refuseIf(
+    values.some((value) => typeof value !== 'number' || !Number.isFinite(value)),
+    'a vector of something else',
+  );
+}
+
+function refuseIf(isWrong: boolean, what: string): void {
+  if (isWrong) throw new Error(`VECTOR_QUERY_ERROR: the index does not take ${what}`);
+}
+
+function bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -1,0 +1,17 @@
+export type {
+  ChannelFault,
+  ChannelScene,
+  ChannelSubject,
+  SeenMessage,
+} from './channel-contract/stand.ts';
+export { channelContract } from './channel-contract.ts';
+export type { FakeActions } from './fake-telegram/actions.ts';
+export type { FakeCall } from './fake-telegram/bot-api.ts';
+export type { FakeMessage } from './fake-telegram/chats.ts';
+export type { DeliverOptions, FakeDelivery, Post } from './fake-telegram/deliver.ts';
+export { type Entity, type ReadText, readHtml } from './fake-telegram/entities.ts';
+export type { FakeFault } from './fake-telegram/faults.ts';
+export type { FakePerson, PersonOrId } from './fake-telegram/people.ts';
+export { serveTelegram } from './fake-telegram/serve.ts';
+export type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
+export { type FakeTelegram, type FakeTelegramOptions, fakeTelegram } from './fake-telegram.ts';

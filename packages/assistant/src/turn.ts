@@ -1,0 +1,197 @@
+import type { ApprovalRequestedEvent, Json, RunResult, StepSettings, Steps } from '@cobbler/agent';
+import { Executor, isoTime, runInSteps } from '@cobbler/agent';
+import { approvalQuestion } from './approval.ts';
+import { deliver, rethrowStop } from './deliver.ts';
+import { contextMessages, conversation } from './history.ts';
+import type { Kit } from './kit.ts';
+import { recallFor } from './memory/recall.ts';
+import { keepCompany } from './patience.ts';
+import { systemPrompt } from './system-prompt.ts';
+import * as words from './words.ts';
+import type { TurnWork } from './work.ts';
+
+/** How a turn ended: for the journal and for tests. */
+export type TurnEnd = { answered: boolean; delivered: string };
+
+/** Of the databases, which may be busy for a moment. */
+const keeping: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 60_000 };
+
+/** For each model request and tool call. Retries of a request are the agent's; these are for what is around it. */
+const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 600_000 };
+
+/**
+ * One turn, on every machine the same: the message is saved, what matters is recalled, the model works with its
+ * tools, the reply is sent, the reply is saved. Each is a step; seed requirements S3.1 to S3.13.
+ */
+export async function turn(kit: Kit, work: TurnWork, steps: Steps): Promise<TurnEnd> {
+  const admitted = await admit(kit, work, steps);
+  if (!admitted.ok) return refuse(kit, work, steps, admitted);
+  const text = await answer(kit, work, steps, admitted.timeZone);
+  const delivered = await deliver(kit, steps, { chatId: work.chatId, name: 'reply', markdown: text.said });
+  await finish(kit, work, steps, text);
+  return { answered: text.isAnswer, delivered };
+}
+
+type Admitted = { ok: true; timeZone: string } | { ok: false; first: boolean; waitMs: number };
+
+async function admit(kit: Kit, work: TurnWork, steps: Steps): Promise<Admitted> {
+  const { chats, messages, rateLimit, runtime, timeZone } = kit;
+  const { chatId, userId, messageId, text, sentAt } = work;
+  const { value } = await steps.run<Admitted>(
+    'admit',
+    async () => {
+      const allowed = await chats.takeTurn(userId, runtime.now(), rateLimit);
+      if (!allowed.ok) return { ok: false, first: allowed.first, waitMs: allowed.waitMs };
+      await messages.add({ id: messageId, chatId, role: 'user', content: text, createdAt: isoTime(sentAt) });
+      await chats.setRun(chatId, steps.runId);
+      const chat = await chats.get(chatId);
+      return { ok: true, timeZone: chat.timeZone ?? timeZone };
+    },
+    keeping,
+  );
+  return value;
+}
+
+/** Only the first of many is told so: the others would be answered with as many words as they are. */
+async function refuse(
+  kit: Kit,
+  { chatId }: TurnWork,
+  steps: Steps,
+  { first, waitMs }: Extract<Admitted, { ok: false }>,
+): Promise<TurnEnd> {
+  if (!first) return { answered: false, delivered: 'nothing' };
+  const reply = { chatId, name: 'refusal', markdown: words.tooMany(waitMs) };
+  return { answered: false, delivered: await deliver(kit, steps, reply) };
+}
+
+/** What the person is told, and whether it is the model's answer. */
+interface Said {
+  readonly said: string;
+  readonly isAnswer: boolean;
+}
+
+async function answer(kit: Kit, work: TurnWork, steps: Steps, timeZone: string): Promise<Said> {
+  const endCompany = keepCompany(kit, steps, work.chatId);
+  try {
+    const result = await think(kit, work, steps, timeZone);
+    const text = result.text.trim();
+    if (text !== '' && answering.has(result.status)) return { said: text, isAnswer: true };
+    if (result.error !== undefined) kit.report(result.error, `turn ${steps.runId}`);
+    return { said: apology(result), isAnswer: false };
+  } catch (thrown) {
+    const error = rethrowStop(thrown);
+    kit.report(error, `turn ${steps.runId}`);
+    return { said: words.failed, isAnswer: false };
+  } finally {
+    endCompany();
+  }
+}
+
+/** Ends after which the last text is what the model wanted to say, or as much of it as it could. */
+const answering: ReadonlySet<RunResult['status']> = new Set(['complete', 'max_tokens', 'refusal', 'limit']);
+
+async function think(kit: Kit, work: TurnWork, steps: Steps, timeZone: string): Promise<RunResult> {
+  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = kit;
+  const { chatId, sentAt } = work;
+  const memories = await recalled(kit, work, steps);
+  const executor = new Executor({
+    agent,
+    tools,
+    gate,
+    store: turns,
+    runtime,
+    approvalMs,
+    system: systemPrompt({ persona, tools, memories, now: sentAt, timeZone }),
+    limits: { toolCalls, turns: toolCalls + 2 },
+    onLimit: 'finalize',
+    toolErrors: 'continue',
+  });
+  return await runInSteps(steps, {
+    executor,
+    store: turns,
+    sessionId: turnSession(chatId, steps.runId),
+    prompt: async () => conversation(await messages.recent(chatId, contextMessages, work.messageId)),
+    settings: acting,
+    approvalMs,
+    ask: (request, { signal }) => askPerson(kit, work, steps, { request, signal }),
+  });
+}
+
+/** The session in which the events of a turn are kept. */
+export function turnSession(chatId: string, runId: string): string {
+  return `${turnSessions(chatId)}${runId}`;
+}
+
+/** What the sessions of a chat's turns begin with. */
+export function turnSessions(chatId: string): string {
+  return `chat:${chatId}:`;
+}
+
+async function recalled(kit: Kit, work: TurnWork, steps: Steps): Promise<readonly string[]> {
+  const { memory, runtime } = kit;
+  if (memory === undefined) return [];
+  const { value } = await steps.run('recall', async ({ signal }) => {
+    const report = (error: Parameters<Kit['report']>[0]) => kit.report(error, `recall in ${steps.runId}`);
+    const found = await recallFor(memory, work.chatId, work.text, { signal, runtime, report });
+    return found.map(({ text }) => text);
+  });
+  return value;
+}
+
+async function askPerson(
+  kit: Kit,
+  { chatId }: TurnWork,
+  { runId }: Steps,
+  { request, signal }: { readonly request: ApprovalRequestedEvent; readonly signal: AbortSignal },
+): Promise<void> {
+  const { channel, outbox } = kit;
+  const { markdown, buttons } = approvalQuestion(request);
+  const [piece] = channel.pieces(markdown);
+  if (piece === undefined) return;
+  const key = `${runId}/ask/${request.approvalId}`;
+  await outbox.deliver(key, chatId, piece, (planned) => channel.send(chatId, planned, { signal, buttons }));
+}
+
+function apology({ status, error }: RunResult): string {
+  if (status === 'timeout' || error?.kind === 'timeout') return words.tooSlow;
+  if (error?.kind === 'rate_limit') return words.overloaded;
+  return error === undefined ? words.noAnswer : words.failed;
+}
+
+/** What was not the model's own is not kept as the model's words. */
+async function finish(kit: Kit, work: TurnWork, steps: Steps, { said, isAnswer }: Said): Promise<void> {
+  const { chats, messages, memory, runner, runtime } = kit;
+  const { chatId, replyId } = work;
+  await steps.run(
+    'finish',
+    async () => {
+      if (isAnswer)
+        await messages.add({
+          id: replyId,
+          chatId,
+          role: 'assistant',
+          content: said,
+          createdAt: isoTime(runtime.now()),
+        });
+      await chats.setRun(chatId, null, steps.runId);
+      if (memory !== undefined && isAnswer) await rememberLater(kit, runner(), chatId, steps.runId);
+      return null;
+    },
+    keeping,
+  );
+}
+
+/** In a run of its own: nobody waits for it, and its failure is nobody's. */
+async function rememberLater(
+  kit: Kit,
+  runner: ReturnType<Kit['runner']>,
+  chatId: string,
+  runId: string,
+): Promise<void> {
+  try {
+    const input: Json = { type: 'remember', chatId };
+    await runner.start(input, { runId: `${runId}-remember`, key: `memory:${chatId}` });
+  } catch (thrown) {
+    kit.report(rethrowStop(thrown), `remembering after ${runId}`);
+  }
+}

@@ -1,0 +1,81 @@
+/** What the assistant says by itself, in markdown. */
+
+export const greeting: string = [
+  'Hello! Write to me about anything, and I will answer as well as I can.',
+  'I remember what we talked about in this chat. /help shows what else I understand.',
+].join('\n\n');
+
+export const help: string = [
+  'Just write to me. Besides, I understand:',
+  '',
+  '- /new — begin a new conversation; what is remembered stays',
+  '- /cancel — stop what I am doing',
+  '- /again — send my last answer once more',
+  '- /memory — show what I remember',
+  '- /forget — delete everything that I keep of this chat',
+  '- /export — get all messages of this chat as a file',
+  '- /timezone Europe/Berlin — set your time zone',
+  '- /help — show this',
+].join('\n');
+
+export const startedFresh: string = 'This is a new conversation. What came before is no longer part of it.';
+export const stopped: string = 'Stopped.';
+export const nothingToStop: string = 'There is nothing to stop.';
+export const nothingRemembered: string = 'I remember nothing beyond the last messages of this chat yet.';
+export const nothingToRepeat: string = 'There is no answer of mine to send again.';
+export const nothingToExport: string = 'There are no messages in this chat yet.';
+export const forgetQuestion: string =
+  'Delete all messages of this chat, everything that I remember from it, and the log of my work on it? This cannot be undone.';
+export const forgetYes: string = 'Delete everything';
+export const forgetNo: string = 'Keep it';
+export const kept: string = 'Nothing was deleted.';
+export const stillWorking: string = 'I am still working on it. /cancel stops me.';
+export const noAnswer: string = 'I have no answer to that, sorry. Please put it another way.';
+export const failed: string =
+  'Sorry, something went wrong while I was working on this. Please try again in a moment.';
+export const tooSlow: string =
+  'Sorry, this took too long and I had to stop. Please try again, or ask for less at once.';
+export const overloaded: string =
+  'Sorry, the service that I think with is overloaded right now. Please try again in a few minutes.';
+export const isOver: string = 'This question is no longer open.';
+export const allowYes: string = 'Allow';
+export const allowNo: string = 'Deny';
+
+export function forgotten(messages: number, memories: number): string {
+  return `Deleted: ${counted(messages, 'message')} and ${counted(memories, 'memory', 'memories')}.`;
+}
+
+export function unknownCommand(name: string): string {
+  return `I do not know /${name}. /help shows what I understand.`;
+}
+
+export function tooMany(waitMs: number): string {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const wait = seconds < 90 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
+  return `That was a lot at once. Please wait ${wait} and send your message again.`;
+}
+
+export function timeZoneSet(time: string): string {
+  return `Your time is now ${time}.`;
+}
+
+export function timeZoneAsked(current: string): string {
+  return `Your time zone is ${current}. To change it, name another, such as \`/timezone Europe/Berlin\`.`;
+}
+
+export function timeZoneUnknown(name: string): string {
+  return `I know no time zone called ${quoted(name)}. Names look like \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
+}
+
+export function remembered(texts: readonly string[], more: number): string {
+  const lines = texts.map((text) => `- ${text.replaceAll(/\s+/g, ' ')}`);
+  return ['What I remember:', '', ...lines, ...(more > 0 ? [`- … and ${more} more`] : [])].join('\n');
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function quoted(text: string): string {
+  return `“${text.slice(0, 60)}”`;
+}

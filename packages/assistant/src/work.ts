@@ -1,0 +1,75 @@
+import type { Incoming, IncomingTap, IncomingText } from './incoming.ts';
+
+interface For {
+  readonly chatId: string;
+  readonly userId: string;
+  readonly sentAt: number;
+}
+
+/** Something said that wants an answer of the model. The ids of both rows are given here, once and for all. */
+export interface TurnWork extends For {
+  readonly type: 'turn';
+  readonly text: string;
+  readonly messageId: string;
+  readonly replyId: string;
+}
+
+/** `/name rest`: answered without the model, beside a turn that may be under way. */
+export interface CommandWork extends For {
+  readonly type: 'command';
+  readonly name: string;
+  readonly rest: string;
+}
+
+export interface TapWork extends For {
+  readonly type: 'tap';
+  readonly data: string;
+  readonly tapId: string;
+  readonly message?: string;
+}
+
+/** A word about what cannot be worked with. */
+export interface NoticeWork extends For {
+  readonly type: 'notice';
+  readonly text: string;
+}
+
+/** What was said long ago in a chat goes into memory. */
+export interface RememberWork {
+  readonly type: 'remember';
+  readonly chatId: string;
+}
+
+/** What an assistant's routine can be given to do. Plain data: it is kept until it is done. */
+export type Work = TurnWork | CommandWork | TapWork | NoticeWork | RememberWork;
+
+/** What is to be done about an arrival. */
+export function workFor(arrival: Incoming, newId: () => string): Work {
+  const { chatId, userId, sentAt } = arrival;
+  const whose = { chatId, userId, sentAt };
+  if (arrival.type === 'other') return { type: 'notice', ...whose, text: arrival.answer };
+  if (arrival.type === 'tap') return tapFor(arrival, whose);
+  return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
+}
+
+/** Work of one key is done in order; what must not wait for a turn under way has a key of its own. */
+export function keyOf(work: Work): string {
+  if (work.type === 'turn') return `chat:${work.chatId}`;
+  if (work.type === 'remember') return `memory:${work.chatId}`;
+  return `control:${work.chatId}`;
+}
+
+function turnFor({ text }: IncomingText, whose: For, newId: () => string): TurnWork {
+  return { type: 'turn', ...whose, text, messageId: newId(), replyId: newId() };
+}
+
+/** A bot's name may stand behind a command: `/help@name`. */
+function commandFor({ text }: IncomingText, whose: For): CommandWork | undefined {
+  const match = /^\/([a-z][a-z0-9_]{0,31})(?:@\w+)?(?:\s+(.*))?$/is.exec(text.trim());
+  if (match?.[1] === undefined) return undefined;
+  return { type: 'command', ...whose, name: match[1].toLowerCase(), rest: (match[2] ?? '').trim() };
+}
+
+function tapFor({ data, tapId, message }: IncomingTap, whose: For): TapWork {
+  return { type: 'tap', ...whose, data, tapId, ...(message !== undefined && { message }) };
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { sqlChats } from '../src/chat-store.ts';
+import { vectorizeMemory } from '../src/cloudflare/vectorize-memory.ts';
+import { sqlMessages } from '../src/message-store.ts';
+import { sqlOutbox } from '../src/outbox.ts';
+import { chatStoreContract } from '../src/testing/chat-store-contract.ts';
+import { fakeVectorize } from '../src/testing/fake-vectorize.ts';
+import { memoryContract } from '../src/testing/memory-contract.ts';
+import { messageStoreContract } from '../src/testing/message-store-contract.ts';
+import { outboxContract } from '../src/testing/outbox-contract.ts';
+import { contractSuite } from './contract-suite.ts';
+import { turnStoreContract } from './event-store-subject.ts';
+import { D1Place, empty } from './places.ts';
+
+const d1 = new D1Place();
+beforeAll(() => d1.migrate(), 60_000);
+afterAll(() => d1.dispose());
+
+describe('S3.10 messages in D1', () => {
+  contractSuite(messageStoreContract(d1.subject((sql) => sqlMessages(sql))));
+});
+
+describe('S3.10 chats in D1', () => {
+  contractSuite(chatStoreContract(d1.subject((sql) => sqlChats(sql))));
+});
+
+describe('the outbox in D1', () => {
+  contractSuite(outboxContract(d1.subject((sql, { runtime }) => sqlOutbox(sql, { runtime }))));
+});
+
+describe('S3.12 memories in D1 and Vectorize', () => {
+  const index = fakeVectorize({ dimensions: 1536 });
+  contractSuite(
+    memoryContract(
+      d1.subject((sql, { embedder, runtime }) => vectorizeMemory({ index, sql, embedder, runtime })),
+    ),
+  );
+});
+
+describe('turns in D1', () => {
+  const begin = async () => {
+    const sql = await d1.sql();
+    await empty(sql);
+    return { open: () => sql, shut: () => {} };
+  };
+  contractSuite(
+    turnStoreContract('d1', begin, {
+      'an event may be large': 'D1 takes no value of more than 2 MB; the core puts long output away as blobs',
+    }),
+  );
+});

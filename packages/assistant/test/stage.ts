@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json, Runner } from '@cobbler/agent';
+import { memoryRunner } from '@cobbler/agent';
+import type { ScriptStep } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { onTestFinished } from 'vitest';
+import type { Assistant } from '../src/assistant.ts';
+import { createAssistant } from '../src/assistant.ts';
+import { sqlChats } from '../src/chat-store.ts';
+import { sqlEvents } from '../src/event-store.ts';
+import type { AssistantOptions } from '../src/kit.ts';
+import type { MemoryChannel } from '../src/memory-channel.ts';
+import { memoryChannel } from '../src/memory-channel.ts';
+import { sqlMessages } from '../src/message-store.ts';
+import { sqlOutbox } from '../src/outbox.ts';
+import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+
+/** An assistant of real parts in a file, with a model that says what is laid down, and without time of its own. */
+export interface Stage {
+  readonly assistant: Assistant;
+  readonly channel: MemoryChannel;
+  readonly runner: Runner;
+  readonly options: AssistantOptions;
+  readonly agent: ReturnType<typeof scriptedAgent>;
+  readonly reports: string[];
+  /** What was sent to the chat. */
+  texts(): readonly string[];
+  /** Takes a text in without waiting for what comes of it; gives the id of its run. */
+  say(text: string, id?: string): Promise<string>;
+  /** The same, until it has been worked on. */
+  ask(text: string): Promise<Json>;
+  tap(data: string): Promise<Json>;
+}
+
+const chat = { chatId: '7', userId: '7', sentAt: Date.UTC(2026, 10, 22, 9, 30) };
+
+export function stage(script: readonly ScriptStep[], rest: Partial<AssistantOptions> = {}): Stage {
+  const folder = mkdtempSync(join(tmpdir(), 'cobbler-assistant-'));
+  const sql = sqliteSql({ file: join(folder, 'chats.db') });
+  const channel = memoryChannel();
+  const agent = scriptedAgent(script, { retry: { retries: 0 } });
+  const reports: string[] = [];
+  const options: AssistantOptions = {
+    agent,
+    channel,
+    messages: sqlMessages(sql),
+    chats: sqlChats(sql),
+    outbox: sqlOutbox(sql),
+    turns: sqlEvents(sql),
+    runner: () => runner,
+    report: (error, where) => reports.push(`${where}: ${error.message}`),
+    ...rest,
+  };
+  const assistant = createAssistant(options);
+  const runner: Runner = memoryRunner({ routine: assistant.routine });
+  onTestFinished(async () => {
+    await runner.close();
+    sql.close();
+    rmSync(folder, { recursive: true });
+  });
+  let arrivals = 0;
+  const nextId = () => {
+    arrivals += 1;
+    return String(arrivals);
+  };
+  const say = async (text: string, id = nextId()) => {
+    await assistant.receive({ type: 'text', id, ...chat, text });
+    return `memory-${id}`;
+  };
+  return {
+    assistant,
+    channel,
+    runner,
+    options,
+    agent,
+    reports,
+    texts: () => channel.messages.map(({ text }) => text),
+    say,
+    ask: async (text) => await runner.result(await say(text)),
+    async tap(data) {
+      const id = nextId();
+      const message = channel.messages.at(-1)?.id;
+      const where = message === undefined ? {} : { message };
+      await assistant.receive({ type: 'tap', id, ...chat, data, tapId: `tap-${id}`, ...where });
+      return await runner.result(`memory-${id}`);
+    },
+  };
+}
