@@ -1,8 +1,9 @@
-// Runs what every agent has to do on every wire there is, what the executor has to do, and what every harness has to
-// do, and prints how many cases of each group held on which:
+// Runs what every agent has to do on every wire there is, what the executor has to do, and what every harness and
+// every runner has to do, and prints how many cases of each group held on which:
 //
-//   npm run contract                   all wires, the executor, all harnesses
+//   npm run contract                   all wires, the executor, all harnesses and runners
 //   npm run contract -- harness        the harnesses
+//   npm run contract -- runner         the runners
 //   npm run contract -- chat claude    those with such words in their name
 //
 // A case that a wire cannot be asked is off, with the reason; it counts towards neither number. A promise that
@@ -17,6 +18,7 @@ import {
   harnessContract,
   harnessScene,
   runContract,
+  runnerContract,
   scriptCapabilities,
   scriptTesting,
   scriptWire,
@@ -25,7 +27,9 @@ import { ServerProcess } from '../apps/server/test/process.ts';
 import { heldBytes } from '../packages/agent/src/testing/agent-contract/memory.ts';
 import { lanternTesting } from '../packages/agent/test/made-up-wire/testing.ts';
 import { createLantern } from '../packages/agent/test/made-up-wire/wire.ts';
+import { memoryStand, sqliteStand } from '../packages/agent/test/runner-stands.ts';
 import { delegatedSubjects } from '../packages/delegate/test/subjects.ts';
+import { subjects as aiSdk } from '../packages/provider-ai-sdk/test/subjects.ts';
 import { subjects as claude } from '../packages/provider-claude/test/subjects.ts';
 import { subjects as openai } from '../packages/provider-openai/test/subjects.ts';
 
@@ -82,11 +86,16 @@ const suites: readonly Suite[] = [
     name: subject.name,
     cases: () => agentContract(subject),
   })),
+  ...aiSdk.map(({ name, cases }) => ({ name, cases: () => cases() })),
   ...[local, remote, ...delegatedSubjects()].map((subject) => ({
     name: `harness ${subject.name}`,
     cases: () => harnessContract(subject),
   })),
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
+  ...[memoryStand, sqliteStand].map((stand) => ({
+    name: `runner ${stand.name}`,
+    cases: () => runnerContract(stand),
+  })),
 ];
 
 /** How one suite went. */

@@ -82,19 +82,26 @@ export class Executor {
    * session's log alone says where the run is, so a piece that is done again goes on after what was recorded.
    * `limits.ms` holds for each action by itself. Aborting `signal` with an AgentError of code `cancelled` ends the
    * run; any other reason leaves it as a crash would.
-   * @throws AgentError `invalid` for an empty prompt; `agent` with code `store` when the store failed, `fenced`
+   * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` when the store failed, `fenced`
    * when somebody else has gone on with the session; the signal's reason when the run was left.
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
-    const { prompt, runId, answers = [] } = options;
-    const first = opening(prompt);
-    const open = (state: State): EventBody[] => {
+    const { prompt, sessionId, runId, answers = [] } = options;
+    const first = prompt === undefined ? undefined : opening(prompt);
+    const goingOn = (state: State) => [
+      { type: 'resumed' } as const,
+      ...expired(state, this.#options.runtime.now()),
+      ...answers.map(decision),
+    ];
+    const open = (state: State): readonly EventBody[] => {
       const hasBegun = state.seq > 0 && state.runId === runId;
-      if (!hasBegun) return [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
+      if (!hasBegun && first !== undefined)
+        return [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
+      if (state.seq === 0) throw noSession(sessionId);
+      if (!hasBegun) return goingOn(state);
       if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
-      if (state.finished.status !== 'waiting') return [];
-      const decided = [...expired(state, this.#options.runtime.now()), ...answers.map(decision)];
-      return decided.length === 0 ? [] : [{ type: 'resumed' }, ...decided];
+      const wakes = state.finished.status === 'waiting' && goingOn(state).length > 1;
+      return wakes ? goingOn(state) : [];
     };
     return driveOnce(this.#plan({ resumes: false, open }, options), options);
   }

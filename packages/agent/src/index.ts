@@ -47,9 +47,11 @@ export { type Advance, type ApprovalAnswer, Run, type RunResult } from './run.ts
 export type { RunRetention } from './run-journal.ts';
 export type * from './runner.ts';
 export { maxResultBytes } from './runner.ts';
+export { type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
 export { isoTime, type Runtime, systemRuntime } from './runtime.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
 export type { Parent, SessionInfo, SessionStatus } from './session-info.ts';
+export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
 export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
 export {

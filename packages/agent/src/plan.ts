@@ -70,8 +70,8 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output
   readonly sessionId: string;
   /** Names the run: the same for all its actions, different from that of any other run of the session. */
   readonly runId: string;
-  /** What the run begins with; of no account once it has begun. */
-  readonly prompt: string | readonly UserPart[] | readonly Message[];
+  /** What the run begins with; of no account once it has begun. Absent: the session is taken up where it stands. */
+  readonly prompt?: string | readonly UserPart[] | readonly Message[];
   /** Decisions about approvals that the run waits for. */
   readonly answers?: readonly (ApprovalAnswer & { readonly approvalId: string })[];
 }

@@ -19,7 +19,9 @@ export interface SteppedTask {
   readonly store: Store;
   readonly sessionId: string;
   /** What the run begins with, or how to come by it: asked for in each step, and then always the same. */
-  readonly prompt: SteppedPrompt | (() => SteppedPrompt | Promise<SteppedPrompt>);
+  readonly prompt?: SteppedPrompt | (() => SteppedPrompt | Promise<SteppedPrompt>);
+  /** With no prompt: what people have decided since the session began to wait. */
+  readonly answers?: NonNullable<AdvanceOptions['answers']>;
   /** Begins the names of the steps. Default `act`: what a routine with more than one task has to tell apart. */
   readonly name?: string;
   /** For each action. Default: three more tries, from a second on, within twenty minutes each. */
@@ -31,6 +33,8 @@ export interface SteppedTask {
    * {@link approvalSignal}, as `{ decision: 'allow' | 'deny', message? }`.
    */
   readonly ask?: (request: ApprovalRequestedEvent, call: StepCall) => void | Promise<void>;
+  /** What becomes of a run that needs a person: the routine waits, or the run ends as waiting. Default `wait`. */
+  readonly whenAsked?: 'wait' | 'end';
   /** How long a person may think. Default one day; then the call counts as denied. */
   readonly approvalMs?: number;
 }
@@ -53,7 +57,7 @@ export function approvalSignal(approvalId: string): string {
  */
 export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunResult> {
   const { name = 'act', settings = defaultSettings, store, sessionId } = task;
-  let answers: Answers = [];
+  let answers: Answers = task.answers ?? [];
   for (let count = 1; ; count += 1) {
     const given = answers;
     const { value } = await steps.run<Place>(
@@ -63,7 +67,7 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
     );
     answers = [];
     if (!value.over) continue;
-    if (value.waiting.length === 0)
+    if (value.waiting.length === 0 || task.whenAsked === 'end')
       return outcomeOf(await openSession(store, sessionId), { sessionId, runId: steps.runId });
     // A step's value is what the same code made of such events.
     answers = await decisions(steps, task, value.waiting as unknown as ApprovalRequestedEvent[]);
@@ -78,7 +82,8 @@ async function advance(
 ): Promise<Place> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
   const listener = onEvent === undefined ? {} : { onEvent };
-  const advanced = await executor.advance({ ...options, ...listener, sessionId, prompt: begins });
+  const beginning = begins === undefined ? {} : { prompt: begins };
+  const advanced = await executor.advance({ ...options, ...listener, ...beginning, sessionId });
   if (!advanced.over || advanced.result.status !== 'waiting') return { over: advanced.over, waiting: [] };
   const { calls } = await openSession(store, sessionId);
   const open = calls.filter((call) => call.result === undefined && call.approval?.decision === undefined);

@@ -1,0 +1,257 @@
+import { AgentError } from './errors.ts';
+import type { Event, RunEvent } from './event.ts';
+import type { Executor } from './executor.ts';
+import { forkSession } from './fork-session.ts';
+import type { HarnessHandler } from './handler.ts';
+import { tellHandler } from './handler.ts';
+import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from './harness.ts';
+import { HeldRun, refusedRun } from './held-run.ts';
+import type { Json } from './json.ts';
+import type { UserPart } from './message.ts';
+import { openSession } from './open-session.ts';
+import type { Run } from './run.ts';
+import { errorOf } from './run.ts';
+import { outcomeOf } from './run-outcome.ts';
+import type { Runner } from './runner.ts';
+import type { Runtime } from './runtime.ts';
+import { systemRuntime } from './runtime.ts';
+import type { SessionWork } from './session-routine.ts';
+import { runCancelled } from './step-attempts.ts';
+import type { Store } from './store.ts';
+
+/** What a conversation whose runs are seen to by a runner needs. */
+export interface RunnerHarnessOptions {
+  /** Runs `sessionRoutine` over the same store, here or elsewhere. */
+  readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
+  readonly store: Store;
+  /** The one of the routine. Here it only writes the end of a run that was cancelled before it began. */
+  readonly executor: Executor;
+  /** A session of the store to go on with, or the id of a new one. Default: a new session. */
+  readonly sessionId?: string;
+  /** Default: nobody hears anything but whoever watches a run. */
+  readonly handler?: HarnessHandler | null;
+  /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
+  readonly report?: (error: AgentError) => void;
+  /** Calls back when something was appended to a session, by whatever process; gives what ends that. */
+  readonly watch?: (listener: (sessionId: string) => void) => () => void;
+  /** How often the log is looked at without being called, in milliseconds. Default 250. */
+  readonly pollMs?: number;
+  readonly runtime?: Runtime;
+}
+
+/**
+ * A conversation whose runs are done by a runner, perhaps in other processes: the harness starts them and tells what
+ * the log says. If this process dies they go on; another harness of the same session sees the rest. Text is not shown
+ * while it comes, and nothing can be said during a run.
+ */
+export function runnerHarness(options: RunnerHarnessOptions): Harness {
+  return new RunnerHarness(options);
+}
+
+/** A run that is followed. */
+interface Followed {
+  readonly held: HeldRun;
+  readonly runId: string;
+  readonly work: SessionWork;
+  /** The last event of the session before it. */
+  seq: number;
+  wantsCancel: boolean;
+  isOver: boolean;
+  wake: () => void;
+}
+
+class RunnerHarness implements Harness {
+  readonly sessionId: string;
+  readonly capabilities: HarnessCapabilities = {
+    tools: true,
+    gate: true,
+    steer: false,
+    fork: true,
+    deltas: false,
+  };
+  readonly #options: RunnerHarnessOptions;
+  readonly #runtime: Runtime;
+  readonly #tell: (event: RunEvent) => void;
+  #current: Followed | undefined;
+  #isClosed = false;
+
+  constructor(options: RunnerHarnessOptions) {
+    this.#options = options;
+    this.#runtime = options.runtime ?? systemRuntime;
+    this.sessionId = options.sessionId ?? this.#runtime.id();
+    this.#tell = tellHandler(options.handler ?? {}, options.report);
+  }
+
+  prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
+    return this.#take(options, { sessionId: this.sessionId, content });
+  }
+
+  resume({ answers, ...options }: TakeUpOptions = {}): Run {
+    return this.#take(options, {
+      sessionId: this.sessionId,
+      ...(answers !== undefined && { answers }),
+    });
+  }
+
+  /** Runs are elsewhere: nothing can be said to one. */
+  steer(): boolean {
+    return false;
+  }
+
+  cancel(): boolean {
+    return this.#current !== undefined && this.#cancel(this.#current);
+  }
+
+  async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
+    const sessionId = this.#runtime.id();
+    const fork = { from: this.sessionId, to: sessionId, ...(upToSeq !== undefined && { upToSeq }) };
+    await forkSession(this.#options.store, fork, this.#runtime);
+    return new RunnerHarness({ ...this.#options, sessionId });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const run = this.#current?.held.run;
+    this.cancel();
+    await run?.result;
+  }
+
+  #take({ signal, runId = this.#runtime.id() }: PromptOptions, work: SessionWork): Run {
+    const ids = { id: runId, sessionId: this.sessionId };
+    if (this.#isClosed) return refusedRun(ids, refusal('closed'), this.#runtime);
+    if (this.#current !== undefined) return refusedRun(ids, refusal('busy'), this.#runtime);
+    if (signal?.aborted)
+      return refusedRun(ids, errorOf('cancelled', undefined) ?? refusal('closed'), this.#runtime);
+    const held: HeldRun = new HeldRun(ids, {
+      cancel: () => this.#cancel(followed),
+      steer: () => false,
+      answer: () => false,
+    });
+    const followed: Followed = {
+      held,
+      runId,
+      work,
+      seq: 0,
+      wantsCancel: false,
+      isOver: false,
+      wake: () => {},
+    };
+    this.#current = followed;
+    this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId });
+    const onAbort = () => void this.#cancel(followed);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    void this.#see(followed).finally(() => signal?.removeEventListener('abort', onAbort));
+    return held.run;
+  }
+
+  /** Starts a run and tells what becomes of it, to its end. Never rejects. */
+  async #see(followed: Followed): Promise<void> {
+    const { held, runId, work } = followed;
+    const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
+    try {
+      followed.seq = await lastSeq(this.#options.store, this.sessionId);
+      const key = `session:${this.sessionId}`;
+      await this.#options.runner.start(work as unknown as Json, { runId, key, whenBusy: 'reject' });
+      if (followed.wantsCancel) await this.#options.runner.cancel(runId);
+      await this.#follow(followed);
+    } catch (thrown) {
+      const error = AgentError.from(thrown);
+      this.#over(followed);
+      held.refuse(error.code === 'busy' ? refusal('busy') : error, this.#runtime);
+    } finally {
+      stopWatching?.();
+      this.#over(followed);
+    }
+  }
+
+  async #follow(followed: Followed): Promise<void> {
+    const { runner, store } = this.#options;
+    for (;;) {
+      // Asked before the log is read: what happened before the end is in the log then.
+      const { state, ...ending } = await runner.status(followed.runId);
+      if (await this.#showNew(followed)) break;
+      if (state === 'cancelled') await this.#writeEnd(followed);
+      else if (state !== 'queued' && state !== 'running') throw notSeenTo(followed.runId, ending);
+      else await this.#pause(followed);
+    }
+    const session = await openSession(store, this.sessionId);
+    this.#over(followed);
+    followed.held.end(outcomeOf(session, { sessionId: this.sessionId, runId: followed.runId }));
+  }
+
+  /** Shows what the log has of the run and was not shown. True: its end was among it. */
+  async #showNew(followed: Followed): Promise<boolean> {
+    const events: readonly Event[] = await this.#options.store.read(this.sessionId, followed.seq);
+    for (const event of events) {
+      followed.seq = event.seq;
+      if (event.runId !== followed.runId) continue;
+      // Whoever hears of the end may say the next thing at once.
+      if (event.type === 'finished') this.#over(followed);
+      this.#show(followed, event);
+      if (event.type === 'finished') return true;
+    }
+    return false;
+  }
+
+  /** A run that was cancelled between two actions, or before the first, has nobody to write down that it was. */
+  async #writeEnd({ runId, work }: Followed): Promise<void> {
+    const { content, answers } = work;
+    await this.#options.executor.advance({
+      sessionId: this.sessionId,
+      runId,
+      signal: AbortSignal.abort(runCancelled(runId)),
+      ...(content !== undefined && { prompt: content }),
+      ...(answers !== undefined && { answers }),
+    });
+  }
+
+  #show({ held }: Followed, event: RunEvent): void {
+    held.show(event);
+    this.#tell(event);
+  }
+
+  #cancel(followed: Followed): boolean {
+    if (followed.isOver) return false;
+    followed.wantsCancel = true;
+    // A runner that cannot be reached is asked about the run again, and then for its end.
+    void this.#options.runner.cancel(followed.runId).then(
+      () => followed.wake(),
+      () => {},
+    );
+    return true;
+  }
+
+  #over(followed: Followed): void {
+    followed.isOver = true;
+    if (this.#current === followed) this.#current = undefined;
+  }
+
+  #pause(followed: Followed): Promise<void> {
+    return new Promise((resolve) => {
+      const takeBack = this.#runtime.timer(this.#options.pollMs ?? 250, resolve);
+      followed.wake = () => {
+        takeBack();
+        resolve();
+      };
+    });
+  }
+}
+
+async function lastSeq(store: Store, sessionId: string): Promise<number> {
+  return (await openSession(store, sessionId)).seq;
+}
+
+/** The runner says that a run is over, and the log that it is not. */
+function notSeenTo(runId: string, ending: object): AgentError {
+  if ('error' in ending) return new AgentError(ending.error as ConstructorParameters<typeof AgentError>[0]);
+  const message = `The runner gave up run ${runId} without an end.`;
+  return new AgentError({ kind: 'agent', code: 'runner', message });
+}
+
+function refusal(code: 'busy' | 'closed'): AgentError {
+  const messages = {
+    busy: 'another prompt is already in progress',
+    closed: 'The conversation has been closed.',
+  };
+  return new AgentError({ kind: 'invalid', code, message: messages[code] });
+}

@@ -1,0 +1,196 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Block, Kind } from './attachments.ts';
+import { Attachments } from './attachments.ts';
+import { streamFault } from './fault.ts';
+import { fieldsOf, textIn } from './fields.ts';
+import { canBePassedOver } from './passed-over.ts';
+import { earlyUsage, settledReason, stopOf, stopWord, usageOf } from './stop.ts';
+import type { Word } from './word.ts';
+
+type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
+  LanguageModelV4StreamPart,
+  { readonly type: Type }
+>;
+
+/** What belongs to an answer although it comes behind the event that ends it. */
+const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<LanguageModelV4StreamPart['type']>([
+  'text-end',
+  'reasoning-end',
+  'tool-call',
+  'raw',
+  'finish',
+]);
+
+/**
+ * Reads one answer of a language model, part by part, in the kit's words. Ids of parts are only trusted from a start
+ * to its end, because services repeat them.
+ */
+export class AnswerReader {
+  readonly #open = new Map<string, Block>();
+  #blocks = 0;
+  #hasCalls = false;
+  readonly #closedCalls = new Set<string>();
+  readonly #attachments = new Attachments();
+  #model: string | undefined;
+  /** Why the model stopped, in the service's own word. */
+  #word: string | undefined;
+  /** What follows the event that ends an answer is no part of it. */
+  #isOver = false;
+
+  /** What a part says. Parts that say nothing we know are passed over. */
+  read(part: LanguageModelV4StreamPart): readonly Word[] {
+    if (this.#isOver && !afterEnd.has(part.type)) return [];
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        return this.#start(part);
+      case 'text-delta':
+      case 'reasoning-delta':
+        return this.#delta(part);
+      case 'text-end':
+      case 'reasoning-end':
+        return this.#end(part);
+      case 'tool-input-start':
+        if (part.providerExecuted === true) return [];
+        return this.#call(part.id, part.toolName);
+      case 'tool-input-delta':
+        return this.#input(part);
+      case 'tool-call':
+        return part.providerExecuted === true ? [] : this.#wholeCall(part);
+      case 'response-metadata':
+        return part.modelId === undefined ? [] : [{ say: 'model', name: part.modelId }];
+      case 'finish':
+        return this.#finish(part);
+      case 'error':
+        return failure(part.error);
+      case 'raw':
+        return this.#raw(part.rawValue);
+      default:
+        return [];
+    }
+  }
+
+  /** What is thrown instead of told is the SDK stumbling over what it read, unless it is a failure of the service. */
+  thrown(error: unknown): readonly Word[] {
+    const { statusCode, message } = fieldsOf(error);
+    return typeof statusCode === 'number' ? failure(error) : [garbled(message)];
+  }
+
+  #start(part: Part<'text-start' | 'reasoning-start'>): Word[] {
+    const kind = kindOf(part);
+    const block = this.#open.get(nameOf(kind, part.id)) ?? this.#begin(kind, part.id);
+    return [{ say: kind, at: block.at, delta: '' }, ...this.#attach(block, part)];
+  }
+
+  #delta(part: Part<'text-delta' | 'reasoning-delta'>): Word[] {
+    const kind = kindOf(part);
+    const block = this.#open.get(nameOf(kind, part.id)) ?? this.#begin(kind, part.id);
+    const words: Word[] = part.delta === '' ? [] : [{ say: kind, at: block.at, delta: part.delta }];
+    block.size += part.delta.length;
+    return [...words, ...this.#attach(block, part)];
+  }
+
+  #end(part: Part<'text-end' | 'reasoning-end'>): Word[] {
+    const kind = kindOf(part);
+    const block = this.#open.get(nameOf(kind, part.id));
+    if (block === undefined) return [];
+    this.#open.delete(nameOf(kind, part.id));
+    const attached = this.#attach(block, part);
+    return [...attached, { say: 'close', at: block.at }, ...this.#attachments.close(block)];
+  }
+
+  #call(id: string, name: string): Word[] {
+    this.#hasCalls = true;
+    if (this.#open.has(nameOf('call', id))) return [];
+    const { at } = this.#begin('call', id);
+    return [{ say: 'call', at, id, name }];
+  }
+
+  #input({ id, delta }: Part<'tool-input-delta'>): Word[] {
+    const block = this.#open.get(nameOf('call', id));
+    if (block === undefined || delta === '') return [];
+    block.size += delta.length;
+    return [{ say: 'input', at: block.at, delta }];
+  }
+
+  /** Comes when the arguments are whole. Their text is what came piece by piece; some models send it only here. */
+  #wholeCall(part: Part<'tool-call'>): Word[] {
+    const { toolCallId: id, toolName } = part;
+    const name = nameOf('call', id);
+    if (!this.#open.has(name) && (this.#isOver || this.#closedCalls.has(id))) return [];
+    const words = this.#call(id, toolName);
+    const block = this.#open.get(name);
+    if (block === undefined) return words;
+    this.#open.delete(name);
+    this.#closedCalls.add(id);
+    if (block.size === 0) words.push({ say: 'input', at: block.at, delta: part.input });
+    return [...words, ...this.#attach(block, part), { say: 'close', at: block.at }];
+  }
+
+  /** Comes before the parts that are made of the same event, and tells what the SDK keeps to itself. */
+  #raw(event: unknown): Word[] {
+    this.#isOver = this.#word !== undefined;
+    if (this.#isOver) return [];
+    this.#word = stopWord(event);
+    const words: Word[] = [];
+    const model = textIn(fieldsOf(event)['model']);
+    if (model !== undefined && this.#model === undefined) words.push({ say: 'model', name: model });
+    this.#model ??= model;
+    const counts = earlyUsage(event);
+    if (counts !== undefined) words.push({ say: 'usage', counts });
+    return [...words, ...this.#signature(event)];
+  }
+
+  /** The SDK drops the signature of a thought that is told in turns with another block. */
+  #signature(event: unknown): Word[] {
+    const { index, delta } = fieldsOf(event);
+    const { type, signature } = fieldsOf(delta);
+    const block = this.#open.get(nameOf('reasoning', String(index)));
+    if (type !== 'signature_delta' || typeof signature !== 'string' || block === undefined) return [];
+    return this.#attachments.add(block, { anthropic: { signature } });
+  }
+
+  #finish({ usage, finishReason }: Part<'finish'>): Word[] {
+    const counts: Word = { say: 'usage', counts: usageOf(usage) };
+    const settled = settledReason(finishReason, this.#word);
+    const reason = stopOf(settled, this.#hasCalls);
+    return reason === undefined ? [counts] : [counts, { say: 'end', reason, raw: settled.raw }];
+  }
+
+  #begin(kind: Kind, id: string): Block {
+    const block = this.#attachments.begin(kind, `${kind} ${this.#blocks}`);
+    this.#blocks += 1;
+    this.#open.set(nameOf(kind, id), block);
+    return block;
+  }
+
+  #attach(block: Block, { providerMetadata }: { readonly providerMetadata?: unknown }): Word[] {
+    return providerMetadata === undefined ? [] : this.#attachments.add(block, providerMetadata);
+  }
+}
+
+function kindOf({ type }: { readonly type: string }): 'text' | 'reasoning' {
+  return type.startsWith('text') ? 'text' : 'reasoning';
+}
+
+function nameOf(kind: Kind, id: string): string {
+  return `${kind} ${id}`;
+}
+
+function garbled(why: unknown): Word {
+  return { say: 'fail', kind: 'broken', message: `The answer is garbled: ${String(why).slice(0, 300)}` };
+}
+
+function failure(error: unknown): Word[] {
+  const { name, value, message, cause } = fieldsOf(error);
+  const misfit = name === 'AI_TypeValidationError' ? value : fieldsOf(cause)['value'];
+  if ([name, fieldsOf(cause)['name']].includes('AI_TypeValidationError') && canBePassedOver(misfit))
+    return [];
+  if (
+    name === 'AI_TypeValidationError' ||
+    name === 'AI_JSONParseError' ||
+    name === 'AI_InvalidResponseDataError'
+  )
+    return [garbled(message)];
+  return [{ say: 'fail', ...streamFault(error) }];
+}

@@ -1,0 +1,45 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import type { DocumentPart, FactoryConfig, ImagePart } from '@cobbler/agent';
+import type { AiSdkOptions } from './create-ai-sdk.ts';
+import { refusedMedia } from './media.ts';
+import type { SendingOptions, Service } from './settings.ts';
+import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
+
+const service: Service = {
+  name: 'Anthropic',
+  prefix: 'ANTHROPIC',
+  url: 'https://api.anthropic.com',
+  keylessElsewhere: false,
+};
+
+const defaultModel = 'claude-haiku-4-5';
+
+/**
+ * Anthropic's models by the AI SDK, for `createAiSdk`. The key is the one given or ANTHROPIC_API_KEY, the model the
+ * one given, ANTHROPIC_MODEL, or `claude-haiku-4-5`.
+ *
+ * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
+ */
+export function anthropicModel(config: FactoryConfig & SendingOptions = {}): AiSdkOptions {
+  const account = accountOf(config, service);
+  const { baseURL, apiKey = '' } = account;
+  const model = modelNameOf(config, service, defaultModel);
+  return {
+    ...sharedOptions(config, account),
+    titledShapes: true,
+    refuses: refusedByAnthropic,
+    // The SDK has the version as part of the address.
+    model: ({ fetch }) =>
+      createAnthropic({ apiKey, baseURL: `${baseURL.replace(/\/v1$/, '')}/v1`, fetch })(model),
+  };
+}
+
+/** Counted as base64; of a request of 32 MB something must be left for the rest. */
+const mostPicture = 5 * 1024 * 1024;
+const mostDocument = 30_000_000;
+
+function refusedByAnthropic(part: ImagePart | DocumentPart): string | undefined {
+  if (part.type === 'image' && part.data.length > mostPicture) return 'pictures over 5 MB of base64';
+  if (part.type === 'document' && part.data.length > mostDocument) return 'documents over 30 MB of base64';
+  return refusedMedia(part);
+}

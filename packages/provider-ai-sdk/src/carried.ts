@@ -1,0 +1,31 @@
+import type { Framing } from '@cobbler/agent/provider';
+import type { Word } from './word.ts';
+
+/**
+ * What a chunk stands for. The SDK has already read the bytes, so that an empty chunk takes the words through the
+ * kit's reading of a body, and nothing is written as text only to be parsed again.
+ */
+const carried = new WeakMap<Uint8Array, readonly Word[]>();
+
+/** Stands for bytes that say nothing: a sign of life. */
+const silent = new Uint8Array(0);
+
+/** A chunk that stands for these words. */
+export function carry(words: readonly Word[]): Uint8Array {
+  if (words.length === 0) return silent;
+  const chunk = new Uint8Array(0);
+  carried.set(chunk, words);
+  return chunk;
+}
+
+/** The body of an answer as words. Its types are those of the streams that language models answer with. */
+export const wordFraming: Framing = {
+  contentTypes: ['text/event-stream', 'application/vnd.amazon.eventstream'],
+  open: () => ({ push: (chunk) => carried.get(chunk) ?? [], end: () => [] }),
+};
+
+/** Whether a body of this type may be a model's answer. Servers that name no type are taken at their word. */
+export function isStream(contentType: string | undefined): boolean {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  return type === '' || (typeof wordFraming === 'object' && wordFraming.contentTypes.includes(type));
+}

@@ -1,0 +1,99 @@
+import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { Agent, Capabilities, DocumentPart, ImagePart, Runtime } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import { createAgent, platformTransport } from '@cobbler/agent/provider';
+import { refusedMedia } from './media.ts';
+import type { ModelSource } from './model-source.ts';
+import { modelOf, opener } from './model-source.ts';
+import type { ResultFiles } from './prompt.ts';
+import { aiSdkWire } from './wire.ts';
+
+/** A language model of the AI SDK and how it is asked. */
+export interface AiSdkOptions {
+  /**
+   * What makes the model over the link it is given, such as
+   * `({ fetch }) => createAnthropic({ apiKey, fetch })('claude-haiku-4-5')`. A model that was made elsewhere is
+   * taken too, but sends by itself: what its connection does is then known only as far as the SDK tells.
+   */
+  readonly model: ModelSource;
+  /** What the model can do. Default: everything but a temperature; what it cannot do its service refuses. */
+  readonly capabilities?: Partial<Capabilities>;
+  /** Settings of the SDK's provider that go with every request, such as `{ openai: { store: false } }`. */
+  readonly providerOptions?: SharedV4ProviderOptions;
+  /**
+   * What the model does not take of a kind of picture or document, if it does not take this one, such as
+   * `pictures over 5 MB`. Default: it takes JPEG, PNG, GIF, WebP, PDF and text.
+   */
+  readonly refuses?: (part: ImagePart | DocumentPart) => string | undefined;
+  /** Where files of tools' results go: `behind` for services whose results are text alone. Default `inside`. */
+  readonly resultFiles?: ResultFiles;
+  /** Whether the name of an answer's shape goes as the title of its schema, for services without a field for it. */
+  readonly titledShapes?: boolean;
+  /** Where the model sends to, as far as that is known: for messages of errors. */
+  readonly baseURL?: string;
+  /** Texts that must never appear in an error. The keys that the model was made with belong here. */
+  readonly secrets?: readonly string[];
+  /** Most tokens of one answer. 0 or absent: the provider's default. A request's own value wins. */
+  readonly maxTokens?: number;
+  /** -1 or absent: the provider's default. A request's own value wins. */
+  readonly temperature?: number;
+  /** Time limit of one model call in milliseconds, retries included. Default 600,000. */
+  readonly requestTimeout?: number;
+  readonly runtime?: Runtime;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  /** How requests are sent. Default: the platform's fastest way. */
+  readonly transport?: Transport;
+}
+
+const capabilities: Capabilities = {
+  images: true,
+  documents: true,
+  reasoning: true,
+  parallelCalls: true,
+  output: 'native',
+  sampling: false,
+  cacheUsage: true,
+};
+
+/**
+ * Any language model of the AI SDK as an agent. The SDK writes the request and reads the answer; sending, waiting,
+ * asking again and telling what went wrong are Cobbler's own, as for every provider.
+ *
+ * @throws AgentError `invalid` with code `bad_model` for what is no model of version 4 of the SDK's interface.
+ */
+export function createAiSdk(options: AiSdkOptions): Agent {
+  const { runtime = systemRuntime, transport = platformTransport(runtime) } = options;
+  const open = opener(options.model);
+  const { provider: service, modelId: model } = modelOf(open);
+  const provider = `ai-sdk.${service}`;
+  const wire = aiSdkWire({
+    provider,
+    open,
+    transport,
+    baseURL: options.baseURL ?? standIn(service),
+    secrets: options.secrets ?? [],
+    providerOptions: options.providerOptions,
+    titledShapes: options.titledShapes ?? false,
+    resultFiles: options.resultFiles ?? 'inside',
+    refuses: options.refuses ?? refusedMedia,
+  });
+  return createAgent(wire, {
+    model,
+    capabilities: { ...capabilities, ...options.capabilities },
+    runtime,
+    timeouts: {
+      ...(options.requestTimeout !== undefined && { totalMs: options.requestTimeout }),
+      ...options.timeouts,
+    },
+    ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+    ...(options.temperature !== undefined && { temperature: options.temperature }),
+    ...(options.retry !== undefined && { retry: options.retry }),
+  });
+}
+
+/** Messages name the service by what the SDK calls it where its address is not known. */
+function standIn(service: string): string {
+  return `https://${service.toLowerCase().replace(/[^a-z0-9.-]/g, '-')}`;
+}

@@ -1,0 +1,174 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import { AgentError } from '@cobbler/agent';
+import type { RawResponse, Transport } from '@cobbler/agent/provider';
+import { AnswerReader } from './answer-reader.ts';
+import { carry, isStream } from './carried.ts';
+import { streamFault } from './fault.ts';
+import { FetchBody } from './fetch-body.ts';
+import { fieldsOf } from './fields.ts';
+import type { OpenModel } from './model-source.ts';
+import { answersLike, plainResponse, renamed } from './raw-response.ts';
+import { requestOf } from './request.ts';
+import type { Word } from './word.ts';
+
+/** How a request gets to its service. */
+export interface Way {
+  readonly open: OpenModel;
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has the SDK write a request and read its answer while both go over our own transport.
+ *
+ * X1. What is no answer (a status, another type of body) never reaches the SDK: the kit sees it as it came.
+ * X2. What the connection does is told by the connection, never by what the SDK makes of it.
+ * X3. Every byte that came before a break is read by the SDK before the break is told.
+ */
+export function cross(call: LanguageModelV4CallOptions, way: Way): Promise<RawResponse> {
+  const head = Promise.withResolvers<RawResponse>();
+  const result = start(call, way, (raw, body) => head.resolve(new Crossing(raw, result, body)), head);
+  result.then(
+    (made) => head.resolve(new Crossing(plainResponse(200, made.response?.headers), result)),
+    (error: unknown) => {
+      const answer = answersLike(error);
+      if (answer === undefined) head.reject(beforeSending(error));
+      else head.resolve(answer);
+    },
+  );
+  return head.promise;
+}
+
+async function start(
+  call: LanguageModelV4CallOptions,
+  { open, transport, signal }: Way,
+  answered: (raw: RawResponse, body: FetchBody) => void,
+  head: PromiseWithResolvers<RawResponse>,
+): Promise<LanguageModelV4StreamResult> {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    let raw: RawResponse;
+    try {
+      raw = await transport(await requestOf(input, init, signal));
+    } catch (error) {
+      head.reject(error);
+      throw error;
+    }
+    if (raw.status < 200 || raw.status >= 300 || !isStream(raw.header('content-type'))) {
+      head.resolve(renamed(raw));
+      throw new Error('The answer is none for the SDK.');
+    }
+    const body = new FetchBody();
+    answered(raw, body);
+    const type = raw.header('content-type') ?? 'text/event-stream';
+    return new Response(body.stream, { status: raw.status, headers: { 'content-type': type } });
+  };
+  // One event that is passed over is a sign of life, and the last one is known by its raw form alone.
+  return await open({ fetch, call }).doStream({ ...call, abortSignal: signal, includeRawChunks: true });
+}
+
+/** Last events of streams, after which some services leave the connection open. */
+const last: ReadonlySet<unknown> = new Set([
+  'message_stop',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+
+const tooLarge: Word = {
+  say: 'fail',
+  kind: 'broken',
+  message: 'The answer is garbled: one event of the stream is too large.',
+};
+
+/** An answer on its way through the SDK. */
+class Crossing implements RawResponse {
+  readonly status: number;
+  readonly headerNames: readonly string[];
+  readonly #raw: RawResponse;
+  readonly #result: Promise<LanguageModelV4StreamResult>;
+  readonly #body: FetchBody | undefined;
+  #parts: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
+  #isClosed = false;
+
+  constructor(raw: RawResponse, result: Promise<LanguageModelV4StreamResult>, body?: FetchBody) {
+    const { status, headerNames } = raw;
+    this.status = status;
+    this.headerNames = headerNames;
+    this.#raw = renamed(raw);
+    this.#result = result;
+    this.#body = body;
+  }
+
+  header(name: string): string | undefined {
+    return this.#raw.header(name);
+  }
+
+  async read(onChunk: (bytes: Uint8Array) => void): Promise<void> {
+    const pumped = this.#pump(onChunk);
+    await this.#tell(onChunk);
+    const broken = await pumped;
+    if (broken !== undefined) throw broken.error;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#raw.close();
+    this.#body?.end();
+    this.#parts?.cancel().catch(() => {});
+  }
+
+  /** Puts the bytes into the SDK. Each of them is a sign of life, whatever the SDK makes of it. */
+  async #pump(onChunk: (bytes: Uint8Array) => void): Promise<{ readonly error: unknown } | undefined> {
+    const body = this.#body;
+    if (body === undefined) return undefined;
+    try {
+      await this.#raw.read((bytes) => {
+        if (this.#isClosed || bytes.length === 0) return;
+        onChunk(carry(body.push(bytes) ? [] : [tooLarge]));
+      });
+      body.end('clean');
+      return undefined;
+    } catch (error) {
+      body.end();
+      return { error };
+    }
+  }
+
+  async #tell(onChunk: (bytes: Uint8Array) => void): Promise<void> {
+    const reader = new AnswerReader();
+    // Parts may come long after their bytes, which were a sign of life already: alone, these words are none.
+    const held: Word[] = [];
+    try {
+      const { stream } = await this.#result;
+      this.#parts = stream.getReader();
+      for (;;) {
+        const { done, value } = await this.#parts.read();
+        if (done || this.#isClosed) return;
+        held.push(...reader.read(value));
+        if (this.#body === undefined || !held.every(({ say }) => say === 'model'))
+          onChunk(carry(held.splice(0)));
+        if (value.type === 'raw' && last.has(fieldsOf(value.rawValue)['type'])) this.#body?.end('clean');
+      }
+    } catch (error) {
+      // Thrown by the SDK about what it read, since the connection never breaks for it.
+      if (!this.#isClosed) onChunk(carry(reader.thrown(error)));
+    }
+  }
+}
+
+/** What the SDK refused before there was a request. */
+function beforeSending(error: unknown): unknown {
+  if (AgentError.is(error)) return error;
+  const { name } = fieldsOf(error);
+  if (name === 'AbortError') return error;
+  const { message } = streamFault(error);
+  return new AgentError({
+    kind: 'invalid',
+    code: name === 'AI_LoadAPIKeyError' ? 'no_key' : 'refused_by_sdk',
+    message: `The AI SDK does not send this request: ${message}`,
+  });
+}

@@ -1,0 +1,50 @@
+import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { Envelope, JsonObject, WireRequest } from '@cobbler/agent/provider';
+
+const decoder = new TextDecoder();
+
+/** What is the same in every request of an agent. */
+export interface EnvelopeSettings {
+  readonly providerOptions: SharedV4ProviderOptions | undefined;
+  /** Whether the name of a shape stands in its schema, for services that have no field for it. */
+  readonly titledShapes: boolean;
+}
+
+/** The options of a call but its messages, which the kit puts behind the instructions. */
+export function writeEnvelope(
+  request: WireRequest,
+  { providerOptions, titledShapes }: EnvelopeSettings,
+): Envelope {
+  const { system, tools, toolChoice, maxTokens, temperature, effort, output } = request;
+  const body = {
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(effort !== undefined && { reasoning: effort }),
+    ...(output !== undefined && {
+      responseFormat: {
+        type: 'json',
+        name: output.name,
+        schema: titledShapes ? { ...output.schema, title: output.name } : output.schema,
+      },
+    }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }) => ({
+        type: 'function',
+        name,
+        description,
+        inputSchema: parameters,
+        // Left out, some services take it for true and read the schema in a way of their own.
+        strict: false,
+      })),
+      toolChoice: { type: toolChoice },
+    }),
+    ...(providerOptions !== undefined && { providerOptions }),
+  };
+  const lead = system.map((content) => ({ role: 'system', content }));
+  return { body: body as unknown as JsonObject, turns: 'prompt', lead };
+}
+
+/** The call that a body asks for: the inverse of what {@link writeEnvelope} and the turns make. */
+export function readCall(body: Uint8Array): LanguageModelV4CallOptions {
+  return JSON.parse(decoder.decode(body)) as LanguageModelV4CallOptions;
+}

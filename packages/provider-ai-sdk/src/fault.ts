@@ -1,0 +1,99 @@
+import type { Fault, FaultKind } from '@cobbler/agent/provider';
+import type { Fields } from './fields.ts';
+import { fieldsOf, isFields, parsedFields, textIn } from './fields.ts';
+
+/** Words of services for what failed. Sources: the error types of Anthropic, OpenAI and Google. */
+const kinds: readonly (readonly [RegExp, FaultKind])[] = [
+  [/insufficient_quota|billing|credit/, 'invalid'],
+  [/context_length|context_window|too_long/, 'too_long'],
+  [/overload|unavailable/, 'busy'],
+  [/rate_limit|resource_exhausted|too_many/, 'rate_limit'],
+  [/authentication|permission|unauthenticated|invalid_api_key/, 'auth'],
+  [/invalid|not_found|too_large|unsupported/, 'invalid'],
+  [/timeout|server_error|api_error|internal/, 'agent'],
+];
+
+/** What decides although a status is there: the status alone would have it asked again, or given up, for nothing. */
+const decisive: ReadonlySet<FaultKind> = new Set<FaultKind>(['busy', 'too_long']);
+
+/** A failure in the service's own words. */
+interface Told {
+  readonly message?: string | undefined;
+  readonly words: string;
+  /** An HTTP status, which some give inside a stream. */
+  readonly status?: number | undefined;
+}
+
+/** Describes an HTTP failure of whatever service it is. */
+export function readFault(status: number, body: string): Fault {
+  const told = toldBy(parsedFields(body));
+  const kind = status === 529 ? 'busy' : kindOf(told);
+  const isFinal = kind === 'invalid' && /insufficient_quota|billing|credit/.test(told.words);
+  return {
+    message: advise(status, kind, told.message ?? plainText(body)),
+    ...(kind !== undefined && (decisive.has(kind) || isFinal) && { kind }),
+  };
+}
+
+/** Describes a failure that the SDK reports inside a stream. */
+export function streamFault(error: unknown): { readonly kind: FaultKind; readonly message: string } {
+  const fields = fieldsOf(error);
+  const data = fields['data'] ?? parsedFields(textIn(fields['responseBody']) ?? '');
+  const inner = toldBy(fieldsOf(data));
+  const outer = toldBy(fields);
+  const words = `${inner.words} ${outer.words}`;
+  const message = inner.message ?? outer.message;
+  const status = inner.status ?? outer.status;
+  const kind = kindOf({ words, message }) ?? kindOfStatus(status);
+  return { kind, message: message ?? 'The service reported a failure without saying which.' };
+}
+
+function kindOf({ words, message = '' }: Told): FaultKind | undefined {
+  if (/prompt is too long|maximum context length|context (window|limit)/i.test(message)) return 'too_long';
+  return kinds.find(([pattern]) => pattern.test(words))?.[1];
+}
+
+function kindOfStatus(status: number | undefined): FaultKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 429) return 'rate_limit';
+  if (status === 503 || status === 529) return 'busy';
+  return status !== undefined && status >= 400 && status < 500 ? 'invalid' : 'agent';
+}
+
+/** An error object stands under `error`, under `response.error`, or is the whole. */
+function toldBy(fields: Fields): Told {
+  const { error: direct } = fields;
+  const nested = fieldsOf(fields['response'])['error'];
+  const error = isFields(direct) ? direct : isFields(nested) ? nested : fields;
+  const { code, type, status } = error;
+  const words = [code, type, status]
+    .filter((word) => typeof word === 'string')
+    .join(' ')
+    .toLowerCase();
+  const numbers = [code, status, fields['statusCode']].filter((word) => typeof word === 'number');
+  return { message: textIn(error['message']) ?? textIn(direct), words, status: numbers[0] };
+}
+
+/** The first words of a page that is no JSON, such as a proxy's, without its markup. */
+function plainText(body: string): string | undefined {
+  const text = body
+    .replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return text === '' ? undefined : text.slice(0, 300);
+}
+
+/** What happened, in the service's words where there are any, and what to do about it. */
+function advise(status: number, kind: FaultKind | undefined, told: string | undefined): string {
+  const said = told === undefined ? '.' : `: ${told}`;
+  if (kind === 'too_long')
+    return `The conversation no longer fits this model${said} Start a new one, or give less.`;
+  if (status === 401)
+    return `The model's service did not accept the key${said} Check the key that was given to it.`;
+  if (status === 403) return `This key may not do that${said}`;
+  if (status === 404)
+    return `The model's service does not know what was asked for${said} Check the model's name and the base URL.`;
+  if (kind === 'busy') return `The model's service is overloaded${said}`;
+  if (status === 429) return `The model's service asks to slow down${said}`;
+  return `The model's service answered with status ${status}${said}`;
+}

@@ -1,0 +1,41 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { AgentError } from '@cobbler/agent';
+import { isFields } from './fields.ts';
+
+/** What a model is made with, so that its requests go the way of every other request of Cobbler. */
+export interface ModelLink {
+  /** To be given to the SDK's provider as its `fetch`. Good for one request. */
+  readonly fetch: typeof globalThis.fetch;
+  /** What the model is going to be asked. */
+  readonly call: LanguageModelV4CallOptions;
+}
+
+/** Makes a model for one request. Cheap, because the SDK's models hold nothing but their settings. */
+export type OpenModel = (link: ModelLink) => LanguageModelV4;
+
+/** A model made over the link, or one that was made elsewhere and goes its own way. */
+export type ModelSource = LanguageModelV4 | OpenModel;
+
+/** The model of a source as a function, whichever it is. */
+export function opener(source: ModelSource): OpenModel {
+  return typeof source === 'function' ? source : () => source;
+}
+
+/**
+ * The model itself, to be asked for its names.
+ * @throws AgentError `invalid` for what is no language model of version 4 of the SDK's interface.
+ */
+export function modelOf(open: OpenModel): LanguageModelV4 {
+  const model: unknown = open({ fetch: notYet, call: { prompt: [] } });
+  const version = isFields(model) ? model['specificationVersion'] : undefined;
+  if (version === 'v4') return model as unknown as LanguageModelV4;
+  throw new AgentError({
+    kind: 'invalid',
+    code: 'bad_model',
+    message: `This is no language model that the AI SDK 7 makes${version === undefined ? '' : ` but one of its version ${String(version)}`}. Give what a provider of that SDK returns, such as anthropic('claude-haiku-4-5').`,
+  });
+}
+
+function notYet(): Promise<Response> {
+  return Promise.reject(new Error('The model was only asked for its names.'));
+}

@@ -1,0 +1,37 @@
+import { fieldsOf, isFields, textIn } from './fields.ts';
+
+/** Kinds of events, blocks and deltas that an answer is made of: one that cannot be read is a garbled answer. */
+const known =
+  /^(message_(start|delta|stop)|content_block_(start|delta|stop)|text|thinking|redacted_thinking|tool_use|(text|thinking|signature|input_json)_delta|error|response\.(created|completed|incomplete|failed|output_\w+\.\w+|function_call_arguments\.\w+|reasoning_\w+\.\w+|refusal\.\w+)|message|function_call|reasoning)$/;
+
+/** Where events hold what they say. */
+const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'];
+
+/**
+ * Whether an event that fits no schema of the SDK can be passed over: it is of a kind from the future, or says nothing.
+ * A known kind that says something and does not fit has lost it.
+ */
+export function canBePassedOver(value: unknown): boolean {
+  const event = fieldsOf(value);
+  if (isFields(event['error'])) return false;
+  const held = holders.map((name) => event[name]);
+  const kinds = [event['type'], ...held.map((part) => fieldsOf(part)['type'])];
+  if (kinds.some((kind) => typeof kind === 'string' && !known.test(kind))) return true;
+  if (typeof event['type'] === 'string') return !held.some(speaks);
+  return !choicesOf(event).some(({ delta, finish_reason }) => speaks(delta) || speaks(finish_reason));
+}
+
+/** Events of Chat Completions have no kind, and say what they say in choices. */
+function choicesOf({
+  choices,
+}: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(choices) ? choices.map(fieldsOf) : [];
+}
+
+function speaks(value: unknown): boolean {
+  if (!isFields(value)) return textIn(value) !== undefined;
+  return Object.entries(value).some(
+    ([name, held]) =>
+      name !== 'type' && (textIn(held) !== undefined || (Array.isArray(held) && held.length > 0)),
+  );
+}

@@ -1,0 +1,144 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { AssistantPart, DocumentPart, ImagePart, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { Json, ResultPart, Turn } from '@cobbler/agent/provider';
+import { decodeText, isText } from './media.ts';
+import { optionsIn, textOptionsIn } from './seal.ts';
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+/** Where the files of a tool's result go: into it, or behind all results as the user's, where results are text. */
+export type ResultFiles = 'inside' | 'behind';
+
+/** One turn as messages of the SDK: results first, in one message of their own. */
+export function writeTurn(turn: Turn, files: ResultFiles): readonly Json[] {
+  const messages =
+    turn.side === 'assistant' ? assistantMessages(turn.parts) : userMessages(turn.parts, files);
+  // They hold nothing but JSON; their types say so only by name.
+  return messages as unknown as readonly Json[];
+}
+
+function assistantMessages(parts: readonly AssistantPart[]): LanguageModelV4Message[] {
+  return [{ role: 'assistant', content: assistantContent(parts) }];
+}
+
+function userMessages(
+  parts: readonly (ResultPart | UserPart)[],
+  files: ResultFiles,
+): LanguageModelV4Message[] {
+  const given = parts.filter((part) => part.type === 'tool_result');
+  const results = files === 'inside' ? given : given.map(withoutFiles);
+  const behind = files === 'inside' ? [] : given.flatMap(({ content }) => content.filter(isFile));
+  const said = [...behind, ...parts.filter((part) => part.type !== 'tool_result')];
+  const messages: LanguageModelV4Message[] = [];
+  if (results.length > 0) messages.push({ role: 'tool', content: results.map(writeResult) });
+  if (said.length > 0) messages.push({ role: 'user', content: said.map(writePart) });
+  return messages;
+}
+
+function isFile(part: ToolResultPart): part is ImagePart | DocumentPart {
+  return part.type !== 'text' && !isTextDocument(part);
+}
+
+function withoutFiles(result: ResultPart): ResultPart {
+  const content = result.content.map(
+    (part): ToolResultPart =>
+      isFile(part) ? { type: 'text', text: `(The ${part.type} stands behind the results.)` } : part,
+  );
+  return { ...result, content: content.map(asText) };
+}
+
+function isTextDocument(part: ToolResultPart): part is DocumentPart {
+  return part.type === 'document' && isText(part.mediaType);
+}
+
+/** Documents of text go as text: of the SDK's providers some refuse them, and some leave them out of results. */
+function asText(part: ToolResultPart): ToolResultPart {
+  if (!isTextDocument(part)) return part;
+  const title = part.name === undefined ? '' : `${part.name}:\n\n`;
+  return { type: 'text', text: `${title}${decodeText(part.data)}` || '(blank)' };
+}
+
+function writePart(given: UserPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
+  const part = asText(given);
+  return part.type === 'text' ? { type: 'text', text: part.text } : writeFile(part);
+}
+
+function writeFile(part: ImagePart | DocumentPart): LanguageModelV4FilePart {
+  const file: LanguageModelV4FilePart = {
+    type: 'file',
+    mediaType: part.mediaType,
+    data: { type: 'data', data: part.data },
+  };
+  if (part.type === 'document' && part.name !== undefined) file.filename = part.name;
+  return file;
+}
+
+function writeResult(part: ResultPart): LanguageModelV4ToolResultPart {
+  const { callId: toolCallId, toolName } = part;
+  return { type: 'tool-result', toolCallId, toolName, output: writeOutput(part) };
+}
+
+/** The SDK has a failed result only as text, so that a failure says in words what came with files. */
+function writeOutput({ content: given, isError }: ResultPart): LanguageModelV4ToolResultOutput {
+  const content = given.map(asText);
+  if (content.every((part) => part.type === 'text')) {
+    const value = content.map(({ text }) => text).join('\n\n');
+    return { type: isError ? 'error-text' : 'text', value };
+  }
+  const failed: ToolResultPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
+  return { type: 'content', value: [...failed, ...content].map(writePart) };
+}
+
+function assistantContent(parts: readonly AssistantPart[]): AssistantContent {
+  const content: AssistantContent = [];
+  /** What belongs to the texts that are still to come. */
+  let texts: SharedV4ProviderOptions[] = [];
+  for (const part of parts) {
+    if (part.type === 'reasoning') texts = textOptionsIn(part.seal?.data);
+    const written = writeAssistantPart(part, content);
+    if (written?.type === 'text') withOptions(written, texts.shift());
+    if (written !== undefined) content.push(written);
+  }
+  // No message may be empty, and seals of an older version may have been all there was.
+  return content.length > 0 ? content : [{ type: 'text', text: '(blank)' }];
+}
+
+function writeAssistantPart(
+  part: AssistantPart,
+  before: AssistantContent,
+): AssistantContent[number] | undefined {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'reasoning': {
+      const providerOptions = optionsIn(part.seal?.data, 'reasoning');
+      return providerOptions && { type: 'reasoning', text: part.text, providerOptions };
+    }
+    case 'opaque': {
+      const last = before.at(-1);
+      if (last?.type === 'text') withOptions(last, optionsIn(part.seal.data, 'text'));
+      return undefined;
+    }
+    case 'tool_call': {
+      const { id: toolCallId, toolName, arguments: input } = part;
+      const written: LanguageModelV4ToolCallPart = { type: 'tool-call', toolCallId, toolName, input };
+      return withOptions(written, optionsIn(part.seal?.data, 'call'));
+    }
+  }
+}
+
+function withOptions<Part extends { providerOptions?: SharedV4ProviderOptions }>(
+  part: Part,
+  options: SharedV4ProviderOptions | undefined,
+): Part {
+  if (options !== undefined) part.providerOptions = options;
+  return part;
+}

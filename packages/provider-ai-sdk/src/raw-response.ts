@@ -1,0 +1,46 @@
+import type { RawResponse } from '@cobbler/agent/provider';
+import { fieldsOf } from './fields.ts';
+
+const encoder = new TextEncoder();
+
+/** The name under which the id of a request is looked for; some services have another. */
+export const requestIdHeader = 'x-request-id';
+const otherNames = ['request-id', 'x-amzn-requestid', 'cf-ray'];
+
+/** A response whose request id is found under the one name. */
+export function renamed(raw: RawResponse): RawResponse {
+  const id = () => [requestIdHeader, ...otherNames].map((name) => raw.header(name)).find((value) => value);
+  return {
+    status: raw.status,
+    headerNames: raw.headerNames,
+    header: (name) => (name === requestIdHeader ? id() : raw.header(name)),
+    read: (onChunk) => raw.read(onChunk),
+    close: () => raw.close(),
+  };
+}
+
+/** A response that somebody else has received: its head, and its body as far as it is known. */
+export function plainResponse(
+  status: number,
+  headers: Readonly<Record<string, string | undefined>> = {},
+  body = '',
+): RawResponse {
+  const values = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return renamed({
+    status,
+    headerNames: [...values.keys()],
+    header: (name) => values.get(name),
+    async read(onChunk) {
+      if (body !== '') onChunk(encoder.encode(body));
+    },
+    close() {},
+  });
+}
+
+/** The response that an error of the SDK tells of: models that were made elsewhere give no other. */
+export function answersLike(error: unknown): RawResponse | undefined {
+  const { statusCode, responseHeaders, responseBody, message } = fieldsOf(error);
+  if (typeof statusCode !== 'number' || statusCode < 400) return undefined;
+  const body = typeof responseBody === 'string' && responseBody !== '' ? responseBody : String(message);
+  return plainResponse(statusCode, fieldsOf(responseHeaders) as Record<string, string>, body);
+}

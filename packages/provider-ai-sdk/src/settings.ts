@@ -1,0 +1,93 @@
+import type { Environment, FactoryConfig } from '@cobbler/agent';
+import { AgentError, cleanKey } from '@cobbler/agent';
+import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type { AiSdkOptions } from './create-ai-sdk.ts';
+
+/** What the factories of single services take besides what every provider takes. */
+export interface SendingOptions {
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  readonly transport?: Transport;
+}
+
+/** Where a service is looked for. */
+export interface Service {
+  /** For people. */
+  readonly name: string;
+  /** Beginning of the names of its variables, such as `OPENAI`. */
+  readonly prefix: string;
+  readonly url: string;
+  /** Whether servers at another address need no key. */
+  readonly keylessElsewhere: boolean;
+}
+
+/** Where requests go and with which key. */
+export interface Account {
+  readonly baseURL: string;
+  readonly apiKey: string | undefined;
+  readonly isOfficial: boolean;
+}
+
+/** Headers may take long at another address: a local server loads its model first. */
+const patientHeadersMs = 600_000;
+
+/** Finds key and address in the configuration, else in the environment. */
+export function accountOf(config: FactoryConfig, service: Service): Account {
+  const { prefix, name } = service;
+  const env = config.env ?? processEnvironment();
+  const baseURL = addressOf(config.baseURL ?? env[`${prefix}_BASE_URL`], service);
+  const isOfficial = baseURL === service.url;
+  const apiKey = cleanKey(config.apiKey) ?? cleanKey(env[`${prefix}_API_KEY`]);
+  if (apiKey === undefined && (isOfficial || !service.keylessElsewhere))
+    throw invalid('no_key', `There is no API key for ${name}. Set ${prefix}_API_KEY, or give \`apiKey\`.`);
+  // A header cannot carry anything else, and what refuses it later would name the key.
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw invalid(
+      'bad_key',
+      `The API key for ${name} has a blank, a line break or a letter that no key has.`,
+    );
+  return { baseURL, apiKey, isOfficial };
+}
+
+/** The model that is asked for, by the configuration or the environment. */
+export function modelNameOf(config: FactoryConfig, { prefix }: Service, usual: string): string {
+  const env = config.env ?? processEnvironment();
+  return config.model?.trim() || env[`${prefix}_MODEL`]?.trim() || usual;
+}
+
+/** What a configuration says that is the same for every service. */
+export function sharedOptions(
+  config: FactoryConfig & SendingOptions,
+  { baseURL, apiKey, isOfficial }: Account,
+): Omit<AiSdkOptions, 'model'> {
+  const { maxTokens, temperature, requestTimeout, runtime, retry, transport } = config;
+  return {
+    baseURL,
+    secrets: apiKey === undefined ? [] : [apiKey],
+    timeouts: { ...(!isOfficial && { headersMs: patientHeadersMs }), ...config.timeouts },
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(requestTimeout !== undefined && { requestTimeout }),
+    ...(runtime !== undefined && { runtime }),
+    ...(retry !== undefined && { retry }),
+    ...(transport !== undefined && { transport }),
+  };
+}
+
+function addressOf(given: string | undefined, { url }: Service): string {
+  const address = given?.trim() ?? '';
+  if (address === '') return url;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    throw invalid('bad_url', `The base URL ${JSON.stringify(address)} is not an http or https address.`);
+  return address.replace(/\/+$/, '');
+}
+
+function invalid(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message, provider: 'ai-sdk' });
+}
+
+/** Not every runtime has one. */
+function processEnvironment(): Environment {
+  const { process } = globalThis as { process?: { env?: Environment } };
+  return process?.env ?? {};
+}

@@ -1,0 +1,52 @@
+import type { ProviderTesting } from '@cobbler/agent/testing';
+
+/** What differs from the service's own inverse when the AI SDK stands in between. */
+export interface Between {
+  /** As the agent names itself. */
+  readonly provider: string;
+  /** What the SDK cannot say on top of what the service cannot, each with the reason. */
+  readonly lacks: ProviderTesting['lacks'];
+  /** Cases of the contract, by group and name, that no use of the SDK's interface can pass, each with the reason. */
+  readonly impossible: Readonly<Record<string, string>>;
+}
+
+const arguments16MiB =
+  'arguments: P11 arguments that go on for 16 MiB hold no more memory than the limit allows';
+const gathers =
+  'the SDK gathers the whole text of the arguments for itself, whatever becomes of the pieces it gives';
+
+const callGoesOn = 'blocks: P9 a call that goes on after it was closed is never run';
+const dropsRest = 'the SDK drops what comes for a call that was closed, so that nobody hears of it';
+
+/** `@ai-sdk/anthropic`, the Messages API. */
+export const betweenAnthropic: Between = {
+  provider: 'ai-sdk.anthropic.messages',
+  lacks: { interleaving: 'the SDK writes the calls of a turn behind all of its text, wherever they stood' },
+  impossible: {
+    [arguments16MiB]: gathers,
+    [callGoesOn]: dropsRest,
+    'frames: twenty thousand pings in front of an answer are passed over':
+      'the SDK throws the answer away when its first event is of a kind that it does not know',
+  },
+};
+
+/** `@ai-sdk/openai`, the Responses API. */
+export const betweenResponses: Between = {
+  provider: 'ai-sdk.openai.responses',
+  lacks: {},
+  impossible: { [callGoesOn]: dropsRest },
+};
+
+/** `@ai-sdk/openai`, Chat Completions. */
+export const betweenChat: Between = {
+  provider: 'ai-sdk.openai.chat',
+  lacks: {
+    reasoning:
+      'the SDK does not read `reasoning_content`, in which compatible servers show what a model thinks',
+  },
+  impossible: {
+    [arguments16MiB]: gathers,
+    'arguments: P9 a tool name of any length or characters makes no history that a service refuses':
+      'the SDK drops calls that name no tool, so that nobody hears of them',
+  },
+};

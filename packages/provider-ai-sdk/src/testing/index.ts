@@ -1,0 +1,3 @@
+export { type Between, betweenAnthropic, betweenChat, betweenResponses } from './between.ts';
+export { aiSdkContract } from './contract.ts';
+export { throughAiSdk } from './through.ts';

@@ -1,0 +1,37 @@
+import type { StopReason, Usage } from '@cobbler/agent';
+import type { FaultKind, Json, Out } from '@cobbler/agent/provider';
+
+/** One thing that an answer says, in the kit's words: a call of {@link Out} kept for later. */
+export type Word =
+  | { readonly say: 'text' | 'reasoning' | 'input'; readonly at: string; readonly delta: string }
+  | { readonly say: 'seal'; readonly at: string; readonly data: Json }
+  | { readonly say: 'call'; readonly at: string; readonly id: string; readonly name: string }
+  | { readonly say: 'close'; readonly at: string }
+  | { readonly say: 'usage'; readonly counts: Partial<Usage> }
+  | { readonly say: 'model'; readonly name: string }
+  | { readonly say: 'end'; readonly reason: StopReason; readonly raw?: string | undefined }
+  | { readonly say: 'fail'; readonly kind: FaultKind; readonly message: string };
+
+/** Says a word. */
+export function utter(word: Word, out: Out): void {
+  switch (word.say) {
+    case 'text':
+    case 'reasoning':
+    case 'input':
+      return out[word.say](word.at, word.delta);
+    case 'seal':
+      return out.seal(word.at, word.data);
+    case 'call':
+      return out.call(word.at, word.id, word.name);
+    case 'close':
+      return out.close(word.at);
+    case 'usage':
+      return out.usage(word.counts);
+    case 'model':
+      return out.model(word.name);
+    case 'end':
+      return out.end(word.reason, word.raw);
+    case 'fail':
+      return out.fail(word.kind, word.message);
+  }
+}

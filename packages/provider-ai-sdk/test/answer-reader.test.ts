@@ -1,0 +1,167 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { describe, expect, test } from 'vitest';
+import { AnswerReader } from '../src/answer-reader.ts';
+import { writeTurn } from '../src/prompt.ts';
+import type { Word } from '../src/word.ts';
+
+const usage: LanguageModelV4Usage = {
+  inputTokens: { total: 7, noCache: 4, cacheRead: 2, cacheWrite: 1 },
+  outputTokens: { total: 5, text: 2, reasoning: 3 },
+};
+
+function read(...parts: LanguageModelV4StreamPart[]): readonly Word[] {
+  const reader = new AnswerReader();
+  return parts.flatMap((part) => reader.read(part));
+}
+
+function finish(unified: 'stop' | 'other' | 'interrupted' | 'error' | 'tool-calls', raw?: string) {
+  return { type: 'finish', usage, finishReason: { unified, raw } } as const;
+}
+
+const ends = (words: readonly Word[]) => words.filter(({ say }) => say === 'end');
+
+describe('the end of an answer', () => {
+  test.each([
+    ['interrupted', undefined],
+    ['error', 'error'],
+    ['other', undefined],
+  ] as const)('P1 a finish part that says %s is no end', (unified, raw) => {
+    expect(ends(read(finish(unified, raw)))).toEqual([]);
+  });
+
+  test('P4 a word that nobody knows is an end for an unknown reason', () => {
+    expect(ends(read(finish('other', 'weather')))).toEqual([
+      { say: 'end', reason: 'unknown', raw: 'weather' },
+    ]);
+  });
+
+  test('S0.8 all counts of a usage are told', () => {
+    expect(read(finish('stop', 'end_turn'))[0]).toEqual({
+      say: 'usage',
+      counts: {
+        inputTokens: 7,
+        outputTokens: 5,
+        cacheReadTokens: 2,
+        cacheWriteTokens: 1,
+        reasoningTokens: 3,
+      },
+    });
+  });
+});
+
+describe('blocks', () => {
+  test('a call that comes without its pieces is a call', () => {
+    const words = read({ type: 'tool-call', toolCallId: 'a', toolName: 'put', input: '{"value":1}' });
+    expect(words).toEqual([
+      { say: 'call', at: 'call 0', id: 'a', name: 'put' },
+      { say: 'input', at: 'call 0', delta: '{"value":1}' },
+      { say: 'close', at: 'call 0' },
+    ]);
+  });
+
+  test('a call that the service runs itself is none of ours', () => {
+    expect(
+      read(
+        { type: 'tool-input-start', id: 'a', toolName: 'search', providerExecuted: true },
+        { type: 'tool-input-delta', id: 'a', delta: '{}' },
+        { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '{}', providerExecuted: true },
+      ),
+    ).toEqual([]);
+  });
+
+  test('P12 the signature of a thought told in turns with a text is kept', () => {
+    const signed = {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'signature_delta', signature: 'sig' },
+    };
+    const words = read(
+      { type: 'reasoning-start', id: '0' },
+      { type: 'text-start', id: '1' },
+      { type: 'raw', rawValue: signed },
+    );
+    expect(words.at(-1)).toEqual({
+      say: 'seal',
+      at: 'reasoning 0',
+      data: { of: 'reasoning', options: { anthropic: { signature: 'sig' } } },
+    });
+  });
+
+  test('P12 what is attached to a text comes back with that text', () => {
+    const words = read(
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'So.' },
+      { type: 'text-end', id: 't', providerMetadata: { google: { thoughtSignature: 'abc' } } },
+    );
+    const seal = words.find((word) => word.say === 'seal');
+    const [message] = writeTurn(
+      {
+        side: 'assistant',
+        parts: [
+          { type: 'text', text: 'So.' },
+          { type: 'opaque', seal: { provider: 'ai-sdk.google', data: seal?.data ?? null } },
+        ],
+      },
+      'inside',
+    );
+    expect(message).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'So.', providerOptions: { google: { thoughtSignature: 'abc' } } }],
+    });
+  });
+
+  test('P12 what is attached to a call comes back with that call', () => {
+    const words = read({
+      type: 'tool-call',
+      toolCallId: 'a',
+      toolName: 'put',
+      input: '{}',
+      providerMetadata: { google: { thoughtSignature: 'xyz' } },
+    });
+    const seal = words.find((word) => word.say === 'seal');
+    const [message] = writeTurn(
+      {
+        side: 'assistant',
+        parts: [
+          {
+            type: 'tool_call',
+            id: 'a',
+            toolName: 'put',
+            arguments: {},
+            seal: { provider: 'ai-sdk.google', data: seal?.data ?? null },
+          },
+        ],
+      },
+      'inside',
+    );
+    expect(message).toMatchObject({
+      content: [{ toolCallId: 'a', providerOptions: { google: { thoughtSignature: 'xyz' } } }],
+    });
+  });
+});
+
+describe('failures', () => {
+  const misfit = (value: unknown): LanguageModelV4StreamPart => ({
+    type: 'error',
+    error: { name: 'AI_TypeValidationError', message: 'Type validation failed.', value },
+  });
+
+  test('an event of a kind from the future is passed over', () => {
+    expect(read(misfit({ type: 'message_weather', forecast: 'fair' }))).toEqual([]);
+  });
+
+  test('P1 an event of a known kind that does not fit is a garbled answer', () => {
+    const text = { type: 'content_block_delta', index: 'x', delta: { type: 'text_delta', text: 'lost' } };
+    expect(read(misfit(text))).toMatchObject([{ say: 'fail', kind: 'broken' }]);
+  });
+
+  test.each([
+    [{ statusCode: 529, message: 'Overloaded', type: 'overloaded_error' }, 'busy'],
+    [{ statusCode: 429, message: 'Slow down', type: 'rate_limit_error' }, 'rate_limit'],
+    [{ statusCode: 400, message: 'prompt is too long: 9 tokens' }, 'too_long'],
+    [{ statusCode: 401, message: 'No.' }, 'auth'],
+    [{ message: 'Something.' }, 'agent'],
+  ])('P5 the failure %j is of kind %s', (error, kind) => {
+    expect(read({ type: 'error', error })).toMatchObject([{ say: 'fail', kind }]);
+  });
+});

@@ -1,0 +1,3 @@
+import { putUnderContract } from './under-contract.ts';
+
+putUnderContract('ai-sdk responses');

@@ -1,0 +1,152 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { APICallError } from '@ai-sdk/provider';
+import { AgentError, userMessage } from '@cobbler/agent';
+import { plays, scriptAnswer } from '@cobbler/agent/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+import { describe, expect, test } from 'vitest';
+import { anthropicModel } from '../src/anthropic.ts';
+import { createAiSdk } from '../src/index.ts';
+import { openaiModel } from '../src/openai.ts';
+import { betweenAnthropic, throughAiSdk } from '../src/testing/index.ts';
+import { withService } from './service.ts';
+
+const hello = { messages: [userMessage('Hello.')], tools: [] };
+const usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 2, text: 2, reasoning: undefined },
+};
+
+/** A model that was made elsewhere and tells these parts, or fails. */
+function madeElsewhere(tell: () => readonly LanguageModelV4StreamPart[]): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: 'elsewhere.chat',
+    modelId: 'model-1',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('not asked')),
+    async doStream() {
+      const parts = tell();
+      return {
+        stream: new ReadableStream({
+          start(controller) {
+            for (const part of parts) controller.enqueue(part);
+            controller.close();
+          },
+        }),
+      };
+    },
+  };
+}
+
+const text: readonly LanguageModelV4StreamPart[] = [
+  { type: 'stream-start', warnings: [] },
+  { type: 'text-start', id: 't' },
+  { type: 'text-delta', id: 't', delta: 'Good day.' },
+  { type: 'text-end', id: 't' },
+];
+
+describe('a model that was made elsewhere', () => {
+  test('S3.7 any language model of the SDK is an agent', async () => {
+    const stop: LanguageModelV4StreamPart = {
+      type: 'finish',
+      usage,
+      finishReason: { unified: 'stop', raw: 'stop' },
+    };
+    const agent = createAiSdk({ model: madeElsewhere(() => [...text, stop]) });
+    expect([agent.provider, agent.model]).toEqual(['ai-sdk.elsewhere.chat', 'model-1']);
+    const answer = await agent.run(hello);
+    expect([answer.content, answer.stopReason]).toEqual(['Good day.', 'complete']);
+    expect(answer.usage).toEqual({ inputTokens: 3, outputTokens: 2 });
+  });
+
+  test('P1 a stream without its finish part is no answer', async () => {
+    const agent = createAiSdk({ model: madeElsewhere(() => text), retry: { retries: 0 } });
+    await expect(agent.run(hello)).rejects.toMatchObject({ kind: 'network', code: 'cut' });
+  });
+
+  test('P1 a stream that the SDK calls interrupted is no answer', async () => {
+    const cut: LanguageModelV4StreamPart = {
+      type: 'finish',
+      usage,
+      finishReason: { unified: 'interrupted', raw: undefined },
+    };
+    const agent = createAiSdk({ model: madeElsewhere(() => [...text, cut]), retry: { retries: 0 } });
+    await expect(agent.run(hello)).rejects.toMatchObject({ kind: 'network', code: 'cut' });
+  });
+
+  test('P6 its errors have the kind of their status and the wait that was asked for', async () => {
+    const limited = madeElsewhere(() => {
+      throw new APICallError({
+        message: 'Slow down.',
+        url: 'https://elsewhere.test',
+        requestBodyValues: {},
+        statusCode: 429,
+        responseHeaders: { 'retry-after': '7' },
+        responseBody: '{"error":{"message":"Slow down."}}',
+      });
+    });
+    const agent = createAiSdk({ model: limited, retry: { retries: 0 } });
+    await expect(agent.run(hello)).rejects.toMatchObject({
+      kind: 'rate_limit',
+      status: 429,
+      retryAfterMs: 7000,
+    });
+  });
+
+  test('P3 an abort is prompt though the model does not listen', async () => {
+    const deaf: LanguageModelV4 = {
+      ...madeElsewhere(() => []),
+      doStream: () => new Promise(() => {}),
+    };
+    const abort = new AbortController();
+    const run = createAiSdk({ model: deaf }).run(hello, { signal: abort.signal });
+    abort.abort();
+    await expect(run).rejects.toMatchObject({ kind: 'aborted' });
+  });
+
+  test('what is no model of the SDK is refused with what to give instead', () => {
+    const old = { ...madeElsewhere(() => []), specificationVersion: 'v2' } as unknown as LanguageModelV4;
+    expect(() => createAiSdk({ model: old })).toThrow(/version v2.*Give what a provider/s);
+  });
+});
+
+describe('the two usual services', () => {
+  test.each([
+    ['ANTHROPIC_API_KEY', () => anthropicModel({ env: {} })],
+    ['OPENAI_API_KEY', () => openaiModel({ env: {} })],
+  ])('without a key it says so at once and names %s', (name, make) => {
+    expect(make).toThrow(AgentError);
+    expect(make).toThrow(name);
+  });
+
+  test('S3.7 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL names another', () => {
+    const named = (env: Record<string, string>) =>
+      createAiSdk(anthropicModel({ env: { ANTHROPIC_API_KEY: 'sk-test', ...env } })).model;
+    expect([named({}), named({ ANTHROPIC_MODEL: 'claude-opus-4-6' })]).toEqual([
+      'claude-haiku-4-5',
+      'claude-opus-4-6',
+    ]);
+  });
+
+  test('a compatible server needs no key', () => {
+    expect(createAiSdk(openaiModel({ env: {}, baseURL: 'http://127.0.0.1:11434/v1' })).provider).toBe(
+      'ai-sdk.openai.chat',
+    );
+  });
+
+  test('a model made over the link goes over the transport it is given', async () => {
+    const testing = throughAiSdk(claudeTesting, betweenAnthropic);
+    await withService(testing, [plays(scriptAnswer(['Fine.']))], async ({ url, exchanges }) => {
+      const agent = createAiSdk({
+        model: ({ fetch }) =>
+          createAnthropic({ apiKey: 'sk-own', baseURL: `${url}/v1`, fetch })('claude-haiku-4-5'),
+        secrets: ['sk-own'],
+      });
+      expect((await agent.run(hello)).content).toBe('Fine.');
+      expect(exchanges.map(({ complaint, headers }) => [complaint, headers.get('x-api-key')])).toEqual([
+        [undefined, 'sk-own'],
+      ]);
+    });
+  });
+});

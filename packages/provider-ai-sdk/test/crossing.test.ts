@@ -1,0 +1,52 @@
+import type { RawResponse } from '@cobbler/agent/provider';
+import { describe, expect, test } from 'vitest';
+import { anthropicModel } from '../src/anthropic.ts';
+import { cross } from '../src/crossing.ts';
+import { opener } from '../src/model-source.ts';
+
+const { model } = anthropicModel({ env: {}, apiKey: 'sk-test' });
+const call = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go.' }] }] };
+
+/** A response whose body breaks after these frames. */
+function breaking(frames: string): RawResponse {
+  return {
+    status: 200,
+    headerNames: ['content-type'],
+    header: (name) => (name === 'content-type' ? 'text/event-stream' : undefined),
+    async read(onChunk) {
+      onChunk(new TextEncoder().encode(frames));
+      throw new Error('reset');
+    },
+    close() {},
+  };
+}
+
+const started = `event: message_start
+data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}
+
+`;
+
+describe('crossing', () => {
+  test('P5 a connection that breaks is told as the transport tells it', async () => {
+    const signal = new AbortController().signal;
+    const response = await cross(call, {
+      open: opener(model),
+      transport: async () => breaking(started),
+      signal,
+    });
+    await expect(response.read(() => {})).rejects.toThrow('reset');
+  });
+
+  test('a response that is no answer is given on as it came', async () => {
+    const refused: RawResponse = { ...breaking(''), status: 503 };
+    const signal = new AbortController().signal;
+    const response = await cross(call, { open: opener(model), transport: async () => refused, signal });
+    expect(response.status).toBe(503);
+  });
+
+  test('P5 a connection that never came about is told as the transport tells it', async () => {
+    const signal = new AbortController().signal;
+    const transport = () => Promise.reject(new Error('nothing listens'));
+    await expect(cross(call, { open: opener(model), transport, signal })).rejects.toThrow('nothing listens');
+  });
+});

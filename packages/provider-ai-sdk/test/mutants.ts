@@ -1,0 +1,143 @@
+/** A change that makes the provider wrong. The contract must notice every one of them. */
+export interface Mutant {
+  /** Below the package's folder. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is wrong with it. */
+  readonly why: string;
+  /** Which promises ('P9') or requirements ('S0.16') it breaks. What notices it cites one of them. */
+  readonly breaks: readonly string[];
+  /** What has to notice it: the beginning of the names of contract cases, or a file of unit tests. */
+  readonly by: string;
+}
+
+const reader = 'src/answer-reader.ts';
+const stop = 'src/stop.ts';
+const crossing = 'src/crossing.ts';
+const prompt = 'src/prompt.ts';
+
+export const mutants: readonly Mutant[] = [
+  {
+    file: stop,
+    find: "if (reason.unified === 'interrupted' || reason.unified === 'error') return undefined;",
+    replace: "if (reason.unified === 'error') return undefined;",
+    why: 'an answer that the SDK calls interrupted counts as one',
+    breaks: ['P1'],
+    by: 'ai-sdk anthropic: cuts',
+  },
+  {
+    file: stop,
+    find: "['pause_turn', 'pause'],",
+    replace: '',
+    why: 'a paused answer counts as complete',
+    breaks: ['P4'],
+    by: 'ai-sdk anthropic: answers',
+  },
+  {
+    file: stop,
+    find: "length: 'max_tokens',",
+    replace: "length: 'complete',",
+    why: 'an answer cut at its token limit counts as complete',
+    breaks: ['P4'],
+    by: 'ai-sdk anthropic: answers',
+  },
+  {
+    file: stop,
+    find: "return { unified: noted.get(word) ?? 'other', raw: word };",
+    replace: 'return concluded;',
+    why: 'calls of an answer that ended for an unknown reason are run',
+    breaks: ['P9'],
+    by: 'ai-sdk responses: stops',
+  },
+  {
+    file: stop,
+    find: "...counted('cacheReadTokens', input.cacheRead),\n    ...counted('cacheWriteTokens', input.cacheWrite),",
+    replace:
+      "...counted('cacheReadTokens', input.cacheWrite),\n    ...counted('cacheWriteTokens', input.cacheRead),",
+    why: 'cache reads and cache writes are swapped',
+    breaks: ['S0.8'],
+    by: 'ai-sdk anthropic: usage',
+  },
+  {
+    file: stop,
+    find: "if (typeof plain !== 'number') return undefined;",
+    replace: 'return undefined;',
+    why: 'what an answer that breaks off has cost is not told',
+    breaks: ['P14'],
+    by: 'ai-sdk anthropic: usage',
+  },
+  {
+    file: reader,
+    find: 'if (this.#isOver && !afterEnd.has(part.type)) return [];',
+    replace: '',
+    why: 'what follows the end of an answer is taken for a part of it',
+    breaks: ['P14'],
+    by: 'ai-sdk chat: blocks',
+  },
+  {
+    file: reader,
+    find: "if (block.size === 0) words.push({ say: 'input', at: block.at, delta: part.input });",
+    replace: "words.push({ say: 'input', at: block.at, delta: part.input });",
+    why: 'the arguments of a call are told twice',
+    breaks: [],
+    by: 'ai-sdk anthropic: calls',
+  },
+  {
+    file: reader,
+    find: "if (type !== 'signature_delta' ||",
+    replace: "if (type !== 'signature_deltas' ||",
+    why: 'the signature of a thought told in turns is lost',
+    breaks: ['P12'],
+    by: 'test/answer-reader.test.ts',
+  },
+  {
+    file: 'src/attachments.ts',
+    find: 'thought.texts.push(options);',
+    replace: '',
+    why: 'the id of the message that a thought led to is lost',
+    breaks: ['P12'],
+    by: 'ai-sdk responses: seals',
+  },
+  {
+    file: prompt,
+    find: "return { type: isError ? 'error-text' : 'text', value };",
+    replace: "return { type: 'text', value };",
+    why: 'a failed result looks like a good one',
+    breaks: [],
+    by: 'ai-sdk anthropic: history',
+  },
+  {
+    file: crossing,
+    find: "if (raw.status < 200 || raw.status >= 300 || !isStream(raw.header('content-type'))) {",
+    replace: 'if (raw.status < 200 || raw.status >= 300) {',
+    why: 'a page of a proxy is given to the SDK as an answer',
+    breaks: [],
+    by: 'ai-sdk anthropic: bodies',
+  },
+  {
+    file: crossing,
+    find: 'if (broken !== undefined) throw broken.error;',
+    replace: '',
+    why: 'a connection that breaks is told as a clean end',
+    breaks: ['P5'],
+    by: 'test/crossing.test.ts',
+  },
+  {
+    file: crossing,
+    find: 'onChunk(carry(body.push(bytes) ? [] : [tooLarge]));',
+    replace: 'body.push(bytes);',
+    why: 'bytes that say nothing to the SDK are no sign of life',
+    breaks: ['P2'],
+    by: 'ai-sdk anthropic: waits',
+  },
+  {
+    file: 'src/envelope.ts',
+    find: 'toolChoice: { type: toolChoice },',
+    replace: "toolChoice: { type: 'auto' },",
+    why: 'a closing call may call tools',
+    breaks: [],
+    by: 'ai-sdk anthropic: request',
+  },
+];

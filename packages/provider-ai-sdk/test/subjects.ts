@@ -1,0 +1,56 @@
+import type { AgentContractOptions, ContractCase, ContractSubject } from '@cobbler/agent/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
+import { anthropicModel } from '../src/anthropic.ts';
+import { createAiSdk } from '../src/index.ts';
+import { openaiModel } from '../src/openai.ts';
+import type { Between } from '../src/testing/index.ts';
+import {
+  aiSdkContract,
+  betweenAnthropic,
+  betweenChat,
+  betweenResponses,
+  throughAiSdk,
+} from '../src/testing/index.ts';
+
+/** The SDK's own streams take several times as long as reading the bytes would. */
+const slack = 10;
+
+export const anthropic: ContractSubject = {
+  name: 'ai-sdk anthropic',
+  create: (link) => createAiSdk(anthropicModel({ env: {}, ...link })),
+  testing: throughAiSdk(claudeTesting, betweenAnthropic),
+  slack,
+};
+
+const responses: ContractSubject = {
+  name: 'ai-sdk responses',
+  create: (link) => createAiSdk(openaiModel({ env: {}, api: 'responses', ...link })),
+  testing: throughAiSdk(responsesTesting, betweenResponses),
+  slack,
+};
+
+/** Asked for a model that takes a temperature, as most of the servers that speak it do. */
+const chat: ContractSubject = {
+  name: 'ai-sdk chat',
+  create: (link) => createAiSdk(openaiModel({ env: {}, api: 'chat', model: 'llama3.3', ...link })),
+  testing: throughAiSdk(chatTesting, betweenChat),
+  slack,
+};
+
+/** A model of the SDK under contract. */
+interface AiSdkSubject {
+  readonly name: string;
+  cases(options?: AgentContractOptions): readonly ContractCase[];
+}
+
+function under(subject: ContractSubject, between: Between): AiSdkSubject {
+  return { name: subject.name, cases: (options) => aiSdkContract(subject, between, options) };
+}
+
+/** What the contract and the mutants are run on. */
+export const subjects: readonly AiSdkSubject[] = [
+  under(anthropic, betweenAnthropic),
+  under(responses, betweenResponses),
+  under(chat, betweenChat),
+];
