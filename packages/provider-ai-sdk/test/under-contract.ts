@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 import { subjects } from './subjects.ts';
 
 /** `npm run contract` tries more. */
-const seeds = { count: 15 };
+const seeds = { count: 5 };
 
 /** Runs the contract over the model of this name. Each has a file of its own, so that they run side by side. */
 export function putUnderContract(name: string): void {
