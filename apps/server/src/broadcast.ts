@@ -99,10 +99,18 @@ export class Broadcast {
     this.#schedule();
   }
 
-  /** Events that the log has and nobody showed, because another process wrote them. */
+  /** What the log holds up to here has been seen to, where nothing was shown yet. */
+  begin(seq: number): void {
+    this.#lastSeq ??= seq;
+  }
+
+  /**
+   * Events that the log has and nobody showed, because another process wrote them. Without readers only those after
+   * the last one that was shown, and none if none was.
+   */
   async missed(): Promise<readonly Event[]> {
-    if (this.#readers.size === 0) return [];
     const before = this.#lastSeq;
+    if (before === undefined && this.#readers.size === 0) return [];
     const events = await this.#readLog(before ?? this.#leastThrough(), pageLength);
     return this.#lastSeq === before ? events : [];
   }

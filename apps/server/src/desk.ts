@@ -1,12 +1,13 @@
-import type { Harness, HarnessOptions, RunEvent, SessionStore } from '@cobbler/agent';
-import { AgentError, createHarness, systemRuntime } from '@cobbler/agent';
+import type { HarnessHandler, HarnessOptions, RunEvent, Runner, SessionStore } from '@cobbler/agent';
+import { AgentError, createHarness, isStored, runnerHarness, systemRuntime } from '@cobbler/agent';
 import type { Journal } from './journal.ts';
 import type { ServerLimits } from './limits.ts';
-import type { Accepted } from './live-session.ts';
+import type { Accepted, Conversation } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import type { Meters } from './meters.ts';
 import { Problem } from './problem.ts';
 import { RunSpans } from './run-spans.ts';
+import { sessionExecutor } from './session-work.ts';
 import { sessionsThat } from './shelf.ts';
 
 /** Most sessions without events that are remembered, where the store does not keep such ones. */
@@ -15,10 +16,20 @@ const mostMade = 10_000;
 /** What a session is made with: model, tools, permissions, limits. Never taken from a request. */
 export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
 
+/** Where runs are done that outlive this process. */
+export interface Elsewhere {
+  /** Runs the routine that `sessionWork` makes of the same store and settings. */
+  readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
+  /** Calls back when something was appended to a session, by whatever process. Default: it is looked for. */
+  readonly watch?: (listener: (sessionId: string) => void) => () => void;
+}
+
 /** What the desk of a server needs. */
 export interface DeskOptions {
   readonly store: SessionStore;
   readonly settings: (sessionId: string) => SessionSettings;
+  /** Sees to runs, here or elsewhere. Default: they are done here and end with the process. */
+  readonly elsewhere?: Elsewhere;
   readonly limits: ServerLimits;
   readonly journal: Journal;
   readonly meters: Meters;
@@ -68,7 +79,7 @@ export class Desk {
 
   /** @throws Problem 404 for a session that the store does not have, 503 when too many are in use. */
   async session(id: string): Promise<LiveSession> {
-    if (await this.#has(id)) return this.#open(id);
+    if (await this.#has(id)) return await this.#joined(this.#open(id));
     throw new Problem(404, 'no_session', `There is no session ${id}.`);
   }
 
@@ -85,7 +96,7 @@ export class Desk {
   /** The session of the seed's routes, made when it is first asked for. */
   async always(id: string): Promise<LiveSession> {
     await this.create(id);
-    return this.#open(id);
+    return await this.#joined(this.#open(id));
   }
 
   /** @throws Problem 409 `busy` for a session that runs. */
@@ -104,8 +115,10 @@ export class Desk {
 
   /** Goes on with every session that was cut off. Resolves with those that could be. */
   async resumeInterrupted(): Promise<Accepted[]> {
-    const { store, journal } = this.#options;
+    const { store, journal, elsewhere } = this.#options;
     const resumed: Accepted[] = [];
+    // What is cut off there goes on there.
+    if (elsewhere !== undefined) return resumed;
     for (const { id } of await sessionsThat(store, 'interrupted')) {
       try {
         const accepted = await (await this.session(id)).resume();
@@ -124,10 +137,14 @@ export class Desk {
     this.#mayBegin();
   }
 
-  /** Shows those who watch what other processes wrote into their sessions. */
-  async showOthers(): Promise<void> {
-    for (const session of this.#live.values()) {
-      for (const event of await session.showOthers()) this.#options.onEvent(session.id, event);
+  /** Shows those who watch what other processes wrote into their sessions, or into this one. */
+  async showOthers(sessionId?: string): Promise<void> {
+    const one = sessionId === undefined ? undefined : this.#live.get(sessionId);
+    for (const session of sessionId === undefined ? this.#live.values() : one === undefined ? [] : [one]) {
+      for (const event of await session.showOthers()) {
+        if (event.type === 'user') this.#made.delete(session.id);
+        this.#options.onEvent(session.id, event);
+      }
     }
   }
 
@@ -139,14 +156,16 @@ export class Desk {
   /** Lets runs come to their end, and cancels those that do not within the time. */
   async drain(ms: number): Promise<void> {
     this.#isClosing = true;
-    const running = [...this.#live.values()].flatMap(({ run }) => (run === undefined ? [] : [run]));
+    // Runs that are done elsewhere need not come to their end before this process does.
+    const here = this.#options.elsewhere === undefined ? [...this.#live.values()] : [];
+    const running = here.flatMap(({ run }) => (run === undefined ? [] : [run]));
     let cancel: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       cancel = setTimeout(resolve, ms);
     });
     await Promise.race([Promise.all(running.map((run) => run.result)), late]);
     clearTimeout(cancel);
-    await Promise.all([...this.#live.values()].map((session) => session.close()));
+    await Promise.all(here.map((session) => session.close()));
     this.endStreams();
   }
 
@@ -178,6 +197,11 @@ export class Desk {
     throw new Problem(503, 'stopping', 'The server is about to stop.', { headers: { 'retry-after': '5' } });
   }
 
+  async #joined(session: LiveSession): Promise<LiveSession> {
+    if (this.#options.elsewhere !== undefined) await session.join();
+    return session;
+  }
+
   #open(id: string): LiveSession {
     const known = this.#live.get(id);
     if (known !== undefined) {
@@ -203,23 +227,27 @@ export class Desk {
     this.#live.delete(oldest.id);
   }
 
-  #harness(sessionId: string, publish: (event: RunEvent) => void): Harness {
-    const { store, settings, journal, meters } = this.#options;
+  #harness(sessionId: string, publish: (event: RunEvent) => void): Conversation {
+    const { store, settings, elsewhere, journal, meters } = this.#options;
     const spans = new RunSpans(sessionId);
-    return createHarness({
-      ...settings(sessionId),
-      sessionId,
-      store,
-      handler: {
-        onEvent: (event) => {
-          if (event.type === 'user') this.#made.delete(sessionId);
-          publish(event);
-          this.#options.onEvent(sessionId, event);
-          meters.hear(event);
-          spans.hear(event);
-        },
+    const hear = (event: RunEvent) => {
+      if (event.type === 'user') this.#made.delete(sessionId);
+      publish(event);
+      this.#options.onEvent(sessionId, event);
+    };
+    const handler: HarnessHandler = {
+      onEvent: (event) => {
+        // Runs that may be elsewhere are told by the log alone, so that they are told once and in order.
+        if (elsewhere === undefined || !isStored(event)) hear(event);
+        else void this.showOthers(sessionId).catch(() => undefined);
+        meters.hear(event);
+        spans.hear(event);
       },
-      report: (error) => journal.note('error', 'an event could not be shown', { reason: error.message }),
-    });
+    };
+    const report = (error: AgentError) =>
+      journal.note('error', 'an event could not be shown', { reason: error.message });
+    const mine = { store, sessionId, handler, report };
+    if (elsewhere === undefined) return createHarness({ ...settings(sessionId), ...mine });
+    return runnerHarness({ ...elsewhere, ...mine, executor: sessionExecutor(settings(sessionId), store) });
   }
 }

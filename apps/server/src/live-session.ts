@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Event, Harness, Run, RunEvent, SessionStore, TakeUpOptions, UserPart } from '@cobbler/agent';
-import { isStored } from '@cobbler/agent';
+import { isStored, openSession } from '@cobbler/agent';
 import { Broadcast } from './broadcast.ts';
 import { logPages } from './log-pages.ts';
 import { Problem, problemOf } from './problem.ts';
 import { UsageCount } from './session-usage.ts';
+
+/** A conversation; one whose runs may be elsewhere can follow those that it has not begun. */
+export type Conversation = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
 
 /** A run that was begun, and the event it began with. */
 export interface Accepted {
@@ -32,15 +35,16 @@ export class LiveSession {
   /** When it was last asked for, on a clock that never goes back. */
   usedAt = 0;
   readonly #store: SessionStore;
-  readonly #harness: Harness;
+  readonly #harness: Conversation;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
   #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
   #run: Run | undefined;
+  #showing: Promise<unknown> = Promise.resolve();
 
   /** @param open makes the conversation; it tells every event to the function it is given. */
-  constructor(id: string, store: SessionStore, open: (onEvent: (event: RunEvent) => void) => Harness) {
+  constructor(id: string, store: SessionStore, open: (onEvent: (event: RunEvent) => void) => Conversation) {
     this.id = id;
     this.#store = store;
     this.broadcast = new Broadcast((afterSeq, limit) => store.read(id, afterSeq, limit));
@@ -92,6 +96,14 @@ export class LiveSession {
     return await this.#begun(this.#harness.resume(options));
   }
 
+  /** Follows what another process has under way in it, if runs may be there. */
+  async join(): Promise<void> {
+    if (this.#harness.join === undefined) return;
+    this.broadcast.begin((await openSession(this.#store, this.id)).seq);
+    const joined = this.#run === undefined ? await this.#harness.join() : undefined;
+    if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
+  }
+
   /** False when no run hears it. */
   steer(content: Content): boolean {
     return this.#harness.steer(content);
@@ -110,18 +122,26 @@ export class LiveSession {
   }
 
   /** Shows those who watch what another process wrote, and gives it. */
-  async showOthers(): Promise<readonly Event[]> {
-    // What a run here writes it shows itself.
-    if (this.#run !== undefined) return [];
-    const events = await this.broadcast.missed();
-    if (this.#run !== undefined) return [];
-    for (const event of events) this.#hear(event);
-    return events;
+  showOthers(): Promise<readonly Event[]> {
+    // One after another: two that read the same part of the log would both show it.
+    const shown = this.#showing.then(() => this.#showMissed());
+    this.#showing = shown.catch(() => undefined);
+    return shown;
   }
 
   /** Stops what is under way and lets nobody begin anything more. */
   async close(): Promise<void> {
     await this.#harness.close();
+  }
+
+  async #showMissed(): Promise<readonly Event[]> {
+    // What a run here writes it shows itself.
+    const showsItself = () => this.#run !== undefined && this.#harness.join === undefined;
+    if (showsItself()) return [];
+    const events = await this.broadcast.missed();
+    if (showsItself()) return [];
+    for (const event of events) this.#hear(event);
+    return events;
   }
 
   #hear(event: RunEvent): void {

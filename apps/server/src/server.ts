@@ -4,7 +4,7 @@ import type { SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { ApprovalDesk } from './approval-desk.ts';
 import { Cookies } from './cookie.ts';
-import type { SessionSettings } from './desk.ts';
+import type { Elsewhere, SessionSettings } from './desk.ts';
 import { Desk } from './desk.ts';
 import { Doorkeeper } from './doorkeeper.ts';
 import { eventRoutes, seedRoutes } from './event-routes.ts';
@@ -31,6 +31,8 @@ export interface ServerOptions {
   readonly store: SessionStore;
   /** What a session is made with. Called when it is opened. */
   readonly settings: (sessionId: string) => SessionSettings;
+  /** Sees to runs in a way that outlives this process. Default: they are done here, and gone on with at its next start. */
+  readonly elsewhere?: Elsewhere;
   readonly tokens: TokenBook;
   /** Default 127.0.0.1. */
   readonly host?: string;
@@ -88,6 +90,9 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
   await listen(front, options.port ?? 0, host);
   if (options.resumes ?? true) await desk.resumeInterrupted();
   const stopLooking = lookAround(desk, limits.othersMs);
+  const stopWatching = options.elsewhere?.watch?.(
+    (sessionId) => void desk.showOthers(sessionId).catch(() => undefined),
+  );
   const { port } = front.address() as AddressInfo;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   journal.note('info', 'listening', { url });
@@ -95,6 +100,7 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
   const close = async () => {
     journal.note('info', 'stopping', { running: desk.running });
     stopLooking();
+    stopWatching?.();
     await desk.drain(limits.drainMs);
     streams.close();
     const closed = new Promise<void>((resolve) => front.close(() => resolve()));
@@ -122,6 +128,7 @@ function servicesOf(
   const desk: Desk = new Desk({
     store,
     settings: options.settings,
+    ...(options.elsewhere !== undefined && { elsewhere: options.elsewhere }),
     limits,
     journal,
     meters,

@@ -47,10 +47,12 @@ export { type Advance, type ApprovalAnswer, Run, type RunResult } from './run.ts
 export type { RunRetention } from './run-journal.ts';
 export type * from './runner.ts';
 export { maxResultBytes } from './runner.ts';
-export { type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
+export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
 export { isoTime, type Runtime, systemRuntime } from './runtime.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
-export type { Parent, SessionInfo, SessionStatus } from './session-info.ts';
+export type { Parent, SessionHead, SessionInfo, SessionStatus, Tally } from './session-info.ts';
+export { count, newTally, sessionInfo, titleOf } from './session-info.ts';
+export { foldVersion, snapshotState, snapshotText } from './snapshot.ts';
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
 export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
@@ -68,9 +70,19 @@ export {
 } from './step-attempts.ts';
 export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './stepped-run.ts';
 export {
+  badCursor,
+  checkRetention,
+  checkSessionId,
+  cursorOf,
+  fenced,
+  gap,
   isSessionId,
   type ListOptions,
+  type ListPlace,
+  misplaced,
   type Origin,
+  pageSize,
+  placeOf,
   type Retention,
   type SessionPage,
   type SessionStore,

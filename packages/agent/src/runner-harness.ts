@@ -39,13 +39,22 @@ export interface RunnerHarnessOptions {
   readonly runtime?: Runtime;
 }
 
+/** A harness over a runner. */
+export interface RunnerHarness extends Harness {
+  /**
+   * Follows the run that is under way, wherever it was begun, from here on. Nothing where there is none. From then on
+   * it is this harness's as if it had begun it. Wrapped, because a run that an async function returns is awaited.
+   */
+  join(): Promise<{ readonly run: Run } | undefined>;
+}
+
 /**
  * A conversation whose runs are done by a runner, perhaps in other processes: the harness starts them and tells what
  * the log says. If this process dies they go on; another harness of the same session sees the rest. Text is not shown
  * while it comes, and nothing can be said during a run.
  */
-export function runnerHarness(options: RunnerHarnessOptions): Harness {
-  return new RunnerHarness(options);
+export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {
+  return new FollowingHarness(options);
 }
 
 /** A run that is followed. */
@@ -60,7 +69,7 @@ interface Followed {
   wake: () => void;
 }
 
-class RunnerHarness implements Harness {
+class FollowingHarness implements RunnerHarness {
   readonly sessionId: string;
   readonly capabilities: HarnessCapabilities = {
     tools: true,
@@ -106,7 +115,7 @@ class RunnerHarness implements Harness {
     const sessionId = this.#runtime.id();
     const fork = { from: this.sessionId, to: sessionId, ...(upToSeq !== undefined && { upToSeq }) };
     await forkSession(this.#options.store, fork, this.#runtime);
-    return new RunnerHarness({ ...this.#options, sessionId });
+    return new FollowingHarness({ ...this.#options, sessionId });
   }
 
   async close(): Promise<void> {
@@ -122,37 +131,56 @@ class RunnerHarness implements Harness {
     if (this.#current !== undefined) return refusedRun(ids, refusal('busy'), this.#runtime);
     if (signal?.aborted)
       return refusedRun(ids, errorOf('cancelled', undefined) ?? refusal('closed'), this.#runtime);
-    const held: HeldRun = new HeldRun(ids, {
-      cancel: () => this.#cancel(followed),
-      steer: () => false,
-      answer: () => false,
-    });
+    const followed = this.#hold(runId, work);
+    const onAbort = () => void this.#cancel(followed);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    void this.#see(followed).finally(() => signal?.removeEventListener('abort', onAbort));
+    return followed.held.run;
+  }
+
+  async join(): Promise<{ readonly run: Run } | undefined> {
+    const { store, runner } = this.#options;
+    if (this.#mine !== undefined || this.#isClosed) return this.#mine;
+    const { seq, runId, finished } = await openSession(store, this.sessionId);
+    if (seq === 0 || finished !== undefined) return undefined;
+    const { state } = await runner.status(runId);
+    // Of a run that the runner gave up nothing more will come.
+    const isUnderWay = state === 'queued' || state === 'running';
+    if (this.#mine !== undefined || this.#isClosed || !isUnderWay) return this.#mine;
+    const followed = this.#hold(runId, { sessionId: this.sessionId }, seq);
+    void this.#see(followed, { isBegun: true });
+    return followed.held;
+  }
+
+  get #mine(): { readonly run: Run } | undefined {
+    return this.#current?.held;
+  }
+
+  #hold(runId: string, work: SessionWork, seq = 0): Followed {
+    const held: HeldRun = new HeldRun(
+      { id: runId, sessionId: this.sessionId },
+      { cancel: () => this.#cancel(followed), steer: () => false, answer: () => false },
+    );
     const followed: Followed = {
       held,
       runId,
       work,
-      seq: 0,
+      seq,
       wantsCancel: false,
       isOver: false,
       wake: () => {},
     };
     this.#current = followed;
     this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId });
-    const onAbort = () => void this.#cancel(followed);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    void this.#see(followed).finally(() => signal?.removeEventListener('abort', onAbort));
-    return held.run;
+    return followed;
   }
 
-  /** Starts a run and tells what becomes of it, to its end. Never rejects. */
-  async #see(followed: Followed): Promise<void> {
-    const { held, runId, work } = followed;
+  /** Starts a run, unless it has begun, and tells what becomes of it, to its end. Never rejects. */
+  async #see(followed: Followed, { isBegun = false } = {}): Promise<void> {
+    const { held } = followed;
     const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
     try {
-      followed.seq = await lastSeq(this.#options.store, this.sessionId);
-      const key = `session:${this.sessionId}`;
-      await this.#options.runner.start(work as unknown as Json, { runId, key, whenBusy: 'reject' });
-      if (followed.wantsCancel) await this.#options.runner.cancel(runId);
+      if (!isBegun) await this.#begin(followed);
       await this.#follow(followed);
     } catch (thrown) {
       const error = AgentError.from(thrown);
@@ -162,6 +190,15 @@ class RunnerHarness implements Harness {
       stopWatching?.();
       this.#over(followed);
     }
+  }
+
+  async #begin(followed: Followed): Promise<void> {
+    const { runner, store } = this.#options;
+    const { runId, work } = followed;
+    followed.seq = (await openSession(store, this.sessionId)).seq;
+    const key = `session:${this.sessionId}`;
+    await runner.start(work as unknown as Json, { runId, key, whenBusy: 'reject' });
+    if (followed.wantsCancel) await runner.cancel(runId);
   }
 
   async #follow(followed: Followed): Promise<void> {
@@ -235,10 +272,6 @@ class RunnerHarness implements Harness {
       };
     });
   }
-}
-
-async function lastSeq(store: Store, sessionId: string): Promise<number> {
-  return (await openSession(store, sessionId)).seq;
 }
 
 /** The runner says that a run is over, and the log that it is not. */

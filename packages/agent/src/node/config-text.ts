@@ -2,6 +2,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { isObject } from '../json.ts';
 import type { FileConfig, LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
+import { mcpProblem } from './mcp-setting.ts';
 
 /** Reads YAML and checks every setting in it. Throws as `loadConfig` does. */
 export function readConfig(text: string, path: string): LoadedConfig {
@@ -78,6 +79,7 @@ const settings: Readonly<Record<keyof FileConfig, Check>> = {
   compactAbove: count,
   spillAbove: count,
   keepSessions: yesOrNo,
+  mcp: mcpProblem,
 };
 
 function table(check: Check, otherwise: string): Check {

@@ -2,7 +2,15 @@ export { childEnvironment } from './child-environment.ts';
 export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
 export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
-export type { FileConfig, LoadedConfig } from './loaded-config.ts';
+export type {
+  FileConfig,
+  LoadedConfig,
+  McpAddress,
+  McpProgram,
+  McpServerConfig,
+  McpServerLimits,
+} from './loaded-config.ts';
+export { isMcpName } from './mcp-setting.ts';
 export { type ReapedOrphans, reapOrphans, recordProcesses } from './orphans.ts';
 export { OutputCapture } from './output-capture.ts';
 export type { ProcessEntry } from './process-table.ts';

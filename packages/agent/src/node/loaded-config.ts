@@ -2,6 +2,41 @@ import type { AgentConfig } from '../config.ts';
 import { AgentError } from '../errors.ts';
 import type { Price } from '../limits.ts';
 
+/** How a server of the Model Context Protocol is reached, and what it may do. */
+export type McpServerConfig = McpServerLimits & (McpProgram | McpAddress);
+
+/** A program that is started and spoken to over its standard input and output. */
+export interface McpProgram {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** What it is given besides harmless variables; `${NAME}` stands for a variable of our own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the folder that is worked in. */
+  readonly cwd?: string;
+}
+
+/** A server that is there already, spoken to over streamable HTTP. */
+export interface McpAddress {
+  readonly url: string;
+  /** `${NAME}` stands for a variable of our own environment. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface McpServerLimits {
+  /** Only these tools, by the names that the server gives them. */
+  readonly tools?: readonly string[];
+  /** What a tool does to the world, by the name that the server gives it; `once` for those not named. */
+  readonly effects?: Readonly<Record<string, 'read' | 'idempotent' | 'once'>>;
+  /** Believe what the server says about its tools' effects. Default false. */
+  readonly trustHints?: boolean;
+  /** Most time until it is ready, in milliseconds. Default 30,000. */
+  readonly connectTimeout?: number;
+  /** Most time of one call, in milliseconds. Default 120,000. */
+  readonly callTimeout?: number;
+  /** Kept in the configuration, but not used. Default false. */
+  readonly disabled?: boolean;
+}
+
 /** The settings of `config.yaml`: which model, and what the command line would otherwise be told each time. */
 export interface FileConfig extends AgentConfig {
   /** Keys by provider; `apiKey` alone belongs to `provider`. */
@@ -17,6 +52,8 @@ export interface FileConfig extends AgentConfig {
   readonly spillAbove?: number;
   /** Whether the command line keeps sessions. Default true. */
   readonly keepSessions?: boolean;
+  /** Servers of the Model Context Protocol whose tools the model may call, by name. */
+  readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }
 
 /** What was read, and from where. */

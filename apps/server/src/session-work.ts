@@ -1,0 +1,18 @@
+import type { Routine, SessionStore } from '@cobbler/agent';
+import { Executor, sessionRoutine } from '@cobbler/agent';
+import type { SessionSettings } from './desk.ts';
+
+/** The executor of a session, with the ways of a harness: tools one after another, the first that fails stops its batch. */
+export function sessionExecutor(settings: SessionSettings, store: SessionStore): Executor {
+  return new Executor({
+    ...settings,
+    store,
+    toolErrors: settings.toolErrors ?? 'stop-batch',
+    toolScheduling: settings.toolScheduling ?? 'sequential',
+  });
+}
+
+/** What a runner has to run so that servers can hand their runs to it: of the same store and settings as theirs. */
+export function sessionWork(store: SessionStore, settings: (sessionId: string) => SessionSettings): Routine {
+  return sessionRoutine({ store, executor: (sessionId) => sessionExecutor(settings(sessionId), store) });
+}

@@ -1,0 +1,72 @@
+import { isObject } from '../json.ts';
+
+type Check = (value: unknown) => string | undefined;
+
+/**
+ * Whether a server may be called so: 1 to 32 letters, digits, `-`, and `_` between them one at a time, so that the
+ * name ends where `__` begins in the name of a tool.
+ */
+export function isMcpName(name: string): boolean {
+  return name.length <= 32 && /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/.test(name);
+}
+
+/** What is wrong with the setting `mcp`, in words, or nothing. Never a value: that may be a key. */
+export function mcpProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return 'must name servers, each with a command or a url';
+  for (const [name, server] of Object.entries(value)) {
+    const problem = isMcpName(name)
+      ? serverProblem(server)
+      : 'has a name that is not 1 to 32 letters, digits and "-", with single "_" between them';
+    if (problem !== undefined) return `entry "${name}" ${problem}`;
+  }
+  return undefined;
+}
+
+function serverProblem(server: unknown): string | undefined {
+  if (!isObject(server)) return 'must have a command or a url';
+  const given = ['command', 'url'].filter((name) => server[name] !== undefined);
+  const [kind] = given;
+  if (kind === undefined || given.length > 1) return 'must have either a command or a url';
+  const checks = { ...limits, ...(kind === 'url' ? address : program) };
+  for (const [name, value] of Object.entries(server)) {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+    if (check === undefined)
+      return `has an unknown field "${name}". Known: ${Object.keys(checks).join(', ')}`;
+    const problem = check(value);
+    if (problem !== undefined) return `has "${name}", which ${problem}`;
+  }
+  return undefined;
+}
+
+const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be text');
+const texts: Check = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+    ? undefined
+    : 'must be a list of texts; a number or true needs quotes';
+const named: Check = (value) =>
+  isObject(value) && Object.values(value).every((item) => typeof item === 'string')
+    ? undefined
+    : 'must hold names and texts; a number or true needs quotes';
+const time: Check = (value) =>
+  Number.isInteger(value) && Number(value) > 0 ? undefined : 'must be a whole number of milliseconds';
+const yesOrNo: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
+const effects: Check = (value) =>
+  isObject(value) &&
+  Object.values(value).every((item) => ['read', 'idempotent', 'once'].includes(String(item)))
+    ? undefined
+    : 'must name tools, each with read, idempotent or once';
+const url: Check = (value) =>
+  typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value)
+    ? undefined
+    : 'must be an http or https address';
+
+const limits: Readonly<Record<string, Check>> = {
+  tools: texts,
+  effects,
+  trustHints: yesOrNo,
+  connectTimeout: time,
+  callTimeout: time,
+  disabled: yesOrNo,
+};
+const program: Readonly<Record<string, Check>> = { command: text, args: texts, env: named, cwd: text };
+const address: Readonly<Record<string, Check>> = { url, headers: named };
