@@ -52,8 +52,8 @@ export { isoTime, type Runtime, systemRuntime } from './runtime.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
 export type { Parent, SessionHead, SessionInfo, SessionStatus, Tally } from './session-info.ts';
 export { count, newTally, sessionInfo, titleOf } from './session-info.ts';
-export { foldVersion, snapshotState, snapshotText } from './snapshot.ts';
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
+export { foldVersion, snapshotState, snapshotText } from './snapshot.ts';
 export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
 export {

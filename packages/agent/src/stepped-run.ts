@@ -44,6 +44,9 @@ type Place = { over: boolean; waiting: Json[] };
 
 const defaultSettings: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 1_200_000 };
 
+/** Whoever is asked may be out of reach for some minutes. */
+const asking: StepSettings = { retry: { retries: 8, firstMs: 1000 }, timeoutMs: 60_000 };
+
 /** The name under which the decision about an approval is signalled. */
 export function approvalSignal(approvalId: string): string {
   return `approval/${approvalId}`;
@@ -100,10 +103,11 @@ async function decisions(
 ): Promise<Answers> {
   if (ask !== undefined) {
     for (const request of waiting) {
-      await steps.run(`ask/${request.approvalId}`, async (call) => {
+      const asks = async (call: StepCall) => {
         await ask(request, call);
         return null;
-      });
+      };
+      await steps.run(`ask/${request.approvalId}`, asks, asking);
     }
   }
   const answers: Answers[number][] = [];

@@ -26,13 +26,16 @@ const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 
 export async function turn(kit: Kit, work: TurnWork, steps: Steps): Promise<TurnEnd> {
   const admitted = await admit(kit, work, steps);
   if (!admitted.ok) return refuse(kit, work, steps, admitted);
-  const text = await answer(kit, work, steps, admitted.timeZone);
+  const text = await answer(kit, work, steps, admitted);
   const delivered = await deliver(kit, steps, { chatId: work.chatId, name: 'reply', markdown: text.said });
   await finish(kit, work, steps, text);
   return { answered: text.isAnswer, delivered };
 }
 
-type Admitted = { ok: true; timeZone: string } | { ok: false; first: boolean; waitMs: number };
+/** When the turn was taken up, and where the person is: the same for all its requests. */
+type Moment = { readonly now: number; readonly timeZone: string };
+
+type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
 
 async function admit(kit: Kit, work: TurnWork, steps: Steps): Promise<Admitted> {
   const { chats, messages, rateLimit, runtime, timeZone } = kit;
@@ -45,7 +48,7 @@ async function admit(kit: Kit, work: TurnWork, steps: Steps): Promise<Admitted> 
       await messages.add({ id: messageId, chatId, role: 'user', content: text, createdAt: isoTime(sentAt) });
       await chats.setRun(chatId, steps.runId);
       const chat = await chats.get(chatId);
-      return { ok: true, timeZone: chat.timeZone ?? timeZone };
+      return { ok: true, timeZone: chat.timeZone ?? timeZone, now: runtime.now() };
     },
     keeping,
   );
@@ -70,10 +73,10 @@ interface Said {
   readonly isAnswer: boolean;
 }
 
-async function answer(kit: Kit, work: TurnWork, steps: Steps, timeZone: string): Promise<Said> {
+async function answer(kit: Kit, work: TurnWork, steps: Steps, moment: Moment): Promise<Said> {
   const endCompany = keepCompany(kit, steps, work.chatId);
   try {
-    const result = await think(kit, work, steps, timeZone);
+    const result = await think(kit, work, steps, moment);
     const text = result.text.trim();
     if (text !== '' && answering.has(result.status)) return { said: text, isAnswer: true };
     if (result.error !== undefined) kit.report(result.error, `turn ${steps.runId}`);
@@ -90,9 +93,9 @@ async function answer(kit: Kit, work: TurnWork, steps: Steps, timeZone: string):
 /** Ends after which the last text is what the model wanted to say, or as much of it as it could. */
 const answering: ReadonlySet<RunResult['status']> = new Set(['complete', 'max_tokens', 'refusal', 'limit']);
 
-async function think(kit: Kit, work: TurnWork, steps: Steps, timeZone: string): Promise<RunResult> {
+async function think(kit: Kit, work: TurnWork, steps: Steps, moment: Moment): Promise<RunResult> {
   const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = kit;
-  const { chatId, sentAt } = work;
+  const { chatId } = work;
   const memories = await recalled(kit, work, steps);
   const executor = new Executor({
     agent,
@@ -101,7 +104,7 @@ async function think(kit: Kit, work: TurnWork, steps: Steps, timeZone: string): 
     store: turns,
     runtime,
     approvalMs,
-    system: systemPrompt({ persona, tools, memories, now: sentAt, timeZone }),
+    system: systemPrompt({ persona, tools, memories, ...moment }),
     limits: { toolCalls, turns: toolCalls + 2 },
     onLimit: 'finalize',
     toolErrors: 'continue',

@@ -11,10 +11,12 @@ import { createAssistant } from '../src/assistant.ts';
 import { sqlChats } from '../src/chat-store.ts';
 import { sqlEvents } from '../src/event-store.ts';
 import type { AssistantOptions } from '../src/kit.ts';
+import { lexicalEmbedder } from '../src/memory/lexical-embedder.ts';
 import type { MemoryChannel } from '../src/memory-channel.ts';
 import { memoryChannel } from '../src/memory-channel.ts';
 import { sqlMessages } from '../src/message-store.ts';
 import { sqlOutbox } from '../src/outbox.ts';
+import { sqliteMemory } from '../src/sqlite/sqlite-memory.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
 
 /** An assistant of real parts in a file, with a model that says what is laid down, and without time of its own. */
@@ -49,6 +51,7 @@ export function stage(script: readonly ScriptStep[], rest: Partial<AssistantOpti
     chats: sqlChats(sql),
     outbox: sqlOutbox(sql),
     turns: sqlEvents(sql),
+    memory: sqliteMemory({ sql, embedder: lexicalEmbedder() }),
     runner: () => runner,
     report: (error, where) => reports.push(`${where}: ${error.message}`),
     ...rest,

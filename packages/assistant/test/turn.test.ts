@@ -1,4 +1,4 @@
-import { defineTool } from '@cobbler/agent';
+import { defineTool, systemRuntime } from '@cobbler/agent';
 import type { ScriptStep } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
 import { stage } from './stage.ts';
@@ -45,7 +45,8 @@ describe('S3.1 one turn', () => {
   });
 
   it('S3.9 tells who it is, which tools there are, and the time in the zone of the person', async () => {
-    const { ask, agent } = stage(['One.', 'Two.']);
+    const runtime = { ...systemRuntime, now: () => Date.UTC(2026, 10, 22, 9, 30) };
+    const { ask, agent } = stage(['One.', 'Two.'], { runtime });
     await ask('Hello.');
     await ask('/timezone Asia/Kolkata');
     await ask('Again.');

@@ -1,0 +1,55 @@
+import { AgentError } from '@cobbler/agent';
+import { describe, expect, it } from 'vitest';
+import { stage } from './stage.ts';
+
+const rule = { remember: { threshold: { messages: 2 }, keep: 1 } };
+
+describe('what a chat remembers', () => {
+  it('S3.12 S3.13 older messages become memories, and the one that fits stands in the next prompt', async () => {
+    const script = ['Nice.', 'Rex is well then.', 'The dog of the user is called Rex.', 'His name is Rex.'];
+    const { ask, say, runner, agent, options } = stage(script, rule);
+    await ask('My dog is called Rex.');
+    const second = await say('He is well.');
+    await runner.result(second);
+    await runner.result(`${second}-remember`);
+    expect(await options.memory?.list('7')).toMatchObject([{ text: 'The dog of the user is called Rex.' }]);
+    await ask('/new');
+    await ask('What is my dog called?');
+    const system = agent.requests.at(-1)?.system ?? [];
+    expect(system).toHaveLength(4);
+    expect(system[2]).toContain('- The dog of the user is called Rex.');
+    // What changes comes last, so that the beginning stays in the provider's cache.
+    expect(system.slice(0, 2)).toEqual(agent.requests[0]?.system?.slice(0, 2));
+  });
+
+  it('S3.13 a memory that fails keeps no reply waiting', async () => {
+    const broken = {
+      add: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
+      search: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
+      list: async () => [],
+      forget: async () => 0,
+    };
+    const { ask, texts, reports } = stage(['One.', 'Two.', 'facts'], { ...rule, memory: broken });
+    await ask('First.');
+    await ask('Second.');
+    expect(texts()).toEqual(['One.', 'Two.']);
+    expect(reports.join()).toContain('no index');
+  });
+
+  it('/memory shows what is remembered, /forget takes it', async () => {
+    const { ask, tap, texts, options } = stage([], {});
+    await options.memory?.add([
+      { id: 'm1', chatId: '7', text: 'Likes tea.', createdAt: '2026-11-22T09:00:00.000Z' },
+    ]);
+    await options.memory?.add([
+      { id: 'm1', chatId: '8', text: 'Likes coffee.', createdAt: '2026-11-22T09:00:00.000Z' },
+    ]);
+    await ask('/memory');
+    expect(texts()[0]).toContain('Likes tea.');
+    expect(texts()[0]).not.toContain('coffee');
+    await ask('/forget');
+    await tap('forget:yes');
+    expect(await options.memory?.list('7')).toEqual([]);
+    expect(await options.memory?.list('8')).toHaveLength(1);
+  });
+});
