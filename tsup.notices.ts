@@ -28,13 +28,40 @@ function foldersOf(files: readonly string[]): string[] {
 }
 
 function noticesOf(folders: readonly string[]): string {
-  const notes = folders.map((folder) => {
-    const manifest: { name: string; version: string; license: string } = JSON.parse(
-      readFileSync(join(folder, 'package.json'), 'utf8'),
-    );
-    const texts = globSync('{LICEN[CS]E,COPYING,NOTICE}*', { cwd: folder }).sort();
-    const terms = texts.map((name) => readFileSync(join(folder, name), 'utf8').trim());
-    return `${manifest.name} ${manifest.version} (${manifest.license})\n\n${terms.join('\n\n')}`;
+  const packages = folders.map(termsOf);
+  const notes = packages.map((one) => {
+    const { name, version, license, terms } = one;
+    const text = [terms, ...(isWhole(one) ? [] : [termsOfAnother(one, packages)])].join('\n\n').trim();
+    return `${name} ${version} (${license})\n\n${text}`;
   });
   return `${notes.sort().join(`\n\n${'='.repeat(80)}\n\n`)}\n`;
+}
+
+interface Terms {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** Empty when the package comes without. */
+  readonly terms: string;
+}
+
+function termsOf(folder: string): Terms {
+  const manifest: Omit<Terms, 'terms'> = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { name, version, license } = manifest;
+  const texts = globSync('{LICEN[CS]E,COPYING,NOTICE}*', { cwd: folder }).sort();
+  const terms = texts.map((text) => readFileSync(join(folder, text), 'utf8').trim()).join('\n\n');
+  return { name, version, license, terms };
+}
+
+/** Shorter than any terms that say something: such a file only points to another place. */
+function isWhole({ terms }: Terms): boolean {
+  return terms.length >= 500;
+}
+
+/** Who publishes several packages from one place sometimes leaves the terms out of one of them. */
+function termsOfAnother({ name, license }: Terms, packages: readonly Terms[]): string {
+  const same = packages.filter((one) => one.license === license && isWhole(one));
+  const scope = /^@[^/]+\//.exec(name)?.[0];
+  const sibling = same.find((one) => scope !== undefined && one.name.startsWith(scope));
+  return (sibling ?? same[0])?.terms ?? '';
 }

@@ -1,15 +1,19 @@
 // Kills runs before and after every write to their store and lets another process go on, and checks that nothing
 // committed is lost and no tool runs twice that must not; then the same for a routine on the SQLite runner, of which
-// no recorded step may run again:
+// no recorded step may run again. With the word assistant it is the assistant of this machine that is killed, around
+// its writes and in the middle of its calls of Telegram: each time there is one reply, or one that is flagged:
 //
 //   npm run crash                             20 random runs, each killed at all of its points
 //   npm run crash -- --runs 100 --from 21     others
 //   npm run crash -- --again 5                kills the process that goes on too, at every fifth point of its own
+//   npm run crash -- assistant                kills the assistant at each of its moments; --again as above
 import { parseArgs } from 'node:util';
+import { drillAssistantCrashes } from '../apps/cli/test/assistant-crash-drill.ts';
 import { drillCrashes } from '../packages/agent/test/crash-drill.ts';
 import { drillRunnerCrashes } from '../packages/agent/test/runner-crash-drill.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     runs: { type: 'string', default: '20' },
     from: { type: 'string', default: '1' },
@@ -20,6 +24,10 @@ const { values } = parseArgs({
 const from = whole('from', values.from);
 const runs = whole('runs', values.runs);
 const again = values.again === undefined ? undefined : Math.max(1, whole('again', values.again));
+if (positionals.includes('assistant')) {
+  await crashAssistant();
+  process.exit();
+}
 let points = 0;
 let kills = 0;
 let unknown = 0;
@@ -40,6 +48,16 @@ process.stdout.write(
   `A routine with ${steps.points} points: ${steps.kills} processes killed, each run came to its end; ` +
     `${steps.repeated} steps ran again with their keys, none that was recorded.\n`,
 );
+
+async function crashAssistant(): Promise<void> {
+  const found = await drillAssistantCrashes(again === undefined ? {} : { again });
+  process.stdout.write(
+    `A conversation with ${found.moments} moments and ${found.calls} calls of Telegram, ${found.conversations} times: ` +
+      `${found.kills} processes killed, each time one reply or one that is flagged (${found.maybeReplies} replies and ` +
+      `${found.maybeQuestions} questions maybe sent), each message kept once, the tool ran once in ${found.toolRuns} ` +
+      'and never twice.\n',
+  );
+}
 
 function whole(name: string, text: string): number {
   const value = Number(text);

@@ -1,5 +1,5 @@
 import type { Event, Pricing, Tool } from '@cobbler/agent';
-import { costOf } from '@cobbler/agent';
+import { costOf, isoTime } from '@cobbler/agent';
 import type { EventStore } from './event-store.ts';
 
 interface Entry {
@@ -60,12 +60,13 @@ export async function* auditOf(
   turns: Pick<EventStore, 'sessions' | 'read'>,
   options: AuditOptions = {},
 ): AsyncGenerator<AuditEntry> {
-  const { chatId, since = Number.NEGATIVE_INFINITY } = options;
+  const { chatId, since } = options;
+  const first = since === undefined ? '' : isoTime(since);
   for (const sessionId of await turns.sessions()) {
     const turn = turnIn(sessionId);
     if (turn === undefined || (chatId !== undefined && turn.chatId !== chatId)) continue;
     for (const entry of entriesOf(await turns.read(sessionId), turn, options))
-      if (Date.parse(entry.time) >= since) yield entry;
+      if (entry.time >= first) yield entry;
   }
 }
 

@@ -19,6 +19,13 @@ export { type EmbedderParts, embedderFrom } from './memory/embedder-from.ts';
 export { type HttpEmbedderOptions, httpEmbedder } from './memory/http-embedder.ts';
 export { lexicalEmbedder } from './memory/lexical-embedder.ts';
 export type { Memory, MemoryIndex, Recall, Recalled } from './memory/memory-index.ts';
+export { type RecallOptions, recallFor } from './memory/recall.ts';
+export {
+  type Remembered,
+  type RememberOptions,
+  type RememberThreshold,
+  remember,
+} from './memory/remember.ts';
 export { type MemoryChannel, type MemoryChannelOptions, memoryChannel } from './memory-channel.ts';
 export { sqlMessages } from './message-store.ts';
 export {
@@ -29,6 +36,7 @@ export {
   type OutboxState,
   sqlOutbox,
 } from './outbox.ts';
+export { type Migration, migrations, migrationText } from './schema.ts';
 export type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from './sql.ts';
 export { defaultPersona, isTimeZone, systemPrompt, zonedTime } from './system-prompt.ts';
 export { turnSession } from './turn.ts';

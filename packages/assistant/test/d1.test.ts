@@ -3,6 +3,7 @@ import { sqlChats } from '../src/chat-store.ts';
 import { vectorizeMemory } from '../src/cloudflare/vectorize-memory.ts';
 import { sqlMessages } from '../src/message-store.ts';
 import { sqlOutbox } from '../src/outbox.ts';
+import { sqliteMemory } from '../src/sqlite/sqlite-memory.ts';
 import { chatStoreContract } from '../src/testing/chat-store-contract.ts';
 import { fakeVectorize } from '../src/testing/fake-vectorize.ts';
 import { memoryContract } from '../src/testing/memory-contract.ts';
@@ -37,7 +38,12 @@ describe('S3.12 memories in D1 and Vectorize', () => {
   );
 });
 
-describe('turns in D1', () => {
+// These take a while, and are run where workers are tested.
+describe.runIf(process.env['COBBLER_D1'] === 'all')('S3.12 memories in D1 alone', () => {
+  contractSuite(memoryContract(d1.subject((sql, { embedder }) => sqliteMemory({ sql, embedder }))));
+});
+
+describe.runIf(process.env['COBBLER_D1'] === 'all')('turns in D1', () => {
   const begin = async () => {
     const sql = await d1.sql();
     await empty(sql);

@@ -114,7 +114,7 @@ export class D1Place {
 /** All rows but those that the schema begins with. */
 export async function empty(sql: Sql): Promise<void> {
   const { rows } = await sql.run(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name <> 'counters'",
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'memory_words_%' AND name <> 'counters'",
   );
   await sql.batch(rows.map(({ name }) => ({ text: `DELETE FROM ${String(name)}` })));
 }

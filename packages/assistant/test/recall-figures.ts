@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vectorizeMemory } from '../src/cloudflare/vectorize-memory.ts';
-import { embedderFrom } from '../src/memory/embedder-from.ts';
 import type { Embedder } from '../src/memory/embedder.ts';
+import { embedderFrom } from '../src/memory/embedder-from.ts';
 import { lexicalEmbedder } from '../src/memory/lexical-embedder.ts';
 import type { MemoryIndex } from '../src/memory/memory-index.ts';
 import { recallFor } from '../src/memory/recall.ts';
@@ -41,7 +41,9 @@ const wordShare = 0.4;
  */
 export function meaningEmbedder(): Embedder {
   const meaningOf = new Map(
-    synonyms.flatMap((group, at) => group.flatMap((word) => contentWords(word).map(({ stem }) => [stem, at]))),
+    synonyms.flatMap((group, at) =>
+      group.flatMap((word) => contentWords(word).map(({ stem }) => [stem, at])),
+    ),
   ) as ReadonlyMap<string, number>;
   const vectorOf = (text: string) => {
     const vector = new Float32Array(meanings);

@@ -7,6 +7,12 @@ const sql = sqliteSql({ file });
 const messages = sqlMessages(sql);
 for (let index = 0; index < Number(count); index += 1) {
   const id = `child-${index}`;
-  await messages.add({ id, chatId: 'chat', role: 'user', content: id, createdAt: '2026-01-01T00:00:00.000Z' });
+  await messages.add({
+    id,
+    chatId: 'chat',
+    role: 'user',
+    content: id,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  });
 }
 sql.close();

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextMoment } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sqlMessages } from '../src/message-store.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
@@ -40,7 +41,9 @@ describe('the file of an assistant', () => {
     const bytes = readFileSync(file);
     bytes.fill(0x5a, 0, 200);
     writeFileSync(file, bytes);
-    expect(() => sqliteSql({ file })).toThrow(expect.objectContaining({ kind: 'invalid', code: 'store_damaged' }));
+    expect(() => sqliteSql({ file })).toThrow(
+      expect.objectContaining({ kind: 'invalid', code: 'store_damaged' }),
+    );
     expect(readFileSync(file).equals(bytes)).toBe(true);
   });
 
@@ -76,7 +79,9 @@ describe('the file of an assistant', () => {
   it('a place that cannot be is named', () => {
     writeFileSync(join(folder, 'plain'), '');
     file = join(folder, 'plain', 'a.db');
-    expect(() => sqliteSql({ file })).toThrow(expect.objectContaining({ kind: 'invalid', code: 'store_unreachable' }));
+    expect(() => sqliteSql({ file })).toThrow(
+      expect.objectContaining({ kind: 'invalid', code: 'store_unreachable' }),
+    );
   });
 
   it('after it was closed everything says so', async () => {
@@ -117,7 +122,11 @@ describe('statements', () => {
     const child = spawn(process.execPath, [...conditions, program, file, '150'], { stdio: 'inherit' });
     const ended = once(child, 'exit');
     let own = 0;
-    while (child.exitCode === null) await messages.add(message(`own-${own++}`));
+    for (; child.exitCode === null; own += 1) {
+      await messages.add(message(`own-${own}`));
+      // Nothing above waits for anything, and somebody has to hear that the other process has ended.
+      await nextMoment();
+    }
     expect(await ended).toEqual([0, null]);
     const { rows } = await sql.run("SELECT count(*) AS n, sum(id LIKE 'child%') AS theirs FROM messages");
     expect(rows).toEqual([{ n: own + 150, theirs: 150 }]);

@@ -156,6 +156,8 @@ class RunnerOnWorkflows implements CloudflareRunner {
       await this.#workflow.create({ id, params: { runId } });
     } catch (error) {
       if (!says(error, 'already_exists')) throw engineRefused(runId, error);
+      // Whoever asks again may know that it lies there: a local engine goes on only when it is woken.
+      await wake(this.#workflow, this.#runtime, runId);
     }
   }
 

@@ -1,5 +1,12 @@
-export { type SqliteMemoryOptions as D1MemoryOptions, sqliteMemory as d1Memory } from '../sqlite/sqlite-memory.ts';
-export { type CloudflareRunner, type CloudflareRunnerOptions, cloudflareRunner } from './cloudflare-runner.ts';
+export {
+  type SqliteMemoryOptions as D1MemoryOptions,
+  sqliteMemory as d1Memory,
+} from '../sqlite/sqlite-memory.ts';
+export {
+  type CloudflareRunner,
+  type CloudflareRunnerOptions,
+  cloudflareRunner,
+} from './cloudflare-runner.ts';
 export { type D1, type D1Answer, type D1Statement, d1Sql } from './d1-sql.ts';
 export type { Vectorize, VectorizeEntry, VectorizeMatches, VectorizeQuery } from './vectorize.ts';
 export { type VectorizeMemoryOptions, vectorizeMemory } from './vectorize-memory.ts';

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cobbler/agent';
-import { systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { Embedder } from '../memory/embedder.ts';
 import type { MemoryIndex, Recalled } from '../memory/memory-index.ts';
 import type { KeptMemory } from '../memory/memory-table.ts';
@@ -43,7 +43,7 @@ const patienceMs = 15 * 60_000;
  * Whatever Vectorize answers, only memories of the chat are given: their texts come from D1, by the chat.
  */
 export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
-  const parts: Parts = { runtime: systemRuntime, ...options };
+  const parts: Parts = { runtime: systemRuntime, ...options, index: speaking(options.index) };
   const { index, sql } = parts;
   return {
     async add(memories, { signal } = {}) {
@@ -75,6 +75,25 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
       ]);
       return deleted?.changes ?? 0;
     },
+  };
+}
+
+/** What fails in Vectorize fails as an AgentError. It may pass: wrong sizes are found before anything is sent. */
+function speaking(index: Vectorize): Vectorize {
+  const told = async <Value>(call: Promise<Value>): Promise<Value> => {
+    try {
+      return await call;
+    } catch (thrown) {
+      const { message } = AgentError.from(thrown);
+      const what = `Vectorize failed: ${message}`;
+      throw new AgentError({ kind: 'agent', code: 'vectorize', message: what, retryable: true });
+    }
+  };
+  return {
+    upsert: (vectors) => told(index.upsert(vectors)),
+    query: (vector, options) => told(index.query(vector, options)),
+    getByIds: (ids) => told(index.getByIds(ids)),
+    deleteByIds: (ids) => told(index.deleteByIds(ids)),
   };
 }
 
@@ -174,7 +193,8 @@ async function settle(parts: Parts, chatId: string): Promise<void> {
     const late = some.filter(({ givenAt }, at) => !isThere(at) && runtime.now() - givenAt > patienceMs);
     if (late.length > 0) await give(parts, chatId, late);
     const settled = some.filter((_, at) => isThere(at)).map(({ memory }) => memory.key);
-    const keysOf = (keys: readonly number[]) => `key IN (SELECT value FROM json_each('${JSON.stringify(keys)}'))`;
+    const keysOf = (keys: readonly number[]) =>
+      `key IN (SELECT value FROM json_each('${JSON.stringify(keys)}'))`;
     await sql.batch([
       { text: `DELETE FROM fresh_vectors WHERE ${keysOf(settled)}` },
       {

@@ -139,6 +139,9 @@ export class WorkflowSteps implements Steps {
   ): Promise<Kept> {
     const { runtime } = this.#options;
     const { runId, signal } = this;
+    // Once a cancel has been told of, no step begins.
+    await this.#check();
+    signal.throwIfAborted();
     const counted = (call: StepCall) => this.#counted(perform, call);
     try {
       const text = await attemptStep({ runtime, runId, name, perform: counted, settings, signal });

@@ -12,8 +12,8 @@ const partShare = 0.5;
 
 /**
  * An embedder without a model or a network. It knows words, not meaning: texts are alike when they share content
- * words, forms of one word, or parts of words ("Katze" and "Katzenfutter"). A question in entirely other words finds
- * nothing. Use the embeddings of a provider where meaning counts.
+ * words, forms of one word, or words that begin alike for most of their length. A question in entirely other words
+ * finds nothing. Use the embeddings of a provider where meaning counts.
  */
 export function lexicalEmbedder(): Embedder {
   return {
@@ -26,7 +26,8 @@ export function lexicalEmbedder(): Embedder {
 
 function vectorOf(text: string): Float32Array {
   const weights = new Map<string, number>();
-  for (const { stem, weight } of contentWords(text)) weights.set(stem, Math.max(weights.get(stem) ?? 0, weight));
+  for (const { stem, weight } of contentWords(text))
+    weights.set(stem, Math.max(weights.get(stem) ?? 0, weight));
   const vector = new Float32Array(dimensions);
   for (const [stem, weight] of weights) {
     add(vector, `=${stem}`, weight);

@@ -93,11 +93,7 @@ async function begunAt(memory: MemoryIndex, chatId: string, first: string) {
 
 function named(
   facts: readonly string[],
-  {
-    chatId,
-    first,
-    last,
-  }: { readonly chatId: string; readonly first: ChatMessage; readonly last: string },
+  { chatId, first, last }: { readonly chatId: string; readonly first: ChatMessage; readonly last: string },
 ): Memory[] {
   const { createdAt } = first;
   return facts.map((text, at) => ({ id: `${range(first.id, last)}${at}`, chatId, text, createdAt }));

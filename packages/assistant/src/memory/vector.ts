@@ -50,7 +50,8 @@ export async function embedded(
     (vector) => vector.length !== embedder.dimensions || !vector.every((value) => Number.isFinite(value)),
   );
   if (vectors.length === texts.length && wrong === undefined) return vectors;
-  const found = wrong === undefined ? `${vectors.length} vectors` : 'a vector of another size, or not of numbers';
+  const found =
+    wrong === undefined ? `${vectors.length} vectors` : 'a vector of another size, or not of numbers';
   const message = `The embedder ${embedder.name} gave ${found}; expected were ${texts.length} vectors of ${embedder.dimensions} numbers.`;
   throw new AgentError({ kind: 'agent', code: 'embedding', message });
 }

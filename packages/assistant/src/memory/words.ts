@@ -58,7 +58,11 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 
 /** The words of a text, lower case and without accents. Of scripts without spaces, every two characters. */
 export function wordsOf(text: string): string[] {
-  const plain = text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase().replaceAll('ß', 'ss');
+  const plain = text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss');
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((run) => (unspaced.test(run) ? pairsOf(run) : [run]));
 }
 

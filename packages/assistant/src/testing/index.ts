@@ -5,6 +5,7 @@ export type {
   SeenMessage,
 } from './channel-contract/stand.ts';
 export { channelContract } from './channel-contract.ts';
+export { chatStoreContract } from './chat-store-contract.ts';
 export type { FakeActions } from './fake-telegram/actions.ts';
 export type { FakeCall } from './fake-telegram/bot-api.ts';
 export type { FakeMessage } from './fake-telegram/chats.ts';
@@ -15,3 +16,8 @@ export type { FakePerson, PersonOrId } from './fake-telegram/people.ts';
 export { serveTelegram } from './fake-telegram/serve.ts';
 export type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
 export { type FakeTelegram, type FakeTelegramOptions, fakeTelegram } from './fake-telegram.ts';
+export { type FakeVectorize, type FakeVectorizeOptions, fakeVectorize } from './fake-vectorize.ts';
+export { memoryContract } from './memory-contract.ts';
+export { messageStoreContract } from './message-store-contract.ts';
+export { outboxContract } from './outbox-contract.ts';
+export type { Means, Place, PlaceSubject } from './place.ts';

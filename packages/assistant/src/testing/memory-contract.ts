@@ -102,7 +102,7 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
   }),
   the('add', 'remembering again changes nothing', async ({ store, again }) => {
     await store.add(known);
-    await store.add([memory('volvo', 'Something else.'), ...known]);
+    await store.add([...known, memory('volvo', 'Something else.')]);
     expectSame(await store.list('chat'), known, 'the list');
     expectSame(await (await again()).list('chat'), known, 'the list in another life');
     expectSame(idsOf(await store.search('chat', 'Volvo')), ['volvo'], 'what is found');

@@ -77,6 +77,7 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
   the('chats', 'one chat never sees the messages of another', async ({ store }) => {
     await fill(store, 3, 'one', 'a');
     const other = await fill(store, 3, 'two', 'b');
+    expectSame(await store.recent('one', 9, 'b3'), [], 'what is recent up to a later message of the other');
     await store.startFresh('one');
     await store.summarised('one', 'b3');
     await store.summarised('one', 'a3');
@@ -110,7 +111,7 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
     const { store } = scene;
     const ids = await fill(store, 10);
     await store.summarised('chat', 'm6');
-    for (const late of ['m3', 'm6', 'gone']) await store.summarised('chat', late);
+    for (const late of ['m6', 'm3', 'gone']) await store.summarised('chat', late);
     expectSame(idsOf(await store.unsummarised('chat', 2, 99)), ids.slice(6, 8), 'what is left');
     await store.summarised('chat', 'm7');
     const other = await scene.again();
@@ -124,7 +125,7 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
     expectSame(await store.forget('chat'), 5, 'how many there were');
     expectSame(await store.forget('chat'), 0, 'how many there were then');
     expectSame(await allOf(store), [], 'what is there');
-    const ids = await fill(store, 2);
+    const ids = await fill(store, 5);
     expectSame(idsOf(await store.recent('chat', 9)), ids, 'what is recent');
     expectSame(idsOf(await store.unsummarised('chat', 0, 9)), ids, 'what is not summarised');
   }),
