@@ -13,7 +13,7 @@
 // a promise is proven by none. How to add one: docs/testing.md.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bench, placesIn } from './mutants/bench.mjs';
@@ -54,8 +54,8 @@ async function main() {
 }
 
 function packagesWithMutants() {
-  return readdirSync(join(root, 'packages'))
-    .map((name) => join('packages', name))
+  return ['packages', 'apps']
+    .flatMap((group) => readdirSync(join(root, group)).map((name) => join(group, name)))
     .filter((folder) => existsSync(join(root, folder, 'test/mutants.ts')));
 }
 
@@ -66,15 +66,15 @@ async function mutantsOf(folders) {
   for (const folder of folders) {
     const path = join(resolve(root, folder), 'test/mutants.ts');
     const table = await import(pathToFileURL(path).href);
-    const home = relative(join(root, 'packages'), resolve(root, folder));
-    mutants.push(...table.mutants.map((mutant) => ({ ...mutant, home })));
+    const home = basename(resolve(root, folder));
+    mutants.push(...table.mutants.map((mutant) => ({ ...mutant, folder, home })));
     promises.push(...(table.promises ?? []));
   }
   return { mutants, promises };
 }
 
 function isInPlace(mutant) {
-  const path = join(root, 'packages', mutant.home, mutant.file);
+  const path = join(resolve(root, mutant.folder), mutant.file);
   return existsSync(path) && placesIn(readFileSync(path, 'utf8'), mutant) === 1;
 }
 

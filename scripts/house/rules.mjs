@@ -62,7 +62,8 @@ function* declaredDependencies({ sources }, { bundled }) {
     };
     for (const { specifier, line, external } of imports) {
       const name = external ?? packageOf(specifier);
-      if (!name || name === 'node:' || name === owner.name || name in declared) continue;
+      // What a runtime brings along ends with a colon.
+      if (!name || name.endsWith(':') || name === owner.name || name in declared) continue;
       yield {
         path,
         line,
@@ -183,6 +184,20 @@ function* runsAnywhere(project, { runsAnywhere: { package: name, entries, depend
 }
 
 /** @type {Rule} */
+function* portable(project, { portable: { files, neverReaches, dependencies } }) {
+  const mend = 'The turn is the same on every machine: take it as one of its parts.';
+  for (const start of files) {
+    for (const way of reach(project, start, (link) => (link.anywhere ? [link.anywhere] : []))) {
+      const { external, specifier = '', files: targets = [] } = way.at(-1)?.via ?? {};
+      const isBound = targets.some((file) => neverReaches.some((folder) => file.startsWith(folder)));
+      if (!isBound && (!external || dependencies.includes(external))) continue;
+      const what = `${posix.basename(start)} reaches ${specifier}${through(way)}`;
+      yield { ...place(way), rule: 'portable', what, mend };
+    }
+  }
+}
+
+/** @type {Rule} */
 function* testingEntries(project, { testingEntries: { entry, neverReach } }) {
   for (const target of project.packages) {
     const start = entryFile(target, entry);
@@ -258,6 +273,7 @@ export const RULES = [
   fileLength,
   fileNames,
   runsAnywhere,
+  portable,
   testingEntries,
   effects,
   vendorNames,

@@ -108,6 +108,7 @@ function resolve(project, source, specifier) {
     return file ? { files: [file], anywhere: file } : { files: [] };
   }
   if (specifier.startsWith('node:') || BUILT_IN.has(specifier)) return { files: [], external: 'node:' };
+  if (specifier.startsWith('cloudflare:')) return { files: [], external: 'cloudflare:' };
   return { files: [], external: specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/') };
 }
 

@@ -192,6 +192,30 @@ describe('entries', () => {
     expect(found({ [`${AGENT}/index.ts`]: "import 'yaml';" })).toEqual([`${AGENT}/index.ts:1 runs anywhere`]);
   });
 
+  test('S3 a turn that reaches a channel, a database or Node is named', () => {
+    const folder = 'packages/assistant/src';
+    const rules = found({
+      [`${folder}/turn.ts`]: "import type { Kit } from './kit.ts';\nimport 'grammy';\nexport type K = Kit;",
+      [`${folder}/kit.ts`]: [
+        "import type { Sql } from './cloudflare/d1-sql.ts';",
+        "import './telegram/api.ts';",
+        "import './sqlite/sqlite-sql.ts';",
+        "import 'nanoid';",
+        'export type Kit = Sql;',
+      ].join('\n'),
+      [`${folder}/cloudflare/d1-sql.ts`]: 'export type Sql = string;',
+      [`${folder}/telegram/api.ts`]: 'export {};',
+      [`${folder}/sqlite/sqlite-sql.ts`]: "import 'node:sqlite';",
+    }).filter((line) => line.endsWith('portable'));
+    expect(rules).toEqual([
+      `${folder}/kit.ts:1 portable`,
+      `${folder}/kit.ts:2 portable`,
+      `${folder}/kit.ts:3 portable`,
+      `${folder}/sqlite/sqlite-sql.ts:1 portable`,
+      `${folder}/turn.ts:2 portable`,
+    ]);
+  });
+
   test('the Node transport behind #transport does not count outside of Node', () => {
     expect(
       found({

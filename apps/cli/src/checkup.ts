@@ -3,6 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
 import { findInstructions } from './instructions.ts';
 import type { Io } from './io.ts';
+import { checkMcp } from './mcp-check.ts';
 import { checkPrograms } from './programs.ts';
 import { providerEntry } from './providers.ts';
 import { screenFor } from './screen.ts';
@@ -42,6 +43,7 @@ export async function checkSetup(
   }
   checks.push(...checkConfig(settings), checkKey(settings, io), checkModel(settings), checkAddress(settings));
   checks.push(...checkFolder(io), checkTerminal(io), ...(await checkPrograms(io.env)));
+  checks.push(...(await checkMcp(settings, io)));
   return { checks, settings };
 }
 

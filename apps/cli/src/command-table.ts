@@ -43,15 +43,66 @@ const serveGroups: readonly OptionGroup[] = [
     })),
 ];
 
-/** What is the same for all sessions of an editor, which says itself where it works. */
-const acpGroups: readonly OptionGroup[] = [
+/** What is the same for all sessions of a program that hands out work, such as an editor. */
+const programGroups = (without: RegExp): readonly OptionGroup[] => [
   ...taskGroups
     .filter(({ title }) => title !== 'Output')
-    .map(({ title, options }) => ({
-      title,
-      options: options.filter(({ flags }) => !/--(attach|dir|backend) /.test(flags)),
-    })),
+    .map(({ title, options }) => ({ title, options: options.filter(({ flags }) => !without.test(flags)) })),
   { title: 'Session', options: [{ flags: '--no-session', text: 'keep no sessions' }] },
+];
+
+/** Of the bot and of the chat at this terminal. */
+const assistantGroups: readonly OptionGroup[] = [
+  {
+    title: 'Assistant',
+    options: [
+      { flags: '--local', text: 'chat here; scripted without -m' },
+      {
+        flags: '-m, --model <name>',
+        text: 'default: ANTHROPIC_MODEL, or claude-haiku-4-5',
+        completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
+      },
+      { flags: '--base-url <url>', text: 'another server' },
+      {
+        flags: '--api <name>',
+        text: 'responses or chat',
+        completes: ['responses', 'chat'],
+      },
+      { flags: '--tools <list>', text: 'these, with commas (default none)' },
+      { flags: '-C, --dir <folder>', text: 'the folder that tools work in', completes: 'folder' },
+      { flags: '--persona <file>', text: 'who it is and how it speaks', completes: 'file' },
+      {
+        flags: '--time-zone <name>',
+        text: 'default: that of this machine',
+      },
+      { flags: '--embedder <name>', text: 'openai[:MODEL] or URL#MODEL' },
+      { flags: '--embedder-floor <n>', text: 'cosine below which texts are strangers' },
+      { flags: '--keep-days <n>', text: 'keep logs and what was sent (default 30)' },
+    ],
+  },
+  {
+    title: 'Telegram',
+    options: [
+      { flags: '--webhook', text: 'be sent updates instead of fetching them' },
+      { flags: '--port <n>', text: 'default 8787; 0 for any free one' },
+      { flags: '--host <address>', text: 'default 127.0.0.1' },
+      { flags: '--path <path>', text: 'default /telegram' },
+      { flags: '--api-root <url>', text: 'a Bot API server of your own' },
+      {
+        flags: '--log-level <level>',
+        text: 'debug shows messages',
+        completes: ['debug', 'info', 'warn', 'error'],
+      },
+    ],
+  },
+  {
+    title: 'With audit and outbox',
+    options: [
+      { flags: '--chat <id>', text: 'audit: only this chat' },
+      { flags: '--since <time>', text: 'audit: only the last 2d, 12h or 30m' },
+      { flags: '--json', text: 'one JSON object per line' },
+    ],
+  },
 ];
 
 const serverUrl: OptionRow = {
@@ -103,8 +154,9 @@ export const commands: readonly CommandRow[] = [
     operands: '[id] [prompt...]',
     text: 'go on with a session, after a crash too, or with another prompt',
     about: [
-      'Without an id it is the last session of this folder; the beginning of an id is enough. It works in the folder',
-      'and with the model that the session was begun with, unless told otherwise. Permissions are those given now.',
+      'Without an id you choose among the last sessions of this folder; without a terminal it is the last one. The',
+      'beginning of an id is enough. It works in the folder and with the model that the session was begun with, unless',
+      'told otherwise. Permissions are those given now.',
       'A tool that was running at the crash runs again only if that changes nothing.',
     ],
     groups: taskGroups,
@@ -232,7 +284,40 @@ export const commands: readonly CommandRow[] = [
       'is that of the editor, which asks before edits and commands; model, tools and limits are those given here.',
       'How to set it up: docs/editors.md.',
     ],
-    groups: acpGroups,
+    // An editor says itself where it works.
+    groups: programGroups(/--(attach|dir|backend) /),
+  },
+  {
+    name: 'mcp',
+    operands: '',
+    text: 'be a tool of other agents: Claude Code, Codex, Cursor and others',
+    about: [
+      'A program starts it and speaks with it in the Model Context Protocol, over standard input and output. It can',
+      'hand over a task, see how it stands, answer approvals, steer and stop. To use MCP servers yourself: --mcp.',
+      'How to set it up: docs/mcp.md.',
+    ],
+    groups: programGroups(/--(attach|backend) /),
+  },
+  {
+    name: 'assistant',
+    operands: '[action] [url]',
+    text: 'a Telegram bot with memory; --local to try it here, without a key',
+    about: [
+      'cobbler assistant --local           chat here with a script; its memory is real',
+      'cobbler assistant                   be the bot until Ctrl-C; a restart goes on',
+      'cobbler assistant set-webhook URL   be sent updates; delete-webhook ends it',
+      'cobbler assistant status            the bot and what is under way',
+      'cobbler assistant audit             what models and tools did, and who allowed it',
+      'cobbler assistant outbox            what may have been sent, was given up, or waits',
+      'TELEGRAM_BOT_TOKEN            from @BotFather',
+      'TELEGRAM_ALLOWED_USERS        numbers of people, with commas; none: nobody is heard',
+      'TELEGRAM_WEBHOOK_SECRET       made and kept when there is none',
+      'COBBLER_ASSISTANT_TIME_ZONE   as --time-zone',
+      'COBBLER_EMBEDDER_API_KEY      for --embedder URL#MODEL',
+      'ANTHROPIC_MODEL and the keys as elsewhere. See docs/assistant.md',
+    ],
+    groups: assistantGroups,
+    words: ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'],
   },
   {
     name: 'approve',
@@ -282,6 +367,8 @@ export const commands: readonly CommandRow[] = [
       'doctor',
       'serve',
       'acp',
+      'mcp',
+      'assistant',
       'approve',
       'deny',
       'completion',

@@ -22,15 +22,8 @@ async function main(io: Io): Promise<number> {
   const { parseCommandLine } = await import('./command-line.ts');
   const { command, operands, options } = parseCommandLine(io.args);
   switch (command) {
-    case 'resume': {
-      const [id, ...words] = operands;
-      const session = id === undefined ? { continue: true } : { session: id };
-      return await (await import('./commands/run.ts')).run(
-        words,
-        { ...options, ...session, resumes: true },
-        io,
-      );
-    }
+    case 'resume':
+      return await (await import('./commands/resume.ts')).resume(operands, options, io);
     case 'chat':
       return await (await import('./commands/chat.ts')).chat(operands, options, io);
     case 'sessions':
@@ -53,6 +46,10 @@ async function main(io: Io): Promise<number> {
       return await (await import('./commands/serve.ts')).serve(options, io);
     case 'acp':
       return await (await import('./commands/acp.ts')).acp(options, io);
+    case 'mcp':
+      return await (await import('./commands/mcp.ts')).mcp(options, io);
+    case 'assistant':
+      return await (await import('./commands/assistant.ts')).assistant(operands, options, io);
     case 'approve':
     case 'deny': {
       const decision = command === 'approve' ? 'allow' : 'deny';

@@ -19,6 +19,8 @@ export interface RunFlags {
   readonly contextFiles: boolean;
   /** Names of tools; none at all for an empty list. */
   readonly tools?: readonly string[];
+  /** MCP servers besides those of the configuration: NAME=COMMAND or URL. */
+  readonly mcp: readonly string[];
   readonly mode: PermissionMode;
   readonly allow: readonly string[];
   readonly maxTurns?: number;
@@ -68,6 +70,7 @@ export function readRunFlags(raw: Raw): RunFlags {
     ...optional('appendSystem', text(raw['appendSystem'])),
     contextFiles: raw['contextFiles'] !== false,
     ...optional('tools', readTools(text(raw['tools']))),
+    mcp: texts(raw['mcp']),
     mode: readMode(raw),
     allow: texts(raw['allow']),
     ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),

@@ -51,6 +51,11 @@ export const taskGroups: readonly OptionGroup[] = [
       { flags: '--append-system <text>', text: 'add this text, or @FILE, to the instructions' },
       { flags: '--no-context-files', text: 'do not read AGENTS.md or CLAUDE.md' },
       { flags: '--tools <list>', text: 'only these tools, separated by commas; none for none' },
+      {
+        flags: '--mcp <server>',
+        text: 'also the tools of an MCP server: NAME=COMMAND or URL; repeatable',
+        repeats: true,
+      },
     ],
   },
   {

@@ -37,6 +37,10 @@ const heavy = [
   'provider-openai/',
   '@agentclientprotocol/sdk',
   'acp/',
+  'grammy',
+  '@ai-sdk/anthropic',
+  'provider-ai-sdk/',
+  'assistant/',
   'agent/testing/',
   'agent/cassette/',
   'commands/demo.ts',
@@ -70,11 +74,11 @@ describe('where nothing else is installed', () => {
 
 describe('what a start loads', () => {
   test.each([[['--version']], [['--help']], [['run', '-h']]])(
-    '%j: two dozen kilobytes and no package',
+    '%j: 26 kilobytes and no package',
     async (args) => {
       const { code, files, parts, builtins } = await cli.run(args);
       expect(code).toBe(0);
-      expect(bytesOf(files)).toBeLessThan(24_000);
+      expect(bytesOf(files)).toBeLessThan(26_000);
       expect([...parts].filter((part) => !/^[a-z-]+\.ts$|^commands\/help\.ts$/.test(part))).toEqual([]);
       expect(
         [...builtins].filter((name) =>
@@ -88,7 +92,7 @@ describe('what a start loads', () => {
     const { parts, files, builtins } = await cli.run(['hello'], await claude());
     expect(of(parts, 'commands/run.ts', 'agent/executor.ts', 'tools/', '@anthropic-ai/sdk')).toHaveLength(4);
     expect(of(parts, ...heavy)).toEqual([]);
-    expect(bytesOf(files)).toBeLessThan(470_000);
+    expect(bytesOf(files)).toBeLessThan(500_000);
     expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);
   });
 
@@ -128,6 +132,17 @@ test('an editor: the protocol, and no terminal', patience, async () => {
     'acp/',
   ]);
 });
+
+test(
+  'the assistant: its memory, and neither Telegram nor a provider where a script answers',
+  patience,
+  async () => {
+    const { code, stderr, parts } = await cli.run(['assistant', '--local']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('scripted model')]);
+    const names = ['assistant/', 'assistant/sqlite/', 'grammy', '@ai-sdk/anthropic', '@anthropic-ai/sdk'];
+    expect(of(parts, ...names)).toEqual(['assistant/', 'assistant/sqlite/']);
+  },
+);
 
 describe('what Node compiled', () => {
   test('is kept for the next start, in a folder that is nobody else’s', async () => {

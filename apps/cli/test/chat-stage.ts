@@ -77,7 +77,7 @@ function localHost(options: StageOptions, io: FakeIo, folder: string, permission
     permission,
     choose: async () => asked,
     models: [{ name: 'other', text: 'another one' }],
-    tools: options.tools ?? [],
+    tools: () => options.tools ?? [],
     system: [],
     context: {},
     limits: { turns: 20 },

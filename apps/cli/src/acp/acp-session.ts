@@ -57,6 +57,7 @@ export class AcpSession {
       handler: { onEvent: (event) => this.#hear(event) },
       onLost: report,
       onBack: () => undefined,
+      onNews: report,
       onTrouble: report,
     });
   }

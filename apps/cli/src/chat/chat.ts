@@ -136,6 +136,7 @@ export class Chat {
         const words = `${visible(message)} The chat goes on without being kept.`;
         this.#page.lines([this.#parts.style.yellow(words)]);
       },
+      onNews: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
       onLost: () => {
         this.#link = 'reconnecting…';
         this.#draw();

@@ -22,6 +22,8 @@ export interface ChatEar {
   readonly handler: HarnessHandler;
   onLost(reason: string): void;
   onBack(events: number): void;
+  /** Something that has to be known and changes nothing of this conversation. */
+  onNews(line: string): void;
   /** What happens is not kept any more. */
   onTrouble(message: string): void;
 }

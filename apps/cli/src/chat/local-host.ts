@@ -43,7 +43,8 @@ export interface LocalPlan {
   /** Makes another model the one that is asked. */
   readonly choose: (name: string) => Promise<AskedModel>;
   readonly models: readonly ModelChoice[];
-  readonly tools: readonly Tool[];
+  /** What a conversation that begins now may use. */
+  readonly tools: () => readonly Tool[];
   readonly system: readonly string[];
   readonly context: ContextPolicy;
   readonly permission: Permission;
@@ -62,6 +63,7 @@ export class LocalHost implements ChatHost {
   readonly #undo: UndoBook;
   #asked: AskedModel;
   #onTrouble: (message: string) => void = () => undefined;
+  #onNews: (line: string) => void = () => undefined;
 
   constructor(plan: LocalPlan) {
     this.#plan = plan;
@@ -106,13 +108,13 @@ export class LocalHost implements ChatHost {
   }
 
   get known(): readonly Tool[] {
-    return this.#plan.tools;
+    return this.#plan.tools();
   }
 
   get local(): LocalParts {
     const { tools, permission, models, folder, io, choose } = this.#plan;
     return {
-      tools,
+      tools: tools(),
       permission,
       undo: this.#undo,
       models: () => models,
@@ -127,6 +129,7 @@ export class LocalHost implements ChatHost {
     const { tools, system, context, permission, limits, allowUnpriced } = this.#plan;
     const { agent, pricing } = this.#asked;
     this.#onTrouble = ear.onTrouble;
+    this.#onNews = ear.onNews;
     const options: HarnessOptions = {
       agent,
       pricing,
@@ -134,7 +137,7 @@ export class LocalHost implements ChatHost {
       context,
       limits,
       allowUnpriced,
-      tools: this.#undo.watched(tools),
+      tools: this.#undo.watched(tools()),
       gate: permission.gate,
       attended: true,
       store: this.#store,
@@ -144,6 +147,11 @@ export class LocalHost implements ChatHost {
       ...(sessionId !== undefined && { sessionId }),
     };
     return createHarness(options);
+  }
+
+  /** Tells whoever hears the conversation that was opened last. */
+  tell(line: string): void {
+    this.#onNews(line);
   }
 
   adopt(harness: Harness, from: string): void {

@@ -1,6 +1,8 @@
 import { delimiter, dirname } from 'node:path';
 import { AgentError, memoryBlobs } from '@cobbler/agent';
+import type { FileConfig } from '@cobbler/agent/node';
 import { workspaceTools } from '@cobbler/tools';
+import { recordChildren } from '../backend.ts';
 import { Chat } from '../chat/chat.ts';
 import type { ChatHost } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';
@@ -9,9 +11,11 @@ import { PromptHistory } from '../chat/prompt-history.ts';
 import { RemoteHost } from '../chat/remote-host.ts';
 import { contextPlan, contextPolicy } from '../context-plan.ts';
 import { newDemoProject } from '../demo-project.ts';
+import { visible } from '../escape.ts';
 import { workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
+import { openMcp } from '../mcp-servers.ts';
 import { permissionIn } from '../permission-plan.ts';
 import { readPrompt } from '../prompt-input.ts';
 import type { RunFlags } from '../run-flags.ts';
@@ -19,6 +23,7 @@ import { readRunFlags } from '../run-flags.ts';
 import { screenFor } from '../screen.ts';
 import { serverAccess } from '../server-access.ts';
 import { chooseSession, flagsWithNote } from '../session-choice.ts';
+import type { Sessions } from '../session-home.ts';
 import { historyFile } from '../session-home.ts';
 import { readSettings } from '../settings.ts';
 import { styleFor } from '../style.ts';
@@ -106,18 +111,38 @@ async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost[
   }
 }
 
-async function localHost(given: RunFlags, io: Io): Promise<Prepared> {
+async function localHost(given: RunFlags, io: Io): Promise<Prepared & { close: () => Promise<void> }> {
   const here = workFolder(given.dir, io);
   const first = await readSettings(io.env, given);
   const isKept = given.keeps ?? first.file.values.keepSessions ?? true;
   const chosen = await chooseSession(given, isKept, here, io);
   try {
     const flags = flagsWithNote(given, chosen?.note);
-    const host = await localConversations(flags, chosen?.sessions, io);
+    const { host, close } = await hostWithServers(flags, first.file.values, chosen?.sessions, io);
     const sessionId = chosen?.status === undefined ? {} : { sessionId: chosen.id };
-    return { host, isFleeting: chosen === undefined, ...sessionId };
+    return { host, close, isFleeting: chosen === undefined, ...sessionId };
   } catch (error) {
     await chosen?.sessions.store.close();
+    throw error;
+  }
+}
+
+/** Until there is a page, what MCP servers have to say is written above it. */
+async function hostWithServers(
+  flags: RunFlags,
+  values: FileConfig,
+  sessions: Sessions | undefined,
+  io: Io,
+): Promise<{ host: LocalHost; close: () => Promise<void> }> {
+  await recordChildren(io.env);
+  let tell = (line: string): void => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const mcp = await openMcp(flags, values, workFolder(flags.dir, io), (line) => tell(line), io);
+  try {
+    const host = await localConversations(flags, sessions, mcp, io);
+    tell = (line) => host.tell(line);
+    return { host, close: mcp.close };
+  } catch (error) {
+    await mcp.close();
     throw error;
   }
 }
@@ -144,7 +169,7 @@ async function demoHost(io: Io): Promise<Prepared & { close: () => Promise<void>
     io,
     folder,
     asked,
-    tools,
+    tools: () => tools,
     permission,
     models: [{ name: scriptedModel, text: 'the only one of the demo' }],
     choose: async () => asked,

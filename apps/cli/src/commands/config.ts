@@ -6,6 +6,7 @@ import { usualSpill } from '../context-plan.ts';
 import { visible } from '../escape.ts';
 import { readHidden } from '../hidden-input.ts';
 import type { Io } from '../io.ts';
+import { serverWords } from '../mcp-servers.ts';
 import { providerEntry, providerNames, providers } from '../providers.ts';
 import type { Setting } from '../settings.ts';
 import { fromFile, keyOf, maskedKey, readSettings } from '../settings.ts';
@@ -45,6 +46,9 @@ async function show(io: Io): Promise<number> {
     ...providerNames.map((name) => {
       const key = keyOf(settings, name, io.env);
       return [`key ${name}`, key && { value: maskedKey(key.value), source: key.source }] as const;
+    }),
+    ...Object.entries(file.values.mcp ?? {}).map(([name, server]) => {
+      return [`mcp ${name}`, { value: serverWords(server), source: stored('mcp')?.source ?? '' }] as const;
     }),
     ...Object.entries(file.values.prices ?? {}).map(([model, price]) => {
       const text = Object.entries(price).map(([kind, usd]) => `${kind} ${usd}`);
@@ -92,6 +96,12 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
 async function set(name: string | undefined, value: string | undefined, io: Io): Promise<number> {
   if (name === undefined || value === undefined) {
     throw new UsageError('A name and a value are needed.', 'For example: cobbler config set model best');
+  }
+  if (name === 'mcp') {
+    throw new UsageError(
+      'MCP servers are written into the file itself.',
+      `See: docs/mcp.md. The file: ${configPath(io)}`,
+    );
   }
   if (name === 'apiKey' || name === 'keys') {
     throw new UsageError(

@@ -14,14 +14,19 @@ const examples = [
 
 /** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
-  const visible = commands.filter((command) => command.name !== 'help');
+  // One line for two that differ in their answer alone: all has to fit on a screen.
+  const visible = commands.filter(({ name }) => name !== 'help' && name !== 'deny');
+  const shown = ({ name, text }: CommandRow) =>
+    name === 'approve'
+      ? 'approve/deny answer a call that waits on the server; without an id: list them'
+      : `${name.padEnd(13)}${text}`;
   return [
     'cobbler runs a language model with tools on your files until a task is done.',
     '',
     ...examples.map(([line, text]) => `  ${line.padEnd(42)}${text}`),
     '',
     'Commands',
-    ...visible.map((command) => `  ${command.name.padEnd(12)}${command.text}`),
+    ...visible.map((command) => `  ${shown(command)}`),
     '',
     'Options of run, the most used (all of them: cobbler help run)',
     '  -m, --model NAME    fast, balanced, best, or provider:model',

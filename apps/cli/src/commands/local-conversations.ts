@@ -10,6 +10,7 @@ import { workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
+import type { McpTools } from '../mcp-servers.ts';
 import { permissionIn } from '../permission-plan.ts';
 import type { LoadedProvider } from '../providers.ts';
 import type { RunFlags } from '../run-flags.ts';
@@ -22,18 +23,21 @@ import {
   failureContext,
   limitsOf,
   noteOf,
+  pickTools,
   pricingOf,
   systemOf,
   workspaceOf,
 } from './run.ts';
 
 /**
- * The conversations of one folder, as the command line and the settings say. Without `sessions` nothing is kept.
+ * The conversations of one folder, as the command line and the settings say. Without `sessions` nothing is kept. The
+ * servers of `mcp` are its caller's to close.
  * @throws UsageError, or AgentError `invalid`, for what cannot be used, such as a missing key.
  */
 export async function localConversations(
   flags: RunFlags,
   sessions: Sessions | undefined,
+  mcp: McpTools,
   io: Io,
 ): Promise<LocalHost> {
   const folder = workFolder(flags.dir, io);
@@ -42,7 +46,8 @@ export async function localConversations(
   const { asked, provider } = await askedModel(flags, folder, settings, io);
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
-  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
+  const own = workspaceTools(workspaceOf(folder, context, io));
+  const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
   const { permission, strange } = await permissionIn(folder, flags, true, io.env);
@@ -50,7 +55,7 @@ export async function localConversations(
     io,
     folder,
     asked,
-    tools,
+    tools: () => pickTools([...own, ...mcp.tools()], flags.tools),
     permission,
     models: modelsOf(provider),
     choose: async (model) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Blobs, Limits, Pricing, Tool } from '@cobbler/agent';
-import { memoryBlobs } from '@cobbler/agent';
+import { AgentError, memoryBlobs } from '@cobbler/agent';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
@@ -16,6 +16,8 @@ import type { Instructions } from '../instructions.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io, Keyboard } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
+import type { McpTools } from '../mcp-servers.ts';
+import { openMcp } from '../mcp-servers.ts';
 import { Permission, permissionWords } from '../permission.ts';
 import { permissionIn } from '../permission-plan.ts';
 import { pricingFor } from '../prices.ts';
@@ -64,7 +66,14 @@ export async function run(
     const flags = flagsWithNote(given, chosen?.note);
     if (given.resumes && !isSaying && chosen !== undefined) checkGoesOn(chosen);
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
-    return await work({ words, reel, flags, settings: settled, ...(chosen !== undefined && { chosen }) }, io);
+    const order = { words, reel, flags, settings: settled, ...(chosen !== undefined && { chosen }) };
+    await recordChildren(io.env);
+    const mcp = flags.backend === undefined ? await mcpOf(order, workFolder(flags.dir, io), io) : undefined;
+    try {
+      return await work({ ...order, ...(mcp !== undefined && { mcp }) }, io);
+    } finally {
+      await mcp?.close();
+    }
   } finally {
     await chosen?.sessions.store.close();
   }
@@ -77,19 +86,20 @@ interface Order {
   readonly flags: RunFlags;
   readonly settings: Settings;
   readonly chosen?: ChosenSession;
+  readonly mcp?: McpTools;
 }
 
-async function work({ words, reel, flags, settings, chosen }: Order, io: Io): Promise<number> {
+async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io): Promise<number> {
   const folder = workFolder(flags.dir, io);
   const output = flags.output === undefined ? undefined : resolve(io.cwd(), flags.output);
   if (output !== undefined) checkWritable(output);
-  await recordChildren(io.env);
   const limits = reel.fact('limits', () => limitsOf(flags, settings));
   const delegate = await delegateOf({ flags, reel }, folder, limits, io);
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, reel));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = reel.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  const tools = delegate?.tools ?? chooseTools(workspaceTools(workspaceOf(folder, context, io)), flags.tools);
+  const own = [...workspaceTools(workspaceOf(folder, context, io)), ...(mcp?.tools() ?? [])];
+  const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   checkRules(flags.allow, tools);
   // A program has instructions of its own and finds those of the folder by itself.
   const instructions = flags.contextFiles && delegate === undefined ? findInstructions(folder) : undefined;
@@ -191,6 +201,22 @@ async function delegateOf(
   return delegateTo({ name, folder, mode, limits, pricing: () => undefined, env: io.env, ...own });
 }
 
+/** On a replay the cassette says what the servers offered, and what came of the calls: none of them is begun. */
+async function mcpOf(
+  { flags, settings, reel }: Pick<Order, 'flags' | 'settings' | 'reel'>,
+  folder: string,
+  io: Io,
+): Promise<McpTools> {
+  const { values } = settings.file;
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const live = reel.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
+  const faces = reel.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
+  const execute = () => {
+    throw new AgentError({ kind: 'tool', message: 'No MCP server is asked on a replay.' });
+  };
+  return live ?? { tools: () => faces.map((face) => ({ ...face, execute })), close: async () => undefined };
+}
+
 async function ownModel(
   settings: Settings,
   flags: RunFlags,
@@ -242,14 +268,24 @@ export function chooseTools(all: readonly Tool[], names: readonly string[] | und
   if (names === undefined) return all;
   const known = all.map((tool) => tool.name);
   for (const name of names) {
-    if (!known.includes(name)) {
+    if (!all.some((tool) => isNamed(tool, name))) {
       throw new UsageError(
         `There is no tool ${JSON.stringify(name)}.${didYouMean(name, known)}`,
         `Known: ${known.join(', ')}`,
       );
     }
   }
-  return all.filter((tool) => names.includes(tool.name));
+  return pickTools(all, names);
+}
+
+/** The same without a word about names that no tool has. */
+export function pickTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
+  return names === undefined ? all : all.filter((tool) => names.some((name) => isNamed(tool, name)));
+}
+
+/** A tool of an MCP server is named by its server too, as in `mcp__github`. */
+function isNamed(tool: Tool, name: string): boolean {
+  return tool.name === name || (name.startsWith('mcp__') && tool.name.startsWith(`${name}__`));
 }
 
 /** A rule that names no tool would silently allow nothing. */

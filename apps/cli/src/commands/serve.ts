@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { HarnessOptions, SessionStore } from '@cobbler/agent';
+import type { HarnessOptions, SessionStore, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import type { CobblerServer } from '@cobbler/server';
@@ -7,10 +7,13 @@ import { startServer, TokenBook, tokenFile } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../backend.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
+import { visible } from '../escape.ts';
 import { shortPath, workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
+import type { McpTools } from '../mcp-servers.ts';
+import { openMcp } from '../mcp-servers.ts';
 import { ownVersion } from '../own-version.ts';
 import { permissionWords } from '../permission.ts';
 import { permissionIn } from '../permission-plan.ts';
@@ -20,7 +23,7 @@ import type { ServerHome } from '../server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server-home.ts';
 import { readSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
-import { checkRules, chooseTools, limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
+import { checkRules, chooseTools, limitsOf, pickTools, pricingOf, systemOf, workspaceOf } from './run.ts';
 
 /** The session of the seed's routes, which has the seed's ways: tools one by one, the first failure stops. */
 const seedSession = 'default';
@@ -31,13 +34,40 @@ export async function serve(options: Readonly<Record<string, unknown>>, io: Io):
   const home = serverHome(io.env);
   const folder = workFolder(flags.work.dir, io);
   await recordChildren(io.env);
-  const settings = await sessionSettings(flags, folder, io);
+  const mcp = await serverMcp(flags, folder, io);
+  try {
+    return await serveFrom(folder, flags, mcp, home, io);
+  } finally {
+    await mcp.close();
+  }
+}
+
+/** The tools of MCP servers; what changes there goes to the log. */
+async function serverMcp({ work }: ServeFlags, folder: string, io: Io): Promise<McpTools> {
+  const { file } = await readSettings(io.env, work);
+  return await openMcp(
+    work,
+    file.values,
+    folder,
+    (line) => io.stderr.write(`cobbler: ${visible(line)}\n`),
+    io,
+  );
+}
+
+async function serveFrom(
+  folder: string,
+  flags: ServeFlags,
+  mcp: McpTools,
+  home: ServerHome,
+  io: Io,
+): Promise<number> {
+  const { settings, tools } = await sessionSettings(flags, folder, mcp, io);
   const tokens = new TokenBook(tokenFile(home.tokens));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
   const file = flags.store === undefined ? home.store : resolve(io.cwd(), flags.store);
   const store = sqliteStore(file);
   try {
-    const server = await started(flags, { store, tokens, settings, home }, io);
+    const server = await started(flags, { store, tokens, settings, tools, home }, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
     announce({ server, token, flags, folder, file, model: settings.agent.model }, io);
     await untilStopped(server, io);
@@ -48,20 +78,25 @@ export async function serve(options: Readonly<Record<string, unknown>>, io: Io):
   }
 }
 
-type Settings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler'>;
+type Settings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
 
-/** What every session works with: decided here, and by no request. */
-async function sessionSettings({ work }: ServeFlags, folder: string, io: Io): Promise<Settings> {
+/** What every session works with: decided here, and by no request. The tools are those when it is opened. */
+async function sessionSettings(
+  { work }: ServeFlags,
+  folder: string,
+  mcp: McpTools,
+  io: Io,
+): Promise<{ settings: Settings; tools: () => readonly Tool[] }> {
   const settings = await readSettings(io.env, work);
   const { agent, provider } = await makeAgent(settings, work.api);
   const mayUse = work.tools === undefined || work.tools.length > 0;
   const context = contextPlan(work, settings.file.values, mayUse);
-  const tools = chooseTools(workspaceTools(workspaceOf(folder, context, io)), work.tools);
+  const own = workspaceTools(workspaceOf(folder, context, io));
+  const tools = chooseTools([...own, ...mcp.tools()], work.tools);
   checkRules(work.allow, tools);
   const instructions = work.contextFiles ? findInstructions(folder) : undefined;
-  return {
+  const common = {
     agent,
-    tools,
     system: systemOf(work, folder, tools, instructions, io),
     limits: limitsOf(work, settings),
     pricing: await pricingOf(settings, agent, provider),
@@ -70,17 +105,19 @@ async function sessionSettings({ work }: ServeFlags, folder: string, io: Io): Pr
     // Somebody can be asked: through the API, at any later time.
     gate: (await permissionIn(folder, work, true, io.env)).permission.gate,
   };
+  return { settings: common, tools: () => pickTools([...own, ...mcp.tools()], work.tools) };
 }
 
 interface Parts {
   readonly store: SessionStore;
   readonly tokens: TokenBook;
   readonly settings: Settings;
+  readonly tools: () => readonly Tool[];
   readonly home: ServerHome;
 }
 
 async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<CobblerServer> {
-  const { store, tokens, settings, home } = parts;
+  const { store, tokens, settings, tools, home } = parts;
   const { host, port, allowedHosts } = flags;
   try {
     return await startServer({
@@ -88,8 +125,8 @@ async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<Cobbler
       tokens,
       settings: (sessionId) =>
         sessionId === seedSession
-          ? settings
-          : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings },
+          ? { ...settings, tools: tools() }
+          : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings, tools: tools() },
       host,
       port,
       allowedHosts,

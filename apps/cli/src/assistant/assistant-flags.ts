@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isTimeZone } from '@cobbler/assistant';
+import { whyUnreadable } from '../attachment.ts';
+import { parseCount } from '../figures.ts';
+import type { Io } from '../io.ts';
+import type { RunFlags } from '../run-flags.ts';
+import { readRunFlags } from '../run-flags.ts';
+import { UsageError } from '../usage-error.ts';
+import type { LogLevel } from './bot-log.ts';
+import { logLevels } from './bot-log.ts';
+
+/** What the options of `cobbler assistant` say, with what the environment says in their place. */
+export interface AssistantFlags {
+  /** Model and tools; no tools unless they are named. */
+  readonly work: RunFlags;
+  readonly isLocal: boolean;
+  /** Who it is; absent: the usual one. */
+  readonly persona?: string;
+  readonly timeZone: string;
+  /** As it was given: `openai`, `openai:MODEL` or `URL#MODEL`. Absent: by words. */
+  readonly embedder?: string;
+  readonly embedderFloor?: number;
+  readonly keepDays: number;
+  readonly isWebhook: boolean;
+  readonly host: string;
+  readonly port: number;
+  /** Of the webhook, from its slash on. */
+  readonly path: string;
+  readonly apiRoot?: string;
+  readonly level: LogLevel;
+}
+
+export const usualPath = '/telegram';
+
+const usualPort = 8787;
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the options of `cobbler assistant`.
+ * @throws UsageError for a value that cannot be meant.
+ */
+export function readAssistantFlags(raw: Raw, io: Pick<Io, 'env' | 'cwd'>): AssistantFlags {
+  const persona = text(raw['persona']);
+  const embedder = text(raw['embedder']);
+  const floor = text(raw['embedderFloor']);
+  const apiRoot = text(raw['apiRoot']);
+  if (raw['local'] === true && raw['webhook'] === true)
+    throw new UsageError('--local and --webhook exclude each other.', 'Give one of them.');
+  return {
+    work: readRunFlags({ ...raw, tools: raw['tools'] ?? 'none' }),
+    isLocal: raw['local'] === true,
+    timeZone: timeZoneOf(text(raw['timeZone']) ?? io.env['COBBLER_ASSISTANT_TIME_ZONE']),
+    keepDays: countOf(raw['keepDays'], '--keep-days', 30),
+    isWebhook: raw['webhook'] === true,
+    host: text(raw['host']) ?? '127.0.0.1',
+    port: portOf(raw['port']),
+    path: pathOf(text(raw['path'])),
+    level: levelOf(raw['logLevel']),
+    ...(persona !== undefined && { persona: fileText(resolve(io.cwd(), persona)) }),
+    ...(embedder !== undefined && { embedder }),
+    ...(floor !== undefined && { embedderFloor: floorOf(floor) }),
+    ...(apiRoot !== undefined && { apiRoot: addressOf(apiRoot) }),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+function timeZoneOf(name: string | undefined): string {
+  if (name === undefined || name.trim() === '') return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (isTimeZone(name)) return name;
+  throw new UsageError(
+    `There is no time zone ${JSON.stringify(name)}.`,
+    'Such as: --time-zone Europe/Berlin, America/New_York or UTC',
+  );
+}
+
+function countOf(value: unknown, flag: string, usual: number): number {
+  if (value === undefined) return usual;
+  const count = parseCount(String(value));
+  if (count !== undefined) return count;
+  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `A whole number, such as ${usual}.`);
+}
+
+function portOf(value: unknown): number {
+  if (value === undefined) return usualPort;
+  const port = Number(value);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError(
+    `--port cannot be ${JSON.stringify(value)}.`,
+    'A number from 0 (any free one) to 65535.',
+  );
+}
+
+function pathOf(value: string | undefined): string {
+  if (value === undefined) return usualPath;
+  if (/^\/[\w./~-]*$/.test(value)) return value;
+  throw new UsageError(
+    `--path cannot be ${JSON.stringify(value)}.`,
+    'What comes behind the host, such as /telegram.',
+  );
+}
+
+function floorOf(value: string): number {
+  const floor = Number(value);
+  if (floor > 0 && floor < 1) return floor;
+  throw new UsageError(
+    `--embedder-floor cannot be ${JSON.stringify(value)}.`,
+    'A cosine between 0 and 1, such as 0.3.',
+  );
+}
+
+function addressOf(value: string): string {
+  if (/^https?:\/\/\S+$/.test(value)) return value;
+  throw new UsageError(
+    `--api-root ${JSON.stringify(value)} is not an address.`,
+    'Such as: http://localhost:8081',
+  );
+}
+
+function levelOf(value: unknown): LogLevel {
+  const level = logLevels.find((one) => one === (value ?? 'info'));
+  if (level !== undefined) return level;
+  throw new UsageError(`--log-level cannot be ${JSON.stringify(value)}.`, `One of: ${logLevels.join(', ')}`);
+}
+
+function fileText(path: string): string {
+  try {
+    const found = readFileSync(path, 'utf8').trim();
+    if (found !== '') return found;
+  } catch (error) {
+    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Give a file of text: --persona FILE');
+  }
+  throw new UsageError(`${path} is empty.`, 'Write into it who the assistant is and how it speaks.');
+}

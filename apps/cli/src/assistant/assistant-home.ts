@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentError } from '@cobbler/agent';
+import { cobblerHome } from '@cobbler/agent/node';
+import type { Environment } from '../io.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** As Telegram takes it. Named here, because whoever imports Telegram loads it whole. */
+const secretPattern = /^[\w-]{1,256}$/;
+
+/** Where an assistant keeps what outlives it. Everything in it is its owner's alone. */
+export interface AssistantHome {
+  readonly folder: string;
+  /** Messages, memories, what is to be sent, and the logs of turns. */
+  readonly chats: string;
+  /** Turns under way. */
+  readonly runs: string;
+  /** What Telegram has to say with each update of a webhook. */
+  readonly secret: string;
+  /** Locked by the one process that is the assistant. */
+  readonly lock: string;
+}
+
+/**
+ * The home of the bot, or of the chat at this terminal; made when it is not there.
+ * @throws UsageError when there is no home directory.
+ */
+export function assistantHome(env: Environment, isLocal = false): AssistantHome {
+  const home = cobblerHome(env);
+  if (home === undefined) {
+    throw new UsageError(
+      'There is no home directory to keep messages in.',
+      'Name a folder: COBBLER_HOME=FOLDER',
+    );
+  }
+  const folder = isLocal ? join(home, 'assistant', 'local') : join(home, 'assistant');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return {
+    folder,
+    chats: join(folder, 'chats.db'),
+    runs: join(folder, 'runs.db'),
+    secret: join(folder, 'webhook-secret'),
+    lock: join(folder, 'lock.db'),
+  };
+}
+
+/** Keeps others out as long as this process lives, however it ends. Returns what gives the home back; nothing: taken. */
+export function lockHome({ lock }: AssistantHome): (() => void) | undefined {
+  closeSync(openSync(lock, 'a', 0o600));
+  // Loaded by whatever opened a database before, so that nobody hears that it is young.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const db = new DatabaseSync(lock, { timeout: 200 });
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    return () => db.close();
+  } catch {
+    db.close();
+    return undefined;
+  }
+}
+
+/**
+ * The secret of the webhook: the one of the environment, else the one that is kept, else a new one that is kept.
+ * @throws UsageError for one that Telegram would not take.
+ */
+export function webhookSecret({ secret: file }: AssistantHome, env: Environment): string {
+  const given = env['TELEGRAM_WEBHOOK_SECRET']?.trim();
+  if (given !== undefined && given !== '') return checked(given, 'TELEGRAM_WEBHOOK_SECRET');
+  try {
+    writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new UsageError(`${file} cannot be written: ${AgentError.from(error).message}`);
+  }
+  return checked(readFileSync(file, 'utf8').trim(), file);
+}
+
+function checked(secret: string, where: string): string {
+  if (secretPattern.test(secret)) return secret;
+  throw new UsageError(
+    `The secret in ${where} is none.`,
+    'It has 1 to 256 letters, digits, _ and -. Such as what this makes: openssl rand -hex 32',
+  );
+}

@@ -1,0 +1,51 @@
+import { visible } from '../escape.ts';
+
+/** How much a line of the log matters. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+type Fact = string | number | boolean | undefined;
+
+export interface BotLogOptions {
+  readonly write: (line: string) => void;
+  readonly level: LogLevel;
+  /** Words of one line for a person, else JSON. */
+  readonly forPeople: boolean;
+  /** Never to be seen in a line. */
+  readonly secrets: readonly string[];
+  /** Wall clock. Default: the real one. */
+  readonly now?: () => number;
+}
+
+/** What the assistant tells of itself, line by line. Nobody's words are in it but at level `debug`. */
+export class BotLog {
+  readonly #options: BotLogOptions;
+
+  constructor(options: BotLogOptions) {
+    this.#options = options;
+  }
+
+  note(level: LogLevel, message: string, facts: Readonly<Record<string, Fact>> = {}): void {
+    const { level: least, forPeople, write, now = Date.now } = this.#options;
+    if (logLevels.indexOf(level) < logLevels.indexOf(least)) return;
+    const time = new Date(now()).toISOString();
+    const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+    const line = forPeople
+      ? [time.slice(11, 19), ...(level === 'info' ? [] : [level]), message, ...known.map(shown)].join('  ')
+      : JSON.stringify({ time, level, message, ...Object.fromEntries(known) });
+    write(`${this.#withoutSecrets(line)}\n`);
+  }
+
+  /** The same without anything that must not be seen. */
+  #withoutSecrets(line: string): string {
+    return this.#options.secrets
+      .filter((secret) => secret !== '')
+      .reduce((text, secret) => text.replaceAll(secret, '[redacted]'), line);
+  }
+}
+
+function shown([name, value]: readonly [string, Fact]): string {
+  const text = visible(String(value)).replaceAll('\n', ' ');
+  return `${name}=${/\s/.test(text) ? JSON.stringify(text) : text}`;
+}

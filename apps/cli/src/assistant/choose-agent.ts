@@ -1,0 +1,54 @@
+import type { Agent, Pricing } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Environment, Io } from '../io.ts';
+import { makeAgent } from '../make-agent.ts';
+import { noKey } from '../no-key.ts';
+import { ownName } from '../own-name.ts';
+import type { RunFlags } from '../run-flags.ts';
+import { keyOf, readSettings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+
+/**
+ * The model of the assistant: what `-m` names, else ANTHROPIC_MODEL or `claude-haiku-4-5` by the AI SDK.
+ * @throws UsageError without a key, AgentError `invalid` for anything else that cannot work.
+ */
+export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise<Agent> {
+  if (flags.model !== undefined) return (await makeAgent(await readSettings(io.env, flags), flags.api)).agent;
+  const { COBBLER_MODEL: _, ...env } = io.env;
+  const settings = await readSettings(env, { model: 'claude' });
+  const { createAiSdk } = await import('@cobbler/provider-ai-sdk');
+  const { anthropicModel } = await import('@cobbler/provider-ai-sdk/anthropic');
+  const key = keyOf(settings, 'claude', io.env);
+  const baseURL = flags.baseURL ?? settings.baseURL?.value;
+  try {
+    return createAiSdk(
+      anthropicModel({
+        env: settings.env,
+        ...(key !== undefined && { apiKey: key.value }),
+        ...(baseURL !== undefined && { baseURL }),
+      }),
+    );
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'no_key') throw error;
+    const name = ownName(io.env);
+    throw new UsageError(
+      noKey('claude', settings, false).message,
+      `Set one:          export ANTHROPIC_API_KEY=...   or store it: ${name} config set-key claude`,
+      `Another model:    ${name} assistant -m openai:MODEL   (--base-url for a server of your own)`,
+      `Try it without:   ${name} assistant --local   (no key, no Telegram)`,
+    );
+  }
+}
+
+/** What the models of the logs cost, as far as it is known; the names of the AI SDK's providers are its own. */
+export async function pricesOf(env: Environment): Promise<Pricing> {
+  const { file } = await readSettings(env, { model: 'claude' });
+  const { claudePricing } = await import('@cobbler/provider-claude');
+  const { openAIPricing } = await import('@cobbler/provider-openai');
+  const own = file.values.prices ?? {};
+  return (provider, model, inputTokens) => {
+    if (Object.hasOwn(own, model)) return own[model];
+    if (/claude|anthropic/i.test(provider)) return claudePricing('claude', model, inputTokens);
+    return /openai/i.test(provider) ? openAIPricing('openai', model, inputTokens) : undefined;
+  };
+}

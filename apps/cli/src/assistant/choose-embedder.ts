@@ -1,0 +1,81 @@
+import type { Embedder } from '@cobbler/assistant';
+import { httpEmbedder, lexicalEmbedder } from '@cobbler/assistant';
+import type { Environment } from '../io.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** An embedder and what a person should know of it. */
+export interface ChosenEmbedder {
+  readonly embedder: Embedder;
+  readonly words: string;
+}
+
+/** What is known of models without asking. The floors stand between pairs that belong together and pairs that do not. */
+const known: Readonly<Record<string, { readonly dimensions: number; readonly floor: number }>> = {
+  'text-embedding-3-small': { dimensions: 1536, floor: 0.3 },
+  'text-embedding-3-large': { dimensions: 3072, floor: 0.3 },
+};
+
+const usualFloor = 0.5;
+
+/**
+ * The embedder that was asked for: `openai`, `openai:MODEL`, or `URL#MODEL`; by words when none was.
+ * @throws UsageError for another form, without a key, and where a model that is not known does not answer.
+ */
+export async function chooseEmbedder(
+  given: string | undefined,
+  floor: number | undefined,
+  env: Environment,
+): Promise<ChosenEmbedder> {
+  if (given === undefined || given === 'lexical') {
+    const words = 'by words: notes are found by the words they share with yours, not by meaning';
+    return { embedder: lexicalEmbedder(), words };
+  }
+  const place = placeOf(given, env);
+  const { baseURL, model } = place;
+  const shape = known[model] ?? { dimensions: await dimensionsOf(place), floor: usualFloor };
+  const embedder = httpEmbedder({ ...place, ...shape, ...(floor !== undefined && { floor }) });
+  return { embedder, words: `by meaning: ${model} at ${new URL(baseURL).host}` };
+}
+
+interface Place {
+  readonly baseURL: string;
+  readonly model: string;
+  readonly apiKey?: string;
+}
+
+/** The key of a provider goes to that provider only. */
+function placeOf(given: string, env: Environment): Place {
+  const openai = /^openai(?::(\S+))?$/.exec(given);
+  if (openai !== null) {
+    const apiKey = env['OPENAI_API_KEY']?.trim();
+    const baseURL = env['OPENAI_BASE_URL']?.trim() || 'https://api.openai.com/v1';
+    if (apiKey === undefined || apiKey === '')
+      throw new UsageError(
+        'There is no key for the embeddings of OpenAI: OPENAI_API_KEY is not set.',
+        'Set it, or leave out --embedder: memory then works by words.',
+      );
+    return { baseURL, apiKey, model: openai[1] ?? 'text-embedding-3-small' };
+  }
+  const [baseURL = '', model = ''] = given.split('#');
+  if (!/^https?:\/\/\S+$/.test(baseURL) || model === '')
+    throw new UsageError(
+      `--embedder cannot be ${JSON.stringify(given)}.`,
+      'Use openai, openai:MODEL, or URL#MODEL such as http://localhost:11434/v1#nomic-embed-text',
+    );
+  const apiKey = env['COBBLER_EMBEDDER_API_KEY']?.trim();
+  return { baseURL, model, ...(apiKey !== undefined && apiKey !== '' && { apiKey }) };
+}
+
+/** How long its vectors are, only the model itself can tell. */
+async function dimensionsOf(place: Place): Promise<number> {
+  try {
+    const probe = httpEmbedder({ ...place, dimensions: 1, floor: usualFloor });
+    const [vector] = await probe.embed(['How long is this?'], 'document');
+    return vector?.length ?? 1;
+  } catch (error) {
+    throw new UsageError(
+      `The embedder ${place.model} does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      'Leave out --embedder: memory then works by words.',
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { createInterface } from 'node:readline';
+
+/** Lines that somebody types, or that are piped in. */
+export interface LineSource {
+  /** Shows where to type, with what stands there already. */
+  prompt(): void;
+  /** Writes above the line that is being typed. */
+  print(text: string): void;
+  /** Forgets what stands on the line; true when something did. */
+  clearLine(): boolean;
+  close(): void;
+}
+
+export interface LineListener {
+  onLine(line: string): void;
+  /** Ctrl-C at a terminal. */
+  onInterrupt(): void;
+  /** Nothing more comes. */
+  onEnd(): void;
+}
+
+/** The process's own input, edited like in a shell where it is a terminal. */
+export function processLines(listener: LineListener, sign: string): LineSource {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const lines = createInterface({
+    input: process.stdin,
+    terminal: isTerminal,
+    historySize: 200,
+    prompt: sign,
+    ...(isTerminal && { output: process.stdout }),
+  });
+  let isShown = false;
+  let isOpen = true;
+  lines.on('line', (line) => {
+    isShown = false;
+    listener.onLine(line);
+  });
+  lines.on('SIGINT', () => listener.onInterrupt());
+  lines.on('close', () => {
+    isOpen = false;
+    listener.onEnd();
+  });
+  const prompt = () => {
+    if (!isTerminal || !isOpen) return;
+    isShown = true;
+    lines.prompt(true);
+  };
+  return {
+    prompt,
+    print(text) {
+      if (isShown) process.stdout.write('\r\x1b[J');
+      process.stdout.write(text);
+      if (isShown) prompt();
+    },
+    clearLine() {
+      const hadText = lines.line !== '';
+      if (hadText) lines.write(null, { ctrl: true, name: 'e' });
+      if (hadText) lines.write(null, { ctrl: true, name: 'u' });
+      return hadText;
+    },
+    close: () => lines.close(),
+  };
+}

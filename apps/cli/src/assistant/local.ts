@@ -1,0 +1,97 @@
+import type { AgentError } from '@cobbler/agent';
+import { workspaceTools } from '@cobbler/tools';
+import { recordChildren } from '../backend.ts';
+import { chooseTools } from '../commands/run.ts';
+import { visible } from '../escape.ts';
+import { shortPath, workFolder } from '../folder.ts';
+import type { Io } from '../io.ts';
+import { ownName } from '../own-name.ts';
+import { readSettings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import type { AssistantFlags } from './assistant-flags.ts';
+import { assistantHome, lockHome } from './assistant-home.ts';
+import { chooseAgent } from './choose-agent.ts';
+import { chooseEmbedder } from './choose-embedder.ts';
+import { processLines } from './line-source.ts';
+import { openAssistant, openChats } from './open-assistant.ts';
+import { scriptedModel } from './scripted-model.ts';
+import { terminalChannel } from './terminal-channel.ts';
+import { TerminalChat, terminalView } from './terminal-chat.ts';
+
+/** Sooner than with a bot, so that whoever tries it sees that things are remembered. */
+const rememberAtOnce = { threshold: { messages: 1 }, keep: 0 };
+const rememberSoon = { threshold: { messages: 9 }, keep: 4 };
+
+/** `cobbler assistant --local`: the assistant at this terminal, without Telegram. Returns the exit code. */
+export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number> {
+  const isScripted = flags.work.model === undefined;
+  const agent = isScripted ? scriptedModel() : await chooseAgent(flags.work, io);
+  const { env } = await readSettings(io.env);
+  const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
+  const folder = workFolder(flags.work.dir, io);
+  const tools = chooseTools(workspaceTools({ root: folder, environment: io.env }), flags.work.tools);
+  if (tools.length > 0) await recordChildren(io.env);
+  const home = assistantHome(io.env, true);
+  const sql = openChats(home);
+  const unlock = lockHome(home);
+  if (unlock === undefined) {
+    sql.close();
+    throw new UsageError(
+      'This assistant is in a conversation already, at another terminal.',
+      'Leave that one first, or give this one a home of its own: COBBLER_HOME=FOLDER',
+    );
+  }
+  let chat: TerminalChat | undefined;
+  const early: string[] = [];
+  const print = (text: string) => (chat === undefined ? early.push(text) : chat.print(text));
+  const channel = terminalChannel(terminalView(io, print));
+  const opened = openAssistant(home, sql, {
+    agent,
+    channel,
+    embedder,
+    tools,
+    timeZone: flags.timeZone,
+    keepDays: flags.keepDays,
+    remember: isScripted ? rememberAtOnce : rememberSoon,
+    report: (error: AgentError) => io.stderr.write(`cobbler: ${visible(error.message)}\n`),
+    ...(flags.persona !== undefined && { persona: flags.persona }),
+  });
+  try {
+    announce({ model: agent.model, isScripted, words, folder: home.folder }, io);
+    const { assistant, runner } = opened;
+    const isPiped = !io.stdin.tty || !io.stdout.tty;
+    chat = new TerminalChat({ io, assistant, runner, channel, isPiped, openLines: processLines });
+    for (const text of early) chat.print(text);
+    const forget = io.onInterrupt(() => chat?.leave());
+    await opened.prune();
+    await chat.run();
+    forget();
+    return 0;
+  } finally {
+    await opened.close();
+    unlock();
+  }
+}
+
+interface Announced {
+  readonly model: string;
+  readonly isScripted: boolean;
+  /** About the embedder. */
+  readonly words: string;
+  readonly folder: string;
+}
+
+/** What it is goes before all else: nobody is to take a script for a model. */
+function announce({ model, isScripted, words, folder }: Announced, io: Io): void {
+  const who = isScripted
+    ? 'This is a scripted model: it answers by a few rules. Its memory is real.'
+    : `${visible(model)} answers.`;
+  const lines = [
+    who,
+    ...(isScripted ? [`A real one: ${ownName(io.env)} assistant --local -m fast`] : []),
+    `Kept in ${visible(shortPath(folder, io.env))}.`,
+    `Memory ${visible(words)}.`,
+    'Tell it something about yourself, then ask. /help shows the rest; Ctrl-C twice leaves.',
+  ];
+  io.stderr.write(`${lines.join('\n')}\n${io.stderr.tty ? '\n' : ''}`);
+}

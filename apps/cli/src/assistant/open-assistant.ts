@@ -1,0 +1,98 @@
+import type { Agent, AgentError, Gate, Routine, Runner, Tool } from '@cobbler/agent';
+import type { OnWrite } from '@cobbler/agent/node';
+import { sqliteRunner } from '@cobbler/agent/node';
+import type {
+  Assistant,
+  Channel,
+  Embedder,
+  EventStore,
+  MessageStore,
+  Outbox,
+  RememberRule,
+} from '@cobbler/assistant';
+import { createAssistant, sqlChats, sqlEvents, sqlMessages, sqlOutbox } from '@cobbler/assistant';
+import type { SqliteSql } from '@cobbler/assistant/sqlite';
+import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
+import type { AssistantHome } from './assistant-home.ts';
+
+/** What an assistant of this machine is made of, besides its files. */
+export interface AssistantParts {
+  readonly agent: Agent;
+  readonly channel: Channel;
+  readonly embedder: Embedder;
+  readonly tools?: readonly Tool[];
+  readonly gate?: Gate;
+  readonly persona?: string;
+  readonly timeZone: string;
+  readonly remember?: RememberRule;
+  readonly keepDays: number;
+  /** How long a person may think about a call, in milliseconds. Default one hour. */
+  readonly approvalMs?: number;
+  readonly report: (error: AgentError, where: string) => void;
+  /** Stands around the routine: hears what becomes of each run. */
+  readonly around?: (routine: Routine) => Routine;
+  /** Called at every moment of every write of either database, for tests that end the process there. */
+  readonly onWrite?: OnWrite;
+}
+
+/** An assistant that works, and what it keeps. */
+export interface OpenedAssistant {
+  readonly assistant: Assistant;
+  readonly runner: Runner;
+  readonly messages: MessageStore;
+  readonly outbox: Outbox;
+  readonly turns: EventStore;
+  /** Removes what came to its end longer ago than it is kept. */
+  prune(): Promise<void>;
+  /** Stops working. What was under way is gone on with when it is opened again. */
+  close(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Opens an assistant on a database that is open already, and takes up at once what was under way.
+ * @throws AgentError that says what is wrong with the file of runs.
+ */
+export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: AssistantParts): OpenedAssistant {
+  const { embedder, keepDays, around = (routine) => routine, onWrite, ...rest } = parts;
+  const messages = sqlMessages(sql);
+  const outbox = sqlOutbox(sql);
+  const turns = sqlEvents(sql);
+  const assistant = createAssistant({
+    ...rest,
+    messages,
+    outbox,
+    turns,
+    chats: sqlChats(sql),
+    memory: sqliteMemory({ sql, embedder }),
+    runner: () => runner,
+  });
+  const runner = sqliteRunner({
+    file: home.runs,
+    routine: around(assistant.routine),
+    retention: { maxAgeMs: keepDays * dayMs, maxRuns: 1_000_000 },
+    ...(onWrite !== undefined && { onWrite }),
+  });
+  return {
+    assistant,
+    runner,
+    messages,
+    outbox,
+    turns,
+    async prune() {
+      const before = Date.now() - keepDays * dayMs;
+      await outbox.prune(before);
+      await turns.pruneTurns(before);
+    },
+    async close() {
+      await runner.close();
+      sql.close();
+    },
+  };
+}
+
+/** The database of an assistant, opened. */
+export function openChats(home: AssistantHome, onWrite?: OnWrite): SqliteSql {
+  return sqliteSql({ file: home.chats, ...(onWrite !== undefined && { onWrite }) });
+}

@@ -1,0 +1,143 @@
+import { AgentError } from '@cobbler/agent';
+import { openRuns } from '@cobbler/agent/node';
+import type { AuditEntry, OutboxEntry } from '@cobbler/assistant';
+import { auditOf, sqlEvents, sqlOutbox } from '@cobbler/assistant';
+import { getMe } from '@cobbler/assistant/telegram';
+import { workspaceTools } from '@cobbler/tools';
+import { visible } from '../escape.ts';
+import { formatCount, formatUsd, plural } from '../figures.ts';
+import { shortPath } from '../folder.ts';
+import type { Io } from '../io.ts';
+import { UsageError } from '../usage-error.ts';
+import type { AssistantHome } from './assistant-home.ts';
+import { lockHome } from './assistant-home.ts';
+import { pricesOf } from './choose-agent.ts';
+import { openChats } from './open-assistant.ts';
+import { allowedUsers, telegramAccess } from './telegram-access.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const states = ['planned', 'sending', 'maybe_sent', 'given_up'] as const;
+
+/** `cobbler assistant status`: the bot, its webhook, and what is under way. */
+export async function showStatus(home: AssistantHome, apiRoot: string | undefined, io: Io): Promise<number> {
+  const sql = openChats(home);
+  try {
+    const unlock = lockHome(home);
+    unlock?.();
+    const outbox = sqlOutbox(sql);
+    const counts: string[] = [];
+    for (const state of states) {
+      const { length } = await outbox.list({ state, limit: 1000 });
+      if (length > 0) counts.push(`${formatCount(length)} ${state.replace('_', ' ')}`);
+    }
+    const runs = openRuns(home.runs);
+    const turns = runs.filter(({ key }) => key?.startsWith('chat:'));
+    const rows: [string, string][] = [
+      ...(await botRows(apiRoot, io)),
+      ['allowed', people(allowedUsers(io.env).size)],
+      ['assistant', unlock === undefined ? 'running' : 'not running'],
+      ['turns', `${formatCount(turns.length)} unfinished of ${plural(runs.length, 'run')}`],
+      ['outbox', counts.length === 0 ? 'nothing waits or is in doubt' : counts.join(', ')],
+      ['home', shortPath(home.folder, io.env)],
+    ];
+    io.stdout.write(`${rows.map(([name, value]) => `${name.padEnd(11)}${visible(value)}`).join('\n')}\n`);
+    return 0;
+  } finally {
+    sql.close();
+  }
+}
+
+function people(count: number): string {
+  if (count === 0) return 'nobody: TELEGRAM_ALLOWED_USERS is empty';
+  return count === 1 ? '1 person' : `${formatCount(count)} people`;
+}
+
+async function botRows(apiRoot: string | undefined, io: Io): Promise<[string, string][]> {
+  try {
+    const { api } = telegramAccess(io.env, apiRoot);
+    const { id, name } = await getMe(api);
+    const { url = '', pending_update_count: pending } = await api.raw.getWebhookInfo();
+    const webhook = url === '' ? 'none: updates are fetched' : url;
+    return [
+      ['bot', `@${name} (${id})`],
+      ['webhook', webhook],
+      ['waiting', `${plural(pending, 'update')} at Telegram`],
+    ];
+  } catch (error) {
+    return [['bot', error instanceof UsageError ? error.message : AgentError.from(error).message]];
+  }
+}
+
+/** `cobbler assistant audit`: what models were asked and tools did, without anybody's words. */
+export async function showAudit(home: AssistantHome, options: Raw, io: Io): Promise<number> {
+  const sql = openChats(home);
+  try {
+    const chatId = typeof options['chat'] === 'string' ? options['chat'] : undefined;
+    const since = sinceOf(options['since']);
+    const entries = auditOf(sqlEvents(sql), {
+      pricing: await pricesOf(io.env),
+      tools: workspaceTools({ root: home.folder, environment: io.env }),
+      ...(chatId !== undefined && { chatId }),
+      ...(since !== undefined && { since }),
+    });
+    let count = 0;
+    for await (const entry of entries) {
+      count += 1;
+      io.stdout.write(`${options['json'] === true ? JSON.stringify(entry) : auditLine(entry)}\n`);
+    }
+    if (count === 0) io.stderr.write('Nothing was done yet, or it is no longer kept.\n');
+    return 0;
+  } finally {
+    sql.close();
+  }
+}
+
+/** @throws UsageError for what is no span of time. */
+function sinceOf(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const match = /^(\d+)(m|h|d)$/.exec(String(value).trim());
+  const unit = { m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ''];
+  if (match === null || unit === undefined)
+    throw new UsageError(`--since cannot be ${JSON.stringify(value)}.`, 'Such as: 2d, 12h or 30m');
+  return Date.now() - Number(match[1]) * unit;
+}
+
+function auditLine(entry: AuditEntry): string {
+  const head = `${entry.time.slice(0, 19)}Z  ${entry.chatId}  ${entry.kind.padEnd(5)}`;
+  if (entry.kind === 'model') {
+    const { model = '', inputTokens, outputTokens, usd, status, error } = entry;
+    const tokens =
+      inputTokens === undefined
+        ? ''
+        : `${formatCount(inputTokens)} in, ${formatCount(outputTokens ?? 0)} out`;
+    const cost = usd === undefined ? '' : formatUsd(usd);
+    return visible([head, status, error ?? '', model, tokens, cost].filter(Boolean).join('  '));
+  }
+  const { tool, effect = '', status, decision, decidedBy } = entry;
+  const decided =
+    decision === undefined ? '' : `${decision}${decidedBy === undefined ? '' : ` by ${decidedBy}`}`;
+  return visible([head, status, tool, effect, decided].filter(Boolean).join('  '));
+}
+
+/** `cobbler assistant outbox`: pieces that may have been sent or were given up, and what still waits. */
+export async function showOutbox(home: AssistantHome, options: Raw, io: Io): Promise<number> {
+  const sql = openChats(home);
+  try {
+    const outbox = sqlOutbox(sql);
+    const found: OutboxEntry[] = [];
+    for (const state of states) found.push(...(await outbox.list({ state, limit: 1000 })));
+    for (const entry of found)
+      io.stdout.write(`${options['json'] === true ? JSON.stringify(entry) : outboxLine(entry)}\n`);
+    if (found.length === 0) io.stderr.write('Every piece was sent.\n');
+    return 0;
+  } finally {
+    sql.close();
+  }
+}
+
+function outboxLine({ state, chatId, key, attempts, error, piece }: OutboxEntry): string {
+  const words = piece.text.replaceAll(/\s+/g, ' ').slice(0, 50);
+  const facts = [state.replace('_', ' '), `chat ${chatId}`, key, plural(attempts, 'attempt')];
+  return visible([...facts, JSON.stringify(words), error?.message ?? ''].filter(Boolean).join('  '));
+}

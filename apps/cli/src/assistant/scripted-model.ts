@@ -1,0 +1,137 @@
+import type { Agent, Message, ModelRequest, ModelResponse } from '@cobbler/agent';
+import { AgentError, noUsage } from '@cobbler/agent';
+
+/**
+ * A model that is none: it answers by a few rules, so that anybody can try the assistant without a key. What it gets
+ * is what a real model would get, so what it quotes from its notes was really remembered.
+ */
+export function scriptedModel(): Agent {
+  return {
+    provider: 'scripted',
+    model: 'scripted',
+    capabilities: {
+      images: false,
+      documents: false,
+      reasoning: false,
+      parallelCalls: false,
+      output: 'none',
+      sampling: false,
+      cacheUsage: false,
+    },
+    async run(request, { signal } = {}) {
+      if (signal?.aborted === true)
+        throw new AgentError({ kind: 'aborted', message: 'The request was cancelled.' });
+      const material = materialIn(request);
+      return said(material === undefined ? answerTo(request) : factsIn(material));
+    },
+  };
+}
+
+function said(text: string): ModelResponse {
+  return {
+    content: text,
+    toolCalls: [],
+    usage: noUsage,
+    stopReason: 'complete',
+    message: { role: 'assistant', content: [{ type: 'text', text }] },
+    model: 'scripted',
+    attempts: 1,
+    wasted: noUsage,
+  };
+}
+
+function textOf({ content }: Message): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+interface Line {
+  readonly from: string;
+  readonly text: string;
+}
+
+/** The messages to be summarised, where that is what is asked for: each line is one of them as JSON. */
+function materialIn({ messages }: ModelRequest): readonly Line[] | undefined {
+  const [only, another] = messages;
+  if (only === undefined || another !== undefined) return undefined;
+  try {
+    const lines = textOf(only)
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    return lines.every(isLine) ? lines : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLine(value: unknown): value is Line {
+  return typeof value === 'object' && value !== null && 'from' in value && 'text' in value;
+}
+
+/** What the person stated; nothing that was asked, and no greeting. */
+function factsIn(lines: readonly Line[]): string {
+  const facts = lines
+    .filter(({ from }) => from === 'person')
+    .flatMap(({ text }) => text.split(/(?<=[.!?])\s+|\n+/))
+    .map((sentence) => sentence.trim())
+    .filter(isStatement);
+  return facts.length === 0 ? 'NOTHING' : [...new Set(facts)].join('\n');
+}
+
+const greeting = /^(hi|hello|hey|good (morning|day|afternoon|evening)|hallo|moin|salut|hola)\b/i;
+
+const asking =
+  /^(who|what|when|where|which|why|how|do|does|did|is|are|am|was|were|can|could|may|will|would|should|have|has|tell|wer|was|wann|wo|warum|wie)\b/i;
+
+function isQuestion(text: string): boolean {
+  return text.endsWith('?') || asking.test(text);
+}
+
+function isStatement(text: string): boolean {
+  return text.split(/\s+/).length >= 3 && !isQuestion(text) && !(greeting.test(text) && text.length < 20);
+}
+
+function answerTo({ messages, system = '' }: ModelRequest): string {
+  const instructions = typeof system === 'string' ? [system] : system;
+  const asked = messages.filter(({ role }) => role === 'user').map(textOf);
+  const text = (asked.at(-1) ?? '').trim();
+  const now = instructions.find((part) => part.startsWith('The current date'));
+  if (/\b(time|date|day)\b.*\?$/i.test(text) && now !== undefined) return now;
+  const notes = notesIn(instructions);
+  if (isQuestion(text)) {
+    if (notes.length > 0)
+      return `From my notes: ${notes.map((note) => `“${note.replace(/\.$/, '')}”`).join(', ')}.`;
+    const before = likeIt(text, asked.slice(0, -1));
+    if (before !== undefined) return `You told me in this conversation: “${before}”`;
+    return 'That I do not know: I am only a script. Tell me something about yourself, and ask me then.';
+  }
+  if (greeting.test(text) && !isStatement(text))
+    return 'Hello! Tell me something about yourself, such as: My dog is called Bello. Then ask me about it.';
+  if (isStatement(text))
+    return `I will remember that. Ask me about it: now, after /new, or tomorrow. /memory shows what I keep.`;
+  return 'I see. Tell me something in a whole sentence, and I will remember it.';
+}
+
+function notesIn(instructions: readonly string[]): string[] {
+  const section = instructions.find((part) => part.startsWith('Notes from earlier conversations')) ?? '';
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+    .map((line) => line.slice(2));
+}
+
+/** The last statement with a word of the question in it. */
+function likeIt(question: string, before: readonly string[]): string | undefined {
+  const words = longWords(question);
+  return before.findLast(
+    (text) => isStatement(text.trim()) && longWords(text).some((word) => words.includes(word)),
+  );
+}
+
+function longWords(text: string): string[] {
+  return (
+    text
+      .toLowerCase()
+      .match(/[\p{L}\d]{3,}/gu)
+      ?.filter((word) => !asking.test(word)) ?? []
+  );
+}

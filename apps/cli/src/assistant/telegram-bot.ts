@@ -1,0 +1,245 @@
+import type { Json, Routine } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { ReadUpdate } from '@cobbler/assistant';
+import { getMe, poll, readUpdate, telegramChannel } from '@cobbler/assistant/telegram';
+import { workspaceTools } from '@cobbler/tools';
+import { recordChildren } from '../backend.ts';
+import { chooseTools } from '../commands/run.ts';
+import { shortPath, workFolder } from '../folder.ts';
+import type { Io } from '../io.ts';
+import { readSettings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import type { AssistantFlags } from './assistant-flags.ts';
+import type { AssistantHome } from './assistant-home.ts';
+import { assistantHome, lockHome, webhookSecret } from './assistant-home.ts';
+import { BotLog } from './bot-log.ts';
+import { chooseAgent } from './choose-agent.ts';
+import { chooseEmbedder } from './choose-embedder.ts';
+import type { OpenedAssistant } from './open-assistant.ts';
+import { openAssistant, openChats } from './open-assistant.ts';
+import type { TelegramAccess } from './telegram-access.ts';
+import { allowedUsers, explained, telegramAccess } from './telegram-access.ts';
+import { serveWebhook } from './webhook-endpoint.ts';
+
+const dayMs = 86_400_000;
+
+/** `cobbler assistant`: the bot, until it is told to stop. Returns the exit code. */
+export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
+  const telegram = telegramAccess(io.env, flags.apiRoot);
+  const allowed = allowedUsers(io.env);
+  const home = assistantHome(io.env);
+  const secret = flags.isWebhook ? webhookSecret(home, io.env) : '';
+  const log = new BotLog({
+    write: (line) => io.stderr.write(line),
+    level: flags.level,
+    forPeople: io.stderr.tty,
+    secrets: [telegram.token, secret],
+  });
+  const { opened, unlock, facts } = await openBot(flags, { io, home, telegram, log });
+  const stop = untilInterrupted(io);
+  try {
+    const botName = await nameOf(telegram, log);
+    log.note('info', 'ready', { bot: botName, ...facts, allowed: allowed.size });
+    if (allowed.size === 0) {
+      const advice = 'nobody is heard: set TELEGRAM_ALLOWED_USERS to the numbers that are logged here';
+      log.note('warn', advice);
+    }
+    const takeIn = intake(opened, { log, allowed, botName });
+    const endPruning = pruneDaily(opened, { log, io });
+    if (flags.isWebhook) await serveUntil(stop.signal, flags, { secret, takeIn, log });
+    else await pollUntil(stop.signal, telegram, { takeIn, log });
+    endPruning();
+    log.note('info', 'stopped');
+    return 0;
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    stop.forget();
+    await opened.close();
+    unlock();
+  }
+}
+
+interface Surroundings {
+  readonly io: Io;
+  readonly home: AssistantHome;
+  readonly telegram: TelegramAccess;
+  readonly log: BotLog;
+}
+
+async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surroundings) {
+  const agent = await chooseAgent(flags.work, io);
+  const { env } = await readSettings(io.env);
+  const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
+  const root = workFolder(flags.work.dir, io);
+  const tools = chooseTools(workspaceTools({ root, environment: io.env }), flags.work.tools);
+  // A command that a killed bot left running is found and ended at the next start.
+  if (tools.length > 0) await recordChildren(io.env);
+  const sql = openChats(home);
+  const unlock = lockHome(home);
+  if (unlock === undefined) {
+    sql.close();
+    throw new UsageError(
+      'The assistant of this home is running already.',
+      'Stop that one first, or give this one a home of its own: COBBLER_HOME=FOLDER',
+    );
+  }
+  const opened = openAssistant(home, sql, {
+    agent,
+    channel: telegramChannel({ token: telegram.token, api: telegram.api }),
+    embedder,
+    tools,
+    timeZone: flags.timeZone,
+    keepDays: flags.keepDays,
+    report: ({ kind, code, message }, where) =>
+      log.note('warn', 'failed', { where, kind, code, why: message }),
+    around: (routine) => told(routine, log),
+    ...(flags.persona !== undefined && { persona: flags.persona }),
+  });
+  const facts = {
+    model: agent.model,
+    tools: tools.length === 0 ? 'none' : tools.map(({ name }) => name).join(','),
+    zone: flags.timeZone,
+    home: shortPath(home.folder, io.env),
+    memory: words,
+  };
+  return { opened, unlock, facts };
+}
+
+/** Without a network the bot starts all the same: it comes by and by. A wrong token is wrong for good. */
+async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | undefined> {
+  try {
+    return (await getMe(api)).name;
+  } catch (error) {
+    const { kind, message } = AgentError.from(error);
+    if (kind === 'auth') throw error;
+    log.note('warn', 'Telegram does not answer yet', { why: message });
+    return undefined;
+  }
+}
+
+type TakeIn = (update: unknown) => Promise<void>;
+
+interface Hearing {
+  readonly log: BotLog;
+  readonly allowed: ReadonlySet<string>;
+  readonly botName: string | undefined;
+}
+
+function intake({ assistant }: OpenedAssistant, { log, allowed, botName }: Hearing): TakeIn {
+  return async (update) => {
+    const arrival = readUpdate(update, { allowed, ...(botName !== undefined && { botName }) });
+    try {
+      const isNew = await assistant.receive(arrival);
+      noteArrival(log, arrival, { update, isNew });
+    } catch (error) {
+      log.note('error', 'not kept', { update: arrival.id, why: AgentError.from(error).message });
+      throw error;
+    }
+  };
+}
+
+function noteArrival(
+  log: BotLog,
+  arrival: ReadUpdate,
+  { update, isNew }: { readonly update: unknown; readonly isNew: boolean },
+): void {
+  if (arrival.type === 'ignored') {
+    log.note('info', 'ignored', { update: arrival.id, why: arrival.reason, user: senderOf(update) });
+    return;
+  }
+  const { id, chatId, type } = arrival;
+  log.note('info', isNew ? 'arrived' : 'arrived again', { update: id, chat: chatId, type });
+  if (arrival.type === 'text') log.note('debug', 'text', { update: id, text: arrival.text });
+}
+
+/** The number of whoever wrote: what the owner of the bot puts on the list. */
+function senderOf(update: unknown): number | undefined {
+  const { message, callback_query: tap } = (update ?? {}) as Readonly<
+    Record<string, { readonly from?: { readonly id?: unknown } } | undefined>
+  >;
+  const id = (message ?? tap)?.from?.id;
+  return typeof id === 'number' ? id : undefined;
+}
+
+/** Notes what became of a run. */
+function told(routine: Routine, log: BotLog): Routine {
+  return async (input, steps) => {
+    const began = performance.now();
+    const { type, chatId } = input as Readonly<Record<string, Json | undefined>>;
+    const facts = () => ({
+      run: steps.runId,
+      work: String(type),
+      chat: String(chatId),
+      ms: Math.round(performance.now() - began),
+    });
+    try {
+      const end = await routine(input, steps);
+      const { answered, delivered } = (end ?? {}) as Readonly<Record<string, Json | undefined>>;
+      const result = typeof delivered === 'string' ? { delivered } : {};
+      log.note(answered === false ? 'warn' : 'info', answered === false ? 'not answered' : 'done', {
+        ...facts(),
+        ...result,
+      });
+      return end;
+    } catch (error) {
+      const { kind, code, message } = AgentError.from(error);
+      const level = kind === 'aborted' ? 'info' : 'error';
+      log.note(level, kind === 'aborted' ? 'interrupted' : 'failed', { ...facts(), code, why: message });
+      throw error;
+    }
+  };
+}
+
+interface Serving {
+  readonly takeIn: TakeIn;
+  readonly log: BotLog;
+}
+
+async function pollUntil(
+  signal: AbortSignal,
+  { api }: TelegramAccess,
+  { takeIn, log }: Serving,
+): Promise<void> {
+  await poll({
+    api,
+    signal,
+    onUpdate: takeIn,
+    onTrouble: ({ kind, message }) => log.note('warn', 'polling goes on', { kind, why: message }),
+  });
+}
+
+async function serveUntil(
+  signal: AbortSignal,
+  { host, port, path }: AssistantFlags,
+  { secret, takeIn, log }: Serving & { readonly secret: string },
+): Promise<void> {
+  const onRefused = (status: number, reason: string) => log.note('warn', 'refused', { status, why: reason });
+  const endpoint = await serveWebhook({ host, port, path, secret, onUpdate: takeIn, onRefused });
+  log.note('info', 'listening', { url: endpoint.url });
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await endpoint.close();
+}
+
+function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<Surroundings, 'log' | 'io'>): () => void {
+  let cancel = () => {};
+  const prune = () => {
+    cancel = io.clock.after(dayMs, prune);
+    opened.prune().catch((error: unknown) => {
+      log.note('warn', 'what is old could not be removed', { why: AgentError.from(error).message });
+    });
+  };
+  prune();
+  return () => cancel();
+}
+
+/** The first signal ends it in order, a second one at once. */
+function untilInterrupted(io: Io): { readonly signal: AbortSignal; forget(): void } {
+  const control = new AbortController();
+  const forget = io.onInterrupt(() => {
+    if (control.signal.aborted) io.exit(130);
+    control.abort();
+  });
+  return { signal: control.signal, forget };
+}

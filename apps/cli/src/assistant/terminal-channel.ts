@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Button, Channel, Piece } from '@cobbler/assistant';
+
+/** What a terminal shows of what the assistant sends. */
+export interface TerminalView {
+  /** A message; with choices where it has buttons. */
+  show(markdown: string, buttons: readonly Button[]): void;
+  /** Where files go that the assistant sends. */
+  folder(): string;
+}
+
+/** A question that waits for a choice. */
+export interface OpenQuestion {
+  readonly messageId: string;
+  readonly buttons: readonly Button[];
+}
+
+/** The terminal as a channel: there is one chat, and what was sent was seen. */
+export interface TerminalChannel extends Channel {
+  /** The last question that nobody has answered. */
+  readonly question: OpenQuestion | undefined;
+  /** What was last said about a tap, unless a message was changed to say so. */
+  takeNotice(): string | undefined;
+}
+
+export function terminalChannel(view: TerminalView): TerminalChannel {
+  const questions: OpenQuestion[] = [];
+  let sent = 0;
+  let notice: string | undefined;
+  const nextId = () => {
+    sent += 1;
+    return String(sent);
+  };
+  const close = (messageId: string) => {
+    const index = questions.findIndex((question) => question.messageId === messageId);
+    if (index >= 0) questions.splice(index, 1);
+  };
+  return {
+    name: 'terminal',
+    get question() {
+      return questions.at(-1);
+    },
+    takeNotice() {
+      const taken = notice;
+      notice = undefined;
+      return taken;
+    },
+    pieces: (markdown) => (markdown.trim() === '' ? [] : [{ text: markdown.trim() }]),
+    async send(_chatId, { text }: Piece, { buttons = [] } = {}) {
+      const messageId = nextId();
+      if (buttons.length > 0) questions.push({ messageId, buttons });
+      view.show(text, buttons);
+      return messageId;
+    },
+    async sendFile(_chatId, { name, text }) {
+      view.show(`Saved: ${saved(view.folder(), name, text)}`, []);
+      return nextId();
+    },
+    async edit(_chatId, messageId, { text }) {
+      close(messageId);
+      notice = undefined;
+      view.show(text, []);
+    },
+    async typing() {},
+    async heard(_tapId, text) {
+      notice = text;
+    },
+  };
+}
+
+/** Never over a file that is there. */
+function saved(folder: string, name: string, text: string): string {
+  for (let count = 1; ; count += 1) {
+    const path = join(folder, count === 1 ? name : name.replace(/(\.\w+)$/, `-${count}$1`));
+    try {
+      writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+      return path;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}

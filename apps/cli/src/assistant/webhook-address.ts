@@ -1,0 +1,48 @@
+import { deleteWebhook, getMe, setWebhook } from '@cobbler/assistant/telegram';
+import type { Io } from '../io.ts';
+import { UsageError } from '../usage-error.ts';
+import type { AssistantFlags } from './assistant-flags.ts';
+import { usualPath } from './assistant-flags.ts';
+import { assistantHome, webhookSecret } from './assistant-home.ts';
+import { explained, telegramAccess } from './telegram-access.ts';
+
+/** `cobbler assistant set-webhook`: an address without a path gets the one that `--webhook` serves. */
+export async function setAddress(
+  address: string | undefined,
+  { path, apiRoot }: AssistantFlags,
+  io: Io,
+): Promise<number> {
+  const url = URL.parse(address ?? '');
+  if (url === null)
+    throw new UsageError(
+      'To which address?',
+      'Such as: cobbler assistant set-webhook https://bot.example.org',
+    );
+  if (url.pathname === '/') url.pathname = path;
+  const { api } = telegramAccess(io.env, apiRoot);
+  const secret = webhookSecret(assistantHome(io.env), io.env);
+  await refusalsExplained(() => setWebhook(api, { url: url.href, secret }));
+  const { name } = await refusalsExplained(() => getMe(api));
+  const other = url.pathname === usualPath ? '' : ` --path ${url.pathname}`;
+  io.stdout.write(
+    `Telegram sends the updates of @${name} to ${url.href}.\n` +
+      `Serve it here, behind a proxy that speaks TLS: cobbler assistant --webhook${other}\n`,
+  );
+  return 0;
+}
+
+/** `cobbler assistant delete-webhook`. */
+export async function takeAddressAway({ apiRoot }: AssistantFlags, io: Io): Promise<number> {
+  const { api } = telegramAccess(io.env, apiRoot);
+  await refusalsExplained(() => deleteWebhook(api));
+  io.stdout.write('The webhook is gone; updates are fetched again: cobbler assistant\n');
+  return 0;
+}
+
+async function refusalsExplained<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explained(error);
+  }
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { secretMatches } from '@cobbler/assistant/telegram';
+import { UsageError } from '../usage-error.ts';
+
+export interface WebhookEndpointOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly path: string;
+  readonly secret: string;
+  /** Resolves when the update is kept durably, or there is nothing to do about it. */
+  readonly onUpdate: (update: unknown) => Promise<void>;
+  /** Hears of requests that were not taken, with the reason. */
+  readonly onRefused: (status: number, reason: string) => void;
+}
+
+export interface WebhookEndpoint {
+  readonly url: string;
+  /** Lets requests under way come to their end, for a moment. */
+  close(): Promise<void>;
+}
+
+/** Far more than any update of text takes. */
+const mostBytes = 1_048_576;
+
+/** In milliseconds: whoever sends byte by byte is not Telegram. */
+const headersMs = 10_000;
+const requestMs = 30_000;
+const closingMs = 2000;
+
+/**
+ * Serves the address that Telegram sends updates to. It answers 200 once an update is kept, 500 when it could not be,
+ * so that it comes again; 401 without the secret, 404 and 405 for another path or method, 413 for what is too large,
+ * 400 for what is no JSON, 408 for what comes too slowly.
+ * @throws UsageError for an address that is taken.
+ */
+export async function serveWebhook(options: WebhookEndpointOptions): Promise<WebhookEndpoint> {
+  const { host, port, path } = options;
+  const server = createServer(
+    { headersTimeout: headersMs, requestTimeout: requestMs, maxHeaderSize: 16_384 },
+    (request, response) => {
+      answer(request, options)
+        .then((refusal) => end(response, refusal))
+        .catch(() => response.destroy());
+    },
+  );
+  await listening(server, host, port);
+  const { port: own } = server.address() as AddressInfo;
+  const shownHost = host.includes(':') ? `[${host}]` : host;
+  return { url: `http://${shownHost}:${own}${path}`, close: () => closed(server) };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function answer(request: IncomingMessage, options: WebhookEndpointOptions): Promise<Answer> {
+  const { path, secret, onUpdate, onRefused } = options;
+  const refused = (status: number, reason: string, headers: Answer['headers'] = {}): Answer => {
+    onRefused(status, reason);
+    return { status, headers: { ...headers, connection: 'close' } };
+  };
+  if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== path)
+    return refused(404, 'another path');
+  if (request.method !== 'POST') return refused(405, `the method ${request.method}`, { allow: 'POST' });
+  const given = request.headers['x-telegram-bot-api-secret-token'];
+  if (!(await secretMatches(typeof given === 'string' ? given : undefined, secret)))
+    return refused(401, given === undefined ? 'no secret' : 'a wrong secret');
+  const body = await bodyOf(request);
+  if (body === undefined) return refused(413, 'too large');
+  let update: unknown;
+  try {
+    update = JSON.parse(body);
+  } catch {
+    return refused(400, 'no JSON');
+  }
+  try {
+    await onUpdate(update);
+  } catch {
+    return refused(500, 'it could not be kept');
+  }
+  return { status: 200 };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function end(response: ServerResponse, { status, headers = {} }: Answer): void {
+  response.writeHead(status, { ...headers, 'content-length': '0' }).end();
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code})`;
+      reject(
+        new UsageError(`Port ${port} of ${host} ${why}.`, 'Choose another one: --port NUMBER, or 0 for any.'),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), closingMs);
+    server.close(() => {
+      clearTimeout(late);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

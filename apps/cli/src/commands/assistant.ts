@@ -1,0 +1,36 @@
+import { readAssistantFlags } from '../assistant/assistant-flags.ts';
+import { assistantHome } from '../assistant/assistant-home.ts';
+import type { Io } from '../io.ts';
+import { didYouMean } from '../suggestion.ts';
+import { UsageError } from '../usage-error.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const actions = ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'];
+
+/** `cobbler assistant`: the bot, the chat at this terminal, or what is to be known of them. Returns the exit code. */
+export async function assistant(operands: readonly string[], options: Raw, io: Io): Promise<number> {
+  const [action, address] = operands;
+  const flags = readAssistantFlags(options, io);
+  const home = () => assistantHome(io.env, flags.isLocal);
+  switch (action) {
+    case undefined:
+      if (flags.isLocal) return await (await import('../assistant/local.ts')).chatLocally(flags, io);
+      return await (await import('../assistant/telegram-bot.ts')).runBot(flags, io);
+    case 'set-webhook':
+      return await (await import('../assistant/webhook-address.ts')).setAddress(address, flags, io);
+    case 'delete-webhook':
+      return await (await import('../assistant/webhook-address.ts')).takeAddressAway(flags, io);
+    case 'status':
+      return await (await import('../assistant/reports.ts')).showStatus(home(), flags.apiRoot, io);
+    case 'audit':
+      return await (await import('../assistant/reports.ts')).showAudit(home(), options, io);
+    case 'outbox':
+      return await (await import('../assistant/reports.ts')).showOutbox(home(), options, io);
+    default:
+      throw new UsageError(
+        `The assistant has nothing called ${JSON.stringify(action)}.${didYouMean(action, actions)}`,
+        'See: cobbler help assistant',
+      );
+  }
+}

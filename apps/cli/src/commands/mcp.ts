@@ -1,0 +1,75 @@
+import { AgentError } from '@cobbler/agent';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { recordChildren } from '../backend.ts';
+import { visible } from '../escape.ts';
+import { workFolder } from '../folder.ts';
+import type { Io } from '../io.ts';
+import { mcpDesk } from '../mcp-server/mcp-desk.ts';
+import { openMcp } from '../mcp-servers.ts';
+import { ownVersion } from '../own-version.ts';
+import { readRunFlags } from '../run-flags.ts';
+import { chooseSession } from '../session-choice.ts';
+import type { Sessions } from '../session-home.ts';
+import { readSettings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { localConversations } from './local-conversations.ts';
+
+/**
+ * `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until it hangs up. Nothing
+ * but the protocol is written to standard output. Returns the exit code.
+ */
+export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+  if (io.stdin.tty) {
+    throw new UsageError(
+      'Here speaks a program, in the Model Context Protocol; it starts this command by itself.',
+      'How to set it up: docs/mcp.md. To talk at a terminal: cobbler chat',
+    );
+  }
+  const flags = readRunFlags(options);
+  const folder = workFolder(flags.dir, io);
+  const { file } = await readSettings(io.env, flags);
+  const isKept = flags.keeps ?? file.values.keepSessions ?? true;
+  await recordChildren(io.env);
+  const sessions = (await chooseSession(flags, isKept, folder, io))?.sessions;
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  const servers = await openMcp(flags, file.values, folder, report, io);
+  try {
+    const host = await localConversations(flags, sessions, servers, io);
+    const desk = mcpDesk({
+      version: ownVersion(),
+      host,
+      report,
+      isKept: (id) => isThere(sessions, id),
+    });
+    await untilHungUp(desk.server, io);
+    await desk.close();
+  } finally {
+    await servers.close();
+    await sessions?.store.close();
+  }
+  return 0;
+}
+
+async function untilHungUp(
+  server: ReturnType<typeof mcpDesk>['server'],
+  io: Pick<Io, 'onInterrupt' | 'onBrokenPipe'>,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  const hangUp = () => void server.close();
+  process.stdin.once('end', hangUp);
+  const stops = [io.onInterrupt(hangUp), io.onBrokenPipe(hangUp)];
+  await server.connect(new StdioServerTransport());
+  await closed;
+  for (const stop of stops) stop();
+}
+
+async function isThere(sessions: Sessions | undefined, id: string): Promise<boolean> {
+  try {
+    return (await sessions?.store.info(id)) !== undefined;
+  } catch (error) {
+    if (AgentError.is(error) && error.code === 'session_id') return false;
+    throw error;
+  }
+}

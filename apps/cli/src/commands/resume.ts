@@ -1,0 +1,36 @@
+import { workFolder } from '../folder.ts';
+import type { Io } from '../io.ts';
+import { openSessions } from '../session-home.ts';
+import { pickSession } from '../session-picker.ts';
+import { run } from './run.ts';
+
+/** `cobbler resume [id] [prompt...]`: goes on with a session. Returns the exit code. */
+export async function resume(
+  operands: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<number> {
+  const [id, ...words] = operands;
+  const picked = id ?? (await pick(options, io));
+  if (picked === 130 || picked === 0) return picked;
+  const which = picked === undefined ? { continue: true } : { session: picked };
+  return await run(words, { ...options, ...which, resumes: true }, io);
+}
+
+/** The id that somebody picks; nothing where there is nothing to pick, which `run` then explains; or an exit code. */
+async function pick(
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<string | 0 | 130 | undefined> {
+  const dir = typeof options['dir'] === 'string' ? options['dir'] : undefined;
+  const sessions = await openSessions(io.env);
+  try {
+    const picked = await pickSession(sessions, workFolder(dir, io), io);
+    if (picked === 'interrupt') return 130;
+    if (picked !== 'none') return picked?.id;
+    io.stderr.write('Nothing was chosen.\n');
+    return 0;
+  } finally {
+    await sessions.store.close();
+  }
+}

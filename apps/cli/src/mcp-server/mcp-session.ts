@@ -1,0 +1,175 @@
+import type {
+  ApprovalAnswer,
+  ApprovalRequestedEvent,
+  Harness,
+  Run,
+  RunEvent,
+  RunResult,
+} from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import type { LocalHost } from '../chat/local-host.ts';
+import { failureOf } from '../failure.ts';
+import { UsageError } from '../usage-error.ts';
+import { progressWords } from './progress-words.ts';
+
+/** A call that waits for a decision, as a client of the protocol is told. */
+export interface WaitingCall {
+  readonly approval_id: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly subject?: string;
+  readonly diff?: string;
+}
+
+/** Where a session stands. */
+export interface Standing {
+  readonly session_id: string;
+  /** `running`, `waiting` for decisions, `idle` before anything was said here, or how the last run ended. */
+  readonly status: string;
+  /** The last answer. */
+  readonly text?: string;
+  /** Why the last run did not complete. */
+  readonly problem?: string;
+  readonly approvals?: readonly WaitingCall[];
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly usd?: number };
+}
+
+/** How a client waits. */
+export interface Waiting {
+  /** Ends the waiting, not the run. */
+  readonly signal: AbortSignal;
+  /** Hears what goes on meanwhile. */
+  readonly tell: (words: string) => void;
+  /** Most milliseconds. Default: until the run ends or waits itself. */
+  readonly ms?: number;
+}
+
+/** One conversation of a client. What is said goes to the harness, what it is told comes from events. */
+export class McpSession {
+  readonly #host: LocalHost;
+  readonly #harness: Harness;
+  readonly #approvals = new Map<string, ApprovalRequestedEvent>();
+  readonly #watchers = new Set<(event: RunEvent) => void>();
+  #run: Run | undefined;
+  #result: RunResult | undefined;
+
+  constructor(host: LocalHost, sessionId: string | undefined, report: (line: string) => void) {
+    this.#host = host;
+    this.#harness = host.open(sessionId, {
+      handler: { onEvent: (event) => this.#hear(event) },
+      onNews: report,
+      onTrouble: report,
+      onLost: report,
+      onBack: () => undefined,
+    });
+  }
+
+  get id(): string {
+    return this.#harness.sessionId;
+  }
+
+  get standing(): Standing {
+    const approvals = [...this.#approvals.values()].map(waitingCall);
+    if (this.#run !== undefined)
+      return {
+        session_id: this.id,
+        status: approvals.length > 0 ? 'waiting' : 'running',
+        ...(approvals.length > 0 && { approvals }),
+      };
+    return this.#result === undefined ? { session_id: this.id, status: 'idle' } : this.#ended(this.#result);
+  }
+
+  /** @throws UsageError while a run is under way. */
+  say(prompt: string): void {
+    if (this.#run !== undefined)
+      throw new UsageError(
+        `Session ${this.id} is at work.`,
+        'Wait with cobbler_status, or use cobbler_steer.',
+      );
+    const runId = systemRuntime.id();
+    this.#host.local.undo.begin(this.id, runId);
+    const run = this.#harness.prompt(prompt, { runId });
+    this.#run = run;
+    void run.result.then((result) => {
+      this.#result = result;
+      this.#run = undefined;
+      this.#approvals.clear();
+    });
+  }
+
+  /** Resolves when the run has ended, needs a decision, or was waited for long enough. */
+  async settled({ signal, tell, ms }: Waiting): Promise<void> {
+    const run = this.#run;
+    if (run === undefined || this.#approvals.size > 0 || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+    const watch = (event: RunEvent) => {
+      if (event.type === 'approval_requested') resolve();
+      const words = progressWords(event);
+      if (words !== undefined) tell(words);
+    };
+    this.#watchers.add(watch);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await Promise.race([promise, run.result]);
+    this.#watchers.delete(watch);
+    clearTimeout(timer);
+  }
+
+  /** @throws UsageError for an approval that nothing waits for. */
+  decide(approvalId: string, answer: ApprovalAnswer): void {
+    if (!this.#approvals.has(approvalId) || this.#run?.answer(approvalId, answer) !== true)
+      throw new UsageError(
+        `Nothing waits for approval ${JSON.stringify(approvalId)}.`,
+        'See what does: cobbler_status',
+      );
+    this.#approvals.delete(approvalId);
+  }
+
+  steer(text: string): boolean {
+    return this.#harness.steer(text);
+  }
+
+  /** Resolves when the run has ended. */
+  async cancel(): Promise<void> {
+    this.#harness.cancel();
+    await this.#run?.result;
+  }
+
+  async close(): Promise<void> {
+    await this.#harness.close();
+  }
+
+  #hear(event: RunEvent): void {
+    if (event.type === 'approval_requested') this.#approvals.set(event.approvalId, event);
+    if (event.type === 'approval_decided') this.#approvals.delete(event.approvalId);
+    for (const watch of this.#watchers) watch(event);
+  }
+
+  #ended({ status, text, error, metrics }: RunResult): Standing {
+    const { totalInputTokens, totalOutputTokens, usd } = metrics;
+    const failure =
+      error === undefined ? undefined : failureOf(error, { ...this.#host.failure, verbose: false });
+    return {
+      session_id: this.id,
+      status,
+      text,
+      ...(failure !== undefined && { problem: [failure.what, ...failure.advice].join('\n') }),
+      usage: {
+        input_tokens: totalInputTokens,
+        output_tokens: totalOutputTokens,
+        ...(usd !== undefined && { usd }),
+      },
+    };
+  }
+}
+
+function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
+  const { approvalId, toolName, subject, diff } = request;
+  return {
+    approval_id: approvalId,
+    tool: toolName,
+    arguments: request.arguments,
+    ...(subject !== undefined && { subject }),
+    ...(diff !== undefined && { diff }),
+  };
+}

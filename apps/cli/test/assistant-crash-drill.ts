@@ -1,0 +1,324 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openRuns } from '@cobbler/agent/node';
+import { serveLoopback } from '@cobbler/agent/testing';
+import { sqlMessages, sqlOutbox } from '@cobbler/assistant';
+import { sqliteSql } from '@cobbler/assistant/sqlite';
+import type { FakeTelegram } from '@cobbler/assistant/testing';
+import { fakeTelegram } from '@cobbler/assistant/testing';
+import { build } from 'esbuild';
+
+const token = '12345678:AAE-not-a-real-token_0123456789';
+const person = 7;
+const patienceMs = 60_000;
+
+/**
+ * Where a call of Telegram is when the assistant dies: `lost` on its way there, `taken` at Telegram, which does it
+ * all the same, or `done` there, with the answer on its way back.
+ */
+export type CallKill = 'lost' | 'taken' | 'done';
+
+const callKills: readonly CallKill[] = ['lost', 'taken', 'done'];
+
+/** A place to kill: a moment of the assistant's own, or in one of its calls, both counted from 1. */
+type Kill = { readonly moment: number } | { readonly call: number; readonly where: CallKill };
+
+export interface AssistantCrashOptions {
+  /** Kills at every so manieth place. Default 1: at each. */
+  readonly every?: number;
+  /** Kills the process that goes on as well, at every so manieth moment of its own. Default: not at all. */
+  readonly again?: number;
+  /** How many at a time. Default 3. */
+  readonly parallel?: number;
+}
+
+/** What was done, when everything held. */
+export interface AssistantCrashFigures {
+  /** Moments of an undisturbed conversation: around writes, calls, requests to the model and the tool. */
+  readonly moments: number;
+  /** Its calls of Telegram, fetching updates left out. */
+  readonly calls: number;
+  readonly kills: number;
+  /** Conversations in which a piece is flagged as maybe sent: the reply, or the question. */
+  readonly maybeReplies: number;
+  readonly maybeQuestions: number;
+  /** Conversations in which the tool ran; in the others it was interrupted, or nobody could be asked. */
+  readonly toolRuns: number;
+  readonly conversations: number;
+}
+
+/**
+ * Kills an assistant at its moments and in its calls of Telegram, one after the other, and has another process go on.
+ * Each time there has to be one reply, or one that is flagged; the tool at most once; and each message once.
+ * @throws Error that says what did not hold, and where.
+ */
+export async function drillAssistantCrashes(
+  options: AssistantCrashOptions = {},
+): Promise<AssistantCrashFigures> {
+  const { every = 1, again, parallel = 3 } = options;
+  const home = mkdtempSync(join(tmpdir(), 'cobbler-assistant-crash-'));
+  try {
+    const child = await bundledChild(home);
+    const whole = await conversation({ child, folder: join(home, 'whole'), kills: [] });
+    const places: Kill[] = [
+      ...Array.from({ length: whole.moments }, (_, index) => ({ moment: index + 1 })),
+      ...Array.from({ length: whole.calls * callKills.length }, (_, index) => ({
+        call: Math.floor(index / callKills.length) + 1,
+        where: callKills[index % callKills.length] ?? 'lost',
+      })),
+    ];
+    const plans = places
+      .filter((_, index) => index % every === every - 1)
+      .flatMap((kill, index): Kill[][] =>
+        again === undefined ? [[kill]] : [[kill], [kill, { moment: 1 + ((index * again) % whole.moments) }]],
+      );
+    const ends: ConversationEnd[] = [];
+    const workers = Array.from({ length: parallel }, async () => {
+      for (let kills = plans.shift(); kills !== undefined; kills = plans.shift()) {
+        const folder = join(home, JSON.stringify(kills).replaceAll(/\W+/g, '-'));
+        ends.push(await conversation({ child, folder, kills }));
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+    const failed = (await Promise.allSettled(workers)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    return {
+      moments: whole.moments,
+      calls: whole.calls,
+      kills: ends.reduce((sum, { killed }) => sum + killed, 0),
+      maybeReplies: ends.filter(({ reply }) => reply === 'maybe_sent').length,
+      maybeQuestions: ends.filter(({ question }) => question === 'maybe_sent').length,
+      toolRuns: ends.filter(({ toolRan }) => toolRan).length,
+      conversations: ends.length,
+    };
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** The child as one file: to load the sources anew for each process would take most of the time. */
+async function bundledChild(home: string): Promise<string> {
+  const outfile = join(home, 'child.mjs');
+  await build({
+    entryPoints: [fileURLToPath(new URL('assistant-crash-child.ts', import.meta.url))],
+    conditions: ['@cobbler/source'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+interface Conversation {
+  readonly child: string;
+  readonly folder: string;
+  /** One for each process; the last one lives to the end. */
+  readonly kills: readonly Kill[];
+}
+
+interface ConversationEnd {
+  readonly moments: number;
+  readonly calls: number;
+  readonly killed: number;
+  readonly reply: string;
+  readonly question: string;
+  readonly toolRan: boolean;
+}
+
+/** Somebody asks for a note, allows it as soon as they are asked, and is answered, whatever dies. */
+async function conversation({ child, folder, kills }: Conversation): Promise<ConversationEnd> {
+  mkdirSync(folder, { recursive: true });
+  const telegram = fakeTelegram({ token });
+  const desk = new Desk(telegram);
+  const { url, close } = await serveLoopback((request) => desk.handle(request));
+  try {
+    telegram.say(person, 'Note milk.');
+    let killed = 0;
+    for (const kill of kills) {
+      const life = new Life([
+        child,
+        folder,
+        String('moment' in kill ? kill.moment : 0),
+        token,
+        url,
+        String(person),
+      ]);
+      desk.plan('call' in kill ? kill : undefined, life);
+      await life.until(() => desk.isOver(folder));
+      if (await life.end()) killed += 1;
+    }
+    const last = new Life([child, folder, '0', token, url, String(person)]);
+    desk.plan(undefined, last);
+    await last.until(() => desk.isOver(folder));
+    if (await last.end()) throw new Error(`${named(kills)}: the last process was killed`);
+    const end = await lookedAt({ telegram, folder, kills });
+    return { ...end, moments: last.moments, calls: desk.calls, killed };
+  } finally {
+    await close();
+  }
+}
+
+/** Stands between the assistant and its Telegram: allows what is asked, and kills in the middle of calls. */
+class Desk {
+  readonly #telegram: FakeTelegram;
+  #kill: { readonly call: number; readonly where: CallKill } | undefined;
+  #life: Life | undefined;
+  #hasTapped = false;
+  calls = 0;
+  #callsOfLife = 0;
+
+  constructor(telegram: FakeTelegram) {
+    this.#telegram = telegram;
+  }
+
+  plan(kill: { readonly call: number; readonly where: CallKill } | undefined, life: Life): void {
+    this.#kill = kill;
+    this.#life = life;
+    this.#callsOfLife = 0;
+  }
+
+  async handle(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname.endsWith('/getUpdates')) return await this.#telegram.handler(request);
+    this.calls += 1;
+    this.#callsOfLife += 1;
+    const where = this.#kill?.call === this.#callsOfLife ? this.#kill.where : undefined;
+    // What is read after the connection is gone would be lost.
+    const whole = new Request(request.url, {
+      method: 'POST',
+      headers: request.headers,
+      body: await request.arrayBuffer(),
+    });
+    if (where === 'lost' || where === 'taken') await this.#life?.kill();
+    if (where === 'lost') throw new Error('It never came here.');
+    const response = await this.#telegram.handler(whole);
+    if (where === 'done') await this.#life?.kill();
+    this.#allow();
+    return response;
+  }
+
+  /** Whether everything that was said has been worked on. */
+  isOver(folder: string): boolean {
+    this.#allow();
+    if (this.#telegram.pending.length > 0) return false;
+    const runs = join(folder, 'assistant', 'runs.db');
+    return existsSync(runs) && openRuns(runs).length === 0;
+  }
+
+  #allow(): void {
+    const question = this.#telegram.messages(person).find(({ buttons }) => buttons.length > 0);
+    const allow = question?.buttons[0];
+    if (this.#hasTapped || question === undefined || allow === undefined) return;
+    this.#hasTapped = true;
+    this.#telegram.tap(person, question.id, allow.data);
+  }
+}
+
+/** One process of the assistant. */
+class Life {
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<unknown>;
+  #said = '';
+
+  constructor(args: readonly string[]) {
+    this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#closed = once(this.#child, 'close');
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (chunk) => {
+        this.#said += chunk;
+      });
+  }
+
+  get moments(): number {
+    return Number(this.#said.trim().split('\n').at(-1));
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+
+  /** Until it holds, or the process is dead. */
+  async until(holds: () => boolean): Promise<void> {
+    for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
+      if (this.#isOver || (this.#said.includes('ready') && holdsNow(holds))) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await this.kill();
+    throw new Error(`The conversation did not come to its end: ${this.#said}`);
+  }
+
+  /** Ends it in order; true when it was killed. */
+  async end(): Promise<boolean> {
+    if (!this.#isOver) this.#child.kill('SIGTERM');
+    await this.#closed;
+    const { exitCode, signalCode } = this.#child;
+    if (signalCode === 'SIGKILL') return true;
+    if (exitCode !== 0) throw new Error(`The process failed with ${exitCode ?? signalCode}: ${this.#said}`);
+    return false;
+  }
+
+  get #isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+}
+
+/** A database that is being made just now cannot be read yet. */
+function holdsNow(holds: () => boolean): boolean {
+  try {
+    return holds();
+  } catch {
+    return false;
+  }
+}
+
+interface Scene {
+  readonly telegram: FakeTelegram;
+  readonly folder: string;
+  readonly kills: readonly Kill[];
+}
+
+async function lookedAt({ telegram, folder, kills }: Scene) {
+  const hold = (isHeld: boolean, what: string) => {
+    if (!isHeld) throw new Error(`${named(kills)}: ${what}`);
+  };
+  const sql = sqliteSql({ file: join(folder, 'assistant', 'chats.db') });
+  try {
+    const rows = (await sqlMessages(sql).recent(String(person), 100)).map(
+      ({ role, content }) => `${role}: ${content}`,
+    );
+    hold(rows.join() === 'user: Note milk.,assistant: Noted.', `these rows are kept: ${rows.join(', ')}`);
+    const pieces = await sqlOutbox(sql).list();
+    const bots = telegram.messages(person).filter(({ from }) => from === 'bot');
+    const stateOf = (part: string, isSeen: (message: (typeof bots)[number]) => boolean) => {
+      const found = pieces.filter(({ key }) => key.includes(part));
+      const seen = bots.filter(isSeen).length;
+      const state = found[0]?.state ?? 'none';
+      hold(found.length === 1, `${found.length} pieces ${part}`);
+      hold(
+        state === 'sent' ? seen === 1 : state === 'maybe_sent' && seen <= 1,
+        `${part} is ${state} and seen ${seen} times`,
+      );
+      return state;
+    };
+    const reply = stateOf('/reply/', ({ text }) => text === 'Noted.');
+    const question = stateOf('/ask/', ({ text }) => text !== 'Noted.');
+    const effects = join(folder, 'effects.txt');
+    const ran = existsSync(effects) ? readFileSync(effects, 'utf8').trim().split('\n').length : 0;
+    hold(ran <= 1, `the tool ran ${ran} times`);
+    hold(kills.length > 0 || ran === 1, 'the tool did not run, though nothing was killed');
+    return { reply, question, toolRan: ran === 1 };
+  } finally {
+    sql.close();
+  }
+}
+
+function named(kills: readonly Kill[]): string {
+  return `killed at ${JSON.stringify(kills)}`;
+}

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { drillAssistantCrashes } from './assistant-crash-drill.ts';
+
+test('P13 killed around writes, in calls of Telegram and in its tool, the assistant replies once, or flags the reply', async () => {
+  const figures = await drillAssistantCrashes({ every: 17 });
+  process.stdout.write(
+    `assistant: ${figures.moments} moments and ${figures.calls} calls, ${figures.kills} processes killed\n`,
+  );
+  expect(figures.moments).toBeGreaterThan(80);
+  expect(figures.calls).toBeGreaterThanOrEqual(5);
+  expect(figures.kills).toBeGreaterThan(5);
+}, 120_000);

@@ -1,0 +1,256 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { McpServerConfig } from '@cobbler/agent/node';
+import { isObject } from '@cobbler/agent/provider';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { failureWords, isExpired } from './failure-words.ts';
+import type { McpTransport } from './transport.ts';
+
+const usualConnectMs = 30_000;
+const usualCallMs = 120_000;
+
+/** Pages of one list; a server that has more is in a circle. */
+const mostPages = 50;
+
+/** From a second end in a row on: how long a server is left alone, in milliseconds. */
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+/** A longer pause is not waited for, but told. */
+const patienceMs = 2_000;
+
+/** What a connection works with. */
+export interface ConnectionParts {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  /** Makes a new way to the server. @throws AgentError for a configuration that cannot be used. */
+  readonly open: () => McpTransport;
+  readonly scrub: (text: string) => string;
+  readonly runtime: Pick<Runtime, 'monotonic' | 'timer'>;
+  readonly client: { readonly name: string; readonly version: string };
+  /** The server says that its list has changed, or it was begun anew and may have another one. */
+  readonly onStale: () => void;
+}
+
+/** A client whose way to the server is open, or was. */
+interface Link {
+  readonly client: Client;
+  readonly transport: McpTransport;
+  isOpen: boolean;
+}
+
+export interface CallMeans {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+/**
+ * One server. It is begun anew when it is needed and has ended: at once the first time, and after a pause that grows
+ * as long as no call succeeds in between. A call that was under way then is never made again.
+ */
+export class McpConnection {
+  readonly callMs: number;
+  readonly #parts: ConnectionParts;
+  readonly #links = new Set<Promise<unknown>>();
+  #link: Link | undefined;
+  #opening: Promise<Link> | undefined;
+  /** Ends and failed starts since the last call that succeeded. */
+  #failures = 0;
+  #notBefore = 0;
+  #wasOpen = false;
+  #isClosed = false;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.callMs = parts.config.callTimeout ?? usualCallMs;
+  }
+
+  /** What the server says it is, as far as it has said so. */
+  get identity(): string {
+    const { name, version } = this.#link?.client.getServerVersion() ?? {};
+    return [name, version].filter((word) => typeof word === 'string').join(' ');
+  }
+
+  /**
+   * The entries of the server's list, unchecked.
+   * @throws AgentError `tool` that tells in words why there are none.
+   */
+  async list(): Promise<readonly unknown[]> {
+    const link = await this.#ready(AbortSignal.timeout(this.#connectMs + patienceMs));
+    if (link.client.getServerCapabilities()?.tools === undefined) return [];
+    const entries: unknown[] = [];
+    let cursor: unknown;
+    try {
+      for (let page = 0; page < mostPages; page += 1) {
+        const params = typeof cursor === 'string' ? { cursor } : {};
+        const request = { method: 'tools/list', params };
+        const result = await link.client.request(request, ResultSchema, { timeout: this.#connectMs });
+        const tools = result['tools'];
+        if (!Array.isArray(tools)) throw new Error('its list of tools is none');
+        entries.push(...tools);
+        if (result['nextCursor'] === undefined || result['nextCursor'] === cursor) break;
+        cursor = result['nextCursor'];
+      }
+    } catch (error) {
+      throw this.#failure('', error, link, this.#connectMs);
+    }
+    return entries;
+  }
+
+  /**
+   * Makes one call.
+   * @throws AgentError `tool`, or `aborted`, that tells in words what is known of it.
+   */
+  async call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    means: CallMeans,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const link = await this.#ready(means.signal);
+    try {
+      return await this.#request(link, tool, args, means);
+    } catch (error) {
+      if (!isExpired(error)) throw this.#failure(unknownOutcome(error), error, link, this.callMs);
+    }
+    // The server has refused it unseen, so that it can be made once more.
+    await this.#leave(link);
+    const again = await this.#ready(means.signal);
+    try {
+      return await this.#request(again, tool, args, means);
+    } catch (error) {
+      throw this.#failure(unknownOutcome(error), error, again, this.callMs);
+    }
+  }
+
+  /** Resolves when nothing of the server is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opening?.catch(() => undefined);
+    if (this.#link !== undefined) void this.#leave(this.#link);
+    await Promise.all(this.#links);
+  }
+
+  get #connectMs(): number {
+    return this.#parts.config.connectTimeout ?? usualConnectMs;
+  }
+
+  async #request(
+    { client }: Link,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { signal, onProgress }: CallMeans,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const request = { method: 'tools/call', params: { name, arguments: args } };
+    const options = { signal, timeout: this.callMs, onprogress: onProgress };
+    const result = await client.request(request, ResultSchema, options);
+    this.#failures = 0;
+    return result;
+  }
+
+  /** The open way to the server; a new one when there is none. */
+  async #ready(signal: AbortSignal): Promise<Link> {
+    if (this.#isClosed) throw failed(`${this.#title} is closed`);
+    if (this.#link?.isOpen === true) return this.#link;
+    this.#opening ??= this.#begin().finally(() => {
+      this.#opening = undefined;
+    });
+    return await orAborted(this.#opening, signal);
+  }
+
+  async #begin(): Promise<Link> {
+    const { runtime, onStale } = this.#parts;
+    const pause = this.#notBefore - runtime.monotonic();
+    if (pause > patienceMs) {
+      const seconds = Math.ceil(pause / 1000);
+      throw failed(
+        `${this.#title} has ended ${this.#failures} times in a row and is left alone for ${seconds} s. The call was not made.`,
+      );
+    }
+    if (pause > 0) await new Promise<void>((resolve) => void runtime.timer(pause, resolve));
+    const link = await this.#connect();
+    if (this.#wasOpen) onStale();
+    this.#wasOpen = true;
+    return link;
+  }
+
+  async #connect(): Promise<Link> {
+    const { open, client: identity, onStale } = this.#parts;
+    let link: Link | undefined;
+    try {
+      const transport = open();
+      const client = new Client(identity);
+      const opened: Link = { client, transport, isOpen: true };
+      link = opened;
+      client.onclose = () => {
+        if (opened.isOpen && this.#link === opened) this.#noteEnd();
+        opened.isOpen = false;
+      };
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => onStale());
+      await client.connect(transport, { timeout: this.#connectMs });
+      // It may have ended meanwhile, or we have been closed.
+      if (!opened.isOpen) throw Object.assign(new Error('closed'), { code: -32_000 });
+      this.#link = opened;
+      return opened;
+    } catch (error) {
+      this.#noteEnd();
+      if (link !== undefined) await this.#leave(link);
+      throw this.#failure('', error, link, this.#connectMs, 'is not ready');
+    }
+  }
+
+  #noteEnd(): void {
+    this.#failures += 1;
+    const pause = this.#failures < 2 ? 0 : firstPauseMs * 2 ** Math.min(this.#failures - 2, 10);
+    this.#notBefore = this.#parts.runtime.monotonic() + Math.min(pause, longestPauseMs);
+  }
+
+  /** Ends a way to the server. Never rejects. */
+  async #leave(link: Link): Promise<void> {
+    link.isOpen = false;
+    const leaving = link.transport.close().catch(() => undefined);
+    this.#links.add(leaving);
+    await leaving;
+    this.#links.delete(leaving);
+  }
+
+  get #title(): string {
+    return `The MCP server ${this.#parts.name}`;
+  }
+
+  #failure(
+    after: string,
+    error: unknown,
+    link: Link | undefined,
+    timeoutMs: number,
+    verb = 'failed',
+  ): AgentError {
+    if (AgentError.is(error) && error.kind === 'aborted') return error;
+    const words = failureWords(error, link?.transport, this.#parts.scrub, timeoutMs);
+    return failed(`${this.#title} ${verb}: ${words}${after}`);
+  }
+}
+
+/** A server that has answered with an error has said what became of the call. */
+function unknownOutcome(error: unknown): string {
+  const code = isObject(error) ? error['code'] : undefined;
+  const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;
+  return isAnswer ? '' : ' It is not known whether the call had an effect.';
+}
+
+function failed(message: string): AgentError {
+  return new AgentError({ kind: 'tool', code: 'mcp', message });
+}
+
+function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(AgentError.from(signal.reason, 'aborted'));
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    pending
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', onAbort))
+      .catch(() => undefined);
+  });
+}

@@ -1,0 +1,57 @@
+import { AgentError } from '@cobbler/agent';
+import { isObject } from '@cobbler/agent/provider';
+import { capped } from './plain-text.ts';
+import type { McpTransport } from './transport.ts';
+
+/** Codes of JSON-RPC as the protocol uses them. */
+const connectionClosed = -32_000;
+const requestTimeout = -32_001;
+
+/** Most characters of what a server said last. */
+const mostWords = 600;
+
+/** Whether a server refused a request because it does not know our session any more. */
+export function isExpired(error: unknown): boolean {
+  return isObject(error) && error['name'] !== 'McpError' && error['code'] === 404;
+}
+
+/** Whether the way to the server is gone. */
+export function isClosed(error: unknown): boolean {
+  return isObject(error) && error['code'] === connectionClosed;
+}
+
+/** What went wrong, as a sentence that goes on after a colon. */
+export function failureWords(
+  error: unknown,
+  transport: McpTransport | undefined,
+  scrub: (text: string) => string,
+  timeoutMs: number,
+): string {
+  const words = reasonOf(error, transport, timeoutMs);
+  const said = transport?.lastWords() ?? '';
+  const last = said === '' || !isClosed(error) ? '' : ` Its last words: ${tail(said)}`;
+  return scrub(`${words}.${last}`);
+}
+
+function reasonOf(error: unknown, transport: McpTransport | undefined, timeoutMs: number): string {
+  if (AgentError.is(error)) return error.message.replace(/\.$/, '');
+  const { code, message, cause } = isObject(error) ? error : {};
+  if (code === connectionClosed && transport !== undefined) return `it ${transport.ending()}`;
+  if (code === requestTimeout) return `it did not answer within ${timeoutMs / 1000} s`;
+  const text = capped(String(message ?? error).replace(/^MCP error -?\d+: /, ''), mostWords).replace(
+    /\.$/,
+    '',
+  );
+  if (typeof code === 'number' && code >= 400 && code < 600) return `it answered with HTTP ${code}`;
+  if (isObject(cause) && typeof cause['code'] === 'string') return `it cannot be reached (${cause['code']})`;
+  return typeof code === 'number' ? `it refused (${code}): ${text}` : text;
+}
+
+function tail(text: string): string {
+  const lines = text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !/^\s+at /.test(line))
+    .slice(-8)
+    .join('\n');
+  return lines.length <= mostWords ? lines : `…${lines.slice(-mostWords)}`;
+}

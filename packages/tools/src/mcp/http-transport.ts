@@ -1,0 +1,139 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { McpTransport } from './transport.ts';
+import { mostMessageBytes } from './transport.ts';
+
+/** How long an answer whose stream was cut may take to come by another one, in milliseconds. */
+const resumeMs = 5_000;
+
+/** How long a server may take to let a session go, in milliseconds. */
+const leaveMs = 1_000;
+
+/**
+ * Streamable HTTP whose requests always come to an end: the transport of the SDK leaves a request waiting when the
+ * stream of its answer is cut, and takes in answers of any length.
+ */
+export class HttpTransport extends StreamableHTTPClientTransport implements McpTransport {
+  readonly #waiting = new Set<RequestId>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #problem = '';
+
+  constructor(url: URL, headers: Record<string, string>, fetch: typeof globalThis.fetch) {
+    super(url, {
+      requestInit: { headers },
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        return bounded(response, (problem) => this.#over(requestIn(init), problem));
+      },
+      reconnectionOptions: {
+        initialReconnectionDelay: 500,
+        maxReconnectionDelay: 2_000,
+        reconnectionDelayGrowFactor: 2,
+        maxRetries: 2,
+      },
+    });
+  }
+
+  override async start(): Promise<void> {
+    const hear = this.onmessage;
+    this.onmessage = (message: JSONRPCMessage) => {
+      if (!('method' in message) && message.id !== undefined) this.#waiting.delete(message.id);
+      hear?.(message);
+    };
+    await super.start();
+  }
+
+  override async send(
+    ...[message, options]: Parameters<StreamableHTTPClientTransport['send']>
+  ): Promise<void> {
+    const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
+    if (id !== undefined) this.#waiting.add(id);
+    try {
+      await super.send(message, options);
+    } catch (error) {
+      if (id !== undefined) this.#waiting.delete(id);
+      throw error;
+    }
+  }
+
+  override async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    let late: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      late = setTimeout(resolve, leaveMs);
+    });
+    // Of no use to a server that is gone.
+    await Promise.race([this.terminateSession().catch(() => undefined), patience]);
+    clearTimeout(late);
+    await super.close();
+  }
+
+  ending(): string {
+    return this.#problem === '' ? 'cut the connection' : this.#problem;
+  }
+
+  lastWords(): string {
+    return '';
+  }
+
+  /** The stream of a request's answer is over. If it was cut, the answer may come by another one for a while. */
+  #over(id: RequestId | undefined, problem: string | undefined): void {
+    if (id === undefined) return;
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        if (!this.#waiting.delete(id)) return;
+        this.#problem = problem ?? 'cut the connection';
+        const error = { code: -32_000, message: this.#problem };
+        this.onmessage?.({ jsonrpc: '2.0', id, error });
+      },
+      problem === undefined ? resumeMs : 0,
+    );
+    this.#timers.add(timer);
+  }
+}
+
+/** The request that a body holds. */
+function requestIn(init: RequestInit | undefined): RequestId | undefined {
+  if (init?.method !== 'POST' || typeof init.body !== 'string') return undefined;
+  const { id, method } = JSON.parse(init.body) as { id?: RequestId; method?: string };
+  return method === undefined ? undefined : id;
+}
+
+/** The same response, whose body holds no message that is too long. Says when it is over, and why if that is not its end. */
+function bounded(response: Response, over: (problem: string | undefined) => void): Response {
+  if (response.body === null) return response;
+  const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
+  let bytes = 0;
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.close();
+          return over(undefined);
+        }
+        bytes = isStream && endsEvent(value) ? value.length : bytes + value.length;
+        if (bytes <= mostMessageBytes) return controller.enqueue(value);
+        const problem = `sent a message of more than ${mostMessageBytes / 1_048_576} MiB`;
+        controller.error(new Error(problem));
+        over(problem);
+        await reader.cancel();
+      } catch (error) {
+        controller.error(error);
+        over(undefined);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}
+
+/** Whether an event of a stream ends somewhere in these bytes. */
+function endsEvent(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return text.includes('\n\n') || text.includes('\n\r\n');
+}

@@ -1,0 +1,34 @@
+import type { Tool } from '@cobbler/agent';
+
+/** How the tools of a server differ from those that the model has been told about. */
+export interface ListChange {
+  readonly server: string;
+  /** Names as the model calls them. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Those with another description, other parameters or another effect. */
+  readonly changed: readonly string[];
+}
+
+/** Nothing when a model would see no difference. */
+export function listChange(
+  server: string,
+  before: readonly Tool[],
+  after: readonly Tool[],
+): ListChange | undefined {
+  const [old, now] = [facesOf(before), facesOf(after)];
+  const added = [...now.keys()].filter((name) => !old.has(name));
+  const removed = [...old.keys()].filter((name) => !now.has(name));
+  const changed = [...now].filter(([name, face]) => old.has(name) && old.get(name) !== face);
+  if (added.length + removed.length + changed.length === 0) return undefined;
+  return { server, added, removed, changed: changed.map(([name]) => name) };
+}
+
+function facesOf(tools: readonly Tool[]): Map<string, string> {
+  return new Map(
+    tools.map(({ name, description, parameters, effect }) => [
+      name,
+      JSON.stringify([description, parameters, effect]),
+    ]),
+  );
+}

@@ -1,0 +1,99 @@
+import type { JsonObject, ToolEffect } from '@cobbler/agent';
+import type { McpServerLimits } from '@cobbler/agent/node';
+import { isObject } from '@cobbler/agent/provider';
+import { capped, plainText } from './plain-text.ts';
+import { mcpToolName } from './tool-name.ts';
+
+/** Most characters of a description: it stands in every request. */
+const mostDescription = 2_000;
+
+/** Most bytes of a schema. */
+const mostSchema = 32_768;
+
+const mostDepth = 32;
+
+/** A tool of a server that can be offered to a model. */
+export interface ListedTool {
+  /** What the server calls it. */
+  readonly ownName: string;
+  /** What the model calls it. */
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+  readonly effect: ToolEffect;
+}
+
+/** A tool that is not offered, and why. */
+export interface LeftOut {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** Checks one entry of a server's list. Nothing in it is believed: one bad schema would spoil every request. */
+export function listedTool(
+  server: string,
+  config: McpServerLimits,
+  entry: unknown,
+): ListedTool | LeftOut | undefined {
+  if (!isObject(entry) || typeof entry['name'] !== 'string' || entry['name'] === '')
+    return { name: '?', why: 'it has no name' };
+  const ownName = entry['name'];
+  if (config.tools !== undefined && !config.tools.includes(ownName)) return undefined;
+  const shown = capped(plainText(ownName), 80);
+  if (isObject(entry['execution']) && entry['execution']['taskSupport'] === 'required')
+    return { name: shown, why: 'it works only as a task in the background' };
+  const parameters = entry['inputSchema'];
+  const problem = schemaProblem(parameters);
+  if (problem !== undefined) return { name: shown, why: problem };
+  const description = typeof entry['description'] === 'string' ? entry['description'] : '';
+  return {
+    ownName,
+    name: mcpToolName(server, ownName),
+    description: capped(plainText(description).trim(), mostDescription) || shown,
+    parameters: parameters as JsonObject,
+    effect: effectOf(ownName, config, entry['annotations']),
+  };
+}
+
+/** What a tool does is what the person at this machine says. A server's own word counts only if they say so. */
+function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, hints: unknown): ToolEffect {
+  const said = Object.hasOwn(effects, name) ? effects[name] : undefined;
+  if (said !== undefined) return said;
+  if (trustHints !== true || !isObject(hints)) return 'once';
+  if (hints['readOnlyHint'] === true) return 'read';
+  return hints['idempotentHint'] === true ? 'idempotent' : 'once';
+}
+
+function schemaProblem(schema: unknown): string | undefined {
+  if (!isObject(schema) || schema['type'] !== 'object') return 'its schema does not describe an object';
+  if (!isShallow(schema, mostDepth)) return `its schema is nested more than ${mostDepth} deep`;
+  if (Buffer.byteLength(JSON.stringify(schema)) > mostSchema)
+    return `its schema has more than ${mostSchema / 1024} KiB`;
+  const { properties = {}, required = [] } = schema;
+  if (!isObject(properties) || !Object.values(properties).every(isSchema))
+    return 'its schema has properties that are no schemas';
+  if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
+    return 'its schema has required properties that are no names';
+  const odd = Object.keys(properties).find((name) => !/^[A-Za-z0-9_.-]{1,64}$/.test(name));
+  if (odd !== undefined)
+    return `providers do not take its property ${JSON.stringify(capped(plainText(odd), 80))}`;
+  const combined = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find((word) => word in schema);
+  if (combined !== undefined) return `providers do not take ${combined} at the top of a schema`;
+  return foreignReference(schema) ? 'its schema refers to another document' : undefined;
+}
+
+function isSchema(value: unknown): boolean {
+  return isObject(value) || typeof value === 'boolean';
+}
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));
+}
+
+function foreignReference(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, item]) =>
+    key === '$ref' && typeof item === 'string' ? !item.startsWith('#') : foreignReference(item),
+  );
+}

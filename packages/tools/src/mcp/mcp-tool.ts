@@ -1,0 +1,44 @@
+import type { Tool, ToolContext } from '@cobbler/agent';
+import { defineTool } from '@cobbler/agent';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import type { McpConnection } from './connection.ts';
+import type { ListedTool } from './listed-tool.ts';
+import { capped, plainText } from './plain-text.ts';
+import { resultOutput } from './tool-result.ts';
+
+/** Least time between two words of progress that are passed on, in milliseconds. */
+const progressEveryMs = 100;
+
+const mostProgress = 300;
+
+/** A tool of a server as one of ours. */
+export function mcpTool(connection: McpConnection, listed: ListedTool, now: () => number): Tool {
+  const { ownName, name, description, parameters, effect } = listed;
+  return defineTool<Record<string, unknown>>({
+    name,
+    description,
+    parameters,
+    effect,
+    // The executor's clock decides; that of the connection is only there for those who call a tool by themselves.
+    timeoutMs: connection.callMs,
+    subject: (args) => (Object.keys(args).length === 0 ? '' : JSON.stringify(args)),
+    execute: async (args, context) => {
+      const { signal } = context;
+      return resultOutput(
+        await connection.call(ownName, args, { signal, onProgress: progressTo(context, now) }),
+      );
+    },
+  });
+}
+
+/** A server that tells too much is heard in part. */
+function progressTo(context: ToolContext, now: () => number): (progress: Progress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return ({ progress, total, message }) => {
+    const isLast = total !== undefined && progress >= total;
+    if (now() - last < progressEveryMs && !isLast) return;
+    last = now();
+    const share = total === undefined ? String(progress) : `${progress}/${total}`;
+    context.progress(message === undefined ? share : `${share} ${capped(plainText(message), mostProgress)}`);
+  };
+}

@@ -1,0 +1,227 @@
+import type { Runtime, Tool } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { McpServerConfig } from '@cobbler/agent/node';
+import { childEnvironment, isMcpName } from '@cobbler/agent/node';
+import { McpConnection } from './connection.ts';
+import { HttpTransport } from './http-transport.ts';
+import type { ListChange } from './list-change.ts';
+import { listChange } from './list-change.ts';
+import type { LeftOut } from './listed-tool.ts';
+import { listedTool } from './listed-tool.ts';
+import { mcpTool } from './mcp-tool.ts';
+import type { Environment } from './references.ts';
+import { fillAll, fillIn } from './references.ts';
+import { scrubber } from './scrub.ts';
+import { StdioTransport } from './stdio-transport.ts';
+import type { McpTransport } from './transport.ts';
+
+/** Most tools of one server; each stands in every request. */
+const mostTools = 100;
+
+/** Which servers, and what they are given. */
+export interface McpOptions {
+  readonly servers: Readonly<Record<string, McpServerConfig>>;
+  /** Where `${NAME}` is looked up and harmless variables come from. Default: that of this process. */
+  readonly env?: Environment;
+  /** Where programs are started. Default: the working directory. */
+  readonly cwd?: string;
+  /** Hears that the tools of a server are not those any more that the model knows. */
+  readonly onChange?: (change: ListChange) => void;
+  /** What servers are told about us. */
+  readonly client?: { readonly name: string; readonly version: string };
+  readonly runtime?: Pick<Runtime, 'monotonic' | 'timer' | 'fetch'>;
+}
+
+/** How a server stands. */
+export interface McpServerReport {
+  readonly name: string;
+  /** What it says it is. */
+  readonly identity: string;
+  readonly tools: number;
+  /** Tools that are not offered. */
+  readonly leftOut: readonly LeftOut[];
+  /** Why it has no tools here. */
+  readonly problem?: string;
+  /** From the start to the list, in milliseconds. */
+  readonly ms: number;
+}
+
+/** Servers and their tools. */
+export interface Mcp {
+  /** Stays as it is until {@link takeUp}: what a model was told is not changed under it. */
+  readonly tools: readonly Tool[];
+  readonly servers: readonly McpServerReport[];
+  /**
+   * Looks again at servers whose lists may have changed and at those that were not there, and makes what they offer
+   * now the tools. Gives what became different. To be called between conversations: requests that begin otherwise
+   * are not served from a provider's cache.
+   */
+  takeUp(): Promise<readonly ListChange[]>;
+  /** Resolves when nothing of the servers is left. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to servers, all at the same time. One that cannot be reached has no tools, and its report says why.
+ * @throws AgentError `invalid` for a name that no server can have.
+ */
+export async function connectMcp(options: McpOptions): Promise<Mcp> {
+  const wrong = Object.keys(options.servers).find((name) => !isMcpName(name));
+  if (wrong !== undefined) {
+    throw new AgentError({
+      kind: 'invalid',
+      code: 'mcp_name',
+      message: `An MCP server cannot be called ${JSON.stringify(wrong)}: 1 to 32 letters, digits and "-", with single "_" between them.`,
+    });
+  }
+  const servers = Object.entries(options.servers)
+    .filter(([, { disabled }]) => disabled !== true)
+    .map(([name, config]) => new Server(name, config, options));
+  await Promise.all(servers.map((server) => server.look()));
+  for (const server of servers) server.adopt();
+  return {
+    get tools() {
+      return servers.flatMap((server) => [...server.tools]);
+    },
+    get servers() {
+      return servers.map((server) => server.report);
+    },
+    async takeUp() {
+      await Promise.all(servers.map((server) => server.look()));
+      return servers.flatMap((server) => server.adopt() ?? []);
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}
+
+/** One server, with the tools that the model knows of it and those that it has now. */
+class Server {
+  tools: readonly Tool[] = [];
+  readonly #name: string;
+  readonly #config: McpServerConfig;
+  readonly #options: McpOptions;
+  readonly #runtime: Pick<Runtime, 'monotonic' | 'timer' | 'fetch'>;
+  readonly #connection: McpConnection;
+  #found: readonly Tool[] = [];
+  #leftOut: readonly LeftOut[] = [];
+  #problem: string | undefined;
+  #ms = 0;
+  #isStale = true;
+  #scrub: (text: string) => string = scrubber([]);
+  #looking: Promise<void> | undefined;
+  #isAdopted = false;
+
+  constructor(name: string, config: McpServerConfig, options: McpOptions) {
+    this.#name = name;
+    this.#config = config;
+    this.#options = options;
+    this.#runtime = options.runtime ?? systemRuntime;
+    this.#connection = new McpConnection({
+      name,
+      config,
+      open: () => this.#open(),
+      scrub: (text) => this.#scrub(text),
+      runtime: this.#runtime,
+      client: options.client ?? { name: 'cobbler', version: '0.0.0' },
+      onStale: () => this.#noteChange(),
+    });
+  }
+
+  get report(): McpServerReport {
+    return {
+      name: this.#name,
+      identity: this.#connection.identity,
+      tools: this.tools.length,
+      leftOut: this.#leftOut,
+      ms: this.#ms,
+      ...(this.#problem !== undefined && { problem: this.#problem }),
+    };
+  }
+
+  /** Reads the list of the server if it may be another one. Never rejects. */
+  look(): Promise<void> {
+    if (!this.#isStale) return Promise.resolve();
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** Makes what was found the tools. */
+  adopt(): ListChange | undefined {
+    const change = listChange(this.#name, this.tools, this.#found);
+    // Objects that are the same to a model stay the same to whoever holds them.
+    if (change !== undefined || !this.#isAdopted) this.tools = this.#found;
+    this.#isAdopted = true;
+    return change;
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #look(): Promise<void> {
+    const began = this.#runtime.monotonic();
+    this.#isStale = false;
+    try {
+      this.#take(await this.#connection.list());
+      this.#problem = undefined;
+    } catch (error) {
+      this.#problem = AgentError.from(error, 'tool').message;
+      this.#isStale = true;
+    }
+    this.#ms = Math.round(this.#runtime.monotonic() - began);
+  }
+
+  #take(entries: readonly unknown[]): void {
+    const tools = new Map<string, Tool>();
+    const leftOut: LeftOut[] = [];
+    for (const entry of entries) {
+      const listed = listedTool(this.#name, this.#config, entry);
+      if (listed === undefined) continue;
+      if ('why' in listed) leftOut.push(listed);
+      else if (tools.has(listed.name))
+        leftOut.push({ name: listed.ownName, why: 'there are two of this name' });
+      else if (tools.size === mostTools)
+        leftOut.push({ name: listed.ownName, why: `a server may have ${mostTools} tools` });
+      else
+        tools.set(
+          listed.name,
+          mcpTool(this.#connection, listed, () => this.#runtime.monotonic()),
+        );
+    }
+    this.#found = [...tools.values()];
+    this.#leftOut = leftOut;
+  }
+
+  /** Says at once what is different, and leaves the tools as they are. */
+  #noteChange(): void {
+    this.#isStale = true;
+    if (!this.#isAdopted) return;
+    void this.look().then(() => {
+      const change = listChange(this.#name, this.tools, this.#found);
+      if (change !== undefined && this.#problem === undefined) this.#options.onChange?.(change);
+    });
+  }
+
+  #open(): McpTransport {
+    const config = this.#config;
+    const { env = process.env, cwd = process.cwd() } = this.#options;
+    if ('url' in config) {
+      const url = fillIn(config.url, env);
+      const headers = fillAll(config.headers, env);
+      this.#scrub = scrubber([...url.secrets, ...headers.secrets]);
+      return new HttpTransport(new URL(url.text), headers.values, this.#runtime.fetch);
+    }
+    const args = (config.args ?? []).map((arg) => fillIn(arg, env));
+    const own = fillAll(config.env, env);
+    this.#scrub = scrubber([...own.secrets, ...args.flatMap(({ secrets }) => secrets)]);
+    return new StdioTransport({
+      argv: [config.command, ...args.map(({ text }) => text)],
+      cwd: config.cwd ?? cwd,
+      env: childEnvironment(env, own.values),
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { AgentError } from '@cobbler/agent';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A text in which the variables that it names stand with their values. */
+export interface Filled {
+  readonly text: string;
+  /** The values: they may be keys. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Puts the values of variables in the places of `${NAME}`.
+ * @throws AgentError `invalid` for a variable that is not set: half a key is worse than none.
+ */
+export function fillIn(text: string, env: Environment): Filled {
+  const secrets: string[] = [];
+  const filled = text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+    const value = env[name];
+    if (value === undefined || value === '') {
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'mcp_variable',
+        message: `the variable ${name} is not set`,
+      });
+    }
+    secrets.push(value);
+    return value;
+  });
+  return { text: filled, secrets };
+}
+
+/** The same for every value of a table; each of them counts as a secret. */
+export function fillAll(
+  table: Readonly<Record<string, string>> | undefined,
+  env: Environment,
+): { readonly values: Record<string, string>; readonly secrets: readonly string[] } {
+  const values: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const [name, text] of Object.entries(table ?? {})) {
+    const filled = fillIn(text, env);
+    values[name] = filled.text;
+    secrets.push(filled.text, ...filled.secrets, filled.text.slice(filled.text.indexOf(' ') + 1));
+  }
+  return { values, secrets };
+}

@@ -1,0 +1,110 @@
+import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
+import { superviseProcess } from '@cobbler/agent/node';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { MessageLines } from './message-lines.ts';
+import { capped } from './plain-text.ts';
+import type { McpTransport } from './transport.ts';
+import { mostMessageBytes } from './transport.ts';
+
+/** What is kept of what a program says beside the protocol, in bytes. */
+const keptBytes = 16_384;
+
+/** How long a program may take to leave when its input ends, in milliseconds. */
+const leaveMs = 500;
+
+/** How a server is started. */
+export interface StdioStart {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The whole of its environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A server as a supervised child: nothing that it starts outlives it, nor us. */
+export class StdioTransport implements McpTransport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #start: StdioStart;
+  readonly #lines = new MessageLines(mostMessageBytes);
+  #process: SupervisedProcess | undefined;
+  #end: ProcessEnd | undefined;
+  #problem: string | undefined;
+  #stray = '';
+
+  constructor(start: StdioStart) {
+    this.#start = start;
+  }
+
+  async start(): Promise<void> {
+    const process = superviseProcess({
+      ...this.#start,
+      keepInputOpen: true,
+      maxOutputBytes: keptBytes,
+      onOutput: (chunk, stream) => {
+        if (stream === 'stdout') this.#read(chunk);
+      },
+    });
+    this.#process = process;
+    void process.ended.then((end) => {
+      this.#end = end;
+      this.onclose?.();
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#process === undefined || this.#end !== undefined) throw new Error('The server has ended.');
+    this.#process.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** Resolves when nothing of the server is left. */
+  async close(): Promise<void> {
+    const process = this.#process;
+    if (process === undefined) return;
+    process.endInput();
+    const timer = setTimeout(() => process.stop(), leaveMs);
+    await process.ended;
+    clearTimeout(timer);
+  }
+
+  ending(): string {
+    const { error, code, signal } = this.#end ?? {};
+    if (this.#problem !== undefined) return this.#problem;
+    if (error !== undefined) return `was never there: ${error.message.replace(/\.$/, '')}`;
+    if (signal !== undefined && signal !== null) return `ended (${signal})`;
+    if (code !== undefined && code !== null) return `ended (exit code ${code})`;
+    return 'ended';
+  }
+
+  lastWords(): string {
+    const words = this.#end?.stderr.text().trim() ?? '';
+    return words === '' ? this.#stray : words;
+  }
+
+  #read(chunk: Uint8Array): void {
+    if (this.#problem !== undefined) return;
+    try {
+      for (const line of this.#lines.push(chunk)) this.#take(line);
+    } catch {
+      this.#problem = `sent a message of more than ${mostMessageBytes / 1_048_576} MiB and was stopped`;
+      this.#process?.stop();
+    }
+  }
+
+  /** What is no message is passed over: many programs print a greeting. */
+  #take(line: string): void {
+    const message = messageIn(line);
+    if (message !== undefined) return void this.onmessage?.(message);
+    if (this.#stray === '') this.#stray = capped(line, 300);
+    this.onerror?.(new Error('A line that is no message of the protocol.'));
+  }
+}
+
+function messageIn(line: string): JSONRPCMessage | undefined {
+  try {
+    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}

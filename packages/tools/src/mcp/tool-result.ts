@@ -1,0 +1,72 @@
+import type { ToolOutput, ToolResultPart } from '@cobbler/agent';
+import { toolOutput } from '@cobbler/agent';
+import { isObject } from '@cobbler/agent/provider';
+
+/** Most base64 of pictures and documents of one result, in characters. */
+const mostMedia = 8_388_608;
+
+/** Most parts of one result; a server may send any number. */
+const mostParts = 100;
+
+/** Pictures that models take. */
+const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** What a call gave, as a result of Cobbler: text, pictures and PDFs; of the rest it says what it was. */
+export function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
+  const given = Array.isArray(result['content']) ? result['content'] : [];
+  const room = { left: mostMedia };
+  const parts = given.slice(0, mostParts).flatMap((item) => partsOf(item, room));
+  if (given.length > mostParts) parts.push(text(`[${given.length - mostParts} more parts were left out]`));
+  const data = result['structuredContent'] ?? (given.length === 0 ? result['toolResult'] : undefined);
+  // A server that follows the protocol says the same as text too.
+  if (data !== undefined && !parts.some((part) => part.type === 'text'))
+    parts.push(text(JSON.stringify(data)));
+  return toolOutput({ content: parts, isError: result['isError'] === true });
+}
+
+type Room = { left: number };
+
+function partsOf(item: unknown, room: Room): ToolResultPart[] {
+  if (!isObject(item)) return [];
+  switch (item['type']) {
+    case 'text':
+      return typeof item['text'] === 'string' ? [text(item['text'])] : [];
+    case 'image':
+    case 'audio':
+      return [media(item['mimeType'], item['data'], String(item['type']), room)];
+    case 'resource':
+      return isObject(item['resource']) ? resource(item['resource'], room) : [];
+    case 'resource_link':
+      return [text(`[${[item['uri'], item['name'], item['description']].filter(isText).join(' · ')}]`)];
+    default:
+      return [text(`[a part of type ${String(item['type'])}, which cannot be shown]`)];
+  }
+}
+
+function resource(item: Readonly<Record<string, unknown>>, room: Room): ToolResultPart[] {
+  const uri = isText(item['uri']) ? item['uri'] : 'a resource';
+  if (isText(item['text'])) return [text(`[${uri}]\n${item['text']}`)];
+  return [text(`[${uri}]`), media(item['mimeType'], item['blob'], 'resource', room)];
+}
+
+function media(type: unknown, data: unknown, word: string, room: Room): ToolResultPart {
+  const mediaType = isText(type) ? (type.split(';')[0]?.trim().toLowerCase() ?? '') : '';
+  const base64 = isText(data) ? data.replace(/\s/g, '') : '';
+  const what = `${word}${mediaType === '' ? '' : ` of type ${mediaType}`}, ${Math.ceil(base64.length * 0.75)} bytes`;
+  if (!pictures.has(mediaType) && mediaType !== 'application/pdf')
+    return text(`[${what}: models do not take it]`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
+  if (base64.length > room.left) return text(`[${what}: too large together with the rest]`);
+  room.left -= base64.length;
+  return mediaType === 'application/pdf'
+    ? { type: 'document', mediaType, data: base64 }
+    : { type: 'image', mediaType, data: base64 };
+}
+
+function text(value: string): ToolResultPart {
+  return { type: 'text', text: value };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
