@@ -1,4 +1,4 @@
-import type { HarnessHandler, HarnessOptions, RunEvent, Runner, SessionStore } from '@cobbler/agent';
+import type { HarnessHandler, RunEvent, Runner, SessionStore } from '@cobbler/agent';
 import { AgentError, createHarness, isStored, runnerHarness, systemRuntime } from '@cobbler/agent';
 import type { Journal } from './journal.ts';
 import type { ServerLimits } from './limits.ts';
@@ -7,14 +7,12 @@ import { LiveSession } from './live-session.ts';
 import type { Meters } from './meters.ts';
 import { Problem } from './problem.ts';
 import { RunSpans } from './run-spans.ts';
+import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 import { sessionsThat } from './shelf.ts';
 
 /** Most sessions without events that are remembered, where the store does not keep such ones. */
 const mostMade = 10_000;
-
-/** What a session is made with: model, tools, permissions, limits. Never taken from a request. */
-export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
 
 /** Where runs are done that outlive this process. */
 export interface Elsewhere {

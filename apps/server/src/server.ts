@@ -4,7 +4,7 @@ import type { SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { ApprovalDesk } from './approval-desk.ts';
 import { Cookies } from './cookie.ts';
-import type { Elsewhere, SessionSettings } from './desk.ts';
+import type { Elsewhere } from './desk.ts';
 import { Desk } from './desk.ts';
 import { Doorkeeper } from './doorkeeper.ts';
 import { eventRoutes, seedRoutes } from './event-routes.ts';
@@ -19,10 +19,12 @@ import { openApi } from './open-api.ts';
 import { approvalRoutes, operationRoutes, tokenRoutes } from './other-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { docsPage } from './pages.ts';
+import { responsesRoutes } from './responses-routes.ts';
 import type { Route } from './route.ts';
 import { route } from './route.ts';
 import type { Services } from './services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './session-routes.ts';
+import type { SessionSettings } from './session-work.ts';
 import { Streams } from './streams.ts';
 import type { TokenBook } from './token-book.ts';
 
@@ -58,6 +60,9 @@ export interface CobblerServer {
   /** Takes no more prompts, lets runs end within the time for it, and frees everything. */
   close(): Promise<void>;
 }
+
+/** Asks for the settings of no session. */
+const nobody = 'cobbler';
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -159,6 +164,7 @@ function servicesOf(
     meters,
     journal,
     limits,
+    agentNames: () => [...new Set(['cobbler', options.settings(nobody).agent.model])],
     async readiness() {
       if (desk.isClosing) return 'The server is stopping.';
       try {
@@ -171,7 +177,7 @@ function servicesOf(
   };
 }
 
-/** Every operation, the description of them all included, and the page, which is no part of the API. */
+/** Every operation, the description of them all included, and what is no part of the API: OpenAI's routes, the page. */
 export function allRoutes(services: Services, version: string): Route[] {
   const routes = [
     ...sessionRoutes(services),
@@ -208,7 +214,7 @@ export function allRoutes(services: Services, version: string): Route[] {
     made ??= openApi(all, version);
     return made;
   };
-  return [...all, ...pageRoutes()];
+  return [...all, ...responsesRoutes(services), ...pageRoutes()];
 }
 
 /** Looks again and again for what other processes wrote; one look at a time. Gives what stops it. */

@@ -1,6 +1,8 @@
-import type { Routine, SessionStore } from '@cobbler/agent';
+import type { HarnessOptions, Routine, SessionStore } from '@cobbler/agent';
 import { Executor, sessionRoutine } from '@cobbler/agent';
-import type { SessionSettings } from './desk.ts';
+
+/** What a session is made with: model, tools, permissions, limits. Never taken from a request. */
+export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
 
 /** The executor of a session, with the ways of a harness: tools one after another, the first that fails stops its batch. */
 export function sessionExecutor(settings: SessionSettings, store: SessionStore): Executor {
