@@ -1,9 +1,9 @@
-// A copy of the packages in the temporary folder, in which one mutant at a time stands. It is taken once, so
+// A copy of packages and apps in the temporary folder, in which one mutant at a time stands. It is taken once, so
 // that somebody may change the tree while mutants run, and never touches it.
 import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** What a package is checked by that has a test/subjects.ts and no test/checks.ts. */
 const subjectChecks = `
@@ -32,10 +32,11 @@ export class Bench {
     this.folder = folder;
   }
 
-  /** Copies the packages below `root`; they see each other's copies, and the real modules of everybody else. */
+  /** Copies packages and apps below `root`; they see each other's copies, and the real modules of everybody else. */
   static async open(root) {
     const bench = new Bench(await mkdtemp(join(tmpdir(), 'cobbler-mutants-')));
-    for (const name of await readdir(join(root, 'packages'))) await bench.#add(root, name);
+    for (const group of ['packages', 'apps'])
+      for (const name of await readdir(join(root, group))) await bench.#add(join(root, group, name), root);
     return bench;
   }
 
@@ -65,9 +66,8 @@ export class Bench {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
-  async #add(root, name) {
-    const from = join(root, 'packages', name);
-    const to = this.home(name);
+  async #add(from, root) {
+    const to = this.home(basename(from));
     for (const part of ['src', 'test', 'package.json'])
       if (existsSync(join(from, part))) await cp(join(from, part), join(to, part), { recursive: true });
     await this.#link(join(to, 'node_modules'), [join(from, 'node_modules'), join(root, 'node_modules')]);

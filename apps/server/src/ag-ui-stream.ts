@@ -62,7 +62,7 @@ export class AgUiStream {
       case 'result':
         return [result(piece.event.id, piece.id, piece.event.content, piece.event.isError)];
       case 'left':
-        return [result(piece.eventId, piece.id, [{ type: 'text', text: piece.why }], true)];
+        return [leftCall(piece)];
       case 'ended':
         return [this.#ended(piece.event)];
     }
@@ -145,6 +145,11 @@ function result(
   return { type: 'TOOL_CALL_RESULT', ...told, ...(isError && { metadata: { isError } }) };
 }
 
+/** The log has no event for what such a call gives: it is named after the call, however it is told. */
+function leftCall({ id, why }: Extract<Piece, { type: 'left' }>): AgUiEvent {
+  return result(`${id}-left`, id, [{ type: 'text', text: why }], true);
+}
+
 /** A message as a front end of AG-UI keeps it. */
 type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly role?: unknown };
 
@@ -178,7 +183,7 @@ export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
         ...told
       } = piece.type === 'result'
         ? result(piece.event.id, piece.id, piece.event.content, piece.event.isError)
-        : result(piece.eventId, piece.id, [{ type: 'text', text: piece.why }], true);
+        : leftCall(piece);
       messages.set(String(messageId), { ...told, id: String(messageId) });
     }
   }

@@ -20,6 +20,10 @@ export class Exchange {
   #answers = 0;
   #calls: OpenCall[] = [];
   #blocks: AnswerBlocks | undefined;
+  /** What steers and waits for its place: the fold lets nothing come between an answer and what its calls gave. */
+  #steering: Piece[] = [];
+  /** Whether the last answer is the last word so far, so that what steers now comes right after it. */
+  #isAnswered = false;
   /** Whether the answer that is being streamed was heard from its beginning. */
   #hears = false;
 
@@ -58,13 +62,18 @@ export class Exchange {
   }
 
   #said({ id, content, steer }: Extract<Event, { type: 'user' }>): Piece[] {
-    if (steer === true) return this.#id === '' ? [] : [{ type: 'said', id, content, isSteer: true }];
-    const left = this.#left(id);
+    if (steer === true) {
+      if (this.#id === '') return [];
+      this.#steering.push({ type: 'said', id, content, isSteer: true });
+      return this.#isAnswered ? this.#steered() : [];
+    }
+    const left = [...this.#left(), ...this.#steered()];
     this.#id = id;
     this.#answers = 0;
     this.#calls = [];
     this.#blocks = undefined;
     this.#hears = false;
+    this.#isAnswered = false;
     return [...left, { type: 'said', id, content, isSteer: false }];
   }
 
@@ -75,9 +84,9 @@ export class Exchange {
   }
 
   /** The blocks of the answer under way, and what is told when it begins with this. */
-  #begun(eventId = `${this.#id}-live`): [Piece[], AnswerBlocks] {
+  #begun(): [Piece[], AnswerBlocks] {
     if (this.#blocks !== undefined) return [[], this.#blocks];
-    const left = this.#left(eventId);
+    const left = this.#left();
     this.#answers += 1;
     const id = `${this.#id}-${this.#answers}`;
     const blocks = new AnswerBlocks(id);
@@ -88,12 +97,13 @@ export class Exchange {
   #commit(event: AssistantEvent & { id: string }): Piece[] {
     const pieces: Piece[] = [];
     if (this.#blocks?.fits(event.content) === false) pieces.push(...this.#void());
-    const [begun, blocks] = this.#begun(event.id);
+    const [begun, blocks] = this.#begun();
     pieces.push(...begun, ...blocks.commit(event.content));
     this.#calls = blocks.calls.map((id) => ({ id, isStarted: false, isDone: false }));
     this.#blocks = undefined;
     this.#hears = false;
-    return pieces;
+    this.#isAnswered = this.#calls.length === 0 && event.stopReason !== 'pause';
+    return this.#isAnswered ? [...pieces, ...this.#steered()] : pieces;
   }
 
   #void(): Piece[] {
@@ -107,8 +117,9 @@ export class Exchange {
   #end(event: Extract<Event, { type: 'finished' }>): Piece[] {
     const voided = this.#void();
     this.#hears = false;
-    const left = event.status === 'waiting' ? [] : this.#left(event.id);
-    return [...voided, ...left, { type: 'ended', event }];
+    const left = event.status === 'waiting' ? [] : this.#left();
+    const steered = event.status === 'waiting' ? [] : this.#steered();
+    return [...voided, ...left, ...steered, { type: 'ended', event }];
   }
 
   #ofCall(event: RunEvent): Piece[] {
@@ -136,17 +147,26 @@ export class Exchange {
     }
     if (event.type !== 'tool_result') return [];
     call.isDone = true;
-    return [{ type: 'result', id: call.id, event, wasAsked: call.approvalId !== undefined }];
+    const result: Piece = { type: 'result', id: call.id, event, wasAsked: call.approvalId !== undefined };
+    return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];
+  }
+
+  /** What steered takes its place here. */
+  #steered(): Piece[] {
+    const steered = this.#steering;
+    this.#steering = [];
+    if (steered.length > 0) this.#isAnswered = false;
+    return steered;
   }
 
   /** Closes calls that get no result any more: the conversation went on without them. */
-  #left(eventId: string): Piece[] {
-    return this.#calls
-      .filter(({ isDone }) => !isDone)
-      .map((call) => {
-        call.isDone = true;
-        const why = call.isStarted ? 'It is not known what came of this call.' : 'This call was not run.';
-        return { type: 'left', id: call.id, eventId: `${eventId}-${call.id}`, why };
-      });
+  #left(): Piece[] {
+    const left = this.#calls.filter(({ isDone }) => !isDone);
+    const told = left.map((call): Piece => {
+      call.isDone = true;
+      const why = call.isStarted ? 'It is not known what came of this call.' : 'This call was not run.';
+      return { type: 'left', id: call.id, why };
+    });
+    return left.length === 0 ? [] : [...told, ...this.#steered()];
   }
 }

@@ -48,7 +48,7 @@ export function frontRoutes(services: Services): Route[] {
       handle: async (call) => {
         const session = await desk.session(call.params['sessionId'] ?? '');
         const request = chatRequest(call.body);
-        const { accepted, events } = await begin(services, session, call, request);
+        const { accepted, events } = await beginFront(services, session, call, request);
         const start = { from: accepted.seq, goesOn: request.content === undefined };
         await openChat(services, call, session, events, start);
         return undefined;
@@ -92,16 +92,16 @@ export function frontRoutes(services: Services): Route[] {
 }
 
 /** A run that a front end reads. */
-interface Begun {
+export interface Begun {
   readonly accepted: Accepted;
   readonly events: AsyncIterable<RunEvent>;
 }
 
 /** Begins the run that a front end asks for, or finds the one that it began before. */
-async function begin(
+export async function beginFront(
   services: Services,
   session: LiveSession,
-  { token }: AnyCall,
+  { token }: Pick<AnyCall, 'token'>,
   { content, answers, key }: FrontRequest,
 ): Promise<Begun> {
   const { approvals, desk, streams } = services;
@@ -242,7 +242,7 @@ async function agUiRun(
     if (accepted !== undefined) return { accepted, events: eventsSince(services, session, accepted) };
     throw new Problem(400, 'invalid_body', 'The last message says nothing: it has to be one of the user.');
   }
-  return await begin(services, session, call, request);
+  return await beginFront(services, session, call, request);
 }
 
 async function wholeLog(read: ReadLog): Promise<Event[]> {

@@ -74,7 +74,7 @@ async function serve(
     const reply = await handled(match, path, request, response, requestId, options);
     if (reply !== undefined) send(response, reply, requestId, options.version, request.method === 'HEAD');
   } catch (thrown) {
-    fail(thrown, response, requestId, options);
+    fail(thrown, response, requestId, options, match?.route.problem);
   }
   const { journal, meters } = options;
   const [route, status] = [match?.route.path ?? 'none', String(response.statusCode)];
@@ -150,23 +150,28 @@ function send(
   response.end(headOnly ? undefined : text);
 }
 
-function fail(thrown: unknown, response: ServerResponse, requestId: string, options: FrontOptions): void {
+function fail(
+  thrown: unknown,
+  response: ServerResponse,
+  requestId: string,
+  options: FrontOptions,
+  written: (problem: Problem, requestId: string) => Reply = problemReply,
+): void {
   const problem = asProblem(thrown);
   if (problem.status >= 500) {
     const reason = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
     options.journal.note('error', 'a request failed', { requestId, code: problem.code, reason });
   }
   if (response.headersSent) return void response.destroy();
-  send(
-    response,
-    {
-      status: problem.status,
-      json: problemDocument(problem, requestId),
-      headers: { ...problem.headers, 'content-type': 'application/problem+json; charset=utf-8' },
-    },
-    requestId,
-    options.version,
-  );
+  send(response, written(problem, requestId), requestId, options.version);
+}
+
+function problemReply(problem: Problem, requestId: string): Reply {
+  return {
+    status: problem.status,
+    json: problemDocument(problem, requestId),
+    headers: { ...problem.headers, 'content-type': 'application/problem+json; charset=utf-8' },
+  };
 }
 
 /** The client's own id when it is one that a log can take as it is. */

@@ -40,5 +40,5 @@ export type Piece =
       readonly wasAsked: boolean;
     }
   /** A call that gets no result any more. */
-  | { readonly type: 'left'; readonly id: string; readonly eventId: string; readonly why: string }
+  | { readonly type: 'left'; readonly id: string; readonly why: string }
   | { readonly type: 'ended'; readonly event: Extract<Event, { type: 'finished' }> };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sessionIdPattern } from '@cobbler/agent';
 import type { z } from 'zod';
+import type { Problem } from './problem.ts';
 import type { Scope } from './scope.ts';
 import type { TokenInfo } from './token-book.ts';
 
@@ -37,7 +38,7 @@ export interface AnswerText {
 
 /** One operation of the API: its description and its work. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With variables in braces: `/v1/sessions/{sessionId}`. */
   readonly path: string;
   readonly name: string;
@@ -51,6 +52,8 @@ export interface Route {
   /** Request headers with a meaning of their own. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly answers: Readonly<Record<number, AnswerText>>;
+  /** How its problems are written, where it speaks another protocol. Default: as RFC 9457 has it. */
+  readonly problem?: (problem: Problem, requestId: string) => Reply;
   readonly handle: (call: Call) => Reply | undefined | Promise<Reply | undefined>;
 }
 
@@ -69,6 +72,7 @@ export function route<
   readonly bodyOptional?: boolean;
   readonly headers?: Route['headers'];
   readonly answers: Route['answers'];
+  readonly problem?: Route['problem'];
   readonly handle: (
     call: Call<z.output<Body>, z.output<Query>>,
   ) => Reply | undefined | Promise<Reply | undefined>;

@@ -19,6 +19,8 @@ export interface Services {
   readonly meters: Meters;
   readonly journal: Journal;
   readonly limits: ServerLimits;
+  /** Names by which clients of other protocols may ask for the agent. */
+  readonly agentNames: () => readonly string[];
   /** Whether requests can be served now, or why not. */
   readonly readiness: () => Promise<string | undefined>;
 }

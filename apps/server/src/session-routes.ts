@@ -22,11 +22,14 @@ import type { Services } from './services.ts';
 import { sessionTold } from './shelf.ts';
 
 const unknown: AnswerText = { text: 'There is no such session.' };
+/** Longest title that is taken, in UTF-16 code units. */
+const mostTitle = 200;
+
 const busy: AnswerText = { text: 'A run is under way; `runId` names it.' };
 
 /** Sessions: making, listing, reading, copying and deleting them. */
 export function sessionRoutes(services: Services): Route[] {
-  const { desk, store, approvals } = services;
+  const { desk, store } = services;
   return [
     route({
       method: 'GET',
@@ -77,6 +80,28 @@ export function sessionRoutes(services: Services): Route[] {
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
         await desk.session(sessionId);
+        return { status: 200, json: await told(services, sessionId) };
+      },
+    }),
+    ...changingRoutes(services),
+  ];
+}
+
+/** What can be done with a session besides saying something in it. */
+function changingRoutes(services: Services): Route[] {
+  const { desk, store, approvals } = services;
+  return [
+    route({
+      method: 'PATCH',
+      path: '/v1/sessions/{sessionId}',
+      name: 'renameSession',
+      summary: 'Gives a session another title; an empty one makes it the first words said again.',
+      scope: 'prompt',
+      body: z.strictObject({ title: z.string().max(mostTitle) }).meta({ id: 'Title' }),
+      answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
+      handle: async ({ params: { sessionId = '' }, body }) => {
+        await desk.session(sessionId);
+        await store.rename(sessionId, body.title);
         return { status: 200, json: await told(services, sessionId) };
       },
     }),

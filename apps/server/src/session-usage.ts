@@ -1,6 +1,8 @@
 import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 
+type Failed = Extract<Event, { type: 'ask_failed' }>;
+
 /** What a session used in all its runs. */
 export interface SessionUsage {
   readonly runs: number;
@@ -37,12 +39,19 @@ export class UsageCount {
     return { ...this.#counts, usage: this.#usage, wasted: this.#wasted, ...(usd !== undefined && { usd }) };
   }
 
+  /** A request that failed gave no answer, but what it used is paid for. */
+  #lost({ error: { wasted = noUsage }, usd }: Failed): void {
+    if (wasted.inputTokens + wasted.outputTokens === 0) return;
+    this.#wasted = addUsage(this.#wasted, wasted);
+    this.#usd = this.#usd === undefined || usd === undefined ? undefined : this.#usd + usd;
+  }
+
   #add(event: Event): void {
     this.#seq = event.seq;
     const counts = this.#counts;
     if (event.type === 'user' && event.steer !== true) counts.runs += 1;
     if (event.type === 'tool_started') counts.toolCalls += 1;
-    if (event.type === 'ask_failed') this.#wasted = addUsage(this.#wasted, event.error.wasted ?? noUsage);
+    if (event.type === 'ask_failed') this.#lost(event);
     const spent = event.type === 'assistant' ? event : event.type === 'compacted' ? event.spent : undefined;
     if (spent === undefined) return;
     counts.invocations += event.type === 'compacted' ? (event.spent?.answers ?? 1) : 1;

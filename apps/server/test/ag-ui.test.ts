@@ -1,8 +1,9 @@
 import type { BaseEvent, Interrupt, Message, ResumeEntry } from '@ag-ui/client';
 import { HttpAgent } from '@ag-ui/client';
-import { openSession, systemRuntime } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
 import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
+import { agUiMessages } from './ag-ui-fold.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
 
@@ -12,20 +13,29 @@ const path = '/v1/ag-ui';
 class Front {
   readonly agent: HttpAgent;
   events: BaseEvent[] = [];
+  /** The ids that it gave to what it said. A snapshot brings those of the log in their place. */
+  said: (string | undefined)[];
 
   constructor({ server, token }: Rig, messages: Message[] = []) {
+    this.said = messages.flatMap(({ id, role }) => (role === 'user' ? [id] : []));
     const headers = { authorization: `Bearer ${token}` };
     this.agent = new HttpAgent({ url: server.url + path, headers, threadId: 's', initialMessages: messages });
   }
 
   async say(content: string, runId?: string): Promise<void> {
-    this.agent.addMessage({ id: `u${this.agent.messages.length}`, role: 'user', content });
+    const id = `u${this.agent.messages.length}`;
+    this.said.push(id);
+    this.agent.addMessage({ id, role: 'user', content });
     await this.run({ ...(runId !== undefined && { runId }) });
   }
 
   async run(parameters: { runId?: string; resume?: ResumeEntry[] } = {}): Promise<void> {
     this.events = [];
-    await this.agent.runAgent(parameters, { onEvent: ({ event }) => void this.events.push(event) });
+    const onEvent = ({ event }: { event: BaseEvent }) => {
+      this.events.push(event);
+      if (event.type === 'MESSAGES_SNAPSHOT') this.said = this.said.map(() => undefined);
+    };
+    await this.agent.runAgent(parameters, { onEvent });
   }
 
   get interrupts(): readonly Interrupt[] {
@@ -46,37 +56,9 @@ class Front {
   }
 }
 
-/** A conversation as plain facts, from the messages of the client. */
-function clientFold(messages: readonly Message[]): unknown[] {
-  return messages.flatMap((message): unknown[] => {
-    if (message.role === 'tool') {
-      return [['result', message.content, message.metadata?.['isError'] === true]];
-    }
-    const text =
-      message.content === undefined || message.content === '' ? [] : [[message.role, message.content]];
-    const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-    return [
-      ...text,
-      ...calls.map(({ function: { name, arguments: args } }) => ['call', name, JSON.parse(args)]),
-    ];
-  });
-}
-
-/** The same from the log; of calls that were not run the reason is the log's own. */
-async function logFold({ store }: Rig): Promise<unknown[]> {
-  const { messages } = await openSession(store, 's');
-  return messages.flatMap((message): unknown[] => {
-    if (message.role === 'tool_result') {
-      const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      const isUnheard = message.notRun === true && text.startsWith('This call was not run: ');
-      return [['result', isUnheard ? 'This call was not run.' : text, message.isError === true]];
-    }
-    return message.content.flatMap((part): unknown[] => {
-      if (part.type === 'text') return [[message.role, part.text]];
-      if (part.type === 'reasoning') return [['reasoning', part.text]];
-      return part.type === 'tool_call' ? [['call', part.toolName, part.arguments]] : [];
-    });
-  });
+/** Holds the client to the log: every message, its id, role, text, calls and results, and their order. */
+async function holdsTheLog(front: Front, { store }: Rig): Promise<void> {
+  expect(front.agent.messages).toEqual(await agUiMessages(store, 's', front.said));
 }
 
 describe('a front end of AG-UI', () => {
@@ -98,7 +80,7 @@ describe('a front end of AG-UI', () => {
     ]);
     expect(front.types.filter((type) => type === 'TEXT_MESSAGE_CONTENT').length).toBeGreaterThan(1);
     await front.say('say On.');
-    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    await holdsTheLog(front, one);
     expect(front.events.at(-1)).toMatchObject({
       outcome: { type: 'success' },
       result: { status: 'complete' },
@@ -109,9 +91,30 @@ describe('a front end of AG-UI', () => {
     const one = await rig();
     const front = new Front(one);
     await front.say('use look look');
-    await front.say('use break look');
-    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
-    expect(JSON.stringify(clientFold(front.agent.messages))).toContain('"This call was not run.",true');
+    await front.say('use break look', 'run-2');
+    await holdsTheLog(front, one);
+    const late = new Front(one);
+    await late.run({ runId: 'run-2' });
+    await holdsTheLog(late, one);
+    expect(JSON.stringify(front.agent.messages)).toContain('"This call was not run."');
+  });
+
+  test('reads answers that are nothing but calls, each as a message of its own', async () => {
+    const call = { calls: [{ name: 'look', arguments: { of: 'look' } }] };
+    const agent = scriptedAgent([
+      { text: 'I will look.', ...call },
+      call,
+      { ...call, reasoning: 'Once more.' },
+      'Done.',
+    ]);
+    const one = await rig({ settings: () => ({ ...harnessScene(), agent }) });
+    const front = new Front(one);
+    await front.say('Look.', 'run-1');
+    await holdsTheLog(front, one);
+    expect(front.agent.messages.filter(({ role }) => role === 'assistant')).toHaveLength(4);
+    const late = new Front(one);
+    await late.run({ runId: 'run-1' });
+    await holdsTheLog(late, one);
   });
 
   test('is interrupted by what a person is asked, and goes on with what is allowed', async () => {
@@ -120,10 +123,11 @@ describe('a front end of AG-UI', () => {
     await front.say('use look write');
     expect(front.interrupts).toHaveLength(1);
     expect(front.interrupts[0]).toMatchObject({ reason: 'tool_call', metadata: { toolName: 'write' } });
+    await holdsTheLog(front, one);
     await front.answer({ approved: true });
     expect(front.interrupts).toEqual([]);
-    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
-    expect(JSON.stringify(clientFold(front.agent.messages))).toContain('written');
+    await holdsTheLog(front, one);
+    expect(JSON.stringify(front.agent.messages)).toContain('written');
   });
 
   test('goes on with what is denied, in words or by cancelling the interrupt', async () => {
@@ -131,10 +135,11 @@ describe('a front end of AG-UI', () => {
     const front = new Front(one);
     await front.say('use write');
     await front.answer({ approved: false, message: 'Not today.' });
-    expect(JSON.stringify(clientFold(front.agent.messages))).toContain('Not today.');
+    await holdsTheLog(front, one);
+    expect(JSON.stringify(front.agent.messages)).toContain('Not today.');
     await front.say('use write');
     await front.run({ resume: front.interrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' })) });
-    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    await holdsTheLog(front, one);
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
   });
 
@@ -167,7 +172,27 @@ describe('a front end of AG-UI', () => {
     await one.ask('POST', '/v1/sessions/s/cancel');
     await saying;
     expect(front.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
-    expect(clientFold(front.agent.messages).slice(0, 3)).toEqual((await logFold(one)).slice(0, 3));
+    await holdsTheLog(front, one);
+  });
+
+  test.each([
+    ['use look hold', 2],
+    ['use hold look', 1],
+  ])('hears what others say during the run where the conversation has it: %s', async (words, begun) => {
+    const one = await rig();
+    const front = new Front(one);
+    const saying = front.say(words, 'run-1');
+    await expect
+      .poll(async () => (await one.store.read('s')).filter(({ type }) => type === 'tool_started').length)
+      .toBe(begun);
+    await one.ask('POST', '/v1/sessions/s/steer', { content: 'say Enough.' });
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await saying;
+    expect(JSON.stringify(front.agent.messages)).toContain('say Enough.');
+    await holdsTheLog(front, one);
+    const late = new Front(one);
+    await late.run({ runId: 'run-1' });
+    await holdsTheLog(late, one);
   });
 
   test('that leaves does not stop the run, and comes back to it under its id', async () => {
@@ -184,11 +209,11 @@ describe('a front end of AG-UI', () => {
     await expect.poll(() => again.types.includes('MESSAGES_SNAPSHOT')).toBe(true);
     await one.ask('POST', '/v1/sessions/s/cancel');
     await reading;
-    expect(clientFold(again.agent.messages).slice(0, 5)).toEqual((await logFold(one)).slice(0, 5));
+    await holdsTheLog(again, one);
     const late = new Front(one, [{ id: 'u0', role: 'user', content: 'use look hold' }]);
     await late.run({ runId: 'run-1' });
     expect(late.types).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED']);
-    expect(clientFold(late.agent.messages)).toEqual(clientFold(again.agent.messages));
+    await holdsTheLog(late, one);
     expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
 
@@ -208,12 +233,13 @@ describe('a front end of AG-UI', () => {
     await front.say('Begin.');
     await front.say('say It.');
     expect(front.types).toContain('MESSAGES_SNAPSHOT');
-    expect(clientFold(front.agent.messages)).toEqual(await logFold(one));
+    await holdsTheLog(front, one);
     await front.say('Again.');
     expect(front.events.at(-1)).toMatchObject({
       type: 'RUN_ERROR',
       message: expect.stringContaining('Refused.'),
     });
+    await holdsTheLog(front, one);
   });
 
   test('gets problems for what cannot be done, and leaves no session behind', async () => {

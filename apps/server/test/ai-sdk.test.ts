@@ -109,7 +109,7 @@ function clientFold(messages: readonly UIMessage[]): unknown[] {
       }
       if (part.type !== 'dynamic-tool') return [];
       const result = part.state === 'output-available' ? part.output : part.state;
-      return [['call', part.toolName, part.input, result]];
+      return [['call', part.toolCallId, part.toolName, part.input, result]];
     }),
   );
 }
@@ -122,11 +122,18 @@ async function logFold({ store }: Rig): Promise<unknown[]> {
       message.role === 'tool_result' ? [[message.toolCallId, message] as const] : [],
     ),
   );
-  const denied = (await store.read('s')).flatMap((event) =>
+  const events = await store.read('s');
+  const denied = events.flatMap((event) =>
     event.type === 'tool_result' && event.denied === true ? [event.callId] : [],
   );
+  const said = events.flatMap((event) => (event.type === 'user' ? [event] : []));
+  let [exchange, answers] = ['', 0];
   return messages.flatMap((message): unknown[] => {
     if (message.role === 'tool_result') return [];
+    if (message.role === 'assistant') answers += 1;
+    const prompt = message.role === 'user' ? said.shift() : undefined;
+    if (prompt !== undefined && prompt.steer !== true) [exchange, answers] = [prompt.id, 0];
+    let calls = 0;
     return message.content.flatMap((part): unknown[] => {
       if (part.type === 'text') return [[message.role, part.text]];
       if (part.type === 'reasoning') return [['reasoning', part.text]];
@@ -138,7 +145,8 @@ async function logFold({ store }: Rig): Promise<unknown[]> {
         : result?.isError === true
           ? 'output-error'
           : text;
-      return [['call', part.toolName, part.arguments, told]];
+      calls += 1;
+      return [['call', `${exchange}-${answers}-call-${calls}`, part.toolName, part.arguments, told]];
     });
   });
 }
@@ -260,11 +268,13 @@ describe('a page with useChat', () => {
     expect(finished(await one.store.read('s'))).toMatchObject({ status: 'waiting' });
     expect(await chat.reconnect()).toBeNull();
     const again = await chat.read(await chat.open(), undefined);
+    const exchange = (await one.store.read('s'))[0]?.id;
+    expect(again.id).toBe(`${exchange}-answer`);
     expect(clientFold([...chat.messages, again])).toEqual([
       ['user', 'use look write'],
       ['assistant', 'Working.'],
-      ['call', 'look', { of: 'look' }, 'input-available'],
-      ['call', 'write', { of: 'write' }, 'approval-requested'],
+      ['call', `${exchange}-1-call-1`, 'look', { of: 'look' }, 'input-available'],
+      ['call', `${exchange}-1-call-2`, 'write', { of: 'write' }, 'approval-requested'],
     ]);
     expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
@@ -310,6 +320,7 @@ describe('a page with useChat', () => {
     const { one, chat } = await page({ settings: () => ({ ...harnessScene(), agent }) });
     await chat.say('say It.');
     expect(types(chat.chunks)).toContain('reset-step');
+    expect(chat.messages.at(-1)?.parts.filter(({ type }) => type === 'step-start')).toHaveLength(1);
     expect(clientFold(chat.messages)).toEqual(await logFold(one));
     await chat.read(await chat.openSaying('Again.'), undefined).catch(() => undefined);
     expect(chat.errors.join()).toContain('Refused.');

@@ -25,6 +25,23 @@ describe('sessions', () => {
     expect((await ask('DELETE', `/v1/sessions/${id}`)).status).toBe(404);
   });
 
+  test('are given a title by whoever may say something, and their first words again by an empty one', async () => {
+    const { ask, idle, tokens } = await rig();
+    await ask('POST', '/v1/sessions', { id: 's' });
+    await ask('POST', '/v1/sessions/s/prompt', { content: 'say Hello.' });
+    await idle('s');
+    const rename = (title: unknown, to = 's', headers?: Record<string, string>) =>
+      ask('PATCH', `/v1/sessions/${to}`, { title }, headers);
+    expect(await rename('  My \n bug ')).toMatchObject({ status: 200, json: { id: 's', title: 'My bug' } });
+    expect((await ask('GET', '/v1/sessions')).json['items']).toMatchObject([{ title: 'My bug' }]);
+    expect((await rename('')).json).toMatchObject({ title: 'say Hello.' });
+    expect((await rename('x', 'none')).status).toBe(404);
+    for (const title of [undefined, 7, 'x'.repeat(201)]) expect((await rename(title)).status).toBe(400);
+    const { token } = tokens.add({ name: 'reads', scopes: ['read'] });
+    expect((await rename('x', 's', { authorization: `Bearer ${token}` })).status).toBe(403);
+    expect((await ask('GET', '/v1/sessions/s')).json).toMatchObject({ title: 'say Hello.' });
+  });
+
   test('may be given an id; making one again gives the one that is there', async () => {
     const { ask } = await rig();
     expect((await ask('POST', '/v1/sessions', { id: 'chat:7' })).status).toBe(201);

@@ -304,6 +304,9 @@ describe('what else the page can do', () => {
 
   test('everything is reached by keyboard, and the keys are told', async () => {
     const { page } = await scene();
+    // A new session begins in its message, where every key is a letter.
+    await page.waitForFunction("document.activeElement?.id === 'message'");
+    await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');

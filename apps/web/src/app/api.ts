@@ -38,7 +38,7 @@ export type Content = string | readonly UserPart[];
 
 /** Asks the server for JSON; an empty answer is an empty object. @throws ApiError */
 export async function ask<Answer>(
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -85,6 +85,7 @@ export const api = {
   session: (id: string): Promise<SessionEntry> => ask('GET', of(id)),
   create: (id: string): Promise<SessionEntry> => ask('POST', '/v1/sessions', { id }),
   remove: (id: string): Promise<unknown> => ask('DELETE', of(id)),
+  rename: (id: string, title: string): Promise<SessionEntry> => ask('PATCH', of(id), { title }),
   prompt: (id: string, content: Content, key: string): Promise<unknown> =>
     ask('POST', `${of(id)}/prompt`, { content }, { 'idempotency-key': key }),
   steer: (id: string, content: Content): Promise<unknown> => ask('POST', `${of(id)}/steer`, { content }),

@@ -34,7 +34,7 @@ export function App({ desk, announcer }: AppProps): VNode {
       const id = crypto.randomUUID();
       await desk.attempt(async () => {
         await api.create(id);
-        desk.go({ sessionId: id });
+        desk.begin(id);
         await desk.model?.say(content);
         void list.refresh();
       });

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Arguments } from './call-card.tsx';
 import { subjectOf } from './call-words.ts';
+import { focusMessage } from './composer.tsx';
 import { DiffText } from './diff-view.tsx';
 import { duration } from './figures.ts';
 import { useNow } from './still.tsx';
@@ -44,6 +45,11 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
     // Whoever is writing goes on writing; else the keys of the card work at once.
     if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
   }, [id]);
+  useLayoutEffect(() => {
+    const { current } = card;
+    // Whoever answered from here would else write into nothing.
+    return () => void (current?.contains(document.activeElement) === true && focusMessage());
+  }, []);
   if (asked === undefined) return null;
   return (
     <section

@@ -10,6 +10,14 @@ const heavyBytes = 300_000;
 /** A longer side than this brings a model nothing, in pixels. */
 const longestSide = 1_568;
 
+const fileHeading = (name: string) => `File ${name}:`;
+
+/** The name of a text file that is sent as a part; of any other text its first line. */
+export function nameOf(text: string): string {
+  const [heading = ''] = text.split('\n', 1);
+  return /^File (.+):$/.exec(heading)?.[1] ?? heading;
+}
+
 /** Reads a file as a part of a message. @throws Error that says what to do. */
 export async function partOf(file: File): Promise<UserPart> {
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await picture(file);
@@ -22,7 +30,7 @@ export async function partOf(file: File): Promise<UserPart> {
   if (text.includes('\0')) {
     throw new Error(`${file.name} cannot be sent: only pictures (PNG, JPEG, GIF, WebP), PDF and text can.`);
   }
-  return { type: 'text', text: `File ${file.name}:\n\n${text}` };
+  return { type: 'text', text: `${fileHeading(file.name)}\n\n${text}` };
 }
 
 async function picture(file: File): Promise<UserPart> {

@@ -1,13 +1,15 @@
 import type { UserPart } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { mostBytes, partOf } from './attachment.ts';
+import { mostBytes, nameOf, partOf } from './attachment.ts';
 import { Icon } from './icons.tsx';
 import { Parts } from './parts.tsx';
 
 interface ComposerProps {
   /** Whose draft it is. */
   readonly name: string;
+  /** Whether the session begins here: then what is written next goes on with it, and writing works at once. */
+  readonly isBegun: boolean;
   readonly isRunning: boolean;
   readonly isWaiting: boolean;
   readonly isStopping: boolean;
@@ -21,7 +23,7 @@ interface ComposerProps {
 
 /** Where a message is written. What is in it outlives a reload of the page. */
 export function Composer(props: ComposerProps): VNode {
-  const { name, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
+  const { name, isBegun, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
   const [text, setText] = useDraft(name);
   const [attached, setAttached] = useState<readonly UserPart[]>([]);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -31,6 +33,9 @@ export function Composer(props: ComposerProps): VNode {
     setText(given.text);
     field.current?.focus();
   }, [given]);
+  useLayoutEffect(() => {
+    if (isBegun) focusMessage();
+  }, [isBegun]);
   const isEmpty = text.trim() === '' && attached.length === 0;
   const send = async () => {
     const content: UserPart[] = [
@@ -164,11 +169,7 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
     <ul class="attached">
       {parts.map((part, index) => (
         <li key={index}>
-          {part.type === 'text' ? (
-            <span class="chip">{part.text.split('\n')[0]}</span>
-          ) : (
-            <Parts parts={[part]} />
-          )}
+          {part.type === 'text' ? <span class="chip">{nameOf(part.text)}</span> : <Parts parts={[part]} />}
           <button type="button" class="quiet" aria-label="Remove" onClick={() => remove(index)}>
             <Icon name="close" />
           </button>
@@ -176,6 +177,12 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
       ))}
     </ul>
   );
+}
+
+/** Lets what is typed next be a message. A touch screen would bring up its keyboard, over what is to be read first. */
+export function focusMessage(): void {
+  if (!matchMedia('(pointer: fine)').matches) return;
+  document.getElementById('message')?.focus({ preventScroll: true });
 }
 
 /** A text that is kept for as long as the browser's tab is open. */

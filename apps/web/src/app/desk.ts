@@ -28,6 +28,8 @@ export class Desk extends Changed {
   warnings: readonly Warning[] = [];
   panel: PanelName | undefined;
   isFinding: boolean = false;
+  /** The session that was begun here last. */
+  begun: string | undefined;
   readonly #announcer: Announcer;
   #warned = 0;
   #resting: ReturnType<typeof setTimeout> | undefined;
@@ -63,6 +65,12 @@ export class Desk extends Changed {
     this.#arrive();
   }
 
+  /** Goes to a session that was made just now, to say the first words in it. */
+  begin(sessionId: string): void {
+    this.begun = sessionId;
+    this.go({ sessionId });
+  }
+
   setPanel(panel: PanelName | undefined): void {
     this.panel = panel;
     this.changed();
@@ -82,6 +90,16 @@ export class Desk extends Changed {
       await this.list.refresh();
       this.go({ sessionId: id });
       this.warn(`This is a new session that begins like the other one, up to event ${seq}.`, 'plain');
+    });
+  }
+
+  /** Gives the session that is open another title; an empty one makes it the first words said again. */
+  async rename(title: string): Promise<void> {
+    const id = this.model?.id;
+    if (id === undefined) return;
+    await this.attempt(async () => {
+      await api.rename(id, title);
+      await this.list.refresh();
     });
   }
 

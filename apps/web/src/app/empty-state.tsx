@@ -25,7 +25,10 @@ export function EmptyState({ choose }: { readonly choose: (text: string) => void
           </li>
         ))}
       </ul>
-      <p class="muted small">The same from a shell, and every event as it comes:</p>
+      <p class="muted small">
+        The events of a session in a shell; ID is the end of its address, TOKEN that of the address you
+        opened:
+      </p>
       <pre class="curl">{curl}</pre>
     </div>
   );

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { resultText, subjectOf } from './call-words.ts';
 import { counted } from './figures.ts';
 import { Icon } from './icons.tsx';
@@ -22,7 +22,8 @@ export function FindBar({ items, show, end }: FindProps): VNode {
   const place =
     found.length === 0 ? -1 : (((found.length - 1 - at) % found.length) + found.length) % found.length;
   const item = found[place];
-  useEffect(() => field.current?.focus(), []);
+  // Before the next key comes.
+  useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => {
     show(item?.seq);
     const timers = [80, 300].map((ms) => setTimeout(() => paint(item, words), ms));

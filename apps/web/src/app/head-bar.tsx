@@ -1,12 +1,14 @@
 import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { SessionEntry } from './api.ts';
 import { Ticking } from './call-card.tsx';
 import { money, tokens } from './figures.ts';
+import { HeadMenu } from './head-menu.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelName } from './panel.tsx';
 import type { SessionModel } from './session-model.ts';
 import { stateMarks } from './sidebar.tsx';
+import { TitleForm } from './title-form.tsx';
 import { totalsOf, turnsIn } from './turns.ts';
 
 interface HeadProps {
@@ -16,19 +18,39 @@ interface HeadProps {
   readonly setPanel: (panel: PanelName | undefined) => void;
   readonly openSidebar: () => void;
   readonly find: () => void;
+  readonly rename: (title: string) => void;
   readonly copyAll: () => void;
   readonly remove: () => void;
 }
 
 /** What the session is, how it stands, what it has cost. */
 export function HeadBar(props: HeadProps): VNode {
-  const { model, title, panel, setPanel, openSidebar, find, copyAll, remove } = props;
+  const { model, title, panel, setPanel, openSidebar, find, rename, copyAll, remove } = props;
+  const [isNaming, setNaming] = useState(false);
   return (
     <header class="head">
       <button type="button" class="quiet to-sidebar" aria-label="Sessions" onClick={openSidebar}>
         <Icon name="list" />
       </button>
-      <h1 title={title}>{title}</h1>
+      {isNaming && model !== undefined ? (
+        <TitleForm
+          title={title}
+          end={(next) => {
+            setNaming(false);
+            if (next !== undefined) rename(next);
+          }}
+        />
+      ) : (
+        <h1 title={title}>
+          {model === undefined ? (
+            title
+          ) : (
+            <button type="button" class="quiet" title="Rename this session" onClick={() => setNaming(true)}>
+              {title}
+            </button>
+          )}
+        </h1>
+      )}
       {model !== undefined && (
         <>
           <StateChip model={model} />
@@ -51,19 +73,7 @@ export function HeadBar(props: HeadProps): VNode {
           >
             <Icon name="panel" /> Details
           </button>
-          <details class="menu">
-            <summary aria-label="More">
-              <Icon name="more" />
-            </summary>
-            <div class="menu-list">
-              <button type="button" onClick={copyAll}>
-                Copy as Markdown
-              </button>
-              <button type="button" class="danger" onClick={remove}>
-                Delete session…
-              </button>
-            </div>
-          </details>
+          <HeadMenu rename={() => setNaming(true)} copyAll={copyAll} remove={remove} />
         </>
       )}
     </header>
@@ -71,16 +81,21 @@ export function HeadBar(props: HeadProps): VNode {
 }
 
 function Money({ model }: { readonly model: SessionModel }): VNode | null {
-  const { items } = model.view;
-  const { usd, isPartial } = useMemo(() => totalsOf(turnsIn(items)), [items, items.length, items.at(-1)]);
+  const { items, failures } = model.view;
+  const { usd, isPartial } = useMemo(
+    () => totalsOf(turnsIn(items), failures),
+    [items, items.length, items.at(-1), failures.length],
+  );
   const { contextTokens } = model.view.state;
   if (items.length === 0) return null;
   return (
     <span class="money">
       {contextTokens > 0 && (
-        <span title="The conversation as the model was last sent it">{tokens(contextTokens)} tokens</span>
+        <span title="Tokens of the conversation as the model was last sent it">
+          {tokens(contextTokens)} in context
+        </span>
       )}
-      <span title={isPartial ? 'Some of it has no known price' : 'All answers of this session'}>
+      <span title={isPartial ? 'Some of it has no known price' : 'All that this session has cost'}>
         {isPartial && usd === 0 ? 'no price' : `${money(usd)}${isPartial ? '+' : ''}`}
       </span>
     </span>

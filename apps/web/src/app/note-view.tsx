@@ -1,6 +1,7 @@
 import type { ErrorData, ExecutionMetrics } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { counted, duration, money, share, tokens } from './figures.ts';
+import { countOf } from './turns.ts';
 import type { Note, Stored } from './view.ts';
 
 interface NoteProps {
@@ -87,13 +88,16 @@ function limitWords(limit: string | undefined): string {
 }
 
 function factsOf(metrics: ExecutionMetrics): string[] {
-  const { invocations, toolCalls, totalInputTokens, totalOutputTokens, cacheReadTokens, usd } = metrics;
+  const { invocations, toolCalls, totalInputTokens, totalOutputTokens, cacheReadTokens, wasted, usd } =
+    metrics;
+  const lost = countOf(wasted);
   const cached = cacheReadTokens > 0 ? ` (${share(cacheReadTokens, totalInputTokens)} cached)` : '';
   return [
     duration(metrics.durationMs),
     counted(invocations, 'turn'),
     ...(toolCalls > 0 ? [counted(toolCalls, 'tool')] : []),
     `${tokens(totalInputTokens)} in${cached} ${tokens(totalOutputTokens)} out`,
+    ...(lost > 0 ? [`${tokens(lost)} without an answer`] : []),
     ...(usd === undefined ? ['price unknown'] : [money(usd)]),
   ];
 }

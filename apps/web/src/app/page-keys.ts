@@ -46,7 +46,8 @@ export function usePageKeys(desk: Desk, { showKeys }: Shown): void {
 
 function leave(desk: Desk, isTwice: boolean): void {
   if (document.querySelector('dialog[open]') !== null) return;
-  if (isTwice) document.querySelector<HTMLElement>('button.stop')?.click();
+  const stop = isTwice ? document.querySelector<HTMLElement>('button.stop') : null;
+  if (stop !== null) stop.click();
   else if (isField(document.activeElement)) (document.activeElement as HTMLElement).blur();
   else if (desk.isFinding) desk.find(false);
   else if (desk.panel !== undefined) desk.setPanel(undefined);

@@ -55,6 +55,7 @@ export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
         setPanel={(name) => desk.setPanel(name)}
         openSidebar={openSidebar}
         find={() => desk.find(!desk.isFinding)}
+        rename={(next) => void desk.rename(next).catch(() => undefined)}
         copyAll={() => model && void copyText(transcriptOf(title, model.view.items))}
         remove={remove}
       />
@@ -184,6 +185,7 @@ function Dock({ desk, model, start, given }: DockProps): VNode {
       )}
       <Composer
         name={model?.id ?? 'new'}
+        isBegun={model === undefined || model.id === desk.begun}
         isRunning={isRunning}
         isWaiting={first !== undefined}
         isStopping={isStopping}

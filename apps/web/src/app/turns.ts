@@ -1,6 +1,6 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
-import type { Item } from './view.ts';
+import type { Item, Stored } from './view.ts';
 
 /** What one answer of the model, or one summary, used. */
 export interface TurnUsage {
@@ -44,8 +44,11 @@ export function turnsIn(items: readonly Item[]): TurnUsage[] {
   });
 }
 
-/** Adds turns up. */
-export function totalsOf(turns: readonly TurnUsage[]): Totals {
+/** What a request used that gave no answer. */
+type Failure = Pick<Stored<'ask_failed'>, 'error' | 'usd'>;
+
+/** Adds turns up, and what was paid for requests that gave no answer, as when a run is cancelled. */
+export function totalsOf(turns: readonly TurnUsage[], failures: readonly Failure[]): Totals {
   let [usage, wasted]: [Usage, Usage] = [noUsage, noUsage];
   let [usd, durationMs] = [0, 0];
   for (const turn of turns) {
@@ -54,5 +57,17 @@ export function totalsOf(turns: readonly TurnUsage[]): Totals {
     usd += turn.usd ?? 0;
     durationMs += turn.durationMs;
   }
-  return { usage, wasted, usd, durationMs, isPartial: turns.some((turn) => turn.usd === undefined) };
+  let isPartial = turns.some((turn) => turn.usd === undefined);
+  for (const { error, usd: lost } of failures) {
+    if (error.wasted === undefined || countOf(error.wasted) === 0) continue;
+    wasted = addUsage(wasted, error.wasted);
+    usd += lost ?? 0;
+    isPartial ||= lost === undefined;
+  }
+  return { usage, wasted, usd, durationMs, isPartial };
+}
+
+/** All tokens, in and out. */
+export function countOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
 }

@@ -4,7 +4,7 @@ import { BarChart } from './bar-chart.tsx';
 import { duration, money, share, tokens } from './figures.ts';
 import type { SessionModel } from './session-model.ts';
 import type { Totals, TurnUsage } from './turns.ts';
-import { totalsOf, turnsIn } from './turns.ts';
+import { countOf, totalsOf, turnsIn } from './turns.ts';
 
 interface UsageProps {
   readonly model: SessionModel;
@@ -15,7 +15,7 @@ interface UsageProps {
 export function UsagePanel({ model, show }: UsageProps): VNode {
   const turns = useMemo(() => turnsIn(model.view.items), [model.version]);
   if (turns.length === 0) return <p class="muted none">No answer was given yet.</p>;
-  const totals = totalsOf(turns);
+  const totals = totalsOf(turns, model.view.failures);
   const bars = (values: (turn: TurnUsage) => readonly number[], words: (turn: TurnUsage) => string) =>
     turns.map((turn) => ({
       key: turn.seq,
@@ -55,7 +55,7 @@ function parts({ usage }: TurnUsage): number[] {
 
 function Sums({ totals, turns }: { readonly totals: Totals; readonly turns: number }): VNode {
   const { usage, wasted, usd, isPartial, durationMs } = totals;
-  const wastedTokens = wasted.inputTokens + wasted.outputTokens;
+  const lost = countOf(wasted);
   return (
     <dl class="sums">
       <Sum
@@ -67,7 +67,7 @@ function Sums({ totals, turns }: { readonly totals: Totals; readonly turns: numb
       <Sum name="of it cached" value={share(usage.cacheReadTokens ?? 0, usage.inputTokens)} />
       <Sum name="output" value={tokens(usage.outputTokens)} />
       <Sum name="model time" value={duration(durationMs)} />
-      {wastedTokens > 0 && <Sum name="lost to retries" value={tokens(wastedTokens)} />}
+      {lost > 0 && <Sum name="without an answer" value={tokens(lost)} />}
     </dl>
   );
 }

@@ -86,13 +86,15 @@ export interface View {
   readonly items: Item[];
   /** What was said during the run and waits for its place. */
   readonly queued: Event[];
+  /** Requests that gave no answer: what they used counts, also where nothing is shown of them. */
+  readonly failures: Stored<'ask_failed'>[];
   /** When the run under way began, ISO 8601. */
   runStartedAt: string | undefined;
 }
 
 /** A session in which nothing has happened. */
 export function emptyView(): View {
-  return { state: emptyState(), items: [], queued: [], runStartedAt: undefined };
+  return { state: emptyState(), items: [], queued: [], failures: [], runStartedAt: undefined };
 }
 
 /** What events make of a session. */
@@ -230,6 +232,7 @@ function noteEvent(view: View, event: Event, before: readonly Message[]): void {
     view.runStartedAt = time;
   switch (event.type) {
     case 'ask_failed':
+      view.failures.push(event);
       return void note({ type: 'failed', error: event.error });
     case 'compacted':
       return void note({ type: 'compacted', event, messages: freshOf(view.state.messages, before) });

@@ -1,0 +1,146 @@
+/** A change that makes what front ends are told wrong. Their tests must notice every one of them. */
+export interface Mutant {
+  /** Below the folder of the server. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is wrong with it. */
+  readonly why: string;
+  /** None: that the fold of a front end equals the log has no number. */
+  readonly breaks: readonly string[];
+  /** What has to notice it: a file of unit tests. */
+  readonly by: string;
+}
+
+type Planted = Omit<Mutant, 'breaks' | 'by' | 'file'>;
+
+const planted = (file: string, by: string, some: readonly Planted[]): Mutant[] =>
+  some.map((one) => ({ ...one, file: `src/${file}.ts`, by: `test/${by}.test.ts`, breaks: [] }));
+
+const agUi = planted('ag-ui-stream', 'ag-ui', [
+  {
+    find: 'return piece.isSteer ? userMessage(piece.id, piece.content) : [];',
+    replace: 'return userMessage(piece.id, piece.content);',
+    why: 'what a client says stands twice in its conversation',
+  },
+  {
+    find: "if (piece.kind === 'text') this.#message = piece.id;",
+    replace: '',
+    why: 'a call stands in a message of its own, not in the text that it belongs to',
+  },
+  {
+    find: "      case 'answer':\n        this.#message = piece.id;",
+    replace: "      case 'answer':",
+    why: 'a call of an answer without text is added to an earlier answer',
+  },
+  {
+    find: 'delta: JSON.stringify(args) }',
+    replace: 'delta: String(args) }',
+    why: 'the arguments of a call are no JSON',
+  },
+  {
+    find: '...(isError && { metadata: { isError } })',
+    replace: '',
+    why: 'a failed tool looks like one that did its work',
+  },
+  {
+    find: 'return [result(piece.event.id, piece.id, piece.event.content, piece.event.isError)];',
+    replace: 'return [result(piece.id, piece.id, piece.event.content, piece.event.isError)];',
+    why: 'a result that is told again, from the log, is there twice',
+  },
+  {
+    find: 'return [leftCall(piece)];',
+    replace: 'return [];',
+    why: 'a call that was not run stays open for ever',
+  },
+  {
+    find: 'id: `${approvalId}.${hash}`,',
+    replace: 'id: approvalId,',
+    why: 'an answer to an interrupt does not name what was shown',
+  },
+  {
+    find: 'this.#asked.delete(piece.approvalId);',
+    replace: '',
+    why: 'what was answered is asked again when the run waits once more',
+  },
+  {
+    find: "if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };",
+    replace: '',
+    why: 'a cancelled run looks like one that was completed',
+  },
+  {
+    find: "const none = all.some(({ role }) => role === 'reasoning') ? [thought] : [];",
+    replace: 'const none: AgUiMessage[] = [];',
+    why: 'reasoning of an answer that was taken back stays in the conversation',
+  },
+  {
+    find: "if (piece.kind === 'text') owner = piece.id;",
+    replace: '',
+    why: 'a snapshot puts calls into a message of their own',
+  },
+]);
+
+const aiSdk = planted('ai-sdk-stream', 'ai-sdk', [
+  {
+    find: 'if (!piece.isSteer) return [start(piece.id)];',
+    replace: 'return [start(piece.id)];',
+    why: 'what steers a run is not shown',
+  },
+  {
+    find: "this.#step = 'empty';\n        return [{ type: 'reset-step' }];",
+    replace: "this.#step = 'empty';\n        return [];",
+    why: 'what a failed attempt had said stays in the message',
+  },
+  {
+    find: "const begun = this.#step === 'empty' ? [] : [{ type: 'start-step' }];",
+    replace: "const begun = [{ type: 'start-step' }];",
+    why: 'a retry leaves an empty step behind',
+  },
+  {
+    find: 'toolCallId: piece.id, approvalDescriptor, signature: hash };',
+    replace: 'toolCallId: piece.id, approvalDescriptor };',
+    why: 'an answer to an approval does not name what was shown',
+  },
+  {
+    find: 'if (denied === true && piece.wasAsked)',
+    replace: 'if (denied === true && !piece.wasAsked)',
+    why: 'a call that somebody denied looks like one that failed',
+  },
+  {
+    find: "if (piece.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: piece.why }];",
+    replace: "if (piece.type === 'left') return [];",
+    why: 'a call that was not run looks as if it ran for ever',
+  },
+  {
+    find: 'messageId: `${exchangeId}-answer` }',
+    replace: 'messageId: crypto.randomUUID() }',
+    why: 'a message that goes on after an approval is another one',
+  },
+  {
+    find: "if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];",
+    replace: '',
+    why: 'a page does not hear that its run was cancelled',
+  },
+]);
+
+const exchange = planted('exchange', 'ag-ui', [
+  {
+    find: 'return this.#isAnswered ? this.#steered() : [];',
+    replace: 'return this.#steered();',
+    why: 'what steers stands between the results of one answer when it is read again',
+  },
+  {
+    find: 'return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];',
+    replace: 'return [result, ...this.#steered()];',
+    why: 'what steers does not wait for the other calls of its answer',
+  },
+  {
+    find: 'const why = call.isStarted ?',
+    replace: 'const why = !call.isStarted ?',
+    why: 'of a call that never ran it is said that nobody knows what came of it',
+  },
+]);
+
+/** Every planted mistake, for `npm run mutants apps/server`. */
+export const mutants: readonly Mutant[] = [...agUi, ...aiSdk, ...exchange];

@@ -1,0 +1,106 @@
+// biome-ignore-all lint/performance/useDomNodeTextContent: what is tested is what a person sees.
+// What somebody stumbled over who had nothing but the address.
+import { describe, expect, test } from 'vitest';
+import { say, scene, sessionIn, stands, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+const focused = 'document.activeElement?.id';
+
+describe('somebody who sees the page for the first time', () => {
+  test('writes at once: every key of the first words is in the message, none is taken as a command', async () => {
+    const { page } = await scene();
+    await page.waitForFunction(`${focused} === 'message'`);
+    await page.keyboard.type('please find a bug?');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('please find a bug?');
+    await page.keyboard.press('Enter');
+    await stands(page, 'complete');
+    await page.keyboard.type('check it');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('check it');
+    await page.getByRole('button', { name: 'New', exact: true }).click();
+    await page.waitForFunction(`${focused} === 'message'`);
+  });
+
+  test('on a touch screen reads first: no keyboard covers the page', async () => {
+    const { page } = await scene({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
+    await page.getByText('What shall be done?').waitFor();
+    expect(await page.evaluate(focused)).not.toBe('message');
+  });
+
+  test('answers with a key and writes on: no letter of it is lost or taken as a command', async () => {
+    const { page } = await scene();
+    await say(page, 'write it');
+    await page.locator('.approval').waitFor();
+    await page.waitForTimeout(450);
+    await page.keyboard.press('y');
+    await stands(page, 'complete');
+    await page.waitForFunction(`${focused} === 'message'`);
+    await page.keyboard.type('check it');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('check it');
+  });
+
+  test('finds the same cost everywhere, also of a session whose run was stopped', async () => {
+    const { page } = await scene();
+    await say(page, 'slowly 20');
+    await page.locator('.live .prose').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await stands(page, 'cancelled');
+    await say(page, 'say Hello.');
+    await stands(page, 'complete');
+    const cost = await page.locator('.money span').last().innerText();
+    await page.locator('.session-row .cost', { hasText: cost }).waitFor();
+    await page.locator('.panel-toggle').click();
+    await page.getByRole('tab', { name: 'Usage' }).click();
+    expect(await page.locator('.sums dd').first().innerText()).toBe(cost);
+  });
+
+  test('leaves the menu with Esc or a click elsewhere, and nothing else is closed by it', async () => {
+    const { page } = await scene();
+    await say(page, 'say Hello.');
+    await stands(page, 'complete');
+    await page.locator('.panel-toggle').click();
+    const menu = page.locator('.menu-list');
+    await page.getByLabel('More').click();
+    await menu.waitFor();
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
+    expect(await page.locator('.panel').count()).toBe(1);
+    await page.getByLabel('More').click();
+    await menu.waitFor();
+    await page.locator('.item.said').click();
+    await menu.waitFor({ state: 'hidden' });
+  });
+
+  test('gives a session a title where it stands; Esc leaves it as it was, nothing brings the first words back', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, 'say Hello.');
+    await stands(page, 'complete');
+    const [title, field] = [page.locator('.head h1'), page.getByLabel('Title')];
+    await title.getByRole('button').click();
+    await field.fill('Half of');
+    await page.keyboard.press('Escape');
+    expect(await title.innerText()).toBe('say Hello.');
+    await page.getByLabel('More').click();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await field.fill('The bug');
+    await page.keyboard.press('Enter');
+    await page.locator('.session-row', { hasText: 'The bug' }).waitFor();
+    expect(await title.innerText()).toBe('The bug');
+    expect(await page.title()).toBe('The bug – Cobbler');
+    expect(await one.ask('GET', `/v1/sessions/${sessionIn(page)}`)).toMatchObject({ title: 'The bug' });
+    await title.getByRole('button').click();
+    await field.fill('');
+    await page.keyboard.press('Enter');
+    await page.locator('.session-row', { hasText: 'say Hello.' }).waitFor();
+  });
+
+  test('looks for words at once: no key of them goes elsewhere', async () => {
+    const { page } = await scene();
+    await say(page, 'say Hello to everybody.');
+    await stands(page, 'complete');
+    await page.getByLabel('Find in this conversation').click();
+    await page.locator('.find-bar input').waitFor();
+    await page.keyboard.type('everybody');
+    expect(await page.locator('.find-bar input').inputValue()).toBe('everybody');
+  });
+});

@@ -1,0 +1,33 @@
+import type { VNode } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+interface TitleProps {
+  readonly title: string;
+  /** Hears the new title, empty to have the first words again, or nothing when it stays. */
+  readonly end: (title: string | undefined) => void;
+}
+
+/** A title being written, in its place. Enter keeps it, Esc and leaving the field do not. */
+export function TitleForm({ title, end }: TitleProps): VNode {
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.select(), []);
+  return (
+    <form
+      class="title-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const next = field.current?.value.trim() ?? '';
+        end(next === title ? undefined : next);
+      }}
+    >
+      <input
+        ref={field}
+        aria-label="Title"
+        placeholder="Empty for the first words said"
+        defaultValue={title}
+        maxLength={200}
+        onBlur={() => end(undefined)}
+      />
+    </form>
+  );
+}
