@@ -4,6 +4,7 @@
 //   npm run contract                   all wires, the executor, all harnesses and runners
 //   npm run contract -- harness        the harnesses
 //   npm run contract -- runner         the runners
+//   npm run contract -- assistant      the channels, stores and memories of the assistant
 //   npm run contract -- chat claude    those with such words in their name
 //
 // A case that a wire cannot be asked is off, with the reason; it counts towards neither number. A promise that
@@ -27,7 +28,9 @@ import { ServerProcess } from '../apps/server/test/process.ts';
 import { heldBytes } from '../packages/agent/src/testing/agent-contract/memory.ts';
 import { lanternTesting } from '../packages/agent/test/made-up-wire/testing.ts';
 import { createLantern } from '../packages/agent/test/made-up-wire/wire.ts';
+import { onRunner } from '../packages/agent/test/runner-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../packages/agent/test/runner-stands.ts';
+import { contracts as assistant } from '../packages/assistant/test/contracts.ts';
 import { delegatedSubjects } from '../packages/delegate/test/subjects.ts';
 import { subjects as aiSdk } from '../packages/provider-ai-sdk/test/subjects.ts';
 import { subjects as claude } from '../packages/provider-claude/test/subjects.ts';
@@ -87,7 +90,7 @@ const suites: readonly Suite[] = [
     cases: () => agentContract(subject),
   })),
   ...aiSdk.map(({ name, cases }) => ({ name, cases: () => cases() })),
-  ...[local, remote, ...delegatedSubjects()].map((subject) => ({
+  ...[local, remote, onRunner, ...delegatedSubjects()].map((subject) => ({
     name: `harness ${subject.name}`,
     cases: () => harnessContract(subject),
   })),
@@ -96,6 +99,7 @@ const suites: readonly Suite[] = [
     name: `runner ${stand.name}`,
     cases: () => runnerContract(stand),
   })),
+  ...assistant.map(({ name, cases }) => ({ name: `assistant ${name}`, cases })),
 ];
 
 /** How one suite went. */

@@ -1,36 +1,7 @@
 import { describe } from 'vitest';
-import { Executor } from '../src/executor.ts';
-import { memoryRunner } from '../src/memory-runner.ts';
-import { memoryStore } from '../src/memory-store.ts';
-import { runnerHarness } from '../src/runner-harness.ts';
-import { sessionRoutine } from '../src/session-routine.ts';
-import type { HarnessSubject } from '../src/testing/index.ts';
-import { harnessContract, harnessScene } from '../src/testing/index.ts';
+import { harnessContract } from '../src/testing/index.ts';
 import { contractSuite } from './contract-suite.ts';
-
-const onRunner: HarnessSubject = {
-  name: 'a runner in memory',
-  capabilities: { tools: true, gate: true, steer: false, fork: true, deltas: false },
-  open({ handler, report }) {
-    const store = memoryStore();
-    const executor = new Executor({
-      ...harnessScene(),
-      store,
-      toolErrors: 'stop-batch',
-      toolScheduling: 'sequential',
-    });
-    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
-    const harness = runnerHarness({ runner, store, executor, handler, report, pollMs: 5 });
-    return {
-      harness,
-      log: async (sessionId) => store.read(sessionId),
-      async close() {
-        await harness.close();
-        await runner.close();
-      },
-    };
-  },
-};
+import { onRunner } from './runner-harness-subject.ts';
 
 describe('a harness over a runner', () => {
   contractSuite(harnessContract(onRunner));

@@ -40,6 +40,7 @@ const moveOn = `
 
 /** The logs of turns in a database. What is appended survives a power cut, whether or not that was asked for. */
 export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptions = {}): EventStore {
+  const inLine = line();
   return {
     async claim(sessionId) {
       if (!isSessionId(sessionId)) throw noSessionId(sessionId);
@@ -49,7 +50,8 @@ export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptio
       ]);
       return numberIn(epoch?.rows[0], 'value');
     },
-    append: (sessionId, events, { epoch }) => append({ sql, now: runtime.now() }, sessionId, events, epoch),
+    append: (sessionId, events, { epoch }) =>
+      inLine(sessionId, () => append({ sql, now: runtime.now() }, sessionId, events, epoch)),
     read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
       read(sql, sessionId, afterSeq, limit),
     async sessions() {
@@ -59,6 +61,20 @@ export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptio
     delete: async (sessionId) => (await remove(sql, 'id = ?1', sessionId)) > 0,
     forgetTurns: (prefix) => remove(sql, "?1 <> '' AND substr(id, 1, length(?1)) = ?1", prefix),
     pruneTurns: (before) => remove(sql, 'updated_at < ?1', before),
+  };
+}
+
+/** Work of one name is done in the order in which it was given: D1 may take calls made at once in any. */
+function line(): (name: string, work: () => Promise<void>) => Promise<void> {
+  const last = new Map<string, Promise<void>>();
+  return (name, work) => {
+    const done = last.get(name)?.then(work, work) ?? work();
+    last.set(name, done);
+    const leave = () => {
+      if (last.get(name) === done) last.delete(name);
+    };
+    done.then(leave, leave);
+    return done;
   };
 }
 

@@ -1,10 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Miniflare } from 'miniflare';
-import type { D1Answer, D1Statement } from '../src/cloudflare/d1-sql.ts';
-import { d1Sql } from '../src/cloudflare/d1-sql.ts';
-import { migrations } from '../src/schema.ts';
 import type { Sql } from '../src/sql.ts';
 import type { SqliteSql } from '../src/sqlite/sqlite-sql.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
@@ -33,88 +29,4 @@ export function inFile<Thing>(over: Over<Thing>): PlaceSubject<Thing> {
       };
     },
   };
-}
-
-/** Does in workerd what the binding below was asked for: each call through Miniflare's own one takes 30 ms. */
-const script = `export default {
-  async fetch(request, { DB }) {
-    const value = (given) => (given?.bytes === undefined ? given : new Uint8Array(given.bytes).buffer);
-    const bound = ({ text, values }) => DB.prepare(text).bind(...values.map(value));
-    try {
-      return Response.json(await DB.batch((await request.json()).map(bound)));
-    } catch (error) {
-      return new Response(error.message, { status: 500 });
-    }
-  },
-};`;
-
-interface Bound extends D1Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-
-function plainValue(value: unknown): unknown {
-  return value instanceof ArrayBuffer ? { bytes: [...new Uint8Array(value)] } : value;
-}
-
-/** D1 as workerd has it, one for all cases. */
-export class D1Place {
-  readonly #miniflare = new Miniflare({
-    modules: true,
-    script,
-    compatibilityDate: '2026-06-01',
-    d1Databases: ['DB'],
-  });
-
-  async sql(): Promise<Sql> {
-    const batch = async (statements: readonly D1Statement[]): Promise<D1Answer[]> => {
-      const body = JSON.stringify(statements as readonly Bound[]);
-      const response = await this.#miniflare.dispatchFetch('http://d1.invalid/', { method: 'POST', body });
-      if (!response.ok) throw new Error(await response.text());
-      return (await response.json()) as D1Answer[];
-    };
-    const bind = (text: string, values: readonly unknown[]): Bound => {
-      const statement: Bound = {
-        text,
-        values: values.map(plainValue),
-        bind: (...given) => bind(text, given),
-        async all() {
-          const [answer] = await batch([statement]);
-          if (answer === undefined) throw new Error('D1 gave no answer.');
-          return answer;
-        },
-      };
-      return statement;
-    };
-    return d1Sql({ prepare: (text) => bind(text, []), batch });
-  }
-
-  async migrate(): Promise<void> {
-    const sql = await this.sql();
-    for (const { statements } of migrations) await sql.batch(statements.map((text) => ({ text })));
-  }
-
-  /** Emptied for each case. */
-  subject<Thing>(over: Over<Thing>): PlaceSubject<Thing> {
-    return {
-      name: 'd1',
-      begin: async () => {
-        const sql = await this.sql();
-        await empty(sql);
-        return { open: (means) => over(sql, means), close: async () => {} };
-      },
-    };
-  }
-
-  dispose(): Promise<void> {
-    return this.#miniflare.dispose();
-  }
-}
-
-/** All rows but those that the schema begins with. */
-export async function empty(sql: Sql): Promise<void> {
-  const { rows } = await sql.run(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'memory_words_%' AND name <> 'counters'",
-  );
-  await sql.batch(rows.map(({ name }) => ({ text: `DELETE FROM ${String(name)}` })));
 }

@@ -29,6 +29,7 @@ export {
   type WorkspaceOptions,
   type WriteOptions,
 } from './real-path.ts';
+export { copyDatabase, type DatabaseFacts, isDatabase } from './sqlite/copy-database.ts';
 export { isBusy, storeError } from './sqlite/database-error.ts';
 export { type OpenOptions, openDatabase } from './sqlite/database-file.ts';
 export type { FileKind } from './sqlite/schema.ts';

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { sqlChats } from '../src/chat-store.ts';
-import { vectorizeMemory } from '../src/cloudflare/vectorize-memory.ts';
-import { sqlMessages } from '../src/message-store.ts';
-import { sqlOutbox } from '../src/outbox.ts';
-import { sqliteMemory } from '../src/sqlite/sqlite-memory.ts';
-import { chatStoreContract } from '../src/testing/chat-store-contract.ts';
-import { fakeVectorize } from '../src/testing/fake-vectorize.ts';
-import { memoryContract } from '../src/testing/memory-contract.ts';
-import { messageStoreContract } from '../src/testing/message-store-contract.ts';
-import { outboxContract } from '../src/testing/outbox-contract.ts';
-import { contractSuite } from './contract-suite.ts';
-import { turnStoreContract } from './event-store-subject.ts';
-import { D1Place, empty } from './places.ts';
+import { sqlChats } from '../../../packages/assistant/src/chat-store.ts';
+import { vectorizeMemory } from '../../../packages/assistant/src/cloudflare/vectorize-memory.ts';
+import { sqlMessages } from '../../../packages/assistant/src/message-store.ts';
+import { sqlOutbox } from '../../../packages/assistant/src/outbox.ts';
+import { sqliteMemory } from '../../../packages/assistant/src/sqlite/sqlite-memory.ts';
+import { chatStoreContract } from '../../../packages/assistant/src/testing/chat-store-contract.ts';
+import { fakeVectorize } from '../../../packages/assistant/src/testing/fake-vectorize.ts';
+import { memoryContract } from '../../../packages/assistant/src/testing/memory-contract.ts';
+import { messageStoreContract } from '../../../packages/assistant/src/testing/message-store-contract.ts';
+import { outboxContract } from '../../../packages/assistant/src/testing/outbox-contract.ts';
+import { contractSuite } from '../../../packages/assistant/test/contract-suite.ts';
+import { turnStoreContract } from '../../../packages/assistant/test/event-store-subject.ts';
+import { D1Place, empty } from '../src/d1-place.ts';
 
 const d1 = new D1Place();
 beforeAll(() => d1.migrate(), 60_000);
@@ -38,12 +38,11 @@ describe('S3.12 memories in D1 and Vectorize', () => {
   );
 });
 
-// These take a while, and are run where workers are tested.
-describe.runIf(process.env['COBBLER_D1'] === 'all')('S3.12 memories in D1 alone', () => {
+describe('S3.12 memories in D1 alone', () => {
   contractSuite(memoryContract(d1.subject((sql, { embedder }) => sqliteMemory({ sql, embedder }))));
 });
 
-describe.runIf(process.env['COBBLER_D1'] === 'all')('turns in D1', () => {
+describe('turns in D1', () => {
   const begin = async () => {
     const sql = await d1.sql();
     await empty(sql);

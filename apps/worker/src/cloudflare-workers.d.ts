@@ -1,0 +1,9 @@
+/** As much of workerd's own module as is used. */
+declare module 'cloudflare:workers' {
+  export abstract class WorkflowEntrypoint<Env> {
+    protected readonly env: Env;
+  }
+  export abstract class WorkerEntrypoint<Env = unknown> {
+    protected readonly env: Env;
+  }
+}

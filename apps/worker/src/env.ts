@@ -1,0 +1,20 @@
+import type { D1, Vectorize, WorkersAi, WorkflowBinding } from '@cobbler/assistant/cloudflare';
+
+/** What `wrangler.jsonc` binds, and the secrets. Texts may be missing: whoever deploys may have forgotten one. */
+export interface Env {
+  readonly DB: D1;
+  readonly TURNS: WorkflowBinding;
+  /** With `VECTORIZE` memory goes by meaning; without, by words. */
+  readonly AI?: WorkersAi;
+  readonly VECTORIZE?: Vectorize;
+  readonly TELEGRAM_BOT_TOKEN?: string;
+  readonly TELEGRAM_WEBHOOK_SECRET?: string;
+  readonly TELEGRAM_ALLOWED_USERS?: string;
+  /** Where the Bot API is served, if not by Telegram itself. */
+  readonly TELEGRAM_API_ROOT?: string;
+  readonly ANTHROPIC_API_KEY?: string;
+  readonly ANTHROPIC_MODEL?: string;
+  readonly ANTHROPIC_BASE_URL?: string;
+  readonly TIME_ZONE?: string;
+  readonly WEBHOOK_URL?: string;
+}

@@ -1,0 +1,89 @@
+import type { AgentError, Tool } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import type { Assistant, MemoryIndex, Sql } from '@cobbler/assistant';
+import {
+  createAssistant,
+  lexicalEmbedder,
+  sqlChats,
+  sqlEvents,
+  sqlMessages,
+  sqlOutbox,
+} from '@cobbler/assistant';
+import type { CloudflareRunner } from '@cobbler/assistant/cloudflare';
+import {
+  cloudflareRunner,
+  d1Memory,
+  d1Sql,
+  vectorizeMemory,
+  workersAiEmbedder,
+} from '@cobbler/assistant/cloudflare';
+import { telegramApi, telegramChannel } from '@cobbler/assistant/telegram';
+import { createAiSdk } from '@cobbler/provider-ai-sdk';
+import { anthropicModel } from '@cobbler/provider-ai-sdk/anthropic';
+import type { Env } from './env.ts';
+import type { Settings } from './settings.ts';
+import { settingsOf } from './settings.ts';
+
+/** What a deployment adds to the assistant. */
+export interface Additions {
+  /** Default: none. What changes something is asked about with buttons before it runs. */
+  readonly tools?: readonly Tool[];
+}
+
+/** The assistant over the bindings of one request. */
+export interface Parts {
+  readonly settings: Settings;
+  readonly assistant: Assistant;
+  readonly runner: CloudflareRunner;
+  readonly sql: Sql;
+  readonly api: ReturnType<typeof telegramApi>;
+  readonly outbox: ReturnType<typeof sqlOutbox>;
+  readonly turns: ReturnType<typeof sqlEvents>;
+}
+
+/** @throws AgentError `invalid` that says which setting is missing or wrong. */
+export function partsOf(env: Env, { tools = [] }: Additions = {}): Parts {
+  const settings = settingsOf(env);
+  const sql = d1Sql(env.DB);
+  const runner = cloudflareRunner({ workflow: env.TURNS, sql });
+  const { TELEGRAM_API_ROOT: apiRoot = '' } = env;
+  const api = telegramApi({ token: settings.token, ...(apiRoot !== '' && { apiRoot }) });
+  const outbox = sqlOutbox(sql);
+  const turns = sqlEvents(sql);
+  const assistant = createAssistant({
+    agent: createAiSdk(anthropicModel({ env: textsOf(env) })),
+    channel: telegramChannel({ token: settings.token, api }),
+    messages: sqlMessages(sql),
+    chats: sqlChats(sql),
+    memory: memoryOf(env, sql),
+    timeZone: settings.timeZone,
+    outbox,
+    turns,
+    runner: () => runner,
+    tools,
+    report,
+  });
+  return { settings, assistant, runner, sql, api, outbox, turns };
+}
+
+/** Writes what went wrong into the worker's log. Errors of the channel and of the model hold no secret. */
+export function report(error: AgentError, where: string): void {
+  const { kind, code, message } = error;
+  console.error(
+    JSON.stringify({ at: new Date(systemRuntime.now()).toISOString(), where, kind, code, message }),
+  );
+}
+
+function memoryOf({ AI: ai, VECTORIZE: index }: Env, sql: Sql): MemoryIndex {
+  if (ai === undefined || index === undefined) return d1Memory({ sql, embedder: lexicalEmbedder() });
+  return vectorizeMemory({ index, sql, embedder: workersAiEmbedder({ ai }) });
+}
+
+/** What the provider looks for by name. */
+function textsOf({
+  ANTHROPIC_API_KEY,
+  ANTHROPIC_MODEL,
+  ANTHROPIC_BASE_URL,
+}: Env): Record<string, string | undefined> {
+  return { ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_BASE_URL };
+}

@@ -1,0 +1,52 @@
+import { AgentError } from '@cobbler/agent';
+import { isTimeZone } from '@cobbler/assistant';
+import { secretPattern } from '@cobbler/assistant/telegram';
+import type { Env } from './env.ts';
+
+/** What the texts in the environment say. */
+export interface Settings {
+  readonly token: string;
+  readonly secret: string;
+  readonly allowed: ReadonlySet<string>;
+  readonly timeZone: string;
+}
+
+/** @throws AgentError `invalid`, code `settings`, that names what is missing and how to set it. */
+export function settingsOf(env: Env): Settings {
+  const token = secretIn(env, 'TELEGRAM_BOT_TOKEN');
+  const secret = secretIn(env, 'TELEGRAM_WEBHOOK_SECRET');
+  secretIn(env, 'ANTHROPIC_API_KEY');
+  if (!secretPattern.test(secret))
+    throw wrong('TELEGRAM_WEBHOOK_SECRET has to be 1 to 256 letters, digits, _ and -.');
+  return { token, secret, allowed: peopleIn(env), timeZone: timeZoneIn(env) };
+}
+
+function secretIn(
+  env: Env,
+  name: 'TELEGRAM_BOT_TOKEN' | 'TELEGRAM_WEBHOOK_SECRET' | 'ANTHROPIC_API_KEY',
+): string {
+  const value = env[name]?.trim() ?? '';
+  if (value === '') throw wrong(`${name} is missing. Set it: wrangler secret put ${name} --env production.`);
+  return value;
+}
+
+function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<string> {
+  const people = list.split(/[\s,;]+/).filter((id) => id !== '');
+  const odd = people.find((id) => !/^\d{1,20}$/.test(id));
+  if (odd !== undefined)
+    throw wrong(
+      `TELEGRAM_ALLOWED_USERS has ${JSON.stringify(odd)}, which is no number of a person. Names may change hands and do not count; @userinfobot tells numbers.`,
+    );
+  return new Set(people);
+}
+
+function timeZoneIn({ TIME_ZONE: zone = '' }: Env): string {
+  if (zone === '') return 'UTC';
+  if (!isTimeZone(zone))
+    throw wrong(`TIME_ZONE is ${JSON.stringify(zone)}, which is no time zone such as Europe/Berlin.`);
+  return zone;
+}
+
+function wrong(message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'settings', message });
+}

@@ -1,0 +1,44 @@
+import { AgentError } from '@cobbler/agent';
+import { setWebhook } from '@cobbler/assistant/telegram';
+import type { Env } from './env.ts';
+import type { Parts } from './parts.ts';
+import { report } from './parts.ts';
+
+/** How long what is over is kept, in milliseconds: longer than Telegram would bring an update again. */
+const keptMs = 30 * 86_400_000;
+
+/** After which time somebody looks after a turn, in milliseconds. */
+const untouchedMs = 600_000;
+
+/** What the timer does. One thing that fails keeps none of the others from being done. */
+export async function upkeep(env: Env, parts: Parts, now: number): Promise<void> {
+  const { runner, outbox, turns } = parts;
+  const before = now - keptMs;
+  const chores: Readonly<Record<string, () => Promise<unknown>>> = {
+    'open runs': () => runner.sweep(untouchedMs),
+    'old runs': () => runner.prune(before),
+    'old pieces': () => outbox.prune(before),
+    'old turns': () => turns.pruneTurns(before),
+    webhook: () => seeToWebhook(env, parts),
+  };
+  for (const [name, chore] of Object.entries(chores)) {
+    try {
+      await chore();
+    } catch (thrown) {
+      report(AgentError.from(thrown), `upkeep: ${name}`);
+    }
+  }
+}
+
+/** Sets the webhook when it is known where it should lead and it does not; else says what Telegram has to say. */
+async function seeToWebhook({ WEBHOOK_URL: wanted = '' }: Env, { api, settings }: Parts): Promise<void> {
+  const { url, last_error_message: trouble } = await api.raw.getWebhookInfo();
+  if (wanted !== '' && url !== wanted) return await setWebhook(api, { url: wanted, secret: settings.secret });
+  if (url === '')
+    throw notWell('no webhook is set: no message arrives. docs/cloudflare.md says how to set it.');
+  if (trouble !== undefined) throw notWell(`Telegram could not deliver updates lately: ${trouble}`);
+}
+
+function notWell(message: string): AgentError {
+  return new AgentError({ kind: 'network', code: 'webhook', message });
+}

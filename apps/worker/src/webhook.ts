@@ -1,0 +1,53 @@
+import { AgentError } from '@cobbler/agent';
+import { readUpdate, secretMatches } from '@cobbler/assistant/telegram';
+import type { Parts } from './parts.ts';
+import { report } from './parts.ts';
+
+/** An update of Telegram's is far smaller. */
+const longestBody = 262_144;
+
+/**
+ * Takes an update in. 200 once it is recorded, so that Telegram forgets it; also for strangers and for what is not
+ * understood, or Telegram would bring it again and again. 503 when it could not be recorded: then it is to come again.
+ */
+export async function takeUpdate(request: Request, { settings, assistant }: Parts): Promise<Response> {
+  const given = request.headers.get('x-telegram-bot-api-secret-token');
+  if (!(await secretMatches(given, settings.secret))) return text('wrong secret', 401);
+  const body = await boundedText(request);
+  if (body === undefined) return text('too large', 413);
+  const update = readUpdate(parsed(body), { allowed: settings.allowed });
+  if (update.type === 'ignored') return text('ignored', 200);
+  try {
+    await assistant.receive(update);
+    return text('taken', 200);
+  } catch (thrown) {
+    report(AgentError.from(thrown), `update ${update.id}`);
+    return text('not recorded, please come again', 503);
+  }
+}
+
+/** The body, or nothing when there is too much of it; what is too much is not read. */
+async function boundedText(request: Request): Promise<string | undefined> {
+  if (Number(request.headers.get('content-length') ?? 0) > longestBody) return undefined;
+  const decoder = new TextDecoder();
+  let length = 0;
+  let body = '';
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > longestBody) return undefined;
+    body += decoder.decode(chunk, { stream: true });
+  }
+  return body + decoder.decode();
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+export function text(body: string, status: number): Response {
+  return new Response(`${body}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+}

@@ -1,0 +1,52 @@
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
+import { runWorkflow } from '@cobbler/assistant/cloudflare';
+import type { Env } from './env.ts';
+import type { Additions, Parts } from './parts.ts';
+import { partsOf, report } from './parts.ts';
+import { upkeep } from './upkeep.ts';
+import { takeUpdate, text } from './webhook.ts';
+
+/** What a module worker has as its default export. */
+export interface Handler {
+  fetch(request: Request, env: Env): Promise<Response>;
+  scheduled(event: unknown, env: Env): Promise<void>;
+}
+
+/** The worker's doors. */
+export function handlerOf(additions: Additions = {}): Handler {
+  return {
+    async fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      if (request.method === 'GET' && pathname === '/') return text('A chat assistant lives here.', 200);
+      if (request.method !== 'POST' || pathname !== '/telegram') return text('not here', 404);
+      const parts = wellSet(env, additions);
+      return parts === undefined ? text('not set up', 500) : await takeUpdate(request, parts);
+    },
+    async scheduled(_, env) {
+      const parts = wellSet(env, additions);
+      if (parts !== undefined) await upkeep(env, parts, systemRuntime.now());
+    },
+  };
+}
+
+/** What an instance of the Workflow does. */
+export async function work(
+  env: Env,
+  params: WorkflowParams,
+  step: WorkflowStep,
+  additions: Additions = {},
+): Promise<void> {
+  const { assistant, sql } = partsOf(env, additions);
+  await runWorkflow({ params, step, routine: assistant.routine, sql, workflow: env.TURNS });
+}
+
+/** Who comes from outside is not told which setting is wrong; the log is. */
+function wellSet(env: Env, additions: Additions): Parts | undefined {
+  try {
+    return partsOf(env, additions);
+  } catch (thrown) {
+    report(AgentError.from(thrown), 'settings');
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { Env } from '../src/env.ts';
+import { settingsOf } from '../src/settings.ts';
+
+const well: Omit<Env, 'DB' | 'TURNS'> = {
+  TELEGRAM_BOT_TOKEN: '123456:abc',
+  TELEGRAM_WEBHOOK_SECRET: 'secret_1',
+  ANTHROPIC_API_KEY: 'key',
+  TELEGRAM_ALLOWED_USERS: '1001, 1002\n1003',
+};
+
+/** What the settings are for these texts. */
+function settings(texts: Partial<Env> = {}) {
+  return settingsOf({ ...well, ...texts } as Env);
+}
+
+describe('the settings of the worker', () => {
+  it('S3.1 people are named by their numbers', () => {
+    expect([...settings().allowed]).toEqual(['1001', '1002', '1003']);
+    expect(() => settings({ TELEGRAM_ALLOWED_USERS: '1001,@ada' })).toThrow('"@ada", which is no number');
+  });
+
+  it('without a list nobody is heard', () => {
+    expect(settings({ TELEGRAM_ALLOWED_USERS: '' }).allowed.size).toBe(0);
+  });
+
+  it('a secret that is missing is named with the way to set it', () => {
+    for (const name of ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET', 'ANTHROPIC_API_KEY'] as const)
+      expect(() => settings({ [name]: ' ' })).toThrow(`wrangler secret put ${name}`);
+  });
+
+  it('a secret that Telegram would not take, and what is no time zone, are refused', () => {
+    expect(() => settings({ TELEGRAM_WEBHOOK_SECRET: 'a b' })).toThrow('letters, digits, _ and -');
+    expect(() => settings({ TIME_ZONE: 'Nowhere/At_all' })).toThrow('no time zone');
+  });
+
+  it('the time zone is UTC where none is set', () => {
+    expect(settings().timeZone).toBe('UTC');
+    expect(settings({ TIME_ZONE: 'Europe/Berlin' }).timeZone).toBe('Europe/Berlin');
+  });
+});

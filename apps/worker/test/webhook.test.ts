@@ -1,0 +1,65 @@
+import { AgentError } from '@cobbler/agent';
+import type { ReadUpdate } from '@cobbler/assistant';
+import { describe, expect, it, vi } from 'vitest';
+import type { Env } from '../src/env.ts';
+import type { Parts } from '../src/parts.ts';
+import { takeUpdate } from '../src/webhook.ts';
+import { handlerOf } from '../src/worker.ts';
+
+const settings = { token: '1:a', secret: 'secret', allowed: new Set(['7']), timeZone: 'UTC' };
+const message = {
+  message_id: 1,
+  from: { id: 7, is_bot: false, first_name: 'Ada' },
+  chat: { id: 7, type: 'private' },
+  date: 1_795_000_000,
+  text: 'Hello.',
+};
+
+/** Posts an update to a worker whose assistant does this with it. */
+async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 'secret'): Promise<Response> {
+  const request = new Request('http://worker.invalid/telegram', {
+    method: 'POST',
+    headers: { 'x-telegram-bot-api-secret-token': secret },
+    body: JSON.stringify({ update_id: 5, message }),
+  });
+  return await takeUpdate(request, { settings, assistant: { receive } } as unknown as Parts);
+}
+
+describe('the webhook of the worker', () => {
+  it('S3.1 an update is confirmed once it is recorded, and not before', async () => {
+    const recorded = Promise.withResolvers<boolean>();
+    const answers: number[] = [];
+    const answer = post(() => recorded.promise).then(({ status }) => answers.push(status));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answers).toEqual([]);
+    recorded.resolve(true);
+    await answer;
+    expect(answers).toEqual([200]);
+  });
+
+  it('S3.2 what could not be recorded is asked for again', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const answer = await post(async () => {
+      throw new AgentError({ kind: 'network', message: 'D1 is away' });
+    });
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).not.toContain('D1');
+    expect(String(log.mock.calls[0]?.[0])).toContain('D1 is away');
+    log.mockRestore();
+  });
+
+  it('S3.2 with a wrong secret nothing is read', async () => {
+    const receive = vi.fn(async () => true);
+    expect((await post(receive, 'other')).status).toBe(401);
+    expect(receive).not.toHaveBeenCalled();
+  });
+
+  it('a worker that is not set up says so in its log and not to who comes', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const request = new Request('http://worker.invalid/telegram', { method: 'POST', body: '{}' });
+    const answer = await handlerOf().fetch(request, {} as Env);
+    expect([answer.status, await answer.text()]).toEqual([500, 'not set up\n']);
+    expect(String(log.mock.calls[0]?.[0])).toContain('TELEGRAM_BOT_TOKEN');
+    log.mockRestore();
+  });
+});

@@ -1,0 +1,78 @@
+import { WorkflowEntrypoint } from 'cloudflare:workers';
+import type { Counter } from '@cobbler/agent/testing';
+import { contractRoutine } from '@cobbler/agent/testing';
+import type { D1, WorkflowBinding, WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
+import { d1Sql, runWorkflow } from '@cobbler/assistant/cloudflare';
+import type { RemoteStatement } from './remote-d1.ts';
+
+/** The engine's side of the contracts: the runs, and doors to the bindings for those who stand outside. */
+interface Env {
+  readonly DB: D1;
+  readonly RUNS: WorkflowBinding;
+  readonly COUNTER: string;
+}
+
+export class ContractWorkflow extends WorkflowEntrypoint<Env> {
+  async run({ payload }: { readonly payload: WorkflowParams }, step: WorkflowStep): Promise<void> {
+    const { DB, RUNS, COUNTER } = this.env;
+    await runWorkflow({
+      params: payload,
+      step,
+      routine: contractRoutine(counterAt(COUNTER)),
+      sql: d1Sql(DB),
+      workflow: RUNS,
+      lookMs: 40,
+      // Nothing is found by looking from time to time: what a wake event should bring has to come by one.
+      pollMs: 120_000,
+    });
+  }
+}
+
+/** Lines that are kept outside, where they outlive the engine. */
+function counterAt(url: string): Counter {
+  const ask = async (body: object): Promise<unknown> =>
+    await (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json();
+  const list = async (name: string) => (await ask({ list: name })) as readonly string[];
+  return {
+    add: async (name, text) => (await ask({ add: name, text })) as number,
+    list,
+    async reached(name) {
+      while ((await list(name)).length === 0) await new Promise((resolve) => setTimeout(resolve, 15));
+    },
+  };
+}
+
+const doors: Readonly<Record<string, (env: Env, given: never) => Promise<unknown>>> = {
+  '/d1': async ({ DB }, statements: readonly RemoteStatement[]) =>
+    await DB.batch(statements.map(({ text, values }) => DB.prepare(text).bind(...values.map(received)))),
+  '/create': async ({ RUNS }, options: Parameters<WorkflowBinding['create']>[0]) => {
+    await RUNS.create(options);
+    return null;
+  },
+  '/status': async ({ RUNS }, { id }: { readonly id: string }) => {
+    const { status } = await (await RUNS.get(id)).status();
+    return { status };
+  },
+  '/event': async ({ RUNS }, { id, type }: { readonly id: string; readonly type: string }) => {
+    await (await RUNS.get(id)).sendEvent({ type, payload: null });
+    return null;
+  },
+};
+
+function received(value: unknown): unknown {
+  const isBytes =
+    typeof value === 'object' && value !== null && 'bytes' in value && Array.isArray(value.bytes);
+  return isBytes ? new Uint8Array(value.bytes as number[]).buffer : value;
+}
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const door = doors[new URL(request.url).pathname];
+    if (door === undefined) return new Response('no such door', { status: 404 });
+    try {
+      return Response.json((await door(env, (await request.json()) as never)) ?? null);
+    } catch (error) {
+      return new Response(error instanceof Error ? error.message : String(error), { status: 500 });
+    }
+  },
+};

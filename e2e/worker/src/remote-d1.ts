@@ -1,0 +1,32 @@
+import type { D1, D1Answer, D1Statement } from '@cobbler/assistant/cloudflare';
+import type { Door } from './workerd.ts';
+
+/** A statement on its way to the worker that has the database. */
+export interface RemoteStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** D1 behind a door of a worker. */
+export function remoteD1(door: Door): D1 {
+  const batch = async (statements: readonly D1Statement[]): Promise<D1Answer[]> =>
+    (await door('/d1', statements as readonly (D1Statement & RemoteStatement)[])) as D1Answer[];
+  const bind = (text: string, values: readonly unknown[]): D1Statement & RemoteStatement => {
+    const statement = {
+      text,
+      values: values.map(sent),
+      bind: (...given: unknown[]) => bind(text, given),
+      async all() {
+        const [answer] = await batch([statement]);
+        if (answer === undefined) throw new Error('D1 gave no answer.');
+        return answer;
+      },
+    };
+    return statement;
+  };
+  return { prepare: (text) => bind(text, []), batch };
+}
+
+function sent(value: unknown): unknown {
+  return value instanceof ArrayBuffer ? { bytes: [...new Uint8Array(value)] } : value;
+}

@@ -1,0 +1,98 @@
+import type { Loopback, RunnerPlace, RunnerStand } from '@cobbler/agent/testing';
+import { serveLoopback } from '@cobbler/agent/testing';
+import { migrations } from '@cobbler/assistant';
+import type { CloudflareRunner, WorkflowBinding } from '@cobbler/assistant/cloudflare';
+import { cloudflareRunner, d1Sql } from '@cobbler/assistant/cloudflare';
+import { Lines } from './lines.ts';
+import { remoteD1 } from './remote-d1.ts';
+import type { Door } from './workerd.ts';
+import { bundled, Workerd } from './workerd.ts';
+
+/** Runs of the contract on a real workerd, which dies when it is asked to. One for all cases. */
+export class RunnerStage {
+  readonly lines: Lines = new Lines();
+  #loopback: Loopback | undefined;
+  #workerd: Workerd | undefined;
+
+  async begin(): Promise<void> {
+    this.#loopback = await serveLoopback((request) => this.lines.answer(request));
+    this.#workerd = await Workerd.start({
+      name: 'contract',
+      script: await bundled(new URL('contract-worker.ts', import.meta.url)),
+      d1Databases: { DB: 'contract' },
+      workflows: { RUNS: { name: 'contract', className: 'ContractWorkflow' } },
+      bindings: { COUNTER: this.#loopback.url },
+    });
+    const sql = d1Sql(remoteD1(this.workerd.door));
+    for (const { statements } of migrations) await sql.batch(statements.map((text) => ({ text })));
+  }
+
+  get workerd(): Workerd {
+    if (this.#workerd === undefined) throw new Error('There is no workerd yet.');
+    return this.#workerd;
+  }
+
+  async end(): Promise<void> {
+    await this.#workerd?.dispose();
+    await this.#loopback?.close();
+  }
+
+  place(): RunnerPlace {
+    let opened: CloudflareRunner | undefined;
+    let isDead = false;
+    const crash = async () => {
+      isDead = true;
+      await this.workerd.kill();
+    };
+    const open = async (): Promise<CloudflareRunner> => {
+      // Closing stops nobody here; what a case wants of it is that the engine has to begin anew.
+      if (opened !== undefined && !isDead) await crash();
+      if (isDead) await this.workerd.begin();
+      isDead = false;
+      const { door } = this.workerd;
+      const runner = cloudflareRunner({
+        workflow: remoteWorkflow((path, body) => this.workerd.door(path, body)),
+        sql: d1Sql(remoteD1(door)),
+        lookMs: 30,
+      });
+      // What the timer of a deployed worker does: the local engine goes on with nothing by itself.
+      if (opened !== undefined) await runner.sweep(0);
+      opened = runner;
+      return runner;
+    };
+    return {
+      counter: this.lines,
+      open,
+      crash,
+      // It is counted how often somebody looks, and the machine may be busy.
+      advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms * 4)),
+      now: () => Date.now(),
+      dispose: async () => {},
+    };
+  }
+}
+
+/** A Workflow behind the doors of a worker. */
+function remoteWorkflow(door: Door): WorkflowBinding {
+  return {
+    create: (options) => door('/create', options),
+    get: async (id) => ({
+      status: async () => (await door('/status', { id })) as { status: string },
+      sendEvent: async ({ type }) => void (await door('/event', { id, type })),
+    }),
+  };
+}
+
+/** What cannot be shown of it, and why. */
+export function workflowsStand(stage: RunnerStage): RunnerStand {
+  return {
+    name: 'cloudflare',
+    lacks: {
+      close: 'runs belong to the engine: who closes a runner stops nobody',
+      afterlife: 'code that goes on after its run ends with the request of the engine in which it ran',
+      timers: 'the timers are those of another process',
+      precise: 'an engine takes longer to begin anew than what is measured',
+    },
+    place: () => stage.place(),
+  };
+}

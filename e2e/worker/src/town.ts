@@ -1,0 +1,164 @@
+import type { Loopback, Play, ReadRequest, WireServer } from '@cobbler/agent/testing';
+import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { migrations } from '@cobbler/assistant';
+import { telegramApi } from '@cobbler/assistant/telegram';
+import type { FakeDelivery, FakeTelegram, FakeUpdate } from '@cobbler/assistant/testing';
+import { fakeTelegram, serveTelegram } from '@cobbler/assistant/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+import { Lines } from './lines.ts';
+import type { WorkerSettings } from './workerd.ts';
+import { bundled, sqlDoor, Workerd } from './workerd.ts';
+
+export const token = '123456:worker-Token_1';
+export const secret = 'worker_secret-1';
+const key = 'sk-ant-worker-key';
+
+/** People who may speak with the bot. */
+export const people: readonly number[] = Array.from({ length: 30 }, (_, index) => 1001 + index);
+
+/** What a model answers to what it is asked. */
+export type Brain = (request: ReadRequest) => Play | Promise<Play>;
+
+/** An answer in words. */
+export function says(text: string): Play {
+  return plays(scriptAnswer([text]));
+}
+
+/** An answer that calls a tool. */
+export function calls(name: string, text: string): Play {
+  return plays(scriptAnswer([callBlock(`call_${text}`, name, { text })]));
+}
+
+/** The texts of a request's conversation. */
+export function textsOf({ turns }: ReadRequest): string[] {
+  return turns.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
+}
+
+export interface TownOptions {
+  readonly script: string;
+  /** Workers AI and Vectorize are bound to fakes. */
+  readonly hasVectors?: boolean;
+}
+
+/** The worker in a real workerd, with a Telegram and an Anthropic of its own on ports of this machine. */
+export class Town {
+  readonly telegram: FakeTelegram;
+  readonly claude: WireServer;
+  readonly lines: Lines = new Lines();
+  brain: Brain = () => says('Yes.');
+  readonly #loopbacks: Loopback[] = [];
+  #workerd: Workerd | undefined;
+
+  constructor() {
+    this.telegram = fakeTelegram({
+      token,
+      plainHttp: true,
+      post: async (request) =>
+        await this.workerd.fetch(request.url, {
+          method: request.method,
+          headers: Object.fromEntries(request.headers),
+          body: await request.text(),
+        }),
+    });
+    this.claude = wireServer(claudeTesting, (request) => this.brain(request), { secret: key });
+  }
+
+  get workerd(): Workerd {
+    if (this.#workerd === undefined) throw new Error('There is no workerd yet.');
+    return this.#workerd;
+  }
+
+  async begin({ script, hasVectors = false }: TownOptions): Promise<void> {
+    const telegram = await serveTelegram(this.telegram);
+    const claude = await serveLoopback(this.claude.handler);
+    const counter = await serveLoopback((request) => this.lines.answer(request));
+    this.#loopbacks.push(telegram, claude, counter);
+    const app: WorkerSettings = {
+      name: 'app',
+      script,
+      d1Databases: { DB: 'assistant' },
+      workflows: { TURNS: { name: 'turns', className: 'AssistantWorkflow' } },
+      bindings: {
+        TELEGRAM_BOT_TOKEN: token,
+        TELEGRAM_WEBHOOK_SECRET: secret,
+        TELEGRAM_ALLOWED_USERS: people.join(', '),
+        TELEGRAM_API_ROOT: telegram.url,
+        ANTHROPIC_API_KEY: key,
+        ANTHROPIC_BASE_URL: claude.url,
+        COUNTER: counter.url,
+        TIME_ZONE: 'Europe/Berlin',
+      },
+      ...(hasVectors && {
+        serviceBindings: {
+          AI: { name: 'fakes', entrypoint: 'FakeAi' },
+          VECTORIZE: { name: 'fakes', entrypoint: 'FakeVectorize' },
+        },
+      }),
+    };
+    const fakes = hasVectors
+      ? [{ name: 'fakes', script: await bundled(new URL('fakes-worker.ts', import.meta.url)) }]
+      : [];
+    this.#workerd = await Workerd.start(app, sqlDoor({ DB: 'assistant' }), ...fakes);
+    await this.sql(...migrations.flatMap(({ statements }) => statements));
+    const api = telegramApi({ token, apiRoot: telegram.url });
+    await api.raw.setWebhook({ url: 'http://worker.invalid/telegram', secret_token: secret });
+  }
+
+  async end(): Promise<void> {
+    await this.#workerd?.dispose();
+    for (const loopback of this.#loopbacks) await loopback.close();
+  }
+
+  sql(...texts: readonly string[]): Promise<Record<string, unknown>[]> {
+    return this.workerd.sql(...texts);
+  }
+
+  /** A person writes, and Telegram brings it. */
+  async say(person: number, text: string): Promise<FakeDelivery[]> {
+    this.telegram.say(person, text);
+    return await this.telegram.deliver();
+  }
+
+  /** The same, until there are so many replies. */
+  async ask(person: number, text: string): Promise<string> {
+    const count = this.telegram.replies(person).length + 1;
+    await this.say(person, text);
+    return (await this.replies(person, count)).at(-1) ?? '';
+  }
+
+  /** The bot's replies, once there are so many. */
+  async replies(person: number, count: number): Promise<string[]> {
+    await until(`${count} replies to ${person}`, () => this.telegram.replies(person).length >= count);
+    return this.telegram.replies(person);
+  }
+
+  /** Telegram brings an update once more. */
+  again(...updates: readonly FakeUpdate[]): Promise<FakeDelivery[]> {
+    return this.telegram.deliver({ updates });
+  }
+
+  /** Resolves when no run is open. */
+  async quiet(): Promise<void> {
+    await until('all runs are over', async () => {
+      const [row] = await this.sql("SELECT count(*) AS open FROM runs WHERE state IN ('queued', 'running')");
+      return row?.['open'] === 0;
+    });
+  }
+
+  /** The engine dies, and another takes its place; then comes the timer, long after. */
+  async restart(): Promise<void> {
+    await this.workerd.kill();
+    await this.workerd.begin();
+    await this.sql('UPDATE runs SET updated_at = 0');
+    await this.workerd.scheduled('*/15 * * * *');
+  }
+}
+
+/** Looks until something holds. @throws Error after 25 seconds. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let look = 0; look < 1000; look += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`Waited in vain until ${what}.`);
+}

@@ -1,0 +1,201 @@
+import { failsWith } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deployed } from '../src/deployed.ts';
+import { people, says, secret, Town, textsOf } from '../src/town.ts';
+
+const town = new Town();
+let nextPerson = 0;
+let person = 0;
+
+beforeAll(async () => {
+  const { script, said } = await deployed('production');
+  process.stdout.write(`${/Total Upload.*/.exec(said)?.[0] ?? 'no size was told'}\n`);
+  await town.begin({ script });
+});
+afterAll(() => town.end());
+beforeEach(() => {
+  person = people[nextPerson] ?? 0;
+  nextPerson += 1;
+  town.brain = () => says('Yes.');
+});
+
+const url = 'http://worker.invalid';
+const update = JSON.stringify({ update_id: 1 });
+const headers = { 'x-telegram-bot-api-secret-token': secret };
+
+describe('the doors of the worker', () => {
+  it('a plain line stands at the front, and nothing anywhere else', async () => {
+    const front = await town.workerd.fetch(`${url}/`);
+    expect([front.status, await front.text()]).toEqual([200, 'A chat assistant lives here.\n']);
+    for (const door of ['GET /telegram', 'POST /', 'GET /runs', 'PUT /telegram']) {
+      const [method = '', path] = door.split(' ');
+      expect((await town.workerd.fetch(`${url}${path}`, { method })).status, door).toBe(404);
+    }
+  });
+
+  it('S3.2 a wrong secret, or none, is refused with 401', async () => {
+    for (const wrong of [{}, { 'x-telegram-bot-api-secret-token': `${secret}x` }]) {
+      const answer = await town.workerd.fetch(`${url}/telegram`, {
+        method: 'POST',
+        headers: wrong,
+        body: update,
+      });
+      expect(answer.status).toBe(401);
+    }
+  });
+
+  it('a body that is too large is refused, one that is no update is let go', async () => {
+    const post = (body: string) => town.workerd.fetch(`${url}/telegram`, { method: 'POST', headers, body });
+    expect((await post(`{"x":"${'x'.repeat(300_000)}"}`)).status).toBe(413);
+    expect((await post('{')).status).toBe(200);
+  });
+});
+
+describe('a turn on Workflows', () => {
+  it('S3.1 somebody on the list is answered, and both messages are saved', async () => {
+    town.brain = () => says('Hello to **you**.');
+    expect(await town.ask(person, 'Hello.')).toBe('Hello to you.');
+    await town.quiet();
+    expect(await town.sql(`SELECT role, content FROM messages WHERE chat_id = '${person}'`)).toEqual([
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: 'Hello to **you**.' },
+    ]);
+  });
+
+  it('S3.7 the model is claude-haiku-4-5 and is told the time in the zone of the settings', async () => {
+    await town.ask(person, 'Hello.');
+    const { request } = town.claude.exchanges.at(-1) ?? {};
+    expect(request?.model).toBe('claude-haiku-4-5');
+    expect(request?.system).toContain('Tools: none are currently available.');
+    expect(request?.system).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00 \(\w+day, Europe\/Berlin\)/);
+  });
+
+  it('S3.3 a stranger gets 200 and nothing else', async () => {
+    const asked = town.claude.exchanges.length;
+    expect((await town.say(666, 'Let me in.')).map(({ status }) => status)).toEqual([200]);
+    await town.quiet();
+    expect(town.telegram.replies(666)).toEqual([]);
+    expect(town.claude.exchanges.length).toBe(asked);
+    expect(await town.sql("SELECT id FROM messages WHERE chat_id = '666'")).toEqual([]);
+  });
+
+  it('S3.11 of 25 messages the model gets the last 20', async () => {
+    const rows = Array.from({ length: 24 }, (_, index) => {
+      const role = index % 2 === 0 ? 'user' : 'assistant';
+      return `('m${person}-${index}', '${person}', '${role}', 'Message ${index + 1}.', '2026-11-22T09:00:00.000Z')`;
+    });
+    await town.sql(`INSERT INTO messages (id, chat_id, role, content, created_at) VALUES ${rows.join(', ')}`);
+    await town.ask(person, 'Message 25.');
+    const { request } = town.claude.exchanges.at(-1) ?? {};
+    const told = (request === undefined ? [] : textsOf(request)).join(' ').match(/Message \d+\./g);
+    expect(told).toEqual(Array.from({ length: 20 }, (_, index) => `Message ${index + 6}.`));
+  });
+
+  it('S3.4 a model that fails with 500 gives friendly words, and the message is saved', async () => {
+    town.brain = () => failsWith({ type: 'server', message: 'broken inside' });
+    const reply = await town.ask(person, 'Hello.');
+    expect(reply).toContain('went wrong');
+    expect(reply).not.toContain('broken inside');
+    await town.quiet();
+    const saved = await town.sql(`SELECT role, content FROM messages WHERE chat_id = '${person}'`);
+    expect(saved).toEqual([{ role: 'user', content: 'Hello.' }]);
+  });
+
+  it('S3.1 the same update five times is one turn with one reply', async () => {
+    const asked = town.claude.exchanges.length;
+    const same = town.telegram.say(person, 'Hello.');
+    const statuses: (number | undefined)[] = [];
+    for (let time = 0; time < 5; time += 1)
+      statuses.push(...(await town.again(same)).map(({ status }) => status));
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+    await town.replies(person, 1);
+    await town.quiet();
+    await town.again(same);
+    await town.quiet();
+    expect(town.telegram.replies(person)).toEqual(['Yes.']);
+    expect(town.claude.exchanges.length).toBe(asked + 1);
+  });
+
+  it('S3.1 two quick messages are answered in order, the second knowing the first answer', async () => {
+    const slow = Promise.withResolvers<void>();
+    const known: string[][] = [];
+    town.brain = async (request) => {
+      known.push(textsOf(request));
+      if (known.length > 1) return says('Second.');
+      await slow.promise;
+      return says('First.');
+    };
+    town.telegram.say(person, 'One?');
+    town.telegram.say(person, 'Two?');
+    await town.telegram.deliver();
+    setTimeout(() => slow.resolve(), 300);
+    expect(await town.replies(person, 2)).toEqual(['First.', 'Second.']);
+    expect(known).toEqual([['One?'], ['One?', 'First.', 'Two?']]);
+  });
+
+  it('commands are answered beside a turn under way, and /cancel stops it', async () => {
+    const never = Promise.withResolvers<never>();
+    let asked = 0;
+    town.brain = () => {
+      asked += 1;
+      return asked === 1 ? never.promise : says('Here.');
+    };
+    await town.say(person, 'Think long.');
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(1);
+    expect(await town.ask(person, '/help')).toContain('/cancel');
+    expect(await town.ask(person, '/cancel')).toBe('Stopped.');
+    expect(await town.ask(person, 'Are you there?')).toBe('Here.');
+  });
+
+  it('somebody who has blocked the bot holds up nobody', async () => {
+    town.telegram.fail('sendMessage', { type: 'blocked' });
+    await town.say(person, 'Hello.');
+    await town.quiet();
+    expect(town.telegram.replies(person)).toEqual([]);
+    expect(await town.ask(person, 'Back again.')).toBe('Yes.');
+  });
+});
+
+describe('when the engine dies', () => {
+  it('S3.5 while the model is asked: the turn goes on, with one reply and one message of the person', async () => {
+    const never = Promise.withResolvers<never>();
+    let asked = 0;
+    town.brain = () => {
+      asked += 1;
+      return asked === 1 ? never.promise : says('After all.');
+    };
+    await town.say(person, 'Hello.');
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(1);
+    await town.restart();
+    expect(await town.replies(person, 1)).toEqual(['After all.']);
+    await town.quiet();
+    expect(town.telegram.replies(person)).toEqual(['After all.']);
+    const saved = await town.sql(`SELECT role FROM messages WHERE chat_id = '${person}'`);
+    expect(saved).toEqual([{ role: 'user' }, { role: 'assistant' }]);
+  });
+
+  it('S3.5 while a reply is being sent: it is not sent twice, and is flagged as perhaps sent', async () => {
+    town.telegram.fail('sendMessage', { type: 'mute' });
+    await town.say(person, 'Hello.');
+    await town.replies(person, 1);
+    await town.restart();
+    await town.quiet();
+    expect(town.telegram.replies(person)).toEqual(['Yes.']);
+    const pieces = await town.sql(`SELECT state FROM outbox WHERE chat_id = '${person}'`);
+    expect(pieces).toEqual([{ state: 'maybe_sent' }]);
+  });
+
+  it('the timer deletes what is old and says what is wrong with the webhook', async () => {
+    await town.ask(person, 'Hello.');
+    await town.quiet();
+    await town.sql(
+      'UPDATE runs SET updated_at = 1',
+      'UPDATE outbox SET updated_at = 1',
+      'UPDATE sessions SET updated_at = 1',
+    );
+    await town.workerd.scheduled('*/15 * * * *');
+    for (const table of ['runs', 'run_values', 'outbox', 'sessions', 'events'])
+      expect(await town.sql(`SELECT count(*) AS count FROM ${table}`)).toEqual([{ count: 0 }]);
+    expect(town.telegram.calls.map(({ method }) => method)).toContain('getWebhookInfo');
+  });
+});

@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import type { ViteUserConfigExport } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
+import { conditions } from '../../vitest.base.ts';
+
+/** What runs on Cloudflare, in a real workerd: a suite of its own, because it needs more than the workspace. */
+const config: ViteUserConfigExport = defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    name: 'worker',
+    include: ['test/*.test.ts'],
+    environment: 'node',
+    reporters: ['default', './src/counts.ts'],
+    // Each file has a workerd of its own; times are real ones.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    allowOnly: false,
+  },
+});
+
+export default config;
