@@ -1,10 +1,11 @@
-// A run of our own hands a job to Claude Code and says what all of it cost. It needs no key: both models are played
-// by a script on this machine; Claude Code itself is the real one. `npm run test:clis` fetches it, or have `claude`
-// on the PATH. Run it with: npm run try examples/delegate.ts
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+// Shows a run that hands a job to Claude Code, and says what all of it cost.
+// Run it with: npm run try -- examples/delegate.ts
+//
+// No key: both models are played by a script on this machine; Claude Code is the one on the PATH, or the one that
+// `npm run test:clis` has fetched.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Budget, Executor } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
 import type { ProviderTesting } from '@cobbler/agent/testing';
@@ -16,70 +17,51 @@ import { claudeTesting } from '@cobbler/provider-claude/testing';
 const model = 'claude-opus-5-5';
 const says = (...blocks: Parameters<typeof scriptAnswer>[0]) => plays(scriptAnswer(blocks, { model }));
 
-// The scripted service: our own model first, then that of Claude Code, then our own again.
-const job = { action: 'create', backend: 'claude-code', prompt: 'Count the files of this folder.' };
+// The scripted service knows by the tools of a request who asks: our own model, or that of Claude Code.
+const job = { action: 'create', backend: 'claude-code', prompt: 'say There is no file here.' };
 const testing: ProviderTesting = {
   ...claudeTesting,
   refuse: () => undefined,
-  read: (body) => {
+  read(body) {
     const { messages, ...rest } = body as { messages: { role: string }[] };
     return claudeTesting.read({ ...rest, messages: messages.filter(({ role }) => role !== 'system') });
   },
 };
-const service = wireServer(testing, [
-  says('I will have it counted.', callBlock('toolu_1', 'agent', job)),
-  says('Counting.', callBlock('toolu_2', 'Bash', { command: 'ls | wc -l', description: 'count the files' })),
-  says('There is no file here.'),
-  says('Claude Code says: there is no file here.'),
-]);
+const service = wireServer(testing, ({ tools, turns }) => {
+  const isOurs = tools.some(({ name }) => name === 'agent');
+  const hasWorked = turns.some(({ parts }) => parts.some(({ type }) => type === 'result'));
+  if (isOurs) return hasWorked ? says('There is none.') : says('Let me ask.', callBlock('t1', 'agent', job));
+  if (hasWorked) return says('There is no file here.');
+  return says('Counting.', callBlock('t2', 'Bash', { command: 'ls | wc -l', description: 'count files' }));
+});
 const { url, close } = await serveLoopback(service.handler);
 const area = mkdtempSync(join(tmpdir(), 'cobbler-example-'));
+const fetched = join(import.meta.dirname, '../e2e/clis/node_modules/@anthropic-ai');
+const inClis = join(fetched, `claude-agent-sdk-${process.platform}-${process.arch}`, 'claude');
+const path = findProgram('claude', process.env) ?? (existsSync(inClis) ? inClis : undefined);
 
 // Should this program be killed, the next one that says this ends what it left behind.
 await recordProcesses(join(area, 'processes'));
 const key = { ANTHROPIC_API_KEY: 'sk-ant-example', ANTHROPIC_BASE_URL: url };
-const program = findClaude();
-const tool = createAgentTool({
-  workspace: area,
-  sessionsFile: null,
-  backends: [
-    claudeCode({
-      env: { PATH: process.env['PATH'] ?? '', HOME: area, CLAUDE_CONFIG_DIR: join(area, 'config'), ...key },
-      ...(program !== undefined && { path: program }),
-    }),
-  ],
-});
+const own = { HOME: area, CLAUDE_CONFIG_DIR: join(area, 'config') };
+const env = { PATH: process.env['PATH'] ?? '', ...own, ...key };
+const backends = [claudeCode({ env, ...(path !== undefined && { path }) })];
+const tool = createAgentTool({ workspace: area, sessionsFile: null, backends });
 
 // One budget for the run and for whatever it hands on.
 const budget = new Budget({ usd: 1 });
-const executor = new Executor({
-  agent: createClaude({ apiKey: key.ANTHROPIC_API_KEY, baseURL: url, model }),
-  tools: [tool],
-  pricing: claudePricing,
-  limits: { usd: 1 },
+const agent = createClaude({ apiKey: key.ANTHROPIC_API_KEY, baseURL: url, model });
+const executor = new Executor({ agent, tools: [tool], pricing: claudePricing, limits: { usd: 1 } });
+const run = executor.run('How many files are here? Let Claude Code count them.', { budget });
+run.subscribe((event) => {
+  const [part] = event.type === 'tool_result' ? event.content : [];
+  if (part?.type === 'text') console.log('Claude Code:', /"result": (.*)/.exec(part.text)?.[1] ?? part.text);
 });
-try {
-  const result = await executor.run('How many files are here? Let Claude Code count them.', { budget });
-  const own = result.metrics.totalInputTokens + result.metrics.totalOutputTokens;
-  process.stdout.write(`${result.status}: ${result.text}\n`);
-  process.stdout.write(`own model  ${own} tokens  $${result.metrics.usd?.toFixed(6)}\n`);
-  process.stdout.write(`in total   ${budget.tokens} tokens  $${budget.usd.toFixed(6)}\n`);
-  if (result.status !== 'complete') process.stderr.write(`${result.error?.message}\n`);
-} finally {
-  await tool.close();
-  await close();
-  rmSync(area, { recursive: true, force: true });
-}
-
-/** On the PATH, or where `npm run test:clis` put it. */
-function findClaude(): string | undefined {
-  const onPath = findProgram('claude', process.env);
-  if (onPath !== undefined) return onPath;
-  try {
-    const require = createRequire(join(import.meta.dirname, '..', 'e2e', 'clis', 'package.json'));
-    const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/package.json`;
-    return join(dirname(require.resolve(name)), 'claude');
-  } catch {
-    return undefined;
-  }
-}
+const { status, text, error, metrics } = await run;
+console.log(`${status}: ${text} ${error?.message ?? ''}`);
+const tokens = metrics.totalInputTokens + metrics.totalOutputTokens;
+console.log(`own model  ${tokens} tokens  $${metrics.usd?.toFixed(6)}`);
+console.log(`in total   ${budget.tokens} tokens  $${budget.usd.toFixed(6)}`);
+await tool.close();
+await close();
+rmSync(area, { recursive: true, force: true });

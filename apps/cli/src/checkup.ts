@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { AgentError } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
+import type { Check } from './check.ts';
 import { findInstructions } from './instructions.ts';
 import type { Io } from './io.ts';
 import { checkMcp } from './mcp-check.ts';
@@ -9,16 +10,6 @@ import { providerEntry } from './providers.ts';
 import { screenFor } from './screen.ts';
 import type { ModelFlags, Settings } from './settings.ts';
 import { keyOf, maskedKey, readSettings } from './settings.ts';
-
-/** The outcome of one check. */
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  /** What was found. */
-  readonly found: string;
-  /** The command, or the words, that repair it. */
-  readonly repair?: string;
-}
 
 /** The least version of Node that the packages are made for. */
 const leastNode = [22, 18] as const;

@@ -1,3 +1,4 @@
+import { backupRows } from './backup/backup-rows.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
 import { runGroups, taskGroups } from './run-options.ts';
 
@@ -338,6 +339,7 @@ export const commands: readonly CommandRow[] = [
       },
     ],
   },
+  ...backupRows,
   {
     name: 'completion',
     operands: '<shell>',
@@ -371,6 +373,7 @@ export const commands: readonly CommandRow[] = [
       'assistant',
       'approve',
       'deny',
+      ...backupRows.map(({ name }) => name),
       'completion',
     ],
   },

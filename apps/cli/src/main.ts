@@ -60,6 +60,10 @@ async function main(io: Io): Promise<number> {
         io,
       );
     }
+    case 'backup':
+      return await (await import('./commands/backup.ts')).backup(operands[0] ?? '', io);
+    case 'restore':
+      return await (await import('./commands/restore.ts')).restore(operands[0] ?? '', io);
     case 'help':
       return help(operands[0], io);
     default:

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { chatTesting } from '@cobbler/provider-openai/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BuiltCli } from './built-cli.ts';
@@ -37,6 +38,10 @@ const heavy = [
   'provider-openai/',
   '@agentclientprotocol/sdk',
   'acp/',
+  '@modelcontextprotocol/sdk',
+  'tools/mcp/',
+  'mcp-server/',
+  'ajv',
   'grammy',
   '@ai-sdk/anthropic',
   'provider-ai-sdk/',
@@ -141,6 +146,33 @@ test(
     expect([code, stderr]).toEqual([0, expect.stringContaining('scripted model')]);
     const names = ['assistant/', 'assistant/sqlite/', 'grammy', '@ai-sdk/anthropic', '@anthropic-ai/sdk'];
     expect(of(parts, ...names)).toEqual(['assistant/', 'assistant/sqlite/']);
+  },
+);
+
+test(
+  'an agent that hands over work: the protocol as a server, and none of its clients',
+  patience,
+  async () => {
+    const { code, stdout, parts } = await cli.run(['mcp'], await claude());
+    expect([code, stdout]).toEqual([0, '']);
+    expect(of(parts, '@modelcontextprotocol/sdk', 'mcp-server/', 'tools/mcp/', 'chat/chat.ts')).toEqual([
+      '@modelcontextprotocol/sdk',
+      'mcp-server/',
+    ]);
+  },
+);
+
+test(
+  'where MCP servers are configured: the client of the protocol, which works in the bundle',
+  patience,
+  async () => {
+    const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
+    const greeter = fileURLToPath(new URL('mcp-greeter.ts', import.meta.url));
+    const args = ['--mcp', `greeter=${process.execPath} ${greeter}`, '--yes', 'greet'];
+    const { code, stderr, parts } = await cli.run(args, claudeAt(service));
+    expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);
+    expect(JSON.stringify(service.server.exchanges)).toContain('Good day, Ada!');
+    expect(of(parts, 'tools/mcp/', 'mcp-server/')).toEqual(['tools/mcp/']);
   },
 );
 

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { sdkCases, wholeCases } from './agent-cases.ts';
 import type { Case } from './cli-cases.ts';
 import { cliCases, specialCases } from './cli-cases.ts';
+import { mcpCases } from './mcp-cases.ts';
 import type { Programs } from './rig.ts';
 import { left, makeRig } from './rig.ts';
 
@@ -92,7 +93,7 @@ function versionOf(program: string): string {
 async function main(words: readonly string[]): Promise<number> {
   const began = performance.now();
   const programs = findPrograms();
-  const all = [...cliCases, ...specialCases, ...sdkCases, ...wholeCases];
+  const all = [...cliCases, ...specialCases, ...sdkCases, ...wholeCases, ...mcpCases];
   const wanted = all.filter(({ name }) => words.every((word) => name.includes(word)));
   const area = mkdtempSync(join(tmpdir(), 'cobbler-clis-log-'));
   const log = join(area, 'requests');

@@ -89,6 +89,17 @@ function answerTo(isClaude: boolean, { turns }: ReadRequest): Play {
       return answers('The plan is ready.');
     case 'stubborn':
       return results.length === 0 ? answers('Working.', call(isClaude, stubborn)) : answers('All done.');
+    case 'mcp': {
+      // Claude Code hands the work to Cobbler, whose own model is played by this service too.
+      if (results.length > 0) return answers('Cobbler has done it.');
+      const input = { prompt: `scene:files ${word}` };
+      return answers('Handing over.', callBlock(`toolu_${++calls}`, 'mcp__cobbler__cobbler_run', input));
+    }
+    case 'files': {
+      if (results.length > 0) return answers('Cobbler wrote it.');
+      const input = { path: word, content: 'by cobbler' };
+      return answers('Writing.', callBlock(`toolu_${++calls}`, 'write_file', input));
+    }
     case 'listen':
       if (heard > 1) return answers('Enough.');
       return answers('Working.', call(isClaude, `sleep 0.${(calls % 5) + 1}`));

@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import type { Check } from '../checkup.ts';
+import type { Check } from '../check.ts';
 import { checkSetup, failedCheck } from '../checkup.ts';
 import { oneLine, visibleJson } from '../escape.ts';
 import { failureOf } from '../failure.ts';

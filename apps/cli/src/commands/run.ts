@@ -68,6 +68,11 @@ export async function run(
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
     const order = { words, reel, flags, settings: settled, ...(chosen !== undefined && { chosen }) };
     await recordChildren(io.env);
+    if (flags.backend !== undefined && flags.mcp.length > 0)
+      throw new UsageError(
+        'A program has MCP servers of its own.',
+        `Leave out --mcp, or configure them in ${flags.backend}.`,
+      );
     const mcp = flags.backend === undefined ? await mcpOf(order, workFolder(flags.dir, io), io) : undefined;
     try {
       return await work({ ...order, ...(mcp !== undefined && { mcp }) }, io);

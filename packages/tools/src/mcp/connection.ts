@@ -78,7 +78,7 @@ export class McpConnection {
    * @throws AgentError `tool` that tells in words why there are none.
    */
   async list(): Promise<readonly unknown[]> {
-    const link = await this.#ready(AbortSignal.timeout(this.#connectMs + patienceMs));
+    const link = await this.#ready();
     if (link.client.getServerCapabilities()?.tools === undefined) return [];
     const entries: unknown[] = [];
     let cursor: unknown;
@@ -150,13 +150,13 @@ export class McpConnection {
   }
 
   /** The open way to the server; a new one when there is none. */
-  async #ready(signal: AbortSignal): Promise<Link> {
+  async #ready(signal?: AbortSignal): Promise<Link> {
     if (this.#isClosed) throw failed(`${this.#title} is closed`);
     if (this.#link?.isOpen === true) return this.#link;
     this.#opening ??= this.#begin().finally(() => {
       this.#opening = undefined;
     });
-    return await orAborted(this.#opening, signal);
+    return await (signal === undefined ? this.#opening : orAborted(this.#opening, signal));
   }
 
   async #begin(): Promise<Link> {

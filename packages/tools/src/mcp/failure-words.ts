@@ -43,7 +43,7 @@ function reasonOf(error: unknown, transport: McpTransport | undefined, timeoutMs
     '',
   );
   if (typeof code === 'number' && code >= 400 && code < 600) return `it answered with HTTP ${code}`;
-  if (isObject(cause) && typeof cause['code'] === 'string') return `it cannot be reached (${cause['code']})`;
+  if (isObject(cause)) return `it cannot be reached (${String(cause['code'] ?? cause['message'])})`;
   return typeof code === 'number' ? `it refused (${code}): ${text}` : text;
 }
 

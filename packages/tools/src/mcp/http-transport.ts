@@ -1,3 +1,4 @@
+import type { Runtime } from '@cobbler/agent';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { McpTransport } from './transport.ts';
@@ -15,14 +16,15 @@ const leaveMs = 1_000;
  */
 export class HttpTransport extends StreamableHTTPClientTransport implements McpTransport {
   readonly #waiting = new Set<RequestId>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #runtime: Pick<Runtime, 'timer'>;
+  readonly #timers = new Set<() => void>();
   #problem = '';
 
-  constructor(url: URL, headers: Record<string, string>, fetch: typeof globalThis.fetch) {
+  constructor(url: URL, headers: Record<string, string>, runtime: Pick<Runtime, 'timer' | 'fetch'>) {
     super(url, {
       requestInit: { headers },
       fetch: async (input, init) => {
-        const response = await fetch(input, init);
+        const response = await runtime.fetch(input, init);
         return bounded(response, (problem) => this.#over(requestIn(init), problem));
       },
       reconnectionOptions: {
@@ -32,6 +34,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
         maxRetries: 2,
       },
     });
+    this.#runtime = runtime;
   }
 
   override async start(): Promise<void> {
@@ -57,15 +60,15 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
   }
 
   override async close(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const cancel of this.#timers) cancel();
     this.#timers.clear();
-    let late: NodeJS.Timeout | undefined;
+    let cancel = () => {};
     const patience = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, leaveMs);
+      cancel = this.#runtime.timer(leaveMs, resolve);
     });
     // Of no use to a server that is gone.
     await Promise.race([this.terminateSession().catch(() => undefined), patience]);
-    clearTimeout(late);
+    cancel();
     await super.close();
   }
 
@@ -80,17 +83,14 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
   /** The stream of a request's answer is over. If it was cut, the answer may come by another one for a while. */
   #over(id: RequestId | undefined, problem: string | undefined): void {
     if (id === undefined) return;
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        if (!this.#waiting.delete(id)) return;
-        this.#problem = problem ?? 'cut the connection';
-        const error = { code: -32_000, message: this.#problem };
-        this.onmessage?.({ jsonrpc: '2.0', id, error });
-      },
-      problem === undefined ? resumeMs : 0,
-    );
-    this.#timers.add(timer);
+    const cancel = this.#runtime.timer(problem === undefined ? resumeMs : 0, () => {
+      this.#timers.delete(cancel);
+      if (!this.#waiting.delete(id)) return;
+      this.#problem = problem ?? 'cut the connection';
+      const error = { code: -32_000, message: this.#problem };
+      this.onmessage?.({ jsonrpc: '2.0', id, error });
+    });
+    this.#timers.add(cancel);
   }
 }
 

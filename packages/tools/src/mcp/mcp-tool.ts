@@ -21,7 +21,7 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, now: () =
     effect,
     // The executor's clock decides; that of the connection is only there for those who call a tool by themselves.
     timeoutMs: connection.callMs,
-    subject: (args) => (Object.keys(args).length === 0 ? '' : JSON.stringify(args)),
+    subject: (args) => JSON.stringify(args),
     execute: async (args, context) => {
       const { signal } = context;
       return resultOutput(

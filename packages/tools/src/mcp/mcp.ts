@@ -213,15 +213,18 @@ class Server {
       const url = fillIn(config.url, env);
       const headers = fillAll(config.headers, env);
       this.#scrub = scrubber([...url.secrets, ...headers.secrets]);
-      return new HttpTransport(new URL(url.text), headers.values, this.#runtime.fetch);
+      return new HttpTransport(new URL(url.text), headers.values, this.#runtime);
     }
     const args = (config.args ?? []).map((arg) => fillIn(arg, env));
     const own = fillAll(config.env, env);
     this.#scrub = scrubber([...own.secrets, ...args.flatMap(({ secrets }) => secrets)]);
-    return new StdioTransport({
-      argv: [config.command, ...args.map(({ text }) => text)],
-      cwd: config.cwd ?? cwd,
-      env: childEnvironment(env, own.values),
-    });
+    return new StdioTransport(
+      {
+        argv: [config.command, ...args.map(({ text }) => text)],
+        cwd: config.cwd ?? cwd,
+        env: childEnvironment(env, own.values),
+      },
+      this.#runtime,
+    );
   }
 }

@@ -1,3 +1,4 @@
+import type { Runtime } from '@cobbler/agent';
 import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -27,14 +28,17 @@ export class StdioTransport implements McpTransport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #start: StdioStart;
+  readonly #runtime: Pick<Runtime, 'timer'>;
   readonly #lines = new MessageLines(mostMessageBytes);
   #process: SupervisedProcess | undefined;
   #end: ProcessEnd | undefined;
   #problem: string | undefined;
   #stray = '';
+  #delivered: Promise<void> = Promise.resolve();
 
-  constructor(start: StdioStart) {
+  constructor(start: StdioStart, runtime: Pick<Runtime, 'timer'>) {
     this.#start = start;
+    this.#runtime = runtime;
   }
 
   async start(): Promise<void> {
@@ -49,7 +53,7 @@ export class StdioTransport implements McpTransport {
     this.#process = process;
     void process.ended.then((end) => {
       this.#end = end;
-      this.onclose?.();
+      this.#deliver(() => this.onclose?.());
     });
   }
 
@@ -63,9 +67,9 @@ export class StdioTransport implements McpTransport {
     const process = this.#process;
     if (process === undefined) return;
     process.endInput();
-    const timer = setTimeout(() => process.stop(), leaveMs);
+    const cancel = this.#runtime.timer(leaveMs, () => process.stop());
     await process.ended;
-    clearTimeout(timer);
+    cancel();
   }
 
   ending(): string {
@@ -92,10 +96,18 @@ export class StdioTransport implements McpTransport {
     }
   }
 
+  /**
+   * One after the other, each when what the one before has set off is done: a client looks at an answer at once and at
+   * a word of progress a moment later, which would then be too late.
+   */
+  #deliver(hand: () => void): void {
+    this.#delivered = this.#delivered.then(hand);
+  }
+
   /** What is no message is passed over: many programs print a greeting. */
   #take(line: string): void {
     const message = messageIn(line);
-    if (message !== undefined) return void this.onmessage?.(message);
+    if (message !== undefined) return this.#deliver(() => this.onmessage?.(message));
     if (this.#stray === '') this.#stray = capped(line, 300);
     this.onerror?.(new Error('A line that is no message of the protocol.'));
   }

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../usage-error.ts';
+
+/** One file of a backup. */
+export interface BackupFile {
+  /** From the folder on, with slashes. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** Of a database: the version of its schema. */
+  readonly format?: number;
+}
+
+/** What a backup holds; written last, so that a folder without one is no backup. */
+export interface Manifest {
+  readonly v: 1;
+  /** The version of the Cobbler that made it. */
+  readonly cobbler: string;
+  /** ISO 8601. */
+  readonly madeAt: string;
+  readonly files: readonly BackupFile[];
+}
+
+const manifestName = 'manifest.json';
+
+export function writeManifest(folder: string, manifest: Manifest): void {
+  writeFileSync(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** @throws UsageError when the folder is no backup, or one that this version cannot read. */
+export function readManifest(folder: string): Manifest {
+  const manifest = manifestIn(folder);
+  if (manifest.v !== 1) {
+    throw new UsageError(`${folder} was made by a newer version of Cobbler.`, 'Update Cobbler.');
+  }
+  for (const { name } of manifest.files) {
+    if (/^\/|(^|\/)\.\.?(\/|$)|[\\\0]/.test(name) || name === '') throw noBackup(folder);
+  }
+  return manifest;
+}
+
+function manifestIn(folder: string): Manifest {
+  try {
+    const manifest: Manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'));
+    if (typeof manifest.v === 'number' && Array.isArray(manifest.files)) return manifest;
+  } catch {
+    // Said below.
+  }
+  throw noBackup(folder);
+}
+
+function noBackup(folder: string): UsageError {
+  return new UsageError(
+    `${folder} is no backup: it has no manifest.json of one.`,
+    'Make one: cobbler backup FOLDER',
+  );
+}
+
+/** SHA-256 of a file, hexadecimal. */
+export async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
+}

@@ -1,0 +1,9 @@
+/** The outcome of one check. */
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found. */
+  readonly found: string;
+  /** The command, or the words, that repair it. */
+  readonly repair?: string;
+}

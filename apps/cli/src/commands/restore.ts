@@ -1,0 +1,67 @@
+import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Manifest } from '../backup/manifest.ts';
+import { digestOf, readManifest } from '../backup/manifest.ts';
+import { visible } from '../escape.ts';
+import { plural } from '../figures.ts';
+import type { Io } from '../io.ts';
+import { homeToKeep } from '../session-home.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** What a home may hold before anything is kept in it. */
+const empty: ReadonlySet<string> = new Set(['compiled']);
+
+/**
+ * `cobbler restore FOLDER`: puts a backup into an empty home. Returns the exit code.
+ * @throws UsageError when the folder is no whole backup, or the home is in use.
+ */
+export async function restore(given: string, io: Io): Promise<number> {
+  const home = homeToKeep(io.env);
+  if (home === undefined) {
+    throw new UsageError('There is no home to put a backup into.', 'Name a folder: COBBLER_HOME=FOLDER');
+  }
+  const folder = resolve(io.cwd(), given);
+  const manifest = readManifest(folder);
+  const held = existsSync(home) ? readdirSync(home).filter((name) => !empty.has(name)) : [];
+  if (held.length > 0) {
+    throw new UsageError(
+      `${home} is not empty: it holds ${held.slice(0, 3).join(', ')}. Nothing was changed.`,
+      'Move it away, or name another folder: COBBLER_HOME=FOLDER',
+    );
+  }
+  await checkWhole(folder, manifest);
+  putInto(home, folder, manifest);
+  io.stderr.write(
+    `${plural(manifest.files.length, 'file')} of ${manifest.madeAt} put into ${visible(home)}. What was under way then is gone on with at the next start.\n`,
+  );
+  return 0;
+}
+
+/** @throws UsageError for a file that is not as it was written. */
+async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
+  for (const { name, sha256 } of files) {
+    const path = join(folder, name);
+    const found = existsSync(path) ? await digestOf(path) : undefined;
+    if (found === sha256) continue;
+    const what = found === undefined ? 'is gone from' : 'has changed in';
+    throw new UsageError(`${name} ${what} this backup. Nothing was changed.`, 'Take another backup.');
+  }
+}
+
+/** All or nothing, as long as the disk lets files be removed. */
+function putInto(home: string, folder: string, { files }: Manifest): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const put: string[] = [];
+  try {
+    for (const { name } of files) {
+      const to = join(home, name);
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      copyFileSync(join(folder, name), to, constants.COPYFILE_EXCL);
+      put.push(to);
+      chmodSync(to, 0o600);
+    }
+  } catch (error) {
+    for (const path of put) rmSync(path, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+// What a step costs on each runner, and an action of a session on each runner with its store, for 1, 8 and 32 sessions
+// at once; all in one run on one machine, one after the other:
+//
+//   npm run bench:runner            all
+//   npm run bench:runner -- quick   a tenth of the steps
+//
+// Restate and PostgreSQL are left out, and it is said so, where they are not at hand: npm run test:scale fetches them.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Runner } from '@cobbler/agent';
+import { sqliteRunner, sqliteStore } from '@cobbler/agent/node';
+import { restateRunner } from '../../../packages/runner-restate/src/index.ts';
+import { missingRestate, startRestate } from '../../../packages/runner-restate/test/restate-server.ts';
+import { postgresStore } from '../../../packages/store-postgres/src/index.ts';
+import { missingPostgres, startPostgres } from '../../../packages/store-postgres/test/postgres-server.ts';
+import type { Figures, Load } from './work.ts';
+import { actions, bareSteps, measure } from './work.ts';
+
+interface Row extends Figures {
+  readonly subject: string;
+}
+
+const isQuick = process.argv.includes('quick');
+const stepsOfRun = isQuick ? 20 : 200;
+const turns = isQuick ? 3 : 20;
+const folder = mkdtempSync(join(tmpdir(), 'cobbler-bench-runner-'));
+const endings: (() => Promise<unknown>)[] = [];
+const rows: Row[] = [];
+let loads = 0;
+
+async function compare(subject: string, load: Load, open: (load: Load) => Promise<Runner>): Promise<void> {
+  const runner = await open(load);
+  try {
+    // The first of all pays for connections and compiled code.
+    await measure(runner, load, 2, `warm${loads++}`);
+    for (const sessions of [1, 8, 32]) {
+      const figures = await measure(runner, load, sessions, `load${loads++}`);
+      rows.push({ subject, ...figures });
+      const { stepsPerSecond, p50Ms, p95Ms } = figures;
+      print(
+        `${subject.padEnd(44)} ${String(sessions).padStart(3)} sessions  ${stepsPerSecond.toFixed(0).padStart(6)} steps/s  ${p50Ms.toFixed(2).padStart(7)} ms a step  ${p95Ms.toFixed(2).padStart(7)} p95`,
+      );
+    }
+  } finally {
+    await runner.close();
+  }
+}
+
+let files = 0;
+const inFile = async ({ routine }: Load): Promise<Runner> => {
+  files += 1;
+  return sqliteRunner({ file: join(folder, `runs-${files}.db`), routine });
+};
+
+async function local(): Promise<void> {
+  await compare('steps: SQLite, one process', bareSteps(stepsOfRun), inFile);
+  const store = sqliteStore(join(folder, 'sessions.db'));
+  endings.unshift(() => store.close());
+  await compare('actions: SQLite runner, SQLite store', actions(store, turns), inFile);
+}
+
+async function postgres(): Promise<string> {
+  const server = await startPostgres({ durable: true });
+  endings.unshift(() => server.stop());
+  const store = postgresStore({ url: server.url, exclusion: 'runner' });
+  endings.unshift(() => store.close());
+  await compare('actions: SQLite runner, PostgreSQL store', actions(store, turns), inFile);
+  return server.url;
+}
+
+async function restate(nodes: number, url: string | undefined): Promise<void> {
+  const cluster = await startRestate(nodes);
+  try {
+    const { ingress, admin } = cluster;
+    let services = 0;
+    const open = async ({ routine }: Load): Promise<Runner> => {
+      services += 1;
+      const runner = restateRunner({ routine, ingress, admin, port: 0, service: `bench${services}` });
+      await runner.ready();
+      return runner;
+    };
+    const name = nodes === 1 ? 'Restate, one node' : `Restate, ${nodes} nodes`;
+    await compare(`steps: ${name}`, bareSteps(stepsOfRun), open);
+    if (url === undefined) return;
+    const store = postgresStore({ url, exclusion: 'runner' });
+    try {
+      await compare(`actions: ${name}, PostgreSQL store`, actions(store, turns), open);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await cluster.stop();
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+let code = 0;
+try {
+  await local();
+  const withoutPostgres = missingPostgres();
+  const url = withoutPostgres === undefined ? await postgres() : undefined;
+  if (withoutPostgres !== undefined) print(`*** left out: ${withoutPostgres}`);
+  const withoutRestate = missingRestate();
+  if (withoutRestate !== undefined) print(`*** left out: ${withoutRestate}`);
+  else for (const nodes of [1, 3]) await restate(nodes, url);
+  if (!isQuick) {
+    const file = fileURLToPath(new URL('../../results/runner.json', import.meta.url));
+    writeFileSync(file, `${JSON.stringify({ stepsOfRun, turns, rows }, null, 2)}\n`);
+  }
+} catch (error) {
+  print(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  code = 1;
+} finally {
+  for (const end of endings) await end().catch(() => {});
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(code);

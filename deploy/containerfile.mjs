@@ -1,0 +1,60 @@
+// Reads a Containerfile as far as ours goes: one instruction a line or with a backslash at its end, no arguments.
+
+/**
+ * @typedef {object} Instruction
+ * @property {string} word such as RUN
+ * @property {string} rest what stands behind it
+ * @property {number} line
+ *
+ * @typedef {object} Stage
+ * @property {string} from the image it begins with
+ * @property {string} name
+ * @property {Instruction[]} instructions
+ */
+
+const known = /^(COPY|RUN|ENV|USER|WORKDIR|VOLUME|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/;
+
+/**
+ * @param {string} text
+ * @returns {Stage[]}
+ */
+export function stagesOf(text) {
+  /** @type {Stage[]} */
+  const stages = [];
+  const lines = text.split('\n');
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = index + 1;
+    let whole = lines[index] ?? '';
+    if (/^\s*(#|$)/.test(whole)) continue;
+    while (whole.endsWith('\\')) whole = `${whole.slice(0, -1)}${lines[++index] ?? ''}`;
+    const [, word = '', rest = ''] = /^([A-Z]+)\s+(.*)$/.exec(whole) ?? [];
+    if (word === 'FROM') {
+      const [, from = '', name = ''] = /^(\S+)(?:\s+AS\s+(\S+))?$/.exec(rest) ?? [];
+      stages.push({ from, name, instructions: [] });
+      continue;
+    }
+    const stage = stages.at(-1);
+    if (!known.test(word) || stage === undefined) throw new Error(`Containerfile:${line}: ${whole}`);
+    stage.instructions.push({ word, rest, line });
+  }
+  return stages;
+}
+
+/**
+ * A `COPY [--from=STAGE] SOURCE TARGET`.
+ * @param {Instruction} instruction
+ */
+export function copyOf({ rest, line }) {
+  const [, from, source, target] = /^(?:--from=(\S+)\s+)?(\S+)\s+(\S+)$/.exec(rest) ?? [];
+  if (source === undefined || target === undefined) throw new Error(`Containerfile:${line}: COPY ${rest}`);
+  return { from, source, target };
+}
+
+/**
+ * What an instruction of a stage says last.
+ * @param {Stage} stage
+ * @param {string} word
+ */
+export function lastOf({ instructions }, word) {
+  return instructions.findLast((instruction) => instruction.word === word)?.rest;
+}

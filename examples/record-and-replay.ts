@@ -1,0 +1,66 @@
+// Shows a run that is recorded once and played again: no network, no tool at work, the same events byte for byte.
+// Run it with: npm run try -- examples/record-and-replay.ts
+import { defineTool, Executor } from '@cobbler/agent';
+import type { Tape } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  player,
+  plays,
+  recorder,
+  scriptAnswer,
+  serveLoopback,
+  wireServer,
+} from '@cobbler/agent/testing';
+import { createClaude } from '@cobbler/provider-claude';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+
+// In the place of the real service stands one that plays a script, on a port of this machine.
+const service = wireServer(claudeTesting, [
+  plays(scriptAnswer(['I will ask the till.', callBlock('toolu_1', 'takings', {})])),
+  plays(scriptAnswer(['We took 86 today.'])),
+]);
+const { url, close } = await serveLoopback(service.handler);
+
+let asked = 0;
+const takings = defineTool({
+  name: 'takings',
+  description: 'Says what the till has taken in.',
+  effect: 'read',
+  parameters: { type: 'object' },
+  execute() {
+    asked += 1;
+    return 86;
+  },
+});
+
+/** The same program for both: whatever comes in, comes in through the tape. */
+async function ask(tape: Tape, question: string) {
+  const { runtime, transport } = tape;
+  const config = { apiKey: 'sk-ant-example', baseURL: url, model: 'claude-opus-5-5' };
+  const agent = createClaude({ ...config, runtime, transport });
+  const events: string[] = [];
+  const executor = new Executor({ agent, runtime, tools: tape.tools([takings]) });
+  const result = await executor.run(question, { onEvent: (event) => events.push(JSON.stringify(event)) });
+  return { ...result, events };
+}
+
+const lines: string[] = [];
+const recording = recorder({ write: (line) => lines.push(line) });
+const first = await ask(recording, 'How was business?');
+recording.check();
+await close();
+const cassette = lines.join('');
+console.log('recorded:', first.text, `${service.exchanges.length} requests, ${asked} call`);
+console.log('the key is in the cassette:', cassette.includes('sk-ant-example'));
+
+// The service is gone. Nobody notices.
+const replay = player(cassette);
+const second = await ask(replay, 'How was business?');
+replay.check();
+console.log('replayed:', second.text, `${service.exchanges.length} requests, ${asked} call`);
+console.log('the same events:', JSON.stringify(first.events) === JSON.stringify(second.events));
+
+// What asks for anything else is told where it differs.
+const other = await ask(player(cassette), 'How was the weather?');
+console.log(other.status, other.error?.code);
+console.log(other.error?.message);

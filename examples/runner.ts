@@ -1,0 +1,65 @@
+// Shows work that outlives its process: each request and each call a step in a journal, and a wait without a process.
+// Run it with: npm run try -- examples/runner.ts
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Steps, ToolEffect } from '@cobbler/agent';
+import { approvalSignal, defineTool, Executor, runInSteps } from '@cobbler/agent';
+import { sqliteRunner, sqliteStore } from '@cobbler/agent/node';
+import { scriptedAgent } from '@cobbler/agent/testing';
+
+const folder = mkdtempSync(join(tmpdir(), 'cobbler-example-'));
+const done: string[] = [];
+const note = (name: string, effect: ToolEffect) =>
+  defineTool({
+    name,
+    description: `Does what is called ${name}.`,
+    effect,
+    parameters: { type: 'object' },
+    execute: () => `${done.push(name)} things are done`,
+  });
+const tools = [note('measure', 'read'), note('cut', 'once')];
+const agent = scriptedAgent([
+  { calls: [{ name: 'measure', arguments: {} }] },
+  { calls: [{ name: 'cut', arguments: {} }] },
+  'The leather is cut.',
+]);
+const { promise: question, resolve: ask } = Promise.withResolvers<string>();
+
+/** Opens everything anew, as a process does that has just been started. */
+function open() {
+  const store = sqliteStore(join(folder, 'sessions.db'));
+  const gate = ({ effect }: { effect: ToolEffect }) =>
+    ({ type: effect === 'read' ? 'allow' : 'ask' }) as const;
+  const executor = new Executor({ agent, store, tools, gate });
+  const routine = async ({ task }: { task: string }, steps: Steps) => {
+    const { text } = await runInSteps(steps, {
+      executor,
+      store,
+      sessionId: steps.runId,
+      prompt: task,
+      // What a step does may happen twice, if its process ends before it is recorded: it has to be fit for that.
+      ask: ({ approvalId }) => ask(approvalId),
+    });
+    await steps.run('tell', () => done.push('told'));
+    return text;
+  };
+  return { store, runner: sqliteRunner({ file: join(folder, 'runs.db'), routine }) };
+}
+
+// A first process does what it may, asks a person about the rest, and is gone.
+const first = open();
+await first.runner.start({ task: 'Cut the leather for a boot.' }, { runId: 'boot-1' });
+const approvalId = await question;
+await first.runner.close();
+await first.store.close();
+console.log('before the answer:', done.join(', '));
+
+// Another one takes up where it stood. Neither the model nor a tool is asked again for what is recorded.
+const second = open();
+await second.runner.signal('boot-1', approvalSignal(approvalId), { decision: 'allow' });
+console.log(await second.runner.result('boot-1'));
+console.log('in all:', done.join(', '), `(${agent.requests.length} requests)`);
+await second.runner.close();
+await second.store.close();
+rmSync(folder, { recursive: true });

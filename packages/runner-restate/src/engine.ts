@@ -1,0 +1,121 @@
+import type { Runtime } from '@cobbler/agent';
+import { AgentError, pause } from '@cobbler/agent';
+
+/** Where an engine is reached. Several addresses of one kind are nodes of one cluster: whichever answers is asked. */
+export interface EngineOptions {
+  readonly ingress: readonly string[];
+  readonly admin: readonly string[];
+  /** How long to go on asking when nobody answers, in milliseconds. */
+  readonly patienceMs: number;
+  readonly runtime: Runtime;
+}
+
+export interface CallOptions {
+  /** The same for every try at one call: it is carried out once, and each try gets the same answer. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** How long one request may take, in milliseconds, before the next address is tried. */
+const requestMs = 90_000;
+
+const firstPauseMs = 50;
+const longestPauseMs = 1000;
+
+/** A call to handlers by HTTP, and what is told to the engine itself. */
+export class Engine {
+  readonly #options: EngineOptions;
+  /** The address that answered last. */
+  #last = 0;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+  }
+
+  /** Calls a handler and gives what it returned. @throws AgentError code `engine`, or the signal's reason. */
+  async call<Result>(path: string, body: unknown, options: CallOptions = {}): Promise<Result> {
+    const { idempotencyKey, signal } = options;
+    const headers = {
+      'content-type': 'application/json',
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const text = await this.#ask(this.#options.ingress, path, init, signal);
+    return (text === '' ? undefined : JSON.parse(text)) as Result;
+  }
+
+  /**
+   * Makes the handlers at an address known, as the ones that new calls go to. To do so again changes nothing, so all
+   * processes may.
+   */
+  async register(uri: string): Promise<void> {
+    const { admin } = this.#options;
+    const headers = { 'content-type': 'application/json' };
+    const body = (force: boolean) => JSON.stringify({ uri, force });
+    try {
+      await this.#ask(admin, '/deployments', { method: 'POST', headers, body: body(false) });
+    } catch (error) {
+      // Other handlers were found there before: this is a newer Cobbler at the same place.
+      if (!AgentError.is(error) || error.status !== 409) throw error;
+      await this.#ask(admin, '/deployments', { method: 'POST', headers, body: body(true) });
+    }
+  }
+
+  /** Ends an invocation that cannot come to an end by itself. Nothing where the engine is administered by others. */
+  async kill(invocationId: string): Promise<void> {
+    const { admin } = this.#options;
+    if (admin.length === 0) return;
+    await this.#ask(admin, `/invocations/${encodeURIComponent(invocationId)}/kill`, { method: 'PATCH' });
+  }
+
+  async #ask(
+    bases: readonly string[],
+    path: string,
+    init: RequestInit,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    const { runtime, patienceMs } = this.#options;
+    const deadline = runtime.monotonic() + patienceMs;
+    for (let attempt = 0; ; attempt += 1) {
+      signal?.throwIfAborted();
+      const base = bases[(this.#last + attempt) % bases.length] ?? '';
+      const answer = await this.#once(`${base}${path}`, init, signal);
+      if (typeof answer === 'string') {
+        this.#last = (this.#last + attempt) % bases.length;
+        return answer;
+      }
+      signal?.throwIfAborted();
+      // Another node may answer at once; only when all of them were asked it is waited.
+      const pauseMs = Math.min(firstPauseMs * 2 ** Math.floor(attempt / bases.length), longestPauseMs);
+      if (!answer.retryable || runtime.monotonic() + pauseMs > deadline) throw answer;
+      if ((attempt + 1) % bases.length === 0)
+        await pause(runtime, pauseMs, signal ?? new AbortController().signal);
+    }
+  }
+
+  async #once(url: string, init: RequestInit, signal?: AbortSignal): Promise<string | AgentError> {
+    const late = new AbortController();
+    const onAbort = () => late.abort(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const takeBack = this.#options.runtime.timer(requestMs, () => late.abort());
+    try {
+      const response = await this.#options.runtime.fetch(url, { ...init, signal: late.signal });
+      const text = await response.text();
+      return response.ok ? text : refusal(url, response.status, text);
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const message = `Restate cannot be reached at ${url} (${reason}). Check that it runs and how it is connected to.`;
+      return new AgentError({ kind: 'network', code: 'engine', message, retryable: true });
+    } finally {
+      takeBack();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+function refusal(url: string, status: number, text: string): AgentError {
+  // 404 and 503 also while a service is not known yet, or its partition has no leader.
+  const retryable = status >= 500 || status === 429 || status === 404;
+  const message = `Restate refused ${url} with status ${status}: ${text.slice(0, 300)}`;
+  return new AgentError({ kind: 'agent', code: 'engine', message, status, retryable });
+}

@@ -1,0 +1,1 @@
+export { type RestateRunner, type RestateRunnerOptions, restateRunner } from './restate-runner.ts';

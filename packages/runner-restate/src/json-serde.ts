@@ -1,0 +1,11 @@
+import type { Serde } from '@restatedev/restate-sdk';
+
+/** Values between handlers as JSON; nothing at all as no bytes. */
+export function jsonSerde<Value>(): Serde<Value> {
+  return {
+    contentType: 'application/json',
+    serialize: (value) => new TextEncoder().encode(value === undefined ? '' : JSON.stringify(value)),
+    deserialize: (bytes) =>
+      (bytes.length === 0 ? undefined : JSON.parse(new TextDecoder().decode(bytes))) as Value,
+  };
+}

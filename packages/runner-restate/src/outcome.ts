@@ -1,0 +1,26 @@
+import type { ErrorData } from '@cobbler/agent';
+import { AgentError, keptError, plainJson } from '@cobbler/agent';
+
+/** How a run ended, as JSON of its output or of its error. */
+export type Outcome =
+  | { readonly state: 'cancelled' }
+  | { readonly state: 'done' | 'failed'; readonly text: string };
+
+export function done(output: unknown, runId: string): Outcome {
+  return { state: 'done', text: plainJson(output, `The output of run ${runId}`) };
+}
+
+export function failed(thrown: unknown): Outcome {
+  return { state: 'failed', text: JSON.stringify(keptError(thrown)) };
+}
+
+/** The error of a failed run. */
+export function errorOf(text: string): AgentError {
+  return new AgentError(JSON.parse(text) as ErrorData);
+}
+
+/** A run that was begun by a version of its routine that is not known here. */
+export function wrongVersion(runId: string, version: string, own: string): AgentError {
+  const message = `Run ${runId} was begun by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot take up. Start it again under another id.`;
+  return new AgentError({ kind: 'invalid', code: 'version', message });
+}

@@ -1,0 +1,270 @@
+import type { Json, Routine, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
+import { AgentError, checkRunId, plainJson, runCancelled, systemRuntime } from '@cobbler/agent';
+import { Endpoint } from './endpoint.ts';
+import { Engine } from './engine.ts';
+import { errorOf, failed } from './outcome.ts';
+import type { RunRequest, ServiceNames, Standing, Started } from './protocol.ts';
+import { objectKey, serviceNames } from './protocol.ts';
+import type { RestateSteps } from './restate-steps.ts';
+import { services } from './services.ts';
+
+export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
+  readonly routine: Routine<Input, Output>;
+  /** Where calls go in, such as `http://localhost:8080`. Of a cluster several nodes: whichever answers is asked. */
+  readonly ingress: string | readonly string[];
+  /**
+   * Where the engine is administered, such as `http://localhost:9070`. With it the handlers are made known when the
+   * runner is opened; without, somebody else has to.
+   */
+  readonly admin?: string | readonly string[];
+  /** What the handlers are called, as a part of it. One name is one routine. Default `cobbler`. */
+  readonly service?: string;
+  /** Where this process listens for the engine. Default `127.0.0.1` and 9080; port 0 is a free one. */
+  readonly host?: string;
+  readonly port?: number;
+  /**
+   * Where the engine finds the handlers. All processes of one service have the same address here, with something in
+   * front that shares connections out: an engine keeps a run at the address where it began. Default: this process.
+   */
+  readonly address?: string;
+  /** Whether other processes of this machine listen at the same port. From Node 23.1 on, on Linux. Default false. */
+  readonly reusePort?: boolean;
+  /** Public keys of the engines that may call. Default: whoever reaches the port may. */
+  readonly identityKeys?: readonly string[];
+  /** Of the routine; change it when runs under way would come out another way. Default `1`. */
+  readonly version?: string;
+  /** Older versions whose runs this routine can take up as well. */
+  readonly replays?: readonly string[];
+  /** How long runs that are over are known, in milliseconds. Default 30 days. */
+  readonly retentionMs?: number;
+  /** For how long a run that waits keeps its connection, in milliseconds; longer than any step takes. Default 2 hours. */
+  readonly idleMs?: number;
+  /** How long closing waits for steps that are at work, in milliseconds. Default 0: they are told to stop at once. */
+  readonly drainMs?: number;
+  /** How long to go on asking when the engine does not answer, in milliseconds. Default 15,000. */
+  readonly patienceMs?: number;
+  /** Default: the real clock. */
+  readonly runtime?: Runtime;
+}
+
+/** A runner on Restate. */
+export interface RestateRunner<Input extends Json = Json, Output extends Json = Json>
+  extends Runner<Input, Output> {
+  /**
+   * Resolves with where this process listens, when it does and the engine knows.
+   * @throws AgentError code `listen` or `engine`.
+   */
+  ready(): Promise<string>;
+  /** Resolves with where this process listens as soon as it does: something in front of it may have to know first. */
+  listening(): Promise<string>;
+}
+
+/**
+ * Runs a routine on Restate: each process that opens a runner of one service works on its runs, and any of them
+ * starts, signals and cancels whatever run. When one dies the engine has another go on. A run of a version that is
+ * not known fails with code `version`.
+ */
+export function restateRunner<Input extends Json, Output extends Json>(
+  options: RestateRunnerOptions<Input, Output>,
+): RestateRunner<Input, Output> {
+  // What a run is given is what `start` took, and what it gives is what the routine returned.
+  const own = options as unknown as RestateRunnerOptions<Json, Json>;
+  return new EngineRunner(own) as unknown as RestateRunner<Input, Output>;
+}
+
+class EngineRunner implements RestateRunner {
+  readonly durable = true;
+  readonly #runtime: Runtime;
+  readonly #engine: Engine;
+  readonly #names: ServiceNames;
+  readonly #version: string;
+  readonly #drainMs: number;
+  readonly #endpoint: Promise<Endpoint>;
+  readonly #ready: Promise<string>;
+  readonly #live = new Set<RestateSteps>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor(options: RestateRunnerOptions<Json, Json>) {
+    const { service = 'cobbler', version = '1', drainMs = 0, runtime = systemRuntime } = options;
+    const { patienceMs = 15_000, admin = [] } = options;
+    this.#runtime = runtime;
+    this.#version = version;
+    this.#drainMs = drainMs;
+    this.#names = serviceNames(service);
+    this.#engine = new Engine({ ingress: bases(options.ingress), admin: bases(admin), patienceMs, runtime });
+    this.#endpoint = this.#open(options);
+    this.#ready = this.#register(options);
+    // Whoever uses the runner hears of it.
+    this.#ready.catch(() => {});
+  }
+
+  async ready(): Promise<string> {
+    return await this.#ready;
+  }
+
+  async listening(): Promise<string> {
+    return (await this.#endpoint).url;
+  }
+
+  async start(input: Json, { runId, key, whenBusy = 'queue' }: StartOptions): Promise<boolean> {
+    checkRunId(runId);
+    const request = {
+      runId,
+      version: this.#version,
+      input: plainJson(input, `The input of run ${runId}`),
+      rejectBusy: whenBusy === 'reject',
+    };
+    const path = `/${this.#names.keys}/${encodeURIComponent(objectKey(runId, key))}/start`;
+    const started = await this.#call<Started>(path, request, this.#runtime.id());
+    if (started !== 'busy') return started === 'started';
+    const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
+    throw new AgentError({ kind: 'invalid', code: 'busy', message });
+  }
+
+  async signal(runId: string, name: string, value: Json): Promise<boolean> {
+    const text = plainJson(value, `The signal ${JSON.stringify(name)}`);
+    return await this.#tell<boolean>(runId, 'signal', { name, text });
+  }
+
+  async cancel(runId: string): Promise<boolean> {
+    return await this.#tell<boolean>(runId, 'cancel');
+  }
+
+  async status(runId: string): Promise<RoutineStatus> {
+    const standing = await this.#standing(runId);
+    if (standing.state === 'done') return { state: 'done', output: JSON.parse(standing.text) as Json };
+    if (standing.state === 'failed') return { state: 'failed', error: errorOf(standing.text).toJSON() };
+    return { state: standing.state };
+  }
+
+  async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
+    for (;;) {
+      const standing = await this.#outcome(runId, signal);
+      if (standing.state === 'done') return JSON.parse(standing.text) as Json;
+      if (standing.state === 'failed') throw errorOf(standing.text);
+      if (standing.state === 'cancelled') throw runCancelled(runId);
+      if (standing.state === 'unknown') throw noRun(runId);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort(closedRunner());
+    const endpoint = await this.#endpoint.catch(() => undefined);
+    endpoint?.drain();
+    if (this.#drainMs > 0) await this.#drained();
+    for (const steps of this.#live) steps.stop(stoppedRunner());
+    await endpoint?.close();
+  }
+
+  async #drained(): Promise<void> {
+    const idle = Promise.all([...this.#live].map((steps) => steps.idle()));
+    let takeBack = () => {};
+    const late = new Promise<void>((resolve) => {
+      takeBack = this.#runtime.timer(this.#drainMs, resolve);
+    });
+    await Promise.race([idle, late]);
+    takeBack();
+  }
+
+  #open(options: RestateRunnerOptions<Json, Json>): Promise<Endpoint> {
+    const { host = '127.0.0.1', port = 9080, reusePort = false, identityKeys = [] } = options;
+    const { routine, replays = [], retentionMs = 30 * 86_400_000, idleMs = 7_200_000 } = options;
+    const definitions = services({
+      names: this.#names,
+      routine,
+      runtime: this.#runtime,
+      version: this.#version,
+      replays,
+      retentionMs,
+      idleMs,
+      abandon: (run, invocationId, error) => this.#abandon(run, invocationId, error),
+      isOver: async (runId) => isOver(await this.#standing(runId)),
+      onWork: (steps, isOn) => {
+        if (!isOn) this.#live.delete(steps);
+        else if (this.#closed === undefined) this.#live.add(steps);
+        else steps.stop(stoppedRunner());
+      },
+    });
+    return Endpoint.open({ definitions, host, port, reusePort, identityKeys });
+  }
+
+  async #register({ address, admin }: RestateRunnerOptions<Json, Json>): Promise<string> {
+    const { url } = await this.#endpoint;
+    if (admin !== undefined) await this.#engine.register(address ?? url);
+    return url;
+  }
+
+  async #abandon({ runId, line }: RunRequest, invocationId: string, error: AgentError): Promise<void> {
+    await this.#tell<boolean>(runId, 'finish', failed(error));
+    const path = `/${this.#names.keys}/${encodeURIComponent(line)}/leave`;
+    await this.#call<undefined>(path, runId, `leave ${runId}`);
+    await this.#engine.kill(invocationId);
+  }
+
+  #standing(runId: string): Promise<Standing> {
+    return this.#tell<Standing>(runId, 'standing');
+  }
+
+  async #outcome(runId: string, signal: AbortSignal | undefined): Promise<Standing> {
+    this.#checkOpen();
+    const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    try {
+      await this.#ready;
+      return await this.#engine.call<Standing>(this.#path(runId, 'result'), undefined, { signal: either });
+    } catch (thrown) {
+      this.#checkOpen();
+      if (signal?.aborted) throw gaveUp(runId, signal.reason);
+      throw thrown;
+    }
+  }
+
+  #tell<Result>(runId: string, what: string, body?: unknown): Promise<Result> {
+    return this.#call<Result>(this.#path(runId, what), body, this.#runtime.id());
+  }
+
+  async #call<Result>(path: string, body: unknown, idempotencyKey: string): Promise<Result> {
+    this.#checkOpen();
+    await this.#ready;
+    return await this.#engine.call<Result>(path, body, { idempotencyKey });
+  }
+
+  #path(runId: string, handler: string): string {
+    return `/${this.#names.runs}/${encodeURIComponent(runId)}/${handler}`;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) throw closedRunner();
+  }
+}
+
+function isOver({ state }: Standing): boolean {
+  return state === 'done' || state === 'failed' || state === 'cancelled';
+}
+
+function bases(given: string | readonly string[]): string[] {
+  return [given].flat().map((base) => base.replace(/\/+$/, ''));
+}
+
+function closedRunner(): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
+}
+
+function stoppedRunner(): AgentError {
+  return new AgentError({ kind: 'aborted', code: 'closed', message: 'The runner has been closed.' });
+}
+
+function noRun(runId: string): AgentError {
+  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
+  return new AgentError({ kind: 'invalid', code: 'no_run', message });
+}
+
+function gaveUp(runId: string, reason: unknown): AgentError {
+  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
+  return new AgentError({ kind: 'aborted', message: `Nobody waits for run ${runId} any more; it goes on.` });
+}

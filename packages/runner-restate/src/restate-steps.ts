@@ -1,0 +1,272 @@
+import type { ErrorData, Json, Runtime, StepCall, StepSettings, Steps, StepValue } from '@cobbler/agent';
+import {
+  AgentError,
+  attemptStep,
+  changedStep,
+  checkDuration,
+  keptError,
+  pause,
+  runCancelled,
+  StepNames,
+} from '@cobbler/agent';
+import type { WorkflowContext } from '@restatedev/restate-sdk';
+import { RestatePromise } from '@restatedev/restate-sdk';
+import { jsonSerde } from './json-serde.ts';
+import type { ServiceNames, Signalled } from './protocol.ts';
+import { promises } from './protocol.ts';
+
+/** What the engine keeps of a step: errors as data, because on their way through it they lose what they are. */
+interface Kept {
+  readonly name: string;
+  readonly kind: 'value' | 'error';
+  readonly text: string;
+}
+
+export interface RestateStepsOptions {
+  readonly ctx: WorkflowContext;
+  readonly runId: string;
+  readonly names: ServiceNames;
+  readonly runtime: Runtime;
+  /** Resolves when the run is over, whoever ended it. */
+  readonly over: RestatePromise<unknown>;
+  /** Whether the run is over, asked without the journal. */
+  readonly isOver: () => Promise<boolean>;
+}
+
+/** Something of the engine that a routine waits for. */
+interface Awaited {
+  readonly tagged: RestatePromise<() => void>;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How often it is asked whether the run is over while the routine waits for nothing of the engine, in milliseconds. */
+const askMs = 500;
+
+/** Tries of a step whose session somebody else has taken over meanwhile, and the pause before the first of them. */
+const fencedTries = 5;
+const fencedMs = 200;
+
+/**
+ * The steps of a run over those of a Restate workflow. Entries of the journal are found by their position, so each is
+ * begun in the very call of the routine. The SDK can await one thing at a time: that is what the pump does, for all
+ * that is open and for the end of the run. What is begun after it has gone to sleep begins when it wakes.
+ */
+export class RestateSteps implements Steps {
+  readonly runId: string;
+  readonly #options: RestateStepsOptions;
+  readonly #names = new StepNames();
+  readonly #controller = new AbortController();
+  readonly #open = new Set<Awaited>();
+  readonly #stopped = Promise.withResolvers<never>();
+  #isPumping = false;
+  #atWork = 0;
+  #onIdle: () => void = () => {};
+  #takeQuestionBack: () => void = () => {};
+
+  constructor(options: RestateStepsOptions) {
+    this.#options = options;
+    this.runId = options.runId;
+    this.#stopped.promise.catch(() => {});
+    const { attemptCompletedSignal } = options.ctx.request();
+    // The engine has given this attempt up: another one, here or elsewhere, goes on.
+    attemptCompletedSignal.addEventListener('abort', () => this.stop(outlived(this.runId)), { once: true });
+    this.#askLater();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Rejects when the run is stopped. */
+  get stopped(): Promise<never> {
+    return this.#stopped.promise;
+  }
+
+  /** Ends what is under way here. Only the first reason counts. */
+  stop(reason: AgentError): void {
+    if (this.signal.aborted) return;
+    this.#takeQuestionBack();
+    this.#controller.abort(reason);
+    this.#stopped.reject(reason);
+    for (const { reject } of this.#open) reject(reason);
+    this.#open.clear();
+  }
+
+  /** Resolves when no function is at work. */
+  async idle(): Promise<void> {
+    while (this.#atWork > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  run<Value extends Json>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings = {},
+  ): Promise<StepValue<Value>> {
+    return minded(this.#run(name, perform, settings));
+  }
+
+  sleep(name: string, ms: number): Promise<void> {
+    return minded(this.#sleep(name, ms));
+  }
+
+  waitFor(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<Json | undefined> {
+    return minded(this.#waitFor(name, timeoutMs));
+  }
+
+  async #run<Value extends Json>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings,
+  ): Promise<StepValue<Value>> {
+    this.#take(name);
+    let replayed = true;
+    const work = () => {
+      replayed = false;
+      return this.#kept(name, perform, settings);
+    };
+    // Tries after errors are counted by us, so that they do not multiply.
+    const kept = await this.#await(this.#options.ctx.run(name, work, { maxRetryAttempts: 1 }));
+    if (kept.name !== name) throw changedStep(name);
+    if (kept.kind === 'error') throw new AgentError(JSON.parse(kept.text) as ErrorData);
+    return { value: JSON.parse(kept.text) as Value, replayed };
+  }
+
+  async #sleep(name: string, ms: number): Promise<void> {
+    checkDuration(ms, name);
+    this.#take(name);
+    await this.#await(this.#options.ctx.sleep(Math.ceil(ms)));
+  }
+
+  async #waitFor(name: string, timeoutMs: number | undefined): Promise<Json | undefined> {
+    if (timeoutMs !== undefined) checkDuration(timeoutMs, name);
+    this.#take(name);
+    const { ctx } = this.#options;
+    const comes = ctx.promise<Signalled>(promises.signal(name)).get();
+    const came = await this.#await(
+      timeoutMs === undefined
+        ? comes
+        : RestatePromise.race([comes, ctx.sleep(Math.ceil(timeoutMs)).map(() => undefined)]),
+    );
+    const { text } = came ?? (await this.#giveUp(name));
+    return text === null ? undefined : (JSON.parse(text) as Json);
+  }
+
+  /** Of a signal that comes now and of the end of the wait the first counts, for good. */
+  #giveUp(name: string): Promise<Signalled> {
+    const { ctx, names } = this.#options;
+    return this.#await(
+      ctx.genericCall<{ name: string }, Signalled>({
+        service: names.runs,
+        method: 'giveUp',
+        key: this.runId,
+        parameter: { name },
+        inputSerde: jsonSerde(),
+        outputSerde: jsonSerde(),
+      }),
+    );
+  }
+
+  #take(name: string): void {
+    this.signal.throwIfAborted();
+    this.#names.take(name);
+  }
+
+  async #kept(
+    name: string,
+    perform: (call: StepCall) => Json | Promise<Json>,
+    settings: StepSettings,
+  ): Promise<Kept> {
+    this.#atWork += 1;
+    try {
+      return await this.#attempted(name, perform, settings);
+    } finally {
+      this.#atWork -= 1;
+      if (this.#atWork === 0) this.#onIdle();
+    }
+  }
+
+  async #attempted(
+    name: string,
+    perform: (call: StepCall) => Json | Promise<Json>,
+    settings: StepSettings,
+  ): Promise<Kept> {
+    const { runtime } = this.#options;
+    const { runId, signal } = this;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const text = await attemptStep({ runtime, runId, name, perform, settings, signal });
+        return { name, kind: 'value', text };
+      } catch (thrown) {
+        // Nothing is recorded of a step that was stopped: whoever goes on does it again.
+        if (signal.aborted) return await new Promise<never>(() => {});
+        const error = keptError(thrown);
+        const mayGoOn = error.code === 'fenced' && attempt < fencedTries;
+        if (!mayGoOn) return { name, kind: 'error', text: JSON.stringify(error) };
+        // An attempt that the engine has given up wrote after this one began. It will not do so again.
+        await pause(runtime, fencedMs * 2 ** (attempt - 1), signal).catch(() => {});
+      }
+    }
+  }
+
+  #await<Value>(promise: RestatePromise<Value>): Promise<Value> {
+    const { promise: value, resolve, reject } = Promise.withResolvers<Value>();
+    const tagged = promise.map((result, failure) => () => {
+      this.#open.delete(awaited);
+      if (failure === undefined) resolve(result as Value);
+      else reject(engineError(failure));
+    });
+    const awaited: Awaited = { tagged, reject };
+    this.#open.add(awaited);
+    if (!this.#isPumping) void this.#pump();
+    return value;
+  }
+
+  async #pump(): Promise<void> {
+    this.#isPumping = true;
+    const over = this.#options.over.map(() => () => this.stop(runCancelled(this.runId)));
+    // What the routine begins together is there before the first of it is awaited.
+    await quiet();
+    while (this.#open.size > 0) {
+      const tagged = [...this.#open].map((awaited) => awaited.tagged);
+      const settle = await RestatePromise.race([...tagged, over]);
+      settle();
+      await quiet();
+    }
+    this.#isPumping = false;
+  }
+
+  /** A routine that waits for something else than a step hears of its end as well. */
+  #askLater(): void {
+    if (this.signal.aborted) return;
+    this.#takeQuestionBack = this.#options.runtime.timer(askMs, () => {
+      const asked = this.#isPumping ? Promise.resolve(false) : this.#options.isOver().catch(() => false);
+      void asked.then((isOver) => {
+        if (isOver && !this.#isPumping) this.stop(runCancelled(this.runId));
+        this.#askLater();
+      });
+    });
+  }
+}
+
+/** Lets the routine go on with what has come. */
+function quiet(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
+}
+
+function engineError(failure: Error): AgentError {
+  const message = `Restate gave up on a step: ${failure.message}`;
+  return new AgentError({ kind: 'agent', code: 'engine', message });
+}
+
+function outlived(runId: string): AgentError {
+  const message = `This attempt at run ${runId} is over; another one goes on with it.`;
+  return new AgentError({ kind: 'aborted', code: 'attempt', message });
+}
+
+/** A routine that does not wait for a step must not end the process when that step fails. */
+function minded<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,265 @@
+import type { Routine, Runtime } from '@cobbler/agent';
+import { AgentError, runOver } from '@cobbler/agent';
+import type {
+  Context,
+  HooksProvider,
+  ObjectContext,
+  ObjectSharedContext,
+  VirtualObjectDefinition,
+  WorkflowContext,
+  WorkflowDefinition,
+  WorkflowSharedContext,
+} from '@restatedev/restate-sdk';
+import { handlers, object, RestatePromise, TerminalError, workflow } from '@restatedev/restate-sdk';
+import { jsonSerde } from './json-serde.ts';
+import type { Outcome } from './outcome.ts';
+import { done, failed, wrongVersion } from './outcome.ts';
+import type {
+  RunRequest,
+  ServiceNames,
+  Signalled,
+  SignalRequest,
+  Standing,
+  Started,
+  StartRequest,
+} from './protocol.ts';
+import { promises } from './protocol.ts';
+import { RestateSteps } from './restate-steps.ts';
+
+export interface ServicesOptions {
+  readonly names: ServiceNames;
+  readonly routine: Routine;
+  readonly runtime: Runtime;
+  readonly version: string;
+  readonly replays: readonly string[];
+  /** How long a run that is over is known, in milliseconds. */
+  readonly retentionMs: number;
+  /** For how long a run that waits keeps its connection, in milliseconds. */
+  readonly idleMs: number;
+  /** Ends a run that cannot be gone on with here, and makes room for the next: from outside, past its journal. */
+  readonly abandon: (run: RunRequest, invocationId: string, error: AgentError) => Promise<void>;
+  /** Whether a run is over, asked from outside. */
+  readonly isOver: (runId: string) => Promise<boolean>;
+  /** Called with the steps of each run that is worked on here, and again when it is not any more. */
+  readonly onWork: (steps: RestateSteps, isOn: boolean) => void;
+}
+
+/** An attempt that failed comes again soon: most of them failed because a process ended. */
+const retryPolicy = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 5000 } as const;
+
+/** How long one answer to who waits for a result takes at most; then it is asked again. */
+const resultMs = 60_000;
+
+/** What Restate says when a routine does other things than its journal holds. */
+const mismatch = /mismatch/i;
+
+/**
+ * For each key an object, which holds the order of its runs; for each run a workflow, which holds its steps, its
+ * signals and its outcome. What becomes of a workflow is seen to by a call from the object, which nobody replays
+ * with other code: so a run that cannot go on is over, and the next one has its turn.
+ */
+export function services(
+  options: ServicesOptions,
+): [VirtualObjectDefinition<string, unknown>, WorkflowDefinition<string, unknown>] {
+  const { names, retentionMs, idleMs } = options;
+  const { exclusive, shared } = handlers.object;
+  const keys = object({
+    name: names.keys,
+    handlers: {
+      start: exclusive((ctx: ObjectContext, request: StartRequest) => start(ctx, names, request)),
+      leave: exclusive((ctx: ObjectContext, runId: string) => leave(ctx, names, runId)),
+      see: shared((ctx: ObjectSharedContext, request: RunRequest) => see(ctx, names, request)),
+    },
+    options: { journalRetention: 0, idempotencyRetention: 600_000, retryPolicy },
+  });
+  const runs = workflow({
+    name: names.runs,
+    handlers: {
+      run: handlers.workflow.workflow(
+        { inactivityTimeout: idleMs, abortTimeout: idleMs, hooks: [mismatchHook(options)] },
+        (ctx: WorkflowContext, request: RunRequest) => work(ctx, options, request),
+      ),
+      reserve: handlers.workflow.shared((ctx: WorkflowSharedContext) =>
+        settle(ctx, promises.reserved, ctx.request().id),
+      ),
+      turn: handlers.workflow.shared((ctx: WorkflowSharedContext) => settle(ctx, promises.turn, true)),
+      finish: handlers.workflow.shared((ctx: WorkflowSharedContext, outcome: Outcome) =>
+        settle(ctx, promises.over, outcome),
+      ),
+      standing: handlers.workflow.shared(standing),
+      result: handlers.workflow.shared(result),
+      cancel: handlers.workflow.shared(cancel),
+      signal: handlers.workflow.shared(signal),
+      giveUp: handlers.workflow.shared(giveUp),
+    },
+    options: { journalRetention: 0, workflowRetention: retentionMs, retryPolicy },
+  });
+  return [keys, runs] as [VirtualObjectDefinition<string, unknown>, WorkflowDefinition<string, unknown>];
+}
+
+async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequest): Promise<Started> {
+  const { rejectBusy, ...run } = request;
+  const open = (await ctx.get<string[]>('open')) ?? [];
+  if (rejectBusy && open.length > 0) {
+    const { state } = await call<undefined, Standing>(ctx, names.runs, run.runId, 'standing', undefined);
+    return state === 'unknown' ? 'busy' : 'exists';
+  }
+  const isNew = await call<undefined, boolean>(ctx, names.runs, run.runId, 'reserve', undefined);
+  if (!isNew) return 'exists';
+  ctx.set('open', [...open, run.runId]);
+  send<RunRequest>(ctx, names.keys, ctx.key, 'see', { ...run, line: ctx.key, isFirst: open.length === 0 });
+  return 'started';
+}
+
+/** Sees a run to its end, and makes room for the next. */
+async function see(ctx: ObjectSharedContext, names: ServiceNames, request: RunRequest): Promise<void> {
+  const { runId } = request;
+  try {
+    await call<RunRequest, null>(ctx, names.runs, runId, 'run', request);
+  } catch (thrown) {
+    // Anything else ends this attempt, not the run.
+    if (!(thrown instanceof TerminalError)) throw thrown;
+    await call<Outcome, boolean>(ctx, names.runs, runId, 'finish', failed(runError(thrown)));
+  }
+  send<string>(ctx, names.keys, ctx.key, 'leave', runId);
+}
+
+async function leave(ctx: ObjectContext, names: ServiceNames, runId: string): Promise<void> {
+  const open = (await ctx.get<string[]>('open')) ?? [];
+  const rest = open.filter((other) => other !== runId);
+  if (rest.length === 0) ctx.clear('open');
+  else ctx.set('open', rest);
+  const [next] = rest;
+  if (open[0] === runId && next !== undefined)
+    send<undefined>(ctx, names.runs, next, 'turn', undefined);
+}
+
+async function work(ctx: WorkflowContext, options: ServicesOptions, request: RunRequest): Promise<null> {
+  const { names, routine, runtime, version, replays, isOver, onWork } = options;
+  const { runId, isFirst, input } = request;
+  if (request.version !== version && !replays.includes(request.version)) {
+    // Not as a result of this attempt: one that goes another way than the journal cannot even fail.
+    const error = wrongVersion(runId, request.version, version);
+    await options.abandon(request, ctx.request().id, error);
+    throw error;
+  }
+  const over = ctx.promise<Outcome>(promises.over).get();
+  if (!isFirst) {
+    const turn = ctx.promise<boolean>(promises.turn).get();
+    const isOverNow = await RestatePromise.race([turn.map(() => false), over.map(() => true)]);
+    if (isOverNow) return null;
+  }
+  ctx.set('begun', true);
+  const steps = new RestateSteps({ ctx, runId, names, runtime, over, isOver: () => isOver(runId) });
+  onWork(steps, true);
+  try {
+    const outcome = await Promise.race([outcomeOf(routine, input, steps), steps.stopped]);
+    steps.stop(runOver(runId));
+    // The engine has it with the end of the workflow; whether somebody was faster does not matter here.
+    void ctx.promise<Outcome>(promises.over).resolve(outcome);
+    return null;
+  } catch (reason) {
+    if (AgentError.is(reason) && reason.code === 'cancelled') return null;
+    // Stopped for now: this attempt ends when its connection does, and says nothing until then.
+    return await new Promise<never>(() => {});
+  } finally {
+    onWork(steps, false);
+  }
+}
+
+async function outcomeOf(routine: Routine, input: string, steps: RestateSteps): Promise<Outcome> {
+  try {
+    return done(await routine(JSON.parse(input), steps), steps.runId);
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+async function standing(ctx: WorkflowSharedContext): Promise<Standing> {
+  const over = await ctx.promise<Outcome>(promises.over).peek();
+  if (over !== undefined) return over;
+  if ((await ctx.get<boolean>('begun')) === true) return { state: 'running' };
+  return { state: (await isKnown(ctx)) ? 'queued' : 'unknown' };
+}
+
+/** The outcome; nothing while there is none. */
+async function result(ctx: WorkflowSharedContext): Promise<Standing> {
+  if (!(await isKnown(ctx))) return { state: 'unknown' };
+  const over = ctx.promise<Outcome>(promises.over).get();
+  return await RestatePromise.race([over, ctx.sleep(resultMs).map(() => ({ state: 'running' as const }))]);
+}
+
+async function cancel(ctx: WorkflowSharedContext): Promise<boolean> {
+  return (await isKnown(ctx)) && (await settle<Outcome>(ctx, promises.over, { state: 'cancelled' }));
+}
+
+async function signal(ctx: WorkflowSharedContext, { name, text }: SignalRequest): Promise<boolean> {
+  if (!(await isKnown(ctx)) || (await ctx.promise<Outcome>(promises.over).peek()) !== undefined) return false;
+  return await settle<Signalled>(ctx, promises.signal(name), { text });
+}
+
+async function giveUp(ctx: WorkflowSharedContext, { name }: { readonly name: string }): Promise<Signalled> {
+  await settle<Signalled>(ctx, promises.signal(name), { text: null });
+  return await ctx.promise<Signalled>(promises.signal(name)).get();
+}
+
+async function isKnown(ctx: WorkflowSharedContext): Promise<boolean> {
+  return (await ctx.promise<string>(promises.reserved).peek()) !== undefined;
+}
+
+/** Gives a promise its value. False: it has one. */
+async function settle<Value>(ctx: WorkflowSharedContext, name: string, value: Value): Promise<boolean> {
+  try {
+    await ctx.promise<Value>(name).resolve(value);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof TerminalError) return false;
+    throw thrown;
+  }
+}
+
+function call<Request, Response>(
+  ctx: Context,
+  service: string,
+  key: string,
+  method: string,
+  parameter: Request,
+): Promise<Response> {
+  const serdes = { inputSerde: jsonSerde<Request>(), outputSerde: jsonSerde<Response>() };
+  return ctx.genericCall<Request, Response>({ service, key, method, parameter, ...serdes });
+}
+
+function send<Request>(ctx: Context, service: string, key: string, method: string, parameter: Request): void {
+  ctx.genericSend<Request>({ service, key, method, parameter, inputSerde: jsonSerde<Request>() });
+}
+
+/** Why a workflow has failed as a whole: its routine's errors are data, so this is the engine's. */
+function runError(thrown: TerminalError): AgentError {
+  return new AgentError({ kind: 'agent', code: 'engine', message: `Restate ended the run: ${thrown.message}` });
+}
+
+/** Hears of attempts that the SDK ends because the routine went another way than the journal; they would never end. */
+function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
+  return ({ request }) => ({
+    interceptor: {
+      async handler(next) {
+        try {
+          await next();
+        } catch (thrown) {
+          const reason = thrown instanceof Error ? thrown.message : '';
+          if (!(thrown instanceof TerminalError) && !AgentError.is(thrown) && mismatch.test(reason)) {
+            const run = jsonSerde<RunRequest>().deserialize(request.body);
+            // The attempt is over; what is tried again comes here again.
+            abandon(run, request.id, changedRoutine(run.runId)).catch(() => {});
+          }
+          throw thrown;
+        }
+      },
+    },
+  });
+}
+
+function changedRoutine(runId: string): AgentError {
+  const message = `The routine of run ${runId} does other things than when it was here before, so it cannot be gone on with. Give a changed routine a new version, and start the run again under another id.`;
+  return new AgentError({ kind: 'invalid', code: 'replay', message });
+}

@@ -1,0 +1,22 @@
+import { runnerContract } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { announce, contractSuite } from './contract-suite.ts';
+import type { RestateCluster } from './restate-server.ts';
+import { missingRestate, startRestate } from './restate-server.ts';
+import { restateStand } from './restate-stand.ts';
+
+const missing = missingRestate();
+announce('the runner contract on Restate', missing);
+
+let cluster: RestateCluster;
+
+beforeAll(async () => {
+  if (missing === undefined) cluster = await startRestate();
+}, 90_000);
+
+afterAll(() => cluster?.stop());
+
+describe('the Restate runner', () => {
+  if (missing !== undefined) it('passes runnerContract', ({ skip }) => skip(missing));
+  else contractSuite(runnerContract(restateStand(() => cluster)));
+});

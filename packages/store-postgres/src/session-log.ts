@@ -1,0 +1,228 @@
+import type { Event, Tally, Writer } from '@cobbler/agent';
+import { AgentError, count, fenced, gap, isSessionId, misplaced } from '@cobbler/agent';
+import type { Database } from './database.ts';
+import { isLost, storeError } from './store-error.ts';
+
+/** Sessions of which it is remembered where they stand; the others are looked up. */
+const mostRemembered = 1000;
+
+/** Where a session stands that is being written to. */
+interface Standing {
+  readonly epoch: number;
+  /** Up to its last event. */
+  readonly tally: Tally;
+  /** Whether this writer has written. */
+  readonly isBegun: boolean;
+}
+
+/** One append: events with their text, made when they were given, so that what becomes of the objects does not matter. */
+interface Batch {
+  readonly sessionId: string;
+  readonly events: readonly Event[];
+  readonly texts: readonly string[];
+  readonly writer: Writer;
+}
+
+export interface SessionLogOptions {
+  readonly db: Database;
+  readonly schema: string;
+  /** Called when a session has moved on. */
+  readonly onAppend: (sessionId: string, seq: number) => void;
+  readonly now: () => number;
+}
+
+/**
+ * The events of sessions. An append is one statement: it finds the session's row by id, epoch and last place, moves
+ * it on and inserts, or finds none and does nothing. So whoever was replaced writes nothing, whatever happens between.
+ */
+export class SessionLog {
+  readonly #options: SessionLogOptions;
+  /** By id, what was written to longest ago first. */
+  readonly #standings = new Map<string, Standing>();
+  /** The last append to each session that is under way. */
+  readonly #tails = new Map<string, Promise<void>>();
+
+  constructor(options: SessionLogOptions) {
+    this.#options = options;
+  }
+
+  /** A session has a new writer. */
+  claimed(sessionId: string, epoch: number, tally: Tally): void {
+    this.#remember(sessionId, { epoch, tally, isBegun: false });
+  }
+
+  forget(sessionId: string): void {
+    this.#standings.delete(sessionId);
+  }
+
+  /** Resolves when nothing is being written any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#tails.values());
+  }
+
+  /** One after the other for each session, in the order in which they were given. @throws AgentError as a store does. */
+  append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
+    const batch = { sessionId, events, texts: events.map((event) => JSON.stringify(event)), writer };
+    const before = this.#tails.get(sessionId) ?? Promise.resolve();
+    const written = before.then(() => this.#append(batch));
+    const tail = written.catch(() => {});
+    this.#tails.set(sessionId, tail);
+    void tail.then(() => {
+      if (this.#tails.get(sessionId) === tail) this.#tails.delete(sessionId);
+    });
+    return written;
+  }
+
+  /** At most `limit` events after a place, in order. @throws AgentError `store_damaged`. */
+  async read(sessionId: string, afterSeq: number, limit: number | undefined): Promise<Event[]> {
+    if (!isSessionId(sessionId)) return [];
+    const { db, schema } = this.#options;
+    const rows = await db.query<{ seq: number; json: string }>(
+      `SELECT e.seq, e.json FROM ${schema}.sessions t JOIN ${schema}.events e ON e.session = t.key
+       WHERE t.id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`,
+      [sessionId, afterSeq, Number.isFinite(limit) ? limit : null],
+    );
+    return rows.map(({ seq, json }, index) => {
+      if (seq !== afterSeq + index + 1) throw damaged(sessionId, afterSeq + index + 1, db.place);
+      return JSON.parse(json) as Event;
+    });
+  }
+
+  async #append(batch: Batch): Promise<void> {
+    const { sessionId, events, writer } = batch;
+    const standing = await this.#standing(sessionId, writer.epoch);
+    const wrong = misplaced(events, standing.tally.events);
+    if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+    const tally = { ...standing.tally };
+    for (const event of events) count(tally, event);
+    try {
+      await this.#insert(batch, standing, tally);
+    } catch (error) {
+      this.#standings.delete(sessionId);
+      throw error;
+    }
+    if (events.length > 0) this.#options.onAppend(sessionId, tally.events);
+    const { epoch, isBegun } = standing;
+    // Unless somebody here has claimed it meanwhile.
+    if (this.#standings.get(sessionId) === standing)
+      this.#remember(sessionId, { epoch, tally, isBegun: isBegun || events.length > 0 });
+  }
+
+  /**
+   * When the connection breaks nobody knows whether the statement was carried out, or still will be. Said again it is
+   * carried out once: the row has moved on by then. So it is said again until there is an answer, and where it found
+   * nothing to do it is looked whether that was its own work.
+   */
+  async #insert(batch: Batch, standing: Standing, tally: Tally): Promise<void> {
+    const { db } = this.#options;
+    const values = this.#values(batch, standing, tally);
+    let wasLost = false;
+    try {
+      await db.insistently(async () => {
+        try {
+          const rows = await db.once(this.#sql(), values);
+          if (rows.length === 0 && !(wasLost && (await this.#isThere(batch))))
+            throw await this.#refusal(batch);
+        } catch (thrown) {
+          wasLost ||= isLost(thrown);
+          throw thrown;
+        }
+      });
+    } catch (thrown) {
+      const error = storeError(thrown, db.place);
+      throw wasLost && error.code === 'store_unreachable' ? unsure(batch, error) : error;
+    }
+  }
+
+  #values({ sessionId, events, texts, writer }: Batch, standing: Standing, tally: Tally): unknown[] {
+    const { now } = this.#options;
+    const isOver = writer.release === true || events.at(-1)?.type === 'finished';
+    const isChange = isOver || (!standing.isBegun && events.length > 0);
+    return [
+      sessionId,
+      standing.epoch,
+      standing.tally.events,
+      tally.events,
+      JSON.stringify(tally),
+      isChange ? Math.floor(now()) : null,
+      isOver,
+      events.map(({ seq }) => seq),
+      texts,
+    ];
+  }
+
+  #sql(): string {
+    const { schema } = this.#options;
+    return `
+      WITH held AS (
+        UPDATE ${schema}.sessions SET last = $4::int, tally = $5::text, updated = coalesce($6::bigint, updated),
+          owner = CASE WHEN $7::boolean THEN NULL ELSE owner END
+        WHERE id = $1::text AND epoch = $2::bigint AND last = $3::int
+        RETURNING key
+      ), added AS (
+        INSERT INTO ${schema}.events (session, seq, epoch, json)
+        SELECT held.key, e.seq, $2::bigint, e.json
+        FROM held, unnest($8::int[], $9::text[]) AS e (seq, json)
+      )
+      SELECT 1 FROM held`;
+  }
+
+  /** Whether the events of an append are stored as this writer would have stored them. */
+  async #isThere({ sessionId, events, texts, writer }: Batch): Promise<boolean> {
+    const { db, schema } = this.#options;
+    const [first] = events;
+    if (first === undefined) return true;
+    const rows = await db.once<{ json: string }>(
+      `SELECT e.json FROM ${schema}.sessions t JOIN ${schema}.events e ON e.session = t.key
+       WHERE t.id = $1 AND e.seq BETWEEN $2 AND $3 AND e.epoch = $4 ORDER BY e.seq`,
+      [sessionId, first.seq, first.seq + events.length - 1, writer.epoch],
+    );
+    return rows.length === texts.length && rows.every(({ json }, index) => json === texts[index]);
+  }
+
+  async #refusal({ sessionId, events, writer }: Batch): Promise<AgentError> {
+    const { db, schema } = this.#options;
+    const [row] = await db.once<{ epoch: number }>(`SELECT epoch FROM ${schema}.sessions WHERE id = $1`, [
+      sessionId,
+    ]);
+    return row?.epoch === writer.epoch ? gap(sessionId, events[0]?.seq ?? 0) : fenced(sessionId);
+  }
+
+  /** Where a session stands for the writer of an epoch. @throws AgentError `fenced`. */
+  async #standing(sessionId: string, epoch: number): Promise<Standing> {
+    const known = this.#standings.get(sessionId);
+    if (known?.epoch === epoch) return known;
+    if (!isSessionId(sessionId) || !Number.isSafeInteger(epoch)) throw fenced(sessionId);
+    const { db, schema } = this.#options;
+    const [row] = await db.query<{ tally: string }>(
+      `SELECT tally FROM ${schema}.sessions WHERE id = $1 AND epoch = $2`,
+      [sessionId, epoch],
+    );
+    if (row === undefined) throw fenced(sessionId);
+    this.claimed(sessionId, epoch, JSON.parse(row.tally) as Tally);
+    return this.#standing(sessionId, epoch);
+  }
+
+  #remember(sessionId: string, standing: Standing): void {
+    this.#standings.delete(sessionId);
+    this.#standings.set(sessionId, standing);
+    if (this.#standings.size <= mostRemembered) return;
+    const [oldest] = this.#standings.keys();
+    if (oldest !== undefined) this.#standings.delete(oldest);
+  }
+}
+
+function damaged(sessionId: string, seq: number, place: string): AgentError {
+  const message = `Event ${seq} of session ${sessionId} is missing in ${place}. What comes before it can still be exported.`;
+  return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
+}
+
+function unsure({ sessionId }: Batch, { message, cause }: AgentError): AgentError {
+  return new AgentError({
+    kind: 'agent',
+    code: 'store_unreachable',
+    message: `The connection broke while session ${sessionId} was written to, and has not come back: what was to be written may be stored or not. ${message}`,
+    retryable: true,
+    ...(cause !== undefined && { cause }),
+  });
+}

@@ -1,0 +1,218 @@
+import type {
+  ListOptions,
+  Origin,
+  Parent,
+  Retention,
+  SessionInfo,
+  SessionPage,
+  Tally,
+} from '@cobbler/agent';
+import { cursorOf, isSessionId, newTally, pageSize, placeOf, sessionInfo, titleOf } from '@cobbler/agent';
+import type { Connection, Database } from './database.ts';
+import type { OwnerRow } from './owner.ts';
+import { aliveIn, inUse } from './owner.ts';
+
+export interface SessionTableOptions {
+  readonly db: Database;
+  readonly schema: string;
+  readonly leaseMs: number;
+  /** Whether a runner sees to it that a session has one run at a time: then nobody holds one. */
+  readonly isHeldElsewhere: boolean;
+}
+
+interface SessionRow {
+  readonly key: number;
+  readonly id: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly title: string | null;
+  readonly parent: string | null;
+  readonly parent_seq: number | null;
+  readonly tally: string;
+  readonly alive: boolean;
+}
+
+/** A session that was claimed. */
+export interface ClaimedRow {
+  readonly epoch: number;
+  readonly tally: string;
+}
+
+/** The sessions and who holds them. */
+export class SessionTable {
+  readonly #db: Database;
+  readonly #schema: string;
+  readonly #options: SessionTableOptions;
+  /** Whether the owner of the row `t` is alive, in SQL. */
+  readonly #alive: string;
+
+  constructor(options: SessionTableOptions) {
+    this.#options = options;
+    this.#db = options.db;
+    this.#schema = options.schema;
+    this.#alive = aliveIn(options.schema, options.leaseMs);
+  }
+
+  /** Takes a session over from whoever is dead, or from this process itself. @throws AgentError `in_use`. */
+  async claim(
+    sessionId: string,
+    { parent }: Origin,
+    lock: string | undefined,
+    now: number,
+  ): Promise<ClaimedRow> {
+    const [row] = await this.#db.query<ClaimedRow>(this.#claimSql(), [
+      sessionId,
+      lock ?? null,
+      Math.floor(now),
+      parent?.sessionId ?? null,
+      parent?.seq ?? null,
+      JSON.stringify(newTally()),
+    ]);
+    if (row === undefined) throw await this.#refusal(sessionId);
+    return row;
+  }
+
+  async ids(): Promise<string[]> {
+    const rows = await this.#db.query<{ id: string }>(
+      `SELECT id FROM ${this.#schema}.sessions WHERE updated IS NOT NULL ORDER BY key`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async list(options: ListOptions): Promise<SessionPage> {
+    const place = options.after === undefined ? undefined : placeOf(options.after);
+    const limit = pageSize(options);
+    const rows = await this.#db.query<SessionRow>(
+      `${this.#select()} WHERE t.updated IS NOT NULL ${place === undefined ? '' : 'AND (t.updated, t.key) < ($2::bigint, $3::bigint)'}
+       ORDER BY t.updated DESC, t.key DESC LIMIT $1`,
+      [limit + 1, ...(place === undefined ? [] : [place.updated, place.key])],
+    );
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      sessions: page.map((row) => this.#info(row)),
+      ...(last !== undefined && rows.length > limit && { next: cursorOf(last) }),
+    };
+  }
+
+  async info(sessionId: string): Promise<SessionInfo | undefined> {
+    if (!isSessionId(sessionId)) return undefined;
+    const [row] = await this.#db.query<SessionRow>(
+      `${this.#select()} WHERE t.id = $1 AND t.updated IS NOT NULL`,
+      [sessionId],
+    );
+    return row && this.#info(row);
+  }
+
+  async rename(sessionId: string, title: string): Promise<boolean> {
+    if (!isSessionId(sessionId)) return false;
+    const rows = await this.#db.query(
+      `UPDATE ${this.#schema}.sessions SET title = $2 WHERE id = $1 AND updated IS NOT NULL RETURNING 1`,
+      [sessionId, titleOf(title) || null],
+    );
+    return rows.length > 0;
+  }
+
+  /** @throws AgentError `in_use` when another process that is alive holds the session. */
+  async remove(sessionId: string, lock: string | undefined): Promise<boolean> {
+    if (!isSessionId(sessionId)) return false;
+    const removed = await this.#db.transaction((connection) =>
+      this.#removeIf(connection, `t.id = $1 AND (t.owner = $2 OR NOT ${this.#alive})`, [
+        sessionId,
+        lock ?? null,
+      ]),
+    );
+    if (removed.length > 0) return removed[0]?.updated !== null;
+    const [row] = await this.#db.query(`SELECT 1 FROM ${this.#schema}.sessions WHERE id = $1`, [sessionId]);
+    if (row === undefined) return false;
+    throw await this.#refusal(sessionId);
+  }
+
+  async prune({ olderThanMs = 0, keepLast = 0 }: Retention, now: number): Promise<string[]> {
+    const old = await this.#db.query<SessionRow>(
+      `SELECT * FROM (${this.#select()} WHERE t.updated IS NOT NULL
+         ORDER BY t.updated DESC, t.key DESC OFFSET $1) AS listed WHERE updated <= $2`,
+      [Math.floor(keepLast), Math.floor(now - olderThanMs)],
+    );
+    const pruned: string[] = [];
+    for (const row of old) {
+      if (this.#isRunning(row)) continue;
+      // Only as it was found: somebody may have gone on with it.
+      const removed = await this.#db.transaction((connection) =>
+        this.#removeIf(connection, `t.key = $1 AND t.updated = $2 AND NOT ${this.#alive}`, [
+          row.key,
+          row.updated,
+        ]),
+      );
+      if (removed.length > 0) pruned.push(row.id);
+    }
+    return pruned;
+  }
+
+  /** Removes sessions that were claimed before a time and never had an event. */
+  async removeEmpty(before: number): Promise<void> {
+    await this.#db.query(
+      `DELETE FROM ${this.#schema}.sessions t WHERE t.updated IS NULL AND t.created < $1 AND NOT ${this.#alive}`,
+      [Math.floor(before)],
+    );
+  }
+
+  #claimSql(): string {
+    const s = this.#schema;
+    // In a conflict the row is locked before the next epoch is taken: so it is larger than the one before.
+    return `
+      INSERT INTO ${s}.sessions AS t (id, epoch, owner, created, parent, parent_seq, tally)
+      VALUES ($1, nextval('${s}.epochs'), $2::text, $3, $4, $5, $6)
+      ON CONFLICT (id) DO UPDATE SET epoch = nextval('${s}.epochs'), owner = EXCLUDED.owner
+      WHERE t.owner IS NULL OR t.owner = EXCLUDED.owner OR EXCLUDED.owner IS NULL OR NOT ${this.#alive}
+      RETURNING t.epoch, t.tally`;
+  }
+
+  /** The row first, for itself alone: what was appended until it was ours is there to be deleted then. */
+  async #removeIf(
+    connection: Connection,
+    condition: string,
+    values: readonly unknown[],
+  ): Promise<readonly { readonly key: number; readonly updated: number | null }[]> {
+    const s = this.#schema;
+    const rows = await connection.query<{ key: number; updated: number | null }>(
+      `DELETE FROM ${s}.sessions t WHERE ${condition} RETURNING t.key, t.updated`,
+      values,
+    );
+    const keys = rows.map(({ key }) => key);
+    if (keys.length > 0)
+      for (const table of ['events', 'snapshots', 'snapshot_messages'] as const)
+        await connection.query(`DELETE FROM ${s}.${table} WHERE session = ANY ($1::bigint[])`, [keys]);
+    return rows;
+  }
+
+  async #refusal(sessionId: string): Promise<Error> {
+    const s = this.#schema;
+    const [owner] = await this.#db.query<OwnerRow>(
+      `SELECT o.lock, o.pid, o.host, o.since FROM ${s}.owners o JOIN ${s}.sessions t ON t.owner = o.lock WHERE t.id = $1`,
+      [sessionId],
+    );
+    return inUse(sessionId, owner);
+  }
+
+  #select(): string {
+    return `SELECT t.key, t.id, t.created, t.updated, t.title, t.parent, t.parent_seq, t.tally, ${this.#alive} AS alive
+      FROM ${this.#schema}.sessions t`;
+  }
+
+  #info(row: SessionRow): SessionInfo {
+    const { id, title, created, updated, parent, parent_seq: seq, tally } = row;
+    const head = { id, title, created, updated, parent: parentOf(parent, seq) };
+    // Where a runner has it, a run that has not ended is gone on with, whoever died.
+    const isRunning = this.#options.isHeldElsewhere || row.alive;
+    return sessionInfo(head, JSON.parse(tally) as Tally, isRunning ? 'running' : 'interrupted');
+  }
+
+  #isRunning({ alive, tally }: SessionRow): boolean {
+    return this.#options.isHeldElsewhere ? (JSON.parse(tally) as Tally).ended === null : alive;
+  }
+}
+
+function parentOf(sessionId: string | null, seq: number | null): Parent | undefined {
+  return sessionId === null || seq === null ? undefined : { sessionId, seq };
+}

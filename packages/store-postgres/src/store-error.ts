@@ -1,0 +1,94 @@
+import type { ErrorData } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+
+type Told = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
+
+/**
+ * Codes of PostgreSQL that another try may mend, without the work of anybody:
+ * https://www.postgresql.org/docs/15/errcodes-appendix.html
+ */
+const passing: ReadonlySet<string> = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57P05', // idle_session_timeout
+]);
+
+/** Whether the connection failed and not the statement: then nobody knows what became of it. */
+export function isLost(thrown: unknown): boolean {
+  if (AgentError.is(thrown)) return false;
+  const code = codeOf(thrown);
+  // Codes of the server have five characters; those of the system and of the client do not.
+  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code)) return true;
+  return passing.has(code) || code.startsWith('08');
+}
+
+/** An error of the database as one that says what happened to the store and what to do. `place` holds no password. */
+export function storeError(thrown: unknown, place: string): AgentError {
+  if (AgentError.is(thrown)) return thrown;
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const code = codeOf(thrown);
+  const cause = {
+    name: thrown instanceof Error ? thrown.name : 'Error',
+    message: reason,
+    ...(code && { code }),
+  };
+  return new AgentError({ ...told(thrown, code, place, reason), cause });
+}
+
+function told(thrown: unknown, code: string | undefined, place: string, reason: string): Told {
+  if (isLost(thrown)) {
+    return environment(
+      'store_unreachable',
+      `The database ${place} cannot be reached (${reason}). Check that it runs and how it is connected to.`,
+      true,
+    );
+  }
+  if (code?.startsWith('28')) return { kind: 'auth', code: 'store_denied', message: denied(place, reason) };
+  switch (code) {
+    case '3D000':
+      return user('store_missing', `There is no such database: ${place}. Create it, or correct the address.`);
+    case '25006':
+      return user('store_readonly', `${place} can only be read (${reason}). Connect to the primary server.`);
+    case '42501':
+      return user(
+        'store_readonly',
+        `The user of ${place} may not do what is needed (${reason}). Grant rights on the schema.`,
+      );
+    case '53100':
+    case '53200':
+      return environment(
+        'store_full',
+        `${place} has no more room (${reason}); nothing that was stored is lost.`,
+      );
+    case '54000':
+    case '22P05':
+      return user('too_large', `What was to be written is more than ${place} can hold; nothing was written.`);
+    case '57014':
+    case '55P03':
+      return environment('store_busy', `${place} is too busy (${reason}); try again.`, true);
+    default:
+      return environment('store', `The database ${place} failed: ${reason}`);
+  }
+}
+
+function denied(place: string, reason: string): string {
+  return `${place} refused the user or the password (${reason}).`;
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  const { code } = thrown as { readonly code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+function user(code: string, message: string): Told {
+  return { kind: 'invalid', code, message };
+}
+
+function environment(code: string, message: string, retryable = false): Told {
+  return { kind: 'agent', code, message, retryable };
+}

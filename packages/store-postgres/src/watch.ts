@@ -1,0 +1,207 @@
+import pg from 'pg';
+import type { Connection, Database } from './database.ts';
+
+/** Called with a session and its last place; more than once for one place when it was told of in two ways. */
+export type WatchListener = (sessionId: string, seq: number) => void;
+
+export interface WatchOptions {
+  readonly db: Database;
+  readonly schema: string;
+  readonly channel: string;
+  /** Where to listen. */
+  readonly url: string;
+  /** How often to look while nobody tells, in milliseconds. */
+  readonly pollMs: number;
+  /** How often to look although the database tells. */
+  readonly slowPollMs: number;
+}
+
+/** Sessions of which it is remembered what was told. */
+const mostRemembered = 10_000;
+
+/** How long to wait before listening is tried again, in milliseconds: doubles up to the last. */
+const firstPauseMs = 200;
+const longestPauseMs = 10_000;
+
+/**
+ * Tells what was appended, by whatever process. The database tells at once over a connection of its own; where it
+ * cannot, behind a transaction pooler or while the connection is broken, and now and then to be sure, it is looked for
+ * events of transactions that had not ended at the last look. So what commits late is not missed.
+ */
+export class Watch {
+  readonly #options: WatchOptions;
+  readonly #listeners = new Set<WatchListener>();
+  /** What was told last of each session, what changed longest ago first. */
+  readonly #told = new Map<string, number>();
+  #client: pg.Client | undefined;
+  /** The first transaction that had not ended at the last look, or when the store was first used. */
+  #since: string | undefined;
+  #wantsLook = false;
+  #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #isPooled = false;
+  #looking: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the database tells, or it has to be looked. */
+  get isListening(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /**
+   * To be called before anything is read: what is appended after that is told to whoever watches by then.
+   */
+  async begin(connection: Connection): Promise<void> {
+    this.#since ??= await firstOpen(connection);
+  }
+
+  add(listener: WatchListener): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.#begin();
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#end();
+    await this.#looking;
+  }
+
+  #begin(): void {
+    this.#look();
+    void this.#listen();
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = undefined;
+    client?.end().catch(() => {});
+  }
+
+  get #isOn(): boolean {
+    return !this.#isClosed && this.#listeners.size > 0;
+  }
+
+  async #listen(): Promise<void> {
+    if (!this.#isOn || this.#isPooled) return;
+    const { url, channel } = this.#options;
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 3000,
+      keepAlive: true,
+      application_name: 'cobbler',
+    });
+    client.on('error', () => this.#lost(client));
+    client.on('end', () => this.#lost(client));
+    client.on('notification', ({ payload = '' }) => this.#heard(payload));
+    try {
+      await client.connect();
+      if (!(await isDirect(client))) {
+        // Nothing would ever come: whoever is told is the pooler.
+        this.#isPooled = true;
+        await client.end();
+        return;
+      }
+      await client.query(`LISTEN ${channel}`);
+    } catch {
+      client.end().catch(() => {});
+      return this.#listenLater();
+    }
+    if (!this.#isOn) return void client.end().catch(() => {});
+    this.#failures = 0;
+    this.#client = client;
+    // What happened before it listened.
+    this.#look();
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#look();
+    this.#listenLater();
+  }
+
+  #listenLater(): void {
+    if (!this.#isOn) return;
+    clearTimeout(this.#retry);
+    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures, longestPauseMs);
+    this.#failures += 1;
+    this.#retry = setTimeout(() => void this.#listen(), pauseMs);
+    this.#retry.unref();
+  }
+
+  #heard(payload: string): void {
+    const [sessionId = '', seq = ''] = payload.split(' ');
+    this.#tell(sessionId, Number(seq));
+  }
+
+  /** Looks once, and again after a while. */
+  #look(): void {
+    if (!this.#isOn) return;
+    this.#wantsLook = this.#looking !== undefined;
+    if (this.#wantsLook) return;
+    clearTimeout(this.#timer);
+    this.#looking = this.#lookNow()
+      // The next look may succeed, and misses nothing.
+      .catch(() => {})
+      .finally(() => {
+        this.#looking = undefined;
+        if (this.#wantsLook || !this.#isOn) return this.#look();
+        const { pollMs, slowPollMs } = this.#options;
+        this.#timer = setTimeout(() => this.#look(), this.isListening ? slowPollMs : pollMs);
+        this.#timer.unref();
+      });
+  }
+
+  async #lookNow(): Promise<void> {
+    const { db, schema } = this.#options;
+    const next = await firstOpen(db);
+    const rows = await db.query<{ id: string; seq: number }>(
+      `SELECT t.id, max(e.seq) AS seq FROM ${schema}.events e JOIN ${schema}.sessions t ON t.key = e.session
+       WHERE e.xact >= $1::xid8 GROUP BY t.id`,
+      [this.#since ?? next],
+    );
+    for (const { id, seq } of rows) this.#tell(id, seq);
+    this.#since = next;
+  }
+
+  #tell(sessionId: string, seq: number): void {
+    if ((this.#told.get(sessionId) ?? 0) >= seq) return;
+    this.#told.delete(sessionId);
+    this.#told.set(sessionId, seq);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > mostRemembered && oldest !== undefined) this.#told.delete(oldest);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(sessionId, seq);
+      } catch {
+        // A listener that throws keeps nobody else from hearing.
+      }
+    }
+  }
+}
+
+/** The first transaction that has not ended yet: what those before it did can be seen by now. */
+async function firstOpen(connection: Connection): Promise<string> {
+  const [row] = await connection.query<{ xmin: string }>(
+    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
+  );
+  return row?.xmin ?? '0';
+}
+
+/** A pooler makes up the number of the process that a client may cancel; the server itself gives its own. */
+async function isDirect(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const told = (client as { readonly processID?: unknown }).processID;
+  return typeof told === 'number' && told === rows[0]?.pid;
+}

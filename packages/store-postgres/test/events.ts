@@ -1,0 +1,17 @@
+import type { Event, EventBody } from '@cobbler/agent';
+
+/** Events as a log would write them, from the place after `after` on. */
+export function eventsOf(sessionId: string, texts: readonly string[], after = 0): Event[] {
+  return texts.map((text, offset) => {
+    const seq = after + offset + 1;
+    const body: EventBody = { type: 'user', content: [{ type: 'text', text }] };
+    return {
+      v: 1,
+      seq,
+      id: `${sessionId}-${seq}`,
+      time: '2026-01-02T03:04:05.678Z',
+      runId: 'run-1',
+      ...body,
+    };
+  });
+}

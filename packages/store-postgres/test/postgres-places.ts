@@ -1,0 +1,20 @@
+import type { StoreSubject } from '@cobbler/agent/testing';
+import { postgresStore } from '../src/index.ts';
+import type { PostgresStoreOptions } from '../src/postgres-store.ts';
+
+let places = 0;
+
+/** A schema of its own for each case, all in one database. */
+export function postgresSubject(
+  name: string,
+  options: () => Omit<PostgresStoreOptions, 'schema' | 'now'>,
+): StoreSubject {
+  return {
+    name,
+    place(now) {
+      places += 1;
+      const schema = `place_${process.pid}_${places}`;
+      return { open: () => postgresStore({ ...options(), schema, now, connections: 4 }) };
+    },
+  };
+}

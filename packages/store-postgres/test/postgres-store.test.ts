@@ -1,0 +1,329 @@
+import { AgentError } from '@cobbler/agent';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '../src/database.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../src/index.ts';
+import { postgresStore } from '../src/index.ts';
+import { migrate } from '../src/schema.ts';
+import { announce } from './contract-suite.ts';
+import { eventsOf } from './events.ts';
+import type { Pooler, PostgresServer } from './postgres-server.ts';
+import { missingPooler, missingPostgres, startPooler, startPostgres } from './postgres-server.ts';
+import { startProxy } from './proxy.ts';
+
+const missing = missingPostgres();
+announce('the PostgreSQL store', missing);
+
+let server: PostgresServer;
+let schemas = 0;
+const opened: PostgresStore[] = [];
+
+beforeAll(async () => {
+  if (missing === undefined) server = await startPostgres();
+}, 60_000);
+
+afterAll(async () => {
+  for (const store of opened) await store.close();
+  await server?.stop();
+});
+
+function schema(): string {
+  schemas += 1;
+  return `own_${schemas}`;
+}
+
+function open(options: Partial<PostgresStoreOptions> = {}): PostgresStore {
+  const store = postgresStore({ url: server.url, connections: 3, ...options });
+  opened.push(store);
+  return store;
+}
+
+async function codeOf(work: unknown): Promise<string | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return AgentError.is(error) ? error.code : String(error);
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const here = describe.skipIf(missing !== undefined);
+
+here('who holds a session', () => {
+  it('P13 a session that another process runs is in use until its run has ended', async () => {
+    const own = schema();
+    const [one, other] = [open({ schema: own }), open({ schema: own })];
+    const epoch = await one.claim('a');
+    await one.append('a', eventsOf('a', ['x']), { epoch });
+    expect(await codeOf(other.claim('a'))).toBe('in_use');
+    expect(await codeOf(other.delete('a'))).toBe('in_use');
+    expect((await other.info('a'))?.status).toBe('running');
+    await one.append('a', [], { epoch, release: true });
+    expect(await other.claim('a')).toBeGreaterThan(epoch);
+    expect(await codeOf(one.append('a', eventsOf('a', ['y'], 1), { epoch }))).toBe('fenced');
+  });
+
+  it('P13 a process that is not heard of any more loses its sessions, and cannot write into them', async () => {
+    const own = schema();
+    const [dead, other] = [open({ schema: own, leaseMs: 60_000 }), open({ schema: own, leaseMs: 60_000 })];
+    const epoch = await dead.claim('a');
+    await dead.append('a', eventsOf('a', ['x']), { epoch });
+    expect(await codeOf(other.claim('a'))).toBe('in_use');
+    await server.sql(`UPDATE ${own}.owners SET seen = seen - interval '61 seconds'`);
+    expect((await other.info('a'))?.status).toBe('interrupted');
+    await other.claim('a');
+    expect(await codeOf(dead.append('a', eventsOf('a', ['y'], 1), { epoch }))).toBe('fenced');
+    expect(await other.read('a')).toHaveLength(1);
+  });
+
+  it('a process that is alive goes on being heard of', async () => {
+    const own = schema();
+    const [one, other] = [open({ schema: own, leaseMs: 400 }), open({ schema: own, leaseMs: 400 })];
+    await one.claim('a');
+    const before = await server.sql(`SELECT seen FROM ${own}.owners`);
+    await until(async () => {
+      const [row] = await server.sql(`SELECT seen FROM ${own}.owners`);
+      return Number(row?.['seen']) - Number(before[0]?.['seen']) > 500;
+    });
+    expect(await codeOf(other.claim('a'))).toBe('in_use');
+  });
+
+  it('with a runner before it a claim always succeeds and shuts out whoever wrote before', async () => {
+    const own = schema();
+    const options = { schema: own, exclusion: 'runner' } as const;
+    const [one, other] = [open(options), open(options)];
+    const first = await one.claim('a');
+    await one.append('a', eventsOf('a', ['x']), { epoch: first });
+    const second = await other.claim('a');
+    expect(second).toBeGreaterThan(first);
+    expect(await codeOf(one.append('a', eventsOf('a', ['y'], 1), { epoch: first }))).toBe('fenced');
+    await other.append('a', eventsOf('a', ['y'], 1), { epoch: second });
+    // Whoever died: the runner goes on with it.
+    expect((await one.info('a'))?.status).toBe('running');
+    expect(await one.prune({ keepLast: 0 })).toEqual([]);
+  });
+
+  it('of many processes that claim and write at once the log has what one after the other wrote', async () => {
+    const own = schema();
+    const stores = Array.from({ length: 4 }, () => open({ schema: own, exclusion: 'runner' }));
+    let written = 0;
+    await Promise.all(
+      stores.map(async (store) => {
+        for (let round = 0; round < 25; round += 1) {
+          const epoch = await store.claim('a');
+          const { length } = await store.read('a');
+          const code = await codeOf(store.append('a', eventsOf('a', [`${epoch}`], length), { epoch }));
+          expect(['fenced', 'gap', undefined]).toContain(code);
+          if (code === undefined) written += 1;
+        }
+      }),
+    );
+    const events = await stores[0]?.read('a');
+    expect(written).toBeGreaterThan(0);
+    expect(events).toHaveLength(written);
+    expect(events?.map(({ seq }) => seq)).toEqual(events?.map((_, index) => index + 1));
+  });
+});
+
+here('the schema', () => {
+  it('is made once by many processes that open at the same time', async () => {
+    const own = schema();
+    await Promise.all(Array.from({ length: 6 }, (_, at) => open({ schema: own }).claim(`s${at}`)));
+    const [row] = await server.sql(`SELECT version FROM ${own}.cobbler_sessions`);
+    expect(row).toEqual({ version: 1 });
+  });
+
+  it('of a newer version, or of another program, is refused in words and left alone', async () => {
+    const [newer, foreign] = [schema(), schema()];
+    await open({ schema: newer }).claim('a');
+    await server.sql(`UPDATE ${newer}.cobbler_sessions SET version = 9`);
+    await server.sql(`CREATE SCHEMA ${foreign}; CREATE TABLE ${foreign}.sessions (other text)`);
+    await expect(open({ schema: newer }).sessions()).rejects.toMatchObject({ code: 'store_newer' });
+    await expect(open({ schema: foreign }).sessions()).rejects.toMatchObject({ code: 'store_foreign' });
+    expect(await server.sql(`SELECT * FROM ${foreign}.sessions`)).toEqual([]);
+  });
+
+  it('is taken from version to version, all or nothing', async () => {
+    const own = schema();
+    await open({ schema: own }).claim('a');
+    const steps = ['', 'ALTER TABLE $s.owners ADD COLUMN more text', 'THIS IS NO SQL'];
+    const db = new Database({
+      url: server.url,
+      connections: 1,
+      busyMs: 100,
+      statementMs: 5000,
+      prepare: async () => {},
+    });
+    await expect(db.transaction((connection) => migrate(connection, own, steps))).rejects.toThrow();
+    expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 1 });
+    await db.transaction((connection) => migrate(connection, own, steps.slice(0, 2)));
+    expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 2 });
+    expect(await server.sql(`SELECT more FROM ${own}.owners`)).toHaveLength(1);
+    await db.close();
+  });
+
+  it('names that are none are refused at once', () => {
+    for (const name of ['', 'A', 'x; DROP', 'a"b', 'x'.repeat(41)])
+      expect(() => open({ schema: name })).toThrow(AgentError);
+    expect(() => open({ url: 'mysql://x' })).toThrow(/postgres:/);
+  });
+});
+
+here('a connection that breaks', () => {
+  it('P9 in the middle of an append, after the commit: it is found out that it was stored', async () => {
+    const proxy = await startProxy(server.port);
+    const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
+    const store = open({ url, schema: schema() });
+    const epoch = await store.claim('a');
+    await store.append('a', eventsOf('a', ['x']), { epoch });
+    // The server has committed when it says how many rows there were.
+    proxy.cutAtAnswer('SELECT 1');
+    await store.append('a', eventsOf('a', ['y'], 1), { epoch });
+    await store.append('a', eventsOf('a', ['z'], 2), { epoch });
+    expect((await store.read('a')).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    await store.close();
+    await proxy.close();
+  });
+
+  it('P9 is found out also when another process has taken the session over meanwhile', async () => {
+    const proxy = await startProxy(server.port);
+    const own = schema();
+    const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
+    const store = open({ url, schema: own, exclusion: 'runner' });
+    const other = open({ schema: own, exclusion: 'runner' });
+    const epoch = await store.claim('a');
+    proxy.cutAtAnswer('SELECT 1');
+    const appended = store.append('a', eventsOf('a', ['x']), { epoch });
+    await until(async () => (await other.read('a')).length === 1);
+    await other.claim('a');
+    await appended;
+    expect(await codeOf(store.append('a', eventsOf('a', ['y'], 1), { epoch }))).toBe('fenced');
+    await store.close();
+    await proxy.close();
+  });
+
+  it('comes back by itself, and one that does not is told of within the time', async () => {
+    const proxy = await startProxy(server.port);
+    const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
+    const store = open({ url, schema: schema(), busyMs: 1500 });
+    const epoch = await store.claim('a');
+    proxy.cut();
+    setTimeout(() => proxy.mend(), 300);
+    await store.append('a', eventsOf('a', ['x']), { epoch });
+    proxy.cut();
+    const began = Date.now();
+    const failing = (async () => await store.append('a', eventsOf('a', ['y'], 1), { epoch }))();
+    const error: unknown = await failing.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'agent', code: 'store_unreachable', retryable: true });
+    expect(Date.now() - began).toBeLessThan(4000);
+    expect(String(error)).not.toContain('cobbler@');
+    proxy.mend();
+    await store.append('a', eventsOf('a', ['y'], 1), { epoch });
+    expect(await store.read('a')).toHaveLength(2);
+    await store.close();
+    await proxy.close();
+  });
+
+  it('a server that crashes and comes back loses nothing that was appended', async () => {
+    const store = open({ schema: schema(), busyMs: 15_000 });
+    const epoch = await store.claim('a');
+    await store.append('a', eventsOf('a', ['x']), { epoch });
+    const crashed = server.crash(200);
+    await store.append('a', eventsOf('a', ['y'], 1), { epoch });
+    await crashed;
+    expect(await store.read('a')).toHaveLength(2);
+  });
+});
+
+here('who watches', () => {
+  it('S4.15 hears at once what another process appends', async () => {
+    const own = schema();
+    const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 60_000, slowPollMs: 60_000 })];
+    const heard: string[] = [];
+    const stop = other.watch((sessionId, seq) => heard.push(`${sessionId} ${seq}`));
+    const epoch = await one.claim('a');
+    await until(() => other.isListening);
+    await one.append('a', eventsOf('a', ['x', 'y']), { epoch });
+    await until(() => heard.length > 0);
+    expect(heard).toEqual(['a 2']);
+    stop();
+    await one.append('a', eventsOf('a', ['z'], 2), { epoch });
+    expect(heard).toEqual(['a 2']);
+  });
+
+  it('S4.15 misses nothing while its connection is broken', async () => {
+    const proxy = await startProxy(server.port);
+    const own = schema();
+    const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
+    const [one, other] = [open({ schema: own }), open({ schema: own, url, pollMs: 50 })];
+    const heard: string[] = [];
+    other.watch((sessionId, seq) => heard.push(`${sessionId} ${seq}`));
+    expect(await other.read('a')).toEqual([]);
+    const epoch = await one.claim('a');
+    await until(() => other.isListening);
+    proxy.cut();
+    await until(() => !other.isListening);
+    await one.append('a', eventsOf('a', ['x']), { epoch });
+    proxy.mend();
+    await until(() => heard.includes('a 1'));
+    await until(() => other.isListening);
+    await one.append('a', eventsOf('a', ['y'], 1), { epoch });
+    await until(() => heard.includes('a 2'));
+    expect(heard).toEqual(['a 1', 'a 2']);
+    await other.close();
+    await proxy.close();
+  });
+
+  const pooled = it.skipIf(missingPooler() !== undefined);
+  const pool = async (): Promise<Pooler> => await startPooler(server);
+
+  pooled('S4.15 behind a transaction pooler, by looking, and at once with an address past it', async () => {
+    const pooler = await pool();
+    const own = schema();
+    const one = open({ schema: own, url: pooler.url });
+    const looking = open({ schema: own, url: pooler.url, pollMs: 50 });
+    const listening = open({ schema: own, url: pooler.url, listenUrl: server.url, pollMs: 60_000 });
+    const [looked, heard]: [string[], string[]] = [[], []];
+    looking.watch((sessionId, seq) => looked.push(`${sessionId} ${seq}`));
+    listening.watch((sessionId, seq) => heard.push(`${sessionId} ${seq}`));
+    const epoch = await one.claim('a');
+    await until(() => listening.isListening);
+    await one.append('a', eventsOf('a', ['x']), { epoch });
+    await until(() => looked.length > 0 && heard.length > 0);
+    expect([looked, heard]).toEqual([['a 1'], ['a 1']]);
+    expect(looking.isListening).toBe(false);
+    for (const store of [one, looking, listening]) await store.close();
+    await pooler.stop();
+  });
+
+  it('sees also what commits late: a transaction that began before the last look', async () => {
+    const own = schema();
+    const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 30, slowPollMs: 30 })];
+    const epoch = await one.claim('a');
+    await one.append('a', eventsOf('a', ['x']), { epoch });
+    const heard: string[] = [];
+    // Without being told: only by looking.
+    await other.sessions();
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(
+      `INSERT INTO ${own}.events (session, seq, epoch, json) SELECT key, 2, epoch, '{}' FROM ${own}.sessions`,
+    );
+    other.watch((sessionId, seq) => heard.push(`${sessionId} ${seq}`));
+    const before = Date.now();
+    await until(() => Date.now() - before > 150);
+    expect(heard).toEqual([]);
+    await client.query('COMMIT');
+    await client.end();
+    await until(() => heard.includes('a 2'));
+  });
+});

@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+
+/** A wire to a server that can be cut at a chosen moment. */
+export interface Proxy {
+  readonly port: number;
+  /** Cuts all connections, and refuses new ones until `mend`. */
+  cut(): void;
+  mend(): void;
+  /** From now on the first answer that says so many times `needle` is not let through: the wire is cut instead. */
+  cutAtAnswer(needle: string): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(target: number): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let needle: string | undefined;
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy();
+    const behind = connect(target, '127.0.0.1');
+    for (const socket of [client, behind]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        behind.destroy();
+      });
+    }
+    client.pipe(behind);
+    behind.on('data', (bytes) => {
+      if (needle === undefined || !bytes.includes(needle)) return void client.write(bytes);
+      needle = undefined;
+      cut();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    cut() {
+      isCut = true;
+      cut();
+    },
+    mend() {
+      isCut = false;
+    },
+    cutAtAnswer(text) {
+      needle = text;
+    },
+    async close() {
+      cut();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

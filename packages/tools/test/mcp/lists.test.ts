@@ -1,0 +1,174 @@
+import { Executor, rules } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { describe, expect, test, vi } from 'vitest';
+import { mcpToolName } from '../../src/mcp/index.ts';
+import { stage } from './stage.ts';
+
+describe('what a tool is called', () => {
+  test.each([
+    ['read_file', 'mcp__fs__read_file'],
+    ['read-file', 'mcp__fs__read-file'],
+    ['read.file', /^mcp__fs__read_file_[0-9a-f]{6}$/],
+    ['read file', /^mcp__fs__read_file_[0-9a-f]{6}$/],
+    ['чтение', /^mcp__fs_________[0-9a-f]{6}$/],
+    ['', /^mcp__fs___[0-9a-f]{6}$/],
+    ['x'.repeat(100), /^mcp__fs__x{48}_[0-9a-f]{6}$/],
+  ])('%j', (own, wanted) => {
+    const name = mcpToolName('fs', own);
+    expect(name).toMatch(typeof wanted === 'string' ? new RegExp(`^${wanted}$`) : wanted);
+    expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  });
+
+  test('two that look the same when they are cleaned are two', () => {
+    const names = ['a.b', 'a b', 'a_b', 'a/b'].map((own) => mcpToolName('s', own));
+    expect(new Set(names).size).toBe(4);
+  });
+
+  test('no server can take the name of a tool of another one', async () => {
+    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow(
+      'cannot be called "a__b"',
+    );
+    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow(
+      'cannot be called "a_"',
+    );
+  });
+});
+
+describe('a list that no provider would take', () => {
+  test('loses the tools that are wrong, each with its reason, and keeps the others', async () => {
+    const { mcp } = await stage('odd');
+    const [report] = mcp.servers;
+    const why = Object.fromEntries((report?.leftOut ?? []).map((one) => [one.name, one.why]));
+    expect(why).toMatchObject({
+      'no-schema': 'its schema does not describe an object',
+      'a-list': 'its schema does not describe an object',
+      'not-schemas': 'its schema has properties that are no schemas',
+      'bad-required': 'its schema has required properties that are no names',
+      'odd-property': 'providers do not take its property "a b"',
+      'one-of': 'providers do not take oneOf at the top of a schema',
+      elsewhere: 'its schema refers to another document',
+      wide: 'its schema has more than 32 KiB',
+      deep: 'its schema is nested more than 32 deep',
+      task: 'it works only as a task in the background',
+      twice: 'there are two of this name',
+      '?': 'it has no name',
+      many119: 'a server may have 100 tools',
+    });
+    expect(mcp.tools).toHaveLength(100);
+    expect(new Set(mcp.tools.map(({ name }) => name)).size).toBe(100);
+  });
+
+  test('descriptions are short and hold nothing that steers a terminal', async () => {
+    const { tool, mcp } = await stage('odd', { tools: ['fine.one'] });
+    const [only] = mcp.tools;
+    expect(mcp.tools).toHaveLength(1);
+    expect(only?.description.length).toBeLessThanOrEqual(2000);
+    expect(only?.description).not.toContain('\u001b');
+    expect(only?.description).not.toContain('\u0007');
+    expect(() => tool('many1')).toThrow('there is no tool');
+  });
+});
+
+describe('what a tool does to the world', () => {
+  const effects = async (limits: object) => {
+    const { tool } = await stage('', limits);
+    return ['boast', 'echo', 'die'].map((name) => tool(name).effect);
+  };
+
+  test('P9 is "once" whatever the server says of itself', async () => {
+    expect(await effects({})).toEqual(['once', 'once', 'once']);
+  });
+
+  test('is what the person says, tool by tool', async () => {
+    expect(await effects({ effects: { boast: 'read', die: 'idempotent' } })).toEqual([
+      'read',
+      'once',
+      'idempotent',
+    ]);
+  });
+
+  test("is the server's own word only where the person trusts it", async () => {
+    expect(await effects({ trustHints: true, effects: { echo: 'once' } })).toEqual(['read', 'once', 'once']);
+  });
+
+  test('P21 the gate stands in front, with the arguments as its subject', async () => {
+    const { mcp, notes } = await stage('');
+    const call = (args: object) => ({ calls: [{ name: 'mcp__fake__echo', arguments: { ...args } }] });
+    const agent = scriptedAgent([call({ path: 'a' }), call({ path: 'secret' }), 'done']);
+    const gate = rules({ deny: ['mcp__fake__echo(*secret*)'], otherwise: 'allow' });
+    const { messages } = await new Executor({ agent, tools: mcp.tools, gate }).run('go');
+    expect(messages.filter(({ role }) => role === 'tool_result')).toMatchObject([
+      { content: [{ text: '{"path":"a"}' }] },
+      { isError: true },
+    ]);
+    expect(notes().filter((line) => line === 'called echo')).toHaveLength(1);
+  });
+});
+
+describe('a list that changes', () => {
+  test('P14 is announced at once, and the tools stay the same objects until they are taken up', async () => {
+    const { mcp, call, changes } = await stage('');
+    const before = mcp.tools;
+    await call('grow');
+    await vi.waitUntil(() => changes.length > 0, 10_000);
+    expect(changes).toEqual([{ server: 'fake', added: ['mcp__fake__new'], removed: [], changed: [] }]);
+    expect(mcp.tools).toEqual(before);
+    expect(mcp.tools.every((tool, place) => tool === before[place])).toBe(true);
+    expect(await mcp.takeUp()).toEqual(changes);
+    expect(mcp.tools).toHaveLength(before.length + 1);
+    expect(await mcp.takeUp()).toEqual([]);
+  });
+
+  test('is noticed too when the server comes back with another one after a crash', async () => {
+    const { mcp, call, changes } = await stage('');
+    await call('grow');
+    await vi.waitUntil(() => changes.length === 1, 10_000);
+    await mcp.takeUp();
+    await call('die').catch(() => undefined);
+    await call('echo');
+    await vi.waitUntil(() => changes.length === 2, 10_000);
+    expect(changes[1]).toEqual({ server: 'fake', added: [], removed: ['mcp__fake__new'], changed: [] });
+  });
+
+  test('a call of a tool that the server has no more fails in its words', async () => {
+    const { mcp, call, changes } = await stage('');
+    await call('grow');
+    await vi.waitUntil(() => changes.length === 1, 10_000);
+    await mcp.takeUp();
+    await call('die').catch(() => undefined);
+    await expect(call('new')).rejects.toThrow('it refused (-32602): no new here');
+  });
+});
+
+describe('what a call gives', () => {
+  test('text, pictures and PDFs as such, of the rest what it was', async () => {
+    const { call } = await stage('');
+    const { parts } = await call('parts');
+    expect(parts).toEqual([
+      { type: 'text', text: 'First.' },
+      { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
+      { type: 'text', text: '[image of type image/svg+xml, 6 bytes: models do not take it]' },
+      { type: 'text', text: '[image of type image/png, 3 bytes: it is not base64]' },
+      { type: 'text', text: '[audio of type audio/wav, 6 bytes: models do not take it]' },
+      { type: 'text', text: '[file:///a.txt]\nInside.' },
+      { type: 'text', text: '[file:///a.pdf]' },
+      { type: 'document', mediaType: 'application/pdf', data: 'JVBERg==' },
+      { type: 'text', text: '[file:///b · b · another]' },
+      { type: 'text', text: '[a part of type hologram, which cannot be shown]' },
+    ]);
+  });
+
+  test('data without text becomes text', async () => {
+    const { call } = await stage('');
+    expect((await call('data')).text).toBe('{"a":1}');
+  });
+
+  test('progress is told in part, short and clean, with its last word', async () => {
+    const { call } = await stage('');
+    const told: string[] = [];
+    await call('progress', {}, { progress: (text) => told.push(text) });
+    expect(told.length).toBeLessThan(100);
+    expect(told.at(-1)).toMatch(/^500\/500 step {2}p+…$/);
+    expect(Math.max(...told.map((text) => text.length))).toBeLessThan(320);
+  });
+});

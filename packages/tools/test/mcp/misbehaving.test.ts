@@ -1,0 +1,165 @@
+import { Executor, textOf } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { describe, expect, test, vi } from 'vitest';
+import { isRunning, stage } from './stage.ts';
+
+const pidsIn = (notes: readonly string[]) =>
+  notes.flatMap((line) => (line.startsWith('started ') ? [Number(line.slice(8))] : []));
+
+describe('a server that is not there', () => {
+  test('is told in words, and the others serve all the same', async () => {
+    const { mcp, call } = await stage('', {}, {});
+    expect([mcp.servers[0]?.problem, (await call('echo', { a: 1 })).text]).toEqual([undefined, '{"a":1}']);
+    const missing = await stage('', { command: 'no-such-program-of-cobbler' });
+    expect(missing.mcp.servers[0]?.problem).toMatch(/^The MCP server fake is not ready: .*was not found/);
+    expect(missing.mcp.tools).toEqual([]);
+  });
+
+  test('that ends at its start says why, by its own last words', async () => {
+    const { mcp } = await stage('early');
+    expect(mcp.servers[0]?.problem).toBe(
+      'The MCP server fake is not ready: it ended (exit code 3). Its last words: there is no configuration',
+    );
+  });
+
+  test('P3 that hangs at its start is given up in time, and nothing of it is left', async () => {
+    const { mcp, notes } = await stage('hang,stubborn', { connectTimeout: 600 });
+    expect(mcp.servers[0]?.problem).toBe('The MCP server fake is not ready: it did not answer within 0.6 s.');
+    expect(pidsIn(notes()).filter(isRunning)).toEqual([]);
+  });
+
+  test('needs a variable that is not set: it is named, and nothing is started', async () => {
+    const { mcp, notes } = await stage('', { env: { TOKEN: '${NO_SUCH_VARIABLE}' } });
+    expect(mcp.servers[0]?.problem).toContain('the variable NO_SUCH_VARIABLE is not set');
+    expect(notes()).toEqual(['']);
+  });
+
+  test('whose list never ends has the tools of its first pages', async () => {
+    const { mcp } = await stage('circle');
+    expect([mcp.servers[0]?.problem, mcp.tools]).toEqual([undefined, []]);
+  });
+});
+
+describe('a server that breaks', () => {
+  test('P9 in a call: the call fails in words and is not made again; the next one has a new server', async () => {
+    const { call, notes } = await stage('');
+    const failure = await call('die').catch((error: Error) => error.message);
+    expect(failure).toMatch(/^The MCP server fake failed: it ended \(exit code 7\)\./);
+    expect(failure).toContain('It is not known whether the call had an effect.');
+    expect((await call('echo', { b: 2 })).text).toBe('{"b":2}');
+    expect(notes().filter((line) => line === 'called die')).toHaveLength(1);
+    expect(pidsIn(notes())).toHaveLength(2);
+  });
+
+  test('P19 its last words come without keys and without what steers a terminal', async () => {
+    const { call } = await stage('');
+    const failure = await call('die').catch((error: Error) => error.message);
+    expect(failure).toContain('cannot go on: token=[redacted] and [redacted]');
+    expect(failure).not.toMatch(/abcdefgh12345678|sk-live/);
+    expect(failure).not.toContain('\u001b');
+  });
+
+  test('again and again: it is left alone for longer and longer, and a call that works ends that', async () => {
+    let now = 0;
+    const waits: number[] = [];
+    const timer = (ms: number, fire: () => void) => {
+      waits.push(ms);
+      now += ms;
+      fire();
+      return () => undefined;
+    };
+    const runtime = { monotonic: () => now, timer, fetch };
+    const { call, notes } = await stage('', {}, { runtime });
+    for (let times = 0; times < 5; times += 1) await call('die').catch(() => undefined);
+    const sixth = await call('echo').catch((error: Error) => error.message);
+    expect(waits).toEqual([500, 1000, 2000]);
+    expect(sixth).toContain('has ended 5 times in a row and is left alone for 4 s. The call was not made.');
+    now += 4000;
+    expect((await call('echo')).text).toBe('{}');
+    await call('die').catch(() => undefined);
+    expect((await call('echo')).text).toBe('{}');
+    expect([waits.length, notes().filter((line) => line === 'called echo').length]).toEqual([3, 2]);
+  });
+
+  test('with 10 MB of output: all of it comes, and a run keeps what fits', async () => {
+    const { call, tool } = await stage('');
+    expect((await call('big')).text).toHaveLength(10_000_000);
+    const agent = scriptedAgent([{ calls: [{ name: 'mcp__fake__big', arguments: {} }] }, 'done']);
+    const { messages } = await new Executor({ agent, tools: [tool('big')] }).run('go');
+    const result = messages.find(({ role }) => role === 'tool_result');
+    if (result === undefined) throw new Error('there is no result');
+    expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(262_144);
+  });
+
+  test('P8 with a message without bounds: it is stopped, the call fails, the next one works', async () => {
+    const { call } = await stage('');
+    const failure = await call('huge').catch((error: Error) => error.message);
+    expect(failure).toContain('it sent a message of more than 16 MiB and was stopped');
+    expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');
+  });
+
+  test('prints things that are no messages: they are passed over', async () => {
+    const { mcp, call } = await stage('garbage');
+    expect(mcp.servers[0]).toMatchObject({ identity: 'fake 1', tools: 14 });
+    expect((await call('echo', { d: 4 })).text).toBe('{"d":4}');
+  });
+
+  test('refuses a call: its words are the result, without doubt about an effect', async () => {
+    const { call } = await stage('');
+    await expect(call('refuse')).rejects.toThrow(
+      'The MCP server fake failed: it refused (-32602): no refuse here.',
+    );
+    await expect(call('refuse')).rejects.not.toThrow('not known');
+    expect(await call('fail')).toMatchObject({ text: 'It went wrong.', isError: true });
+  });
+});
+
+describe('a call that takes too long', () => {
+  test('P3 is cancelled at the server when it is aborted, and the server goes on serving', async () => {
+    const { call, notes } = await stage('');
+    const stop = new AbortController();
+    const slow = call('slow', {}, { signal: stop.signal });
+    await vi.waitUntil(() => notes().includes('called slow'), 10_000);
+    stop.abort(new Error('enough'));
+    await expect(slow).rejects.toThrow();
+    await vi.waitUntil(() => notes().includes('cancelled'), 10_000);
+    expect((await call('echo')).text).toBe('{}');
+    expect(pidsIn(notes())).toHaveLength(1);
+  });
+
+  test('ends at its own limit in a run, as a result', async () => {
+    const { tool, notes } = await stage('', { callTimeout: 300 });
+    const agent = scriptedAgent([{ calls: [{ name: 'mcp__fake__slow', arguments: {} }] }, 'done']);
+    const { messages, status } = await new Executor({ agent, tools: [tool('slow')] }).run('go');
+    const result = messages.find(({ role }) => role === 'tool_result');
+    expect([status, result && textOf(result)]).toEqual([
+      'complete',
+      'mcp__fake__slow did not finish within 0.3 s and was stopped.',
+    ]);
+    await vi.waitUntil(() => notes().includes('cancelled'), 10_000);
+  });
+});
+
+describe('leaving', () => {
+  test('P3 ends the server and what it has started, however stubborn', async () => {
+    const { mcp, call, notes } = await stage('stubborn');
+    const child = Number((await call('child')).text);
+    expect(isRunning(child)).toBe(true);
+    await mcp.close();
+    expect([...pidsIn(notes()), child].filter(isRunning)).toEqual([]);
+    await expect(call('echo')).rejects.toThrow('is closed');
+  });
+
+  test('P19 the server was given no variable that is not harmless or named', async () => {
+    const env = {
+      ...process.env,
+      ANTHROPIC_API_KEY: 'sk-ant-0123456789',
+      GITHUB_TOKEN: 'ghp-value-9',
+      OTHER: 'x',
+    };
+    const { call } = await stage('', { env: { TOKEN: 'Bearer ${GITHUB_TOKEN}' } }, { env });
+    const { text } = await call('env');
+    expect(JSON.parse(text)).toMatchObject({ TOKEN: 'Bearer ghp-value-9' });
+    expect(text).not.toMatch(/ANTHROPIC|GITHUB_TOKEN|OTHER/);
+  });
+});

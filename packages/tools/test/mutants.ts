@@ -1,0 +1,5 @@
+import { mcpMutants } from './mutants/mcp.ts';
+import type { Mutant } from './mutants/mutant.ts';
+
+/** Every planted mistake, for `npm run mutants packages/tools`. */
+export const mutants: readonly Mutant[] = [...mcpMutants];

@@ -1,0 +1,127 @@
+// npm run new -- provider|channel|store|tool NAME   [--dry-run] [--no-install]
+//
+// Makes a package, or a tool and its test, of a template in templates/, and makes it known where it has to be. What
+// is made builds and passes the checks of the house as it stands; its contract fails until it is written.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { capture, Refusal } from './child.mjs';
+import { kinds } from './new/kinds.mjs';
+import { checkName, renamed } from './new/spelling.mjs';
+
+const home = dirname(dirname(fileURLToPath(import.meta.url)));
+const usage = `Say what to make: npm run new -- ${Object.keys(kinds).join('|')} NAME [--dry-run] [--no-install]`;
+
+/** @typedef {Map<string, string>} Files what is to be written, by path */
+
+/**
+ * @param {string} root
+ * @param {string} kind
+ * @param {string} name
+ * @returns {Files} what the template gives; refuses to write over anything
+ */
+function made(root, kind, name) {
+  const template = join(home, 'templates', kind);
+  /** @type {Files} */
+  const files = new Map();
+  for (const entry of readdirSync(template, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const from = join(entry.parentPath, entry.name);
+    const inside = renamed(from.slice(template.length + 1), name);
+    files.set(join(kinds[kind]?.folder(name) ?? '', inside), renamed(readFileSync(from, 'utf8'), name));
+  }
+  const folder = kinds[kind]?.folder(name) ?? '';
+  const taken = kinds[kind]?.contract ? [folder] : [...files.keys()];
+  const there = taken.find((path) => existsSync(join(root, path)));
+  if (there !== undefined) throw new Refusal(`${there} is there already. Take another name, or remove it.`);
+  return files;
+}
+
+/**
+ * What has to know of it, with that said. Lines are put in, so that the rest stays as it is written.
+ * @param {string} root
+ * @param {string} kind
+ * @param {string} name
+ * @returns {Files}
+ */
+function known(root, kind, name) {
+  const text = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8');
+  if (kind === 'tool') {
+    const index = 'packages/tools/src/index.ts';
+    const line = renamed("export { type YourOwnArgs, yourOwn } from './your-own.ts';\n", name);
+    return new Map([[index, text(index) + line]]);
+  }
+  const house = 'scripts/house.json';
+  const allowed = (kinds[kind]?.mayImport ?? []).map((one) => JSON.stringify(one)).join(', ');
+  const folder = kinds[kind]?.folder(name) ?? '';
+  const entry = `"@cobbler/${kind}-${name}": {\n      "mayImport": [${allowed}],\n      "testsMayImport": []\n    },\n    `;
+  let rules = insert(text(house), '"@cobbler/web": {', entry);
+  // A provider and a channel take the clock and the network from the runtime, so that runs can be played again.
+  if (kind !== 'store')
+    rules = insert(rules, '"packages/provider-ai-sdk/src",', `"${folder}/src",\n        `);
+  JSON.parse(rules);
+  return new Map([[house, rules]]);
+}
+
+/**
+ * @param {string} text
+ * @param {string} before
+ * @param {string} line
+ */
+function insert(text, before, line) {
+  const at = text.indexOf(before);
+  if (at < 0) throw new Refusal(`scripts/house.json has no ${before} any more: mend scripts/new.mjs.`);
+  return text.slice(0, at) + line + text.slice(at);
+}
+
+/**
+ * @param {string} root
+ * @param {string} command
+ * @param {string[]} args
+ */
+async function must(root, command, args) {
+  const { code, output } = await capture(command, args, { cwd: root, env: process.env });
+  if (code !== 0) throw new Refusal(`${command} ${args[0]} failed:\n${output.trimEnd()}`);
+}
+
+/** @param {string[]} words */
+async function main(words) {
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: {
+      'dry-run': { type: 'boolean' },
+      'no-install': { type: 'boolean' },
+      root: { type: 'string', default: home },
+    },
+  });
+  const [kind = '', name = '', ...rest] = positionals;
+  if (!Object.hasOwn(kinds, kind) || name === '' || rest.length > 0) throw new Refusal(usage);
+  const { root } = values;
+  checkName(name, JSON.parse(readFileSync(join(root, 'scripts/house.json'), 'utf8')).forbiddenNames);
+  const files = made(root, kind, name);
+  const changed = known(root, kind, name);
+  const say = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
+  const verb = values['dry-run'] ? 'would write' : 'wrote';
+  for (const path of files.keys()) say(`${verb}  ${path}`);
+  for (const path of changed.keys()) say(`${values['dry-run'] ? 'would change' : 'changed'}  ${path}`);
+  if (values['dry-run']) return;
+  for (const [path, text] of [...files, ...changed]) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  // A name that is longer or shorter than the placeholder breaks lines elsewhere and sorts elsewhere.
+  const written = [...files.keys(), ...changed.keys()].filter((path) => !path.endsWith('.md'));
+  await must(root, 'biome', ['check', '--write', ...written]);
+  if (kinds[kind]?.contract && !values['no-install'])
+    await must(root, 'pnpm', ['install', '--no-frozen-lockfile', '--prefer-offline']);
+  say('\nNow:');
+  for (const [at, step] of (kinds[kind]?.steps(name) ?? []).entries()) say(`  ${at + 1}. ${step}`);
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  const isWords = error instanceof Refusal || String(error?.code).startsWith('ERR_PARSE_ARGS');
+  process.stderr.write(`cobbler: ${isWords ? error.message : (error?.stack ?? error)}\n`);
+  process.exitCode = 1;
+});

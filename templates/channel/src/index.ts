@@ -1,0 +1,1 @@
+export { type YourOwnOptions, yourOwnChannel } from './your-own-channel.ts';

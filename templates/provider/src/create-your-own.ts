@@ -1,0 +1,40 @@
+import type { Agent, Capabilities, Environment } from '@cobbler/agent';
+import { AgentError, cleanKey } from '@cobbler/agent';
+import type { CreateAgentOptions } from '@cobbler/agent/provider';
+import { createAgent } from '@cobbler/agent/provider';
+import { yourOwnWire } from './wire.ts';
+
+/** What the service can do. The contract tries whatever is claimed here, but for what the inverse says it lacks. */
+const capabilities: Capabilities = {
+  images: true,
+  documents: true,
+  reasoning: true,
+  parallelCalls: true,
+  output: 'native',
+  sampling: true,
+  cacheUsage: true,
+};
+
+/** Where the service is, which of its models answers, and how requests are sent. */
+export interface YourOwnConfig extends Partial<Omit<CreateAgentOptions, 'capabilities'>> {
+  /** Default: the variable YOUR_OWN_API_KEY. */
+  readonly apiKey?: string;
+  /** Default: the service's own address. */
+  readonly baseURL?: string;
+  /** Where a missing key is looked up. Default: the environment of the process. */
+  readonly env?: Environment;
+}
+
+/**
+ * An agent that speaks to Your Own.
+ * @throws AgentError `invalid`, code `no_key`, without a key.
+ */
+export function createYourOwn(config: YourOwnConfig = {}): Agent {
+  const { env = process.env, baseURL = 'https://your-own.example', model = 'a-model', ...options } = config;
+  const apiKey = cleanKey(options.apiKey) ?? cleanKey(env['YOUR_OWN_API_KEY']);
+  if (apiKey === undefined) {
+    const message = 'There is no API key for Your Own. Set YOUR_OWN_API_KEY, or give `apiKey`.';
+    throw new AgentError({ kind: 'invalid', code: 'no_key', message });
+  }
+  return createAgent(yourOwnWire(baseURL, apiKey), { ...options, model, capabilities });
+}

@@ -1,0 +1,1 @@
+export { createYourOwn, type YourOwnConfig } from './create-your-own.ts';

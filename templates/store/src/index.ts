@@ -1,0 +1,1 @@
+export { type YourOwnStoreOptions, yourOwnStore } from './your-own-store.ts';
