@@ -11,7 +11,7 @@ export interface IdleSize {
 }
 
 /** Readers that are there before: code is compiled and the heap has grown once for those who come. */
-const before = 500;
+const before = 1000;
 
 interface PerClient {
   readonly rss: number;
