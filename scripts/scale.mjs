@@ -1,33 +1,14 @@
 // What runs on more than one machine, tried with real servers: npm run test:scale [-- contract | proof]. Fetches the
 // Restate server (0.2 GB, once) into e2e/scale, and PostgreSQL and pgbouncer from Debian where they are missing; fails,
 // not skips, when it cannot.
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { capture, handOver, Refusal, tell } from './child.mjs';
-import { cleanEnvironment } from './setup.mjs';
+import { installSuite, runSuite } from './suite.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = join(root, 'e2e', 'scale');
-
-/** Installs the lockfile's packages unless they are there already. */
-async function installServer() {
-  if (process.env['COBBLER_RESTATE_BIN'] !== undefined) return;
-  const lock = readFileSync(join(folder, 'package-lock.json'));
-  const state = createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
-  const stamp = join(folder, 'node_modules', '.cobbler-stamp');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
-  const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--loglevel=error'];
-  const env = { ...cleanEnvironment(process.env), DO_NOT_TRACK: '1' };
-  const { code, output } = await tell('fetching the Restate server (0.2 GB, once)', () =>
-    capture('npm', args, { cwd: folder, env }),
-  );
-  if (code !== 0) {
-    throw new Refusal(`npm could not install e2e/scale:\n${output.trim().split('\n').slice(-8).join('\n')}`);
-  }
-  writeFileSync(stamp, state);
-}
 
 /** PostgreSQL and its pooler, from Debian's packages where they are not there. */
 async function installDebian() {
@@ -59,7 +40,7 @@ function hasPostgres() {
   );
 }
 
-/** The contracts on real servers, with everything that is skipped where there are none. */
+/** The tests of both packages, with everything that is skipped where there are no servers. */
 async function contracts() {
   let worst = 0;
   for (const name of ['store-postgres', 'runner-restate']) {
@@ -79,14 +60,11 @@ function proof() {
 
 const parts = { contract: contracts, proof };
 
-/**
- * @param {string[]} words `contract`, `proof`, or nothing for both
- * @returns {Promise<number>}
- */
-async function main(words) {
+await runSuite('scale', async (words) => {
   const unknown = words.filter((word) => !Object.hasOwn(parts, word));
   if (unknown.length > 0) throw new Refusal(`There is no part ${unknown.join(', ')}: contract, proof.`);
-  await installServer();
+  if (process.env['COBBLER_RESTATE_BIN'] === undefined)
+    await installSuite(root, folder, 'the Restate server (0.2 GB, once)', { DO_NOT_TRACK: '1' });
   await installDebian();
   let worst = 0;
   for (const [name, run] of Object.entries(parts)) {
@@ -95,14 +73,4 @@ async function main(words) {
     worst = Math.max(worst, await run());
   }
   return worst;
-}
-
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error) => {
-    process.stderr.write(`scale: ${error instanceof Refusal ? error.message : (error?.stack ?? error)}\n`);
-    process.exitCode = 1;
-  },
-);
+});

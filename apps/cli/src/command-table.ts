@@ -1,6 +1,7 @@
 import { backupRows } from './backup/backup-rows.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
 import { runGroups, taskGroups } from './run-options.ts';
+import { serveGroups } from './serve-options.ts';
 
 export interface CommandRow {
   readonly name: string;
@@ -14,35 +15,6 @@ export interface CommandRow {
   /** What completes its first operand. */
   readonly words?: 'file' | readonly string[];
 }
-
-/** What a server decides for all its sessions: what `run` decides for one, but for its prompt and output. */
-const serveGroups: readonly OptionGroup[] = [
-  {
-    title: 'Server',
-    options: [
-      { flags: '--port <n>', text: 'listen on this port (default 4370; 0 for any free one)' },
-      { flags: '--host <address>', text: 'listen on this address (default 127.0.0.1)' },
-      {
-        flags: '--allowed-host <name>',
-        text: 'serve requests for this name too, such as that of a proxy; repeatable',
-        repeats: true,
-      },
-      { flags: '--rotate-token', text: "replace the owner's token" },
-      { flags: '--store <file>', text: 'keep sessions in this file', completes: 'file' },
-      {
-        flags: '--log-level <level>',
-        text: 'log from debug, info, warn or error up, on standard error',
-        completes: ['debug', 'info', 'warn', 'error'],
-      },
-    ],
-  },
-  ...taskGroups
-    .filter(({ title }) => title !== 'Output')
-    .map(({ title, options }) => ({
-      title,
-      options: options.filter(({ flags }) => !flags.includes('--attach')),
-    })),
-];
 
 /** What is the same for all sessions of a program that hands out work, such as an editor. */
 const programGroups = (without: RegExp): readonly OptionGroup[] => [

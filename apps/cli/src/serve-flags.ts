@@ -12,10 +12,25 @@ export interface ServeFlags {
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly rotatesToken: boolean;
+  /** A file, or the address of a PostgreSQL database. */
   readonly store?: string;
+  /** What sees to runs so that they outlive the process. Absent: this process. */
+  readonly runner?: 'restate';
+  readonly restate: RestateFlags;
   /** Absent: what suits whoever reads it. */
   readonly level?: Level;
 }
+
+/** Where the engine is, and where it finds this process. */
+export interface RestateFlags {
+  readonly ingress?: readonly string[];
+  readonly admin?: readonly string[];
+  readonly host: string;
+  readonly port: number;
+  readonly address?: string;
+}
+
+const usualRestatePort = 9080;
 
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
@@ -25,6 +40,7 @@ const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
  */
 export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFlags {
   const level = levelOf(raw['logLevel']);
+  const runner = runnerOf(raw['runner']);
   const hosts = Array.isArray(raw['allowedHost']) ? raw['allowedHost'].map(String) : [];
   const bad = hosts.find((host) => !/^[A-Za-z0-9.:-]+$/.test(host));
   if (bad !== undefined) {
@@ -40,16 +56,45 @@ export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFla
     allowedHosts: hosts,
     rotatesToken: raw['rotateToken'] === true,
     ...(typeof raw['store'] === 'string' && { store: raw['store'] }),
+    ...(runner !== undefined && { runner }),
+    restate: restateFlags(raw),
     ...(level !== undefined && { level }),
   };
 }
 
-function portOf(value: unknown): number {
-  if (value === undefined) return usualPort;
+function runnerOf(value: unknown): 'restate' | undefined {
+  if (value === undefined || value === 'restate') return value;
+  throw new UsageError(`There is no runner named ${JSON.stringify(value)}.`, 'There is: restate');
+}
+
+function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
+  const urls = (name: string, flag: string) => {
+    const given = raw[name];
+    return typeof given === 'string' ? given.split(',').map((url) => urlOf(url, flag)) : undefined;
+  };
+  const [ingress, admin] = [urls('restate', '--restate'), urls('restateAdmin', '--restate-admin')];
+  const address = raw['restateAddress'];
+  return {
+    ...(ingress !== undefined && { ingress }),
+    ...(admin !== undefined && { admin }),
+    host: typeof raw['restateHost'] === 'string' ? raw['restateHost'] : '127.0.0.1',
+    port: portOf(raw['restatePort'], usualRestatePort, '--restate-port'),
+    ...(typeof address === 'string' && { address: urlOf(address, '--restate-address') }),
+  };
+}
+
+function urlOf(text: string, flag: string): string {
+  const url = URL.parse(text.trim());
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '');
+  throw new UsageError(`${flag} cannot be ${JSON.stringify(text)}.`, 'Such as: http://127.0.0.1:8080');
+}
+
+function portOf(value: unknown, usual: number = usualPort, flag = '--port'): number {
+  if (value === undefined) return usual;
   const port = Number(value);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new UsageError(
-    `--port cannot be ${JSON.stringify(value)}.`,
+    `${flag} cannot be ${JSON.stringify(value)}.`,
     'A number from 0 (any free one) to 65535.',
   );
 }

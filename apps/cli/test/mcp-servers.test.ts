@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import type { ToolContext } from '@cobbler/agent';
+import { Budget } from '@cobbler/agent';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { config } from '../src/commands/config.ts';
 import { doctor } from '../src/commands/doctor.ts';
 import { readMcpFlag } from '../src/mcp-flag.ts';
+import { openMcp } from '../src/mcp-servers.ts';
 import { cobbler } from './binary.ts';
 import { fakeIo } from './fake-io.ts';
 import type { Ending } from './in-process.ts';
@@ -156,6 +159,28 @@ describe('cobbler run with MCP servers', () => {
     expect([end.code, JSON.stringify(service.server.exchanges).includes(here.cwd)]).toEqual([0, true]);
     expect(starts(here.log).filter(isRunning)).toEqual([]);
   });
+});
+
+test('P14 a list that changes is told of, and counts from the next conversation on', async () => {
+  const { cwd, home, flag } = place();
+  const told: string[] = [];
+  const io = fakeIo({ env: { COBBLER_HOME: home, PATH: process.env['PATH'] ?? '' }, cwd });
+  const mcp = await openMcp({ mcp: [flag] }, {}, cwd, (line) => told.push(line), io);
+  onTestFinished(() => mcp.close());
+  const before = mcp.tools();
+  const context: ToolContext = {
+    signal: new AbortController().signal,
+    callId: 'c',
+    idempotencyKey: 'k',
+    budget: new Budget(),
+    progress: () => undefined,
+  };
+  await before[0]?.execute({ name: 'more' }, context);
+  await expect.poll(() => mcp.tools().length, { timeout: 20_000 }).toBe(3);
+  expect(before).toHaveLength(2);
+  expect(told).toEqual([
+    'The MCP server greeter has changed its tools: +mcp__greeter__more. They count from the next conversation on.',
+  ]);
 });
 
 describe('--mcp', () => {

@@ -142,5 +142,44 @@ const exchange = planted('exchange', 'ag-ui', [
   },
 ]);
 
+const responses = [
+  ...planted('response-stream', 'responses', [
+    {
+      find: 'this.#items = this.#items.filter((item) => !this.#current.includes(item));',
+      replace: '',
+      why: 'what was streamed and taken back stands in the response',
+    },
+    {
+      find: "if (status === 'complete') return 'response.completed';",
+      replace: "if (status !== 'failed') return 'response.completed';",
+      why: 'a stream that ended early says that it is complete',
+    },
+    {
+      find: "waiting: 'approval_required',",
+      replace: '',
+      why: 'a run that waits for a person looks like one that reached a limit',
+    },
+  ]),
+  ...planted('responses-routes', 'responses', [
+    {
+      find: 'return next === undefined ? session : await desk.session(await session.fork(next - 1));',
+      replace: 'return session;',
+      why: 'going on from an earlier response goes on after what came later',
+    },
+    {
+      find: 'desk.always(key === undefined ? systemRuntime.id() : `openai-${key}`)',
+      replace: 'desk.always(systemRuntime.id())',
+      why: 'a request that is sent again begins a second run',
+    },
+  ]),
+  ...planted('responses-body', 'responses', [
+    {
+      find: 'if (value === undefined || value === null || asksNothing(value)) continue;',
+      replace: 'continue;',
+      why: 'what cannot be served is left out without a word',
+    },
+  ]),
+];
+
 /** Every planted mistake, for `npm run mutants apps/server`. */
-export const mutants: readonly Mutant[] = [...agUi, ...aiSdk, ...exchange];
+export const mutants: readonly Mutant[] = [...agUi, ...aiSdk, ...exchange, ...responses];

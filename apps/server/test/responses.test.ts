@@ -102,6 +102,20 @@ describe('the official openai client', () => {
     expect(await statusOf('use write')).toEqual(['incomplete', 'approval_required']);
   });
 
+  test.each([
+    ['say Hi.', 'response.completed', 'completed'],
+    ['cut', 'response.incomplete', 'incomplete'],
+    ['use write', 'response.incomplete', 'incomplete'],
+    ['fail', 'response.failed', 'failed'],
+  ])('hears it as the last event of a stream too: %s', async (input, type, status) => {
+    const one = await rig();
+    const stream = await clientOf(one).responses.create({ model, input, stream: true });
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of stream) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type, response: { status } });
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, place) => place));
+  });
+
   test('S4 a client that leaves in the middle does not stop the run', async () => {
     const one = await rig();
     const leaving = new AbortController();

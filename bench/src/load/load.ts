@@ -49,7 +49,7 @@ export async function load(target: Target, sayings: Sayings, size: LoadSize): Pr
   const began = performance.now();
   const isOver = () => performance.now() - began >= size.seconds * 1000;
   const tunnels = dropping(watchers, isOver, random);
-  await Promise.all(talkers.map((talker) => talker.talk(sayings, isOver)));
+  await Promise.all(talkers.map((talker, index) => talker.talk(sayings, index, isOver)));
   const tookSeconds = (performance.now() - began) / 1000;
   await tunnels;
   const readers = [...talkers.map(({ reader }) => reader), ...watchers];

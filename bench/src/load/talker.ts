@@ -15,6 +15,9 @@ export interface Sayings {
   readonly approve?: string;
 }
 
+/** What is done in turn, so that a short load has something of everything. */
+const round = ['talk', 'approve', 'cancel', 'talk', 'talk', 'approve', 'talk'] as const;
+
 /** How long a run may take, in milliseconds, before it counts as never ended. */
 const runMs = 120_000;
 
@@ -33,13 +36,12 @@ export class Talker {
     this.reader = new Reader(client.target, sessionId, figures, (event) => this.#hear(event));
   }
 
-  /** Talks until it is told that time is up; the last run comes to its end. */
-  async talk(sayings: Sayings, isOver: () => boolean): Promise<void> {
-    while (!isOver()) {
-      const kind = this.#random.between(0, 99);
-      if (kind < 15) await this.#cancelled(sayings.cancel);
-      else if (kind < 35 && sayings.approve !== undefined) await this.#run(sayings.approve);
-      else await this.#run(sayings.talk);
+  /** Talks until it is told that time is up; the last run comes to its end. @param first where it begins in the round */
+  async talk(sayings: Sayings, first: number, isOver: () => boolean): Promise<void> {
+    for (let turn = first; turn === first || !isOver(); turn += 1) {
+      const kind = round[turn % round.length];
+      if (kind === 'cancel') await this.#cancelled(sayings.cancel);
+      else await this.#run((kind === 'approve' && sayings.approve) || sayings.talk);
     }
   }
 

@@ -38,14 +38,17 @@ async function compare(subject: string, load: Load, open: (load: Load) => Promis
     for (const sessions of [1, 8, 32]) {
       const figures = await measure(runner, load, sessions, `load${loads++}`);
       rows.push({ subject, ...figures });
-      const { stepsPerSecond, p50Ms, p95Ms } = figures;
-      print(
-        `${subject.padEnd(44)} ${String(sessions).padStart(3)} sessions  ${stepsPerSecond.toFixed(0).padStart(6)} steps/s  ${p50Ms.toFixed(2).padStart(7)} ms a step  ${p95Ms.toFixed(2).padStart(7)} p95`,
-      );
+      print(line(subject, figures));
     }
   } finally {
     await runner.close();
   }
+}
+
+function line(subject: string, { sessions, stepsPerSecond, p50Ms, p95Ms, cpuMs }: Figures): string {
+  const rate = `${stepsPerSecond.toFixed(0).padStart(6)} steps/s`;
+  const times = `${p50Ms.toFixed(2).padStart(7)} ms a step ${p95Ms.toFixed(2).padStart(7)} p95`;
+  return `${subject.padEnd(44)} ${String(sessions).padStart(3)} sessions ${rate} ${times} ${cpuMs.toFixed(2).padStart(6)} cpu`;
 }
 
 let files = 0;

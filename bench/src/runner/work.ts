@@ -12,6 +12,8 @@ export interface Figures {
   /** From the start of a run to its end, by the number of its steps: middle and 95 of 100 runs. */
   readonly p50Ms: number;
   readonly p95Ms: number;
+  /** Processor time of this process for a step: what the wall clock says depends on who else is there. */
+  readonly cpuMs: number;
 }
 
 /** A load on a runner. */
@@ -80,7 +82,12 @@ function calling(turn: number): ModelResponse {
     toolName: 'book',
     arguments: { place: turn },
   } as const;
-  return { ...said(''), toolCalls: [call], stopReason: 'tool_use', message: { role: 'assistant', content: [call] } };
+  return {
+    ...said(''),
+    toolCalls: [call],
+    stopReason: 'tool_use',
+    message: { role: 'assistant', content: [call] },
+  };
 }
 
 function said(text: string): ModelResponse {
@@ -99,6 +106,7 @@ function said(text: string): ModelResponse {
 /** Runs so many sessions at once and waits for all of them. `tag` keeps the ids of one load from those of another. */
 export async function measure(runner: Runner, load: Load, sessions: number, tag: string): Promise<Figures> {
   const began = performance.now();
+  const cpu = process.cpuUsage();
   const perStep = await Promise.all(
     Array.from({ length: sessions }, async (_, index) => {
       const sessionId = `${tag}-${index}`;
@@ -111,6 +119,16 @@ export async function measure(runner: Runner, load: Load, sessions: number, tag:
   const seconds = (performance.now() - began) / 1000;
   const steps = sessions * load.stepsOfRun;
   perStep.sort((one, other) => one - other);
-  const at = (share: number) => perStep[Math.min(perStep.length - 1, Math.floor(perStep.length * share))] ?? 0;
-  return { sessions, steps, seconds, stepsPerSecond: steps / seconds, p50Ms: at(0.5), p95Ms: at(0.95) };
+  const { user, system } = process.cpuUsage(cpu);
+  const at = (share: number) =>
+    perStep[Math.min(perStep.length - 1, Math.floor(perStep.length * share))] ?? 0;
+  return {
+    sessions,
+    steps,
+    seconds,
+    stepsPerSecond: steps / seconds,
+    p50Ms: at(0.5),
+    p95Ms: at(0.95),
+    cpuMs: (user + system) / 1000 / steps,
+  };
 }

@@ -69,7 +69,8 @@ async function show(sessionId: string, after: number, response: ServerResponse):
   response.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
   while (!response.destroyed) {
     const events: readonly Event[] = await store.read(sessionId, seq);
-    for (const event of events) response.write(`${JSON.stringify({ seq: event.seq, id: event.id, type: event.type })}\n`);
+    for (const event of events)
+      response.write(`${JSON.stringify({ seq: event.seq, id: event.id, type: event.type })}\n`);
     seq += events.length;
     if (events.at(-1)?.type === 'finished') return void response.end();
     if (events.length > 0) continue;
@@ -82,12 +83,14 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const url = new URL(request.url ?? '/', 'http://localhost');
   const sessionId = url.searchParams.get('session') ?? '';
   const runId = url.searchParams.get('run') ?? '';
-  if (url.pathname === '/events') return await show(sessionId, Number(url.searchParams.get('after')), response);
+  if (url.pathname === '/events')
+    return await show(sessionId, Number(url.searchParams.get('after')), response);
   if (url.pathname === '/prompt') {
     const started = await runner.start({ sessionId, content: 'Book all places.' }, { runId, key: sessionId });
     return void response.end(JSON.stringify({ started }));
   }
-  if (url.pathname === '/result') return void response.end(JSON.stringify({ result: await runner.result(runId) }));
+  if (url.pathname === '/result')
+    return void response.end(JSON.stringify({ result: await runner.result(runId) }));
   response.writeHead(404).end();
 }
 

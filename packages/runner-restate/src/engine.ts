@@ -47,18 +47,23 @@ export class Engine {
   /**
    * Makes the handlers at an address known, as the ones that new calls go to. To do so again changes nothing, so all
    * processes may.
+   * @param expected names of services and of their handlers
    */
-  async register(uri: string): Promise<void> {
-    const { admin } = this.#options;
-    const headers = { 'content-type': 'application/json' };
-    const body = (force: boolean) => JSON.stringify({ uri, force });
+  async register(uri: string, expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
     try {
-      await this.#ask(admin, '/deployments', { method: 'POST', headers, body: body(false) });
+      const known = await this.#register(uri, false);
+      // An address that is known already is not looked at again, whoever is there now.
+      if (isThere(known, expected)) return;
     } catch (error) {
-      // Other handlers were found there before: this is a newer Cobbler at the same place.
       if (!AgentError.is(error) || error.status !== 409) throw error;
-      await this.#ask(admin, '/deployments', { method: 'POST', headers, body: body(true) });
     }
+    await this.#register(uri, true);
+  }
+
+  async #register(uri: string, force: boolean): Promise<Deployment> {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify({ uri, force }) };
+    return JSON.parse(await this.#ask(this.#options.admin, '/deployments', init)) as Deployment;
   }
 
   /** Ends an invocation that cannot come to an end by itself. Nothing where the engine is administered by others. */
@@ -111,6 +116,24 @@ export class Engine {
       signal?.removeEventListener('abort', onAbort);
     }
   }
+}
+
+/** What the engine knows of an address. */
+interface Deployment {
+  readonly services?: readonly {
+    readonly name: string;
+    readonly handlers?: readonly { readonly name: string }[];
+  }[];
+}
+
+function isThere(
+  { services = [] }: Deployment,
+  expected: Readonly<Record<string, readonly string[]>>,
+): boolean {
+  return Object.entries(expected).every(([service, handlers]) => {
+    const found = services.find(({ name }) => name === service)?.handlers ?? [];
+    return handlers.every((handler) => found.some(({ name }) => name === handler));
+  });
 }
 
 function refusal(url: string, status: number, text: string): AgentError {

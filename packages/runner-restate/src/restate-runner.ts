@@ -6,7 +6,7 @@ import { errorOf, failed } from './outcome.ts';
 import type { RunRequest, ServiceNames, Standing, Started } from './protocol.ts';
 import { objectKey, serviceNames } from './protocol.ts';
 import type { RestateSteps } from './restate-steps.ts';
-import { services } from './services.ts';
+import { handlerNames, services } from './services.ts';
 
 export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
@@ -196,7 +196,7 @@ class EngineRunner implements RestateRunner {
 
   async #register({ address, admin }: RestateRunnerOptions<Json, Json>): Promise<string> {
     const { url } = await this.#endpoint;
-    if (admin !== undefined) await this.#engine.register(address ?? url);
+    if (admin !== undefined) await this.#engine.register(address ?? url, handlerNames(this.#names));
     return url;
   }
 
@@ -213,7 +213,8 @@ class EngineRunner implements RestateRunner {
 
   async #outcome(runId: string, signal: AbortSignal | undefined): Promise<Standing> {
     this.#checkOpen();
-    const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const either =
+      signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     try {
       await this.#ready;
       return await this.#engine.call<Standing>(this.#path(runId, 'result'), undefined, { signal: either });

@@ -47,11 +47,22 @@ export interface ServicesOptions {
 /** An attempt that failed comes again soon: most of them failed because a process ended. */
 const retryPolicy = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 5000 } as const;
 
+/** After which time the call that only waits for a run gives its connection back, in milliseconds. */
+const seeIdleMs = 2000;
+
 /** How long one answer to who waits for a result takes at most; then it is asked again. */
 const resultMs = 60_000;
 
 /** What Restate says when a routine does other things than its journal holds. */
 const mismatch = /mismatch/i;
+
+/** Which handlers there are, for whoever makes them known. */
+export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<string, readonly string[]>> {
+  return {
+    [keys]: ['start', 'leave', 'see'],
+    [runs]: ['run', 'reserve', 'turn', 'finish', 'standing', 'result', 'cancel', 'signal', 'giveUp'],
+  };
+}
 
 /**
  * For each key an object, which holds the order of its runs; for each run a workflow, which holds its steps, its
@@ -68,7 +79,9 @@ export function services(
     handlers: {
       start: exclusive((ctx: ObjectContext, request: StartRequest) => start(ctx, names, request)),
       leave: exclusive((ctx: ObjectContext, runId: string) => leave(ctx, names, runId)),
-      see: shared((ctx: ObjectSharedContext, request: RunRequest) => see(ctx, names, request)),
+      see: shared({ inactivityTimeout: seeIdleMs }, (ctx: ObjectSharedContext, request: RunRequest) =>
+        see(ctx, names, request),
+      ),
     },
     options: { journalRetention: 0, idempotencyRetention: 600_000, retryPolicy },
   });
@@ -130,8 +143,7 @@ async function leave(ctx: ObjectContext, names: ServiceNames, runId: string): Pr
   if (rest.length === 0) ctx.clear('open');
   else ctx.set('open', rest);
   const [next] = rest;
-  if (open[0] === runId && next !== undefined)
-    send<undefined>(ctx, names.runs, next, 'turn', undefined);
+  if (open[0] === runId && next !== undefined) send<undefined>(ctx, names.runs, next, 'turn', undefined);
 }
 
 async function work(ctx: WorkflowContext, options: ServicesOptions, request: RunRequest): Promise<null> {
@@ -235,7 +247,11 @@ function send<Request>(ctx: Context, service: string, key: string, method: strin
 
 /** Why a workflow has failed as a whole: its routine's errors are data, so this is the engine's. */
 function runError(thrown: TerminalError): AgentError {
-  return new AgentError({ kind: 'agent', code: 'engine', message: `Restate ended the run: ${thrown.message}` });
+  return new AgentError({
+    kind: 'agent',
+    code: 'engine',
+    message: `Restate ended the run: ${thrown.message}`,
+  });
 }
 
 /** Hears of attempts that the SDK ends because the routine went another way than the journal; they would never end. */

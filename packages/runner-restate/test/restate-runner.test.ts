@@ -1,9 +1,9 @@
 import type { Json, Routine } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RestateRunner, RestateRunnerOptions } from '../src/index.ts';
 import { restateRunner } from '../src/index.ts';
-import { announce } from './contract-suite.ts';
+import { announce, describeWith } from './contract-suite.ts';
 import type { RestateCluster } from './restate-server.ts';
 import { freePort, missingRestate, startRestate } from './restate-server.ts';
 
@@ -54,7 +54,7 @@ function gate(): { readonly open: () => void; readonly passed: Promise<void> } {
   return { open: resolve, passed: promise };
 }
 
-const here = describe.skipIf(missing !== undefined);
+const here = (name: string, define: () => void) => describeWith(missing, name, define);
 
 here('versions', () => {
   it('P13 a run of another version is not replayed but fails with code version, and the next has its turn', async () => {
@@ -145,13 +145,10 @@ here('several processes', () => {
   it('may make the same handlers known at once, and any of them starts, signals and asks', async () => {
     const own = { service: service(), port: await freePort() };
     const begun = gate();
-    const worker = await open(
-      async (input, steps) => {
-        begun.open();
-        return [input, (await steps.waitFor('go')) ?? null];
-      },
-      own,
-    );
+    const worker = await open(async (input, steps) => {
+      begun.open();
+      return [input, (await steps.waitFor('go')) ?? null];
+    }, own);
     const { url } = { url: await worker.ready() };
     const others = await Promise.all(
       Array.from({ length: 4 }, () => open(async () => 'nobody', { service: own.service, address: url })),
@@ -164,13 +161,24 @@ here('several processes', () => {
     expect(await three.result('one')).toEqual(['in', 'said']);
   });
 
+  it('handlers that have taken the place of others at an address are made known', async () => {
+    const port = await freePort();
+    const before = await open(async () => 'before', { port });
+    await before.close();
+    const after = await open(async () => 'after', { port });
+    await after.start(null, { runId: 'one' });
+    expect(await after.result('one')).toBe('after');
+  });
+
   it('a cancel from another process stops a step that is at work', async () => {
     const own = { service: service(), port: await freePort() };
     const [begun, ended] = [gate(), gate()];
     const worker = await open(async (_input, steps) => {
       await steps.run('long', async ({ signal }) => {
         begun.open();
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+        await new Promise<void>((resolve) =>
+          signal.addEventListener('abort', () => resolve(), { once: true }),
+        );
         ended.open();
         return null;
       });
@@ -200,7 +208,10 @@ here('several processes', () => {
       port: 0,
       patienceMs: 300,
     });
-    await expect(runner.start(null, { runId: 'one' })).rejects.toMatchObject({ kind: 'network', code: 'engine' });
+    await expect(runner.start(null, { runId: 'one' })).rejects.toMatchObject({
+      kind: 'network',
+      code: 'engine',
+    });
     await runner.close();
   });
 });

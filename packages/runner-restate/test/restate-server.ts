@@ -51,27 +51,33 @@ export async function startRestate(count = 1): Promise<RestateCluster> {
   const children: ChildProcess[] = [];
   const nodes = places.map((place, index) => {
     const name = `n${index + 1}`;
-    const child = spawn(file, ['--base-dir', join(home, name), '--node-name', name, '--listen-mode', 'tcp', '--no-logo'], {
-      cwd: home,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        DO_NOT_TRACK: '1',
-        RESTATE_DISABLE_TELEMETRY: 'true',
-        RESTATE_CLUSTER_NAME: 'cobbler-test',
-        RESTATE_DEFAULT_NUM_PARTITIONS: '4',
-        RESTATE_DEFAULT_REPLICATION: count >= 3 ? '2' : '1',
-        RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(peers),
-        RESTATE_AUTO_PROVISION: index === 0 ? 'true' : 'false',
-        RESTATE_BIND_ADDRESS: `127.0.0.1:${place.node}`,
-        RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${place.node}`,
-        RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${place.ingress}`,
-        RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${place.admin}`,
-        // Several connections, so that something in front can share them out.
-        RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT: count > 1 ? '8' : '128',
-        RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: '256.0 MiB',
+    const child = spawn(
+      file,
+      ['--base-dir', join(home, name), '--node-name', name, '--listen-mode', 'tcp', '--no-logo'],
+      {
+        cwd: home,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          ...process.env,
+          DO_NOT_TRACK: '1',
+          RESTATE_DISABLE_TELEMETRY: 'true',
+          RESTATE_CLUSTER_NAME: 'cobbler-test',
+          RESTATE_DEFAULT_NUM_PARTITIONS: '4',
+          RESTATE_DEFAULT_REPLICATION: count >= 3 ? '2' : '1',
+          RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(peers),
+          RESTATE_AUTO_PROVISION: index === 0 ? 'true' : 'false',
+          RESTATE_BIND_ADDRESS: `127.0.0.1:${place.node}`,
+          RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${place.node}`,
+          RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${place.ingress}`,
+          RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${place.admin}`,
+          // Several connections, so that something in front can share them out.
+          RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT: count > 1 ? '8' : '128',
+          RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: '256.0 MiB',
+          // Else a node may take ten seconds to hear of handlers that were made known at another.
+          RESTATE_METADATA_UPDATE_INTERVAL: '500ms',
+        },
       },
-    });
+    );
     const log = createWriteStream(join(home, `${name}.log`));
     child.stdout?.pipe(log);
     child.stderr?.pipe(log);
@@ -112,7 +118,8 @@ async function answers(url: string, child: ChildProcess | undefined): Promise<vo
     } catch {
       // Not yet.
     }
-    if (child?.exitCode !== null || Date.now() > deadline) throw new Error(`Restate does not answer at ${url}.`);
+    if (child?.exitCode !== null || Date.now() > deadline)
+      throw new Error(`Restate does not answer at ${url}.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

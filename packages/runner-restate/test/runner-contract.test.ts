@@ -1,6 +1,6 @@
 import { runnerContract } from '@cobbler/agent/testing';
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { announce, contractSuite } from './contract-suite.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { announce, contractSuite, describeWith } from './contract-suite.ts';
 import type { RestateCluster } from './restate-server.ts';
 import { missingRestate, startRestate } from './restate-server.ts';
 import { restateStand } from './restate-stand.ts';
@@ -16,7 +16,4 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-describe('the Restate runner', () => {
-  if (missing !== undefined) it('passes runnerContract', ({ skip }) => skip(missing));
-  else contractSuite(runnerContract(restateStand(() => cluster)));
-});
+describeWith(missing, 'the Restate runner', () => contractSuite(runnerContract(restateStand(() => cluster))));

@@ -1,12 +1,4 @@
-import type {
-  ListOptions,
-  Origin,
-  Parent,
-  Retention,
-  SessionInfo,
-  SessionPage,
-  Tally,
-} from '@cobbler/agent';
+import type { ListOptions, Origin, Parent, Retention, SessionInfo, SessionPage, Tally } from '@cobbler/agent';
 import { cursorOf, isSessionId, newTally, pageSize, placeOf, sessionInfo, titleOf } from '@cobbler/agent';
 import type { Connection, Database } from './database.ts';
 import type { OwnerRow } from './owner.ts';

@@ -1,7 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +49,11 @@ export function missingPooler(): string | undefined {
 }
 
 /** Starts a server. `durable`: commits go to the disk, as they do outside of tests. */
-export async function startPostgres({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  durable = false,
+}: {
+  readonly durable?: boolean;
+} = {}): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) throw new Error(missingPostgres());
   const home = mkdtempSync(join(tmpdir(), 'cobbler-postgres-'));
@@ -65,7 +78,12 @@ export async function startPostgres({ durable = false }: { readonly durable?: bo
   const url = `postgres://cobbler@127.0.0.1:${port}/postgres`;
   let child: ChildProcess;
   const start = async (): Promise<void> => {
-    child = spawn(join(bin, 'postgres'), ['-D', data, ...options], { env, cwd: home, stdio: 'ignore', ...user });
+    child = spawn(join(bin, 'postgres'), ['-D', data, ...options], {
+      env,
+      cwd: home,
+      stdio: 'ignore',
+      ...user,
+    });
     await answers(url, child);
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -168,14 +186,20 @@ export function freePort(): Promise<number> {
 
 function binaries(): string | undefined {
   const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
+  const versions = existsSync(debian)
+    ? readdirSync(debian).sort((one, other) => Number(other) - Number(one))
+    : [];
   const folders = [
     process.env['COBBLER_POSTGRES_BIN'],
     ...versions.map((version) => join(debian, version, 'bin')),
     ...(process.env['PATH'] ?? '').split(':'),
   ];
   return folders.find(
-    (folder) => folder !== undefined && folder !== '' && existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+    (folder) =>
+      folder !== undefined &&
+      folder !== '' &&
+      existsSync(join(folder, 'initdb')) &&
+      existsSync(join(folder, 'postgres')),
   );
 }
 
@@ -189,9 +213,12 @@ function poolerBinary(): string | undefined {
 function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');
-  const account = accounts.find((line) => line.startsWith('postgres:')) ?? accounts.find((line) => line.startsWith('nobody:'));
+  const account =
+    accounts.find((line) => line.startsWith('postgres:')) ??
+    accounts.find((line) => line.startsWith('nobody:'));
   const [, , uid, gid] = account?.split(':') ?? [];
-  if (uid === undefined || gid === undefined) throw new Error('There is no user postgres or nobody to run PostgreSQL as.');
+  if (uid === undefined || gid === undefined)
+    throw new Error('There is no user postgres or nobody to run PostgreSQL as.');
   return { uid: Number(uid), gid: Number(gid) };
 }
 

@@ -1,6 +1,6 @@
 import { storeContract } from '@cobbler/agent/testing';
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { announce, contractSuite } from './contract-suite.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { announce, contractSuite, describeWith } from './contract-suite.ts';
 import { postgresSubject } from './postgres-places.ts';
 import type { Pooler, PostgresServer } from './postgres-server.ts';
 import { missingPooler, missingPostgres, startPooler, startPostgres } from './postgres-server.ts';
@@ -25,9 +25,8 @@ afterAll(async () => {
 });
 
 function suite(name: string, reason: string | undefined, url: () => string): void {
-  describe(name, () => {
-    if (reason !== undefined) it('passes storeContract', ({ skip }) => skip(reason));
-    else contractSuite(storeContract(postgresSubject(name, () => ({ url: url() }))));
+  describeWith(reason, name, () => {
+    contractSuite(storeContract(postgresSubject(name, () => ({ url: url() }))));
   });
 }
 

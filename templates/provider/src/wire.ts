@@ -4,7 +4,7 @@ import type { Wire } from '@cobbler/agent/provider';
 export function yourOwnWire(baseURL: string, apiKey: string): Wire {
   return {
     provider: 'your-own',
-    // 'sse', 'ndjson', or a framer of your own that makes payloads of bytes.
+    // 'sse', 'ndjson', or a framer that makes payloads of bytes: docs/writing-a-provider.md says what that has to do.
     framing: 'sse',
     endpoint: {
       url: `${baseURL}/v1/answer`,
@@ -28,9 +28,9 @@ export function yourOwnWire(baseURL: string, apiKey: string): Wire {
       );
     },
     fault() {
-      // Given: (status, body, header).
+      // Given: (status, body, header). Throw for a body that is not of the service: a proxy has other words.
       throw new Error(
-        'src/wire.ts, fault: read what a failed request says, as { message } and a kind of your own.',
+        'src/wire.ts, fault: read what a failed request says, as { message }, with a kind where the status does not tell.',
       );
     },
   };

@@ -9,7 +9,8 @@ export interface YourOwnStoreOptions {
 
 /** Sessions in Your Own. `memoryStore` of @cobbler/agent is the shortest store there is to look at. */
 export function yourOwnStore({ url, now = Date.now }: YourOwnStoreOptions): SessionStore {
-  const unwritten = (what: string) => new Error(`src/your-own-store.ts, ${what} (${url}, ${now()})`);
+  const unwritten = (what: string) =>
+    new Error(`src/your-own-store.ts, ${what}`, { cause: { url, at: now() } });
   return {
     async claim() {
       // Given: (sessionId, origin). `checkSessionId` refuses what is no id.

@@ -3,7 +3,7 @@ export const backupRows = [
   {
     name: 'backup',
     operands: '<folder>',
-    text: 'copy everything that is kept into a new folder, while it is in use',
+    text: 'copy all that is kept into a new folder, while in use',
     about: [
       'Sessions, tokens, keys, memory and chats of COBBLER_HOME, as of now, and a manifest. A server or a bot may go on',
       'meanwhile. The copy is for you alone, and as secret as what it is of. See docs/operations.md.',

@@ -14,12 +14,13 @@ const examples = [
 
 /** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
-  // One line for two that differ in their answer alone: all has to fit on a screen.
-  const visible = commands.filter(({ name }) => name !== 'help' && name !== 'deny');
-  const shown = ({ name, text }: CommandRow) =>
-    name === 'approve'
-      ? 'approve/deny answer a call that waits on the server; without an id: list them'
-      : `${name.padEnd(13)}${text}`;
+  // One line for two that go together: all has to fit on a screen.
+  const visible = commands.filter(({ name }) => name !== 'help' && name !== 'deny' && name !== 'mcp');
+  const together: Readonly<Record<string, string>> = {
+    approve: 'approve/deny answer a call that waits on the server; without an id: list them',
+    acp: 'acp, mcp     work in an editor (Zed and others); be a tool of other agents',
+  };
+  const shown = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
   return [
     'cobbler runs a language model with tools on your files until a task is done.',
     '',
@@ -31,8 +32,7 @@ export function overview(): string {
     'Options of run, the most used (all of them: cobbler help run)',
     '  -m, --model NAME    fast, balanced, best, or provider:model',
     '  -C, --dir FOLDER    work there           -f, --attach FILE   attach a file',
-    '  --ask               ask first (default)  --edits             ask for commands',
-    '  --yes               ask nothing          --read-only         only read',
+    '  --ask, --edits, --yes, --read-only  ask first, for commands, never; only read',
     "  --allow RULE        such as 'run_command(npm test*)'",
     '  --max-usd, --max-turns, --max-tokens, --timeout   limits',
     '  --json              events as JSON       -q, -v              less, more',
@@ -43,8 +43,7 @@ export function overview(): string {
     '',
     'Environment',
     '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY for the default one',
-    '  COBBLER_MODEL     default model           COBBLER_HOME   instead of ~/.cobbler',
-    '  NO_COLOR, FORCE_COLOR, TERM, HTTPS_PROXY, NO_PROXY',
+    '  COBBLER_MODEL, COBBLER_HOME (else ~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
   ].join('\n');
 }
 

@@ -1,8 +1,6 @@
-import { resolve } from 'node:path';
-import type { HarnessOptions, SessionStore, Tool } from '@cobbler/agent';
+import type { HarnessOptions, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { sqliteStore } from '@cobbler/agent/node';
-import type { CobblerServer } from '@cobbler/server';
+import type { CobblerServer, SessionSettings } from '@cobbler/server';
 import { startServer, TokenBook, tokenFile } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../backend.ts';
@@ -19,6 +17,8 @@ import { permissionWords } from '../permission.ts';
 import { permissionIn } from '../permission-plan.ts';
 import type { ServeFlags } from '../serve-flags.ts';
 import { readServeFlags } from '../serve-flags.ts';
+import type { ServePlaces } from '../serve-places.ts';
+import { servePlaces } from '../serve-places.ts';
 import type { ServerHome } from '../server-home.ts';
 import { noteRunning, readRunning, serverHome } from '../server-home.ts';
 import { readSettings } from '../settings.ts';
@@ -64,17 +64,16 @@ async function serveFrom(
   const { settings, tools } = await sessionSettings(flags, folder, mcp, io);
   const tokens = new TokenBook(tokenFile(home.tokens));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
-  const file = flags.store === undefined ? home.store : resolve(io.cwd(), flags.store);
-  const store = sqliteStore(file);
+  const places = await servePlaces(flags, home.store, io);
   try {
-    const server = await started(flags, { store, tokens, settings, tools, home }, io);
+    const server = await started(flags, { places, tokens, settings, tools, home }, io);
     const forget = noteRunning(home.running, { pid: process.pid, url: server.url });
-    announce({ server, token, flags, folder, file, model: settings.agent.model }, io);
+    announce({ server, token, flags, folder, file: places.name, model: settings.agent.model }, io);
     await untilStopped(server, io);
     forget();
     return 0;
   } finally {
-    await store.close();
+    await places.close();
   }
 }
 
@@ -109,7 +108,7 @@ async function sessionSettings(
 }
 
 interface Parts {
-  readonly store: SessionStore;
+  readonly places: ServePlaces;
   readonly tokens: TokenBook;
   readonly settings: Settings;
   readonly tools: () => readonly Tool[];
@@ -117,16 +116,19 @@ interface Parts {
 }
 
 async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<CobblerServer> {
-  const { store, tokens, settings, tools, home } = parts;
+  const { places, tokens, settings, tools, home } = parts;
   const { host, port, allowedHosts } = flags;
+  const settingsOf = (sessionId: string): SessionSettings =>
+    sessionId === seedSession
+      ? { ...settings, tools: tools() }
+      : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings, tools: tools() };
+  const elsewhere = await places.open(settingsOf);
   try {
     return await startServer({
-      store,
+      store: places.store,
       tokens,
-      settings: (sessionId) =>
-        sessionId === seedSession
-          ? { ...settings, tools: tools() }
-          : { toolErrors: 'continue', toolScheduling: 'parallel', ...settings, tools: tools() },
+      settings: settingsOf,
+      ...(elsewhere !== undefined && { elsewhere }),
       host,
       port,
       allowedHosts,

@@ -1,0 +1,63 @@
+/** A change that makes the command line wrong. Something in its tests must notice every one of them. */
+export interface Mutant {
+  /** Below the folder of the command line. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is wrong with it. */
+  readonly why: string;
+  /** Which promises ('P20') it breaks; none when nothing that has a number. */
+  readonly breaks: readonly string[];
+  /** What has to notice it: a file of unit tests. */
+  readonly by: string;
+}
+
+const desk = 'src/mcp-server/mcp-desk.ts';
+const servers = 'src/mcp-servers.ts';
+const byServer = 'test/mcp-server.test.ts';
+const byServers = 'test/mcp-servers.test.ts';
+
+/** Planted mistakes around MCP, for `npm run mutants apps/cli`. */
+export const mutants: readonly Mutant[] = [
+  {
+    file: desk,
+    find: "waiting.signal.addEventListener('abort', onAbort, { once: true });",
+    replace: '',
+    why: 'work goes on whose request was taken back',
+    breaks: ['P3'],
+    by: byServer,
+  },
+  {
+    file: 'src/mcp-server/mcp-session.ts',
+    find: "if (event.type === 'approval_requested') resolve();",
+    replace: '',
+    why: 'a client never hears that permission is needed',
+    breaks: ['P21'],
+    by: byServer,
+  },
+  {
+    file: servers,
+    find: 'if (tools === undefined) return servers;',
+    replace: 'return servers;',
+    why: 'servers are begun of which no tool may be used',
+    breaks: [],
+    by: byServers,
+  },
+  {
+    file: servers,
+    find: 'mcp.takeUp().catch(',
+    replace: 'Promise.resolve().catch(',
+    why: 'a list that changed is never taken up',
+    breaks: ['P14'],
+    by: byServers,
+  },
+  {
+    file: 'src/commands/run.ts',
+    find: 'const live = reel.isReplay ? undefined :',
+    replace: 'const live =',
+    why: 'a replay begins the servers of the recorded run',
+    breaks: [],
+    by: byServers,
+  },
+];

@@ -1,0 +1,34 @@
+import type { RunnerStand } from '@cobbler/agent/testing';
+import type { RestateCluster } from './restate-server.ts';
+import { missingRestate, startRestate } from './restate-server.ts';
+import { restateStand } from './restate-stand.ts';
+
+/** A stand of the runner's contract whose engine is started when the first case needs it. */
+export function restateOnDemand(): {
+  readonly subject: RunnerStand;
+  /** Why it cannot be started here, and how to come by what is missing. */
+  readonly missing: string | undefined;
+  stop(): Promise<void>;
+} {
+  let started: Promise<RestateCluster> | undefined;
+  let cluster: RestateCluster | undefined;
+  const stand = restateStand(() => {
+    if (cluster === undefined) throw new Error('Restate has not been started.');
+    return cluster;
+  });
+  return {
+    missing: missingRestate(),
+    subject: {
+      ...stand,
+      async place() {
+        started ??= startRestate();
+        cluster = await started;
+        return await stand.place();
+      },
+    },
+    async stop() {
+      await started?.catch(() => undefined);
+      await cluster?.stop();
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const home = mkdtempSync(join(tmpdir(), 'cobbler-new-'));
+const bin = join(root, 'node_modules/.bin');
+
+/** The parts of the project that what is made has to do with. */
+const copied = [
+  'tsconfig.base.json',
+  'vitest.base.ts',
+  'tsup.base.ts',
+  'biome.json',
+  '.gitignore',
+  'scripts/house.json',
+  'scripts/house',
+  'scripts/check-house.mjs',
+  'packages/tools/package.json',
+  'packages/tools/tsconfig.json',
+  'packages/tools/src',
+];
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(command: string, args: readonly string[]): Promise<Ended> {
+  const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter) };
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: home, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+const make = (...words: readonly string[]): Promise<Ended> =>
+  run(process.execPath, [join(root, 'scripts/new.mjs'), ...words, '--root', home, '--no-install']);
+
+/** What a suite came to, by the name of its package. */
+interface Suite {
+  readonly passed: number;
+  /** The words of each failure. */
+  readonly failures: readonly string[];
+}
+
+/** Runs the contracts of all that was made; of the long one of a provider only some groups. */
+async function suites(): Promise<ReadonlyMap<string, Suite>> {
+  const file = join(home, 'report.json');
+  const names = 'agentContract.* (answers|errors|history|usage): |storeContract|channelContract';
+  await run('vitest', ['run', '--root', home, '--reporter=json', `--outputFile=${file}`, '-t', names]);
+  const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
+    testResults: { name: string; assertionResults: { status: string; failureMessages: string[] }[] }[];
+  };
+  return new Map(
+    testResults.map(({ name, assertionResults }) => [
+      /packages\/([^/]+)/.exec(name)?.[1] ?? '',
+      {
+        passed: assertionResults.filter(({ status }) => status === 'passed').length,
+        failures: assertionResults.flatMap(({ failureMessages }) => failureMessages),
+      },
+    ]),
+  );
+}
+
+/** Finishes a store that was made, as shortly as can be: what is in memory needs no place. */
+function finishStore(folder: string): void {
+  const store = `import type { SessionStore } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
+
+export interface TinCupStoreOptions {
+  readonly now: () => number;
+}
+
+export const tinCupStore = ({ now }: TinCupStoreOptions): SessionStore => memoryStore({ now });
+`;
+  writeFileSync(join(folder, 'src/tin-cup-store.ts'), store);
+  const file = join(folder, 'test/contract.test.ts');
+  const test = readFileSync(file, 'utf8')
+    .replace('let places = 0;\n\n', '')
+    .replace(/ +\/\/ Each case has.*\n/, '')
+    .replace(/place\(now\) \{[\s\S]*?\n {4}\},/, 'place: (now) => ({ open: () => tinCupStore({ now }) }),')
+    .replace("name: 'tin-cup',", "name: 'tin-cup',\n    forgets: 'what is in memory ends with the store',");
+  writeFileSync(file, test);
+}
+
+let checks: { tsc: Ended; biome: Ended; house: Ended; suites: ReadonlyMap<string, Suite> };
+
+beforeAll(async () => {
+  for (const path of copied) cpSync(join(root, path), join(home, path), { recursive: true });
+  mkdirSync(join(home, 'packages/tools/test'));
+  for (const path of ['node_modules', 'packages/tools/node_modules'])
+    symlinkSync(join(root, path), join(home, path));
+  writeFileSync(
+    join(home, 'tsconfig.json'),
+    '{ "extends": "./tsconfig.base.json", "include": ["packages/*/src", "packages/*/test"] }\n',
+  );
+  writeFileSync(
+    join(home, 'vitest.config.ts'),
+    "export default { test: { projects: ['packages/*/vitest.config.ts'] } };\n",
+  );
+  for (const kind of ['provider', 'channel', 'store', 'tool'])
+    expect(await make(kind, 'tin-can')).toMatchObject({ stderr: '', code: 0 });
+  expect(await make('store', 'tin-cup')).toMatchObject({ stderr: '', code: 0 });
+  finishStore(join(home, 'packages/store-tin-cup'));
+  const [tsc, biome, house, all] = await Promise.all([
+    run('tsc', ['-p', home]),
+    run('biome', ['check', '--error-on-warnings', 'packages', 'scripts/house.json']),
+    run(process.execPath, [join(home, 'scripts/check-house.mjs')]),
+    suites(),
+  ]);
+  checks = { tsc, biome, house, suites: all };
+}, 120_000);
+
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe('what npm run new makes', () => {
+  test('nothing in it is left of the name in the templates', async () => {
+    const { stdout } = await run('grep', ['-rliE', '--exclude-dir=node_modules', 'your.?own', 'packages']);
+    expect(stdout).toBe('');
+  });
+
+  test('it type-checks', () => {
+    expect(checks.tsc).toMatchObject({ stdout: '', code: 0 });
+  });
+
+  test('it passes lint, what it changed included', () => {
+    expect(checks.biome.code, checks.biome.stderr).toBe(0);
+  });
+
+  test('it keeps the rules of the house', () => {
+    expect(checks.house).toMatchObject({ stdout: '', code: 0 });
+  });
+
+  test.each([
+    ['provider', 'src/wire.ts, turn: '],
+    ['channel', 'src/tin-can-channel.ts, pieces: '],
+    ['store', 'src/tin-can-store.ts, claim: '],
+  ])(
+    'fresh, the suite of a %s fails in at least twenty cases, in words that name what is missing',
+    (kind, words) => {
+      const { failures = [] } = checks.suites.get(`${kind}-tin-can`) ?? {};
+      expect(failures.length).toBeGreaterThanOrEqual(20);
+      expect(failures.some((text) => text.includes(words))).toBe(true);
+    },
+  );
+
+  test('finished, none fails', () => {
+    const { passed = 0, failures } = checks.suites.get('store-tin-cup') ?? {};
+    expect(failures).toEqual([]);
+    expect(passed).toBeGreaterThan(40);
+  });
+});
+
+describe('npm run new refuses', () => {
+  test.each([
+    [['store', 'tin-can'], 'packages/store-tin-can is there already. Take another name, or remove it.'],
+    [
+      ['tool', 'list-files'],
+      'packages/tools/src/list-files.ts is there already. Take another name, or remove it.',
+    ],
+    [['tool', 'delete'], '"delete" is a word of the language. Take another name, or one of two words.'],
+    [['tool', 'file-utils'], '"utils" says nothing. Name it after the service or after what it does.'],
+    [['provider', 'your-own'], 'your-own is the name in the templates. Take the name of your service.'],
+    [
+      ['provider', '../up'],
+      '"../up" is no name for it: up to 40 of a-z, 0-9 and - between words, a letter first.',
+    ],
+    [
+      ['provider'],
+      'Say what to make: npm run new -- provider|channel|store|tool NAME [--dry-run] [--no-install]',
+    ],
+    [
+      ['agent', 'x'],
+      'Say what to make: npm run new -- provider|channel|store|tool NAME [--dry-run] [--no-install]',
+    ],
+  ])('%j in one line that says what to do', async (words, message) => {
+    expect(await make(...words)).toEqual({ stderr: `cobbler: ${message}\n`, stdout: '', code: 1 });
+  });
+
+  test('--dry-run tells what it would write, and writes nothing', async () => {
+    const { stdout } = await make('provider', 'other', '--dry-run');
+    expect(stdout).toContain('would write  packages/provider-other/src/wire.ts\n');
+    expect(stdout).toContain('would change  scripts/house.json\n');
+    expect(existsSync(join(home, 'packages/provider-other'))).toBe(false);
+    expect(readFileSync(join(home, 'scripts/house.json'), 'utf8')).not.toContain('provider-other');
+  });
+});
