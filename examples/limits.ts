@@ -1,4 +1,4 @@
-// Shows what ends a run that would not end by itself: turns, money, time, and turning in circles.
+// Shows what ends a run that would not end by itself: turns, money, turning in circles, and a budget that is shared.
 // Run it with: npm run try -- examples/limits.ts
 import type { ExecutorOptions, Limits } from '@cobbler/agent';
 import { Budget, defineTool, Executor } from '@cobbler/agent';

@@ -39,7 +39,8 @@ export async function runSuite(name, main) {
   try {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
-    process.stderr.write(`${name}: ${error instanceof Refusal ? error.message : (error?.stack ?? error)}\n`);
+    const text = error instanceof Error && !(error instanceof Refusal) ? error.stack : undefined;
+    process.stderr.write(`${name}: ${text ?? (error instanceof Error ? error.message : String(error))}\n`);
     process.exitCode = 1;
   }
 }

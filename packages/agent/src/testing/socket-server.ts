@@ -114,6 +114,8 @@ function readRequests(socket: Socket, next: (head: string) => SocketAnswer | und
       reply();
       const end = text.indexOf('\r\n\r\n');
       if (end === -1) return;
+      // Ended from here: what is still sent into it is lost, and nothing of it may count as heard.
+      if (socket.writableEnded) return void socket.resetAndDestroy();
       const head = text.slice(0, end);
       text = text.slice(end + 4);
       bodyLeft = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
