@@ -1,4 +1,4 @@
-import { backupRows } from './backup/backup-rows.ts';
+import { backupRows } from './backup-rows.ts';
 import type { OptionGroup, OptionRow } from './option-row.ts';
 import { runGroups, taskGroups } from './run-options.ts';
 import { serveGroups } from './serve-options.ts';

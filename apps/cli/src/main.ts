@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { commandRow } from './command-table.ts';
-import { help } from './commands/help.ts';
 import { keepCompiled } from './compiled.ts';
 import { visible } from './escape.ts';
 import type { Io } from './io.ts';
@@ -16,7 +14,7 @@ async function main(io: Io): Promise<number> {
   const own = io.args.includes('--') ? io.args.slice(0, io.args.indexOf('--')) : io.args;
   if (first === '--version' || first === '-V') return await version(io);
   if (own.some((arg) => arg === '--help' || arg === '-h')) {
-    return help(commandRow(first ?? '') === undefined ? undefined : first, io);
+    return await helpOn(first, io);
   }
   keepCompiled(io.env);
   const { parseCommandLine } = await import('./command-line.ts');
@@ -65,10 +63,17 @@ async function main(io: Io): Promise<number> {
     case 'restore':
       return await (await import('./commands/restore.ts')).restore(operands[0] ?? '', io);
     case 'help':
-      return help(operands[0], io);
+      return (await import('./commands/help.ts')).help(operands[0], io);
     default:
       return await (await import('./commands/run.ts')).run(operands, options, io);
   }
+}
+
+/** The help of a command, or of all where that is none. */
+async function helpOn(name: string | undefined, io: Io): Promise<number> {
+  const { commandRow } = await import('./command-table.ts');
+  const { help } = await import('./commands/help.ts');
+  return help(commandRow(name ?? '') === undefined ? undefined : name, io);
 }
 
 async function version(io: Io): Promise<number> {
