@@ -99,6 +99,11 @@ export class Broadcast {
     this.#schedule();
   }
 
+  /** Whether it is known up to where the log has been shown. */
+  get hasBegun(): boolean {
+    return this.#lastSeq !== undefined;
+  }
+
   /** What the log holds up to here has been seen to, where nothing was shown yet. */
   begin(seq: number): void {
     this.#lastSeq ??= seq;

@@ -137,8 +137,9 @@ export class Desk {
 
   /** Shows those who watch what other processes wrote into their sessions, or into this one. */
   async showOthers(sessionId?: string): Promise<void> {
-    const one = sessionId === undefined ? undefined : this.#live.get(sessionId);
-    for (const session of sessionId === undefined ? this.#live.values() : one === undefined ? [] : [one]) {
+    const sessions = sessionId === undefined ? [...this.#live.values()] : [this.#live.get(sessionId)];
+    for (const session of sessions) {
+      if (session === undefined) continue;
       for (const event of await session.showOthers()) {
         if (event.type === 'user') this.#made.delete(session.id);
         this.#options.onEvent(session.id, event);

@@ -99,7 +99,8 @@ export class LiveSession {
   /** Follows what another process has under way in it, if runs may be there. */
   async join(): Promise<void> {
     if (this.#harness.join === undefined) return;
-    this.broadcast.begin((await openSession(this.#store, this.id)).seq);
+    // Each request comes by here: the log is opened only when something may have to be found out.
+    if (!this.broadcast.hasBegun) this.broadcast.begin((await openSession(this.#store, this.id)).seq);
     const joined = this.#run === undefined ? await this.#harness.join() : undefined;
     if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
   }

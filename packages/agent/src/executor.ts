@@ -82,8 +82,8 @@ export class Executor {
    * session's log alone says where the run is, so a piece that is done again goes on after what was recorded.
    * `limits.ms` holds for each action by itself. Aborting `signal` with an AgentError of code `cancelled` ends the
    * run; any other reason leaves it as a crash would.
-   * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` when the store failed, `fenced`
-   * when somebody else has gone on with the session; the signal's reason when the run was left.
+   * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` when the
+   * store failed, `fenced` when somebody else has gone on with the session; the signal's reason when the run was left.
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
     const { prompt, sessionId, runId, answers = [] } = options;

@@ -171,7 +171,6 @@ class FollowingHarness implements RunnerHarness {
       wake: () => {},
     };
     this.#current = followed;
-    this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId });
     return followed;
   }
 
@@ -181,6 +180,7 @@ class FollowingHarness implements RunnerHarness {
     const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
     try {
       if (!isBegun) await this.#begin(followed);
+      this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId: followed.runId });
       await this.#follow(followed);
     } catch (thrown) {
       const error = AgentError.from(thrown);
