@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { shellQuoted } from '../src/permission-rule.ts';
+import type { Ended } from './binary.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
 
 /** util-linux's `script` runs a program at a terminal of its own; the tests need no package for that. */
@@ -17,7 +18,7 @@ export async function atTerminal(
     readonly typing?: readonly (readonly [words: string, keys: string])[];
     readonly before?: string;
   },
-) {
+): Promise<Ended & { readonly terminal: string }> {
   const line = [...command, ...args].map(shellQuoted).join(' ');
   const child = spawn(
     'script',

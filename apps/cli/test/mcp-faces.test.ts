@@ -61,10 +61,9 @@ test(
     const editor = await startEditor({ cwd: '/', env, args: flags, choose });
     const { sessionId } = await editor.agent.request('session/new', { cwd, mcpServers: [] });
     const prompt = [{ type: 'text' as const, text: 'greet Ada' }];
-    expect((await editor.agent.request('session/prompt', { sessionId, prompt })).stopReason).toBe('end_turn');
-    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual([
-      expect.stringContaining('mcp__greeter__greet'),
-    ]);
+    const answer = await editor.agent.request('session/prompt', { sessionId, prompt });
+    expect(answer).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual([expect.stringContaining('greet')]);
     expect(heard(service)).toContain('Good day, Ada!');
     expect(await editor.leave()).toMatchObject({ code: 0 });
     expect(left()).toEqual([]);

@@ -1,6 +1,6 @@
 import { connectHarness } from '@cobbler/agent/remote';
 import type { HarnessSubject } from '@cobbler/agent/testing';
-import { harnessContract } from '@cobbler/agent/testing';
+import { describeContract, harnessContract } from '@cobbler/agent/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { ServerProcess } from './process.ts';
 
@@ -19,9 +19,6 @@ const remote: HarnessSubject = {
   },
 };
 
-describe('a harness over a server process', () => {
-  for (const { group, name, off, run } of harnessContract(remote)) {
-    if (off === undefined) it(`${group}: ${name}`, { timeout: 60_000 }, run);
-    else it(`${group}: ${name}`, ({ skip }) => skip(off));
-  }
-});
+describe('a harness over a server process', { timeout: 60_000 }, () =>
+  describeContract(harnessContract(remote), { describe, it }),
+);

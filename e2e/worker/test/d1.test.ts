@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describeContract } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { sqlChats } from '../../../packages/assistant/src/chat-store.ts';
 import { vectorizeMemory } from '../../../packages/assistant/src/cloudflare/vectorize-memory.ts';
 import { sqlMessages } from '../../../packages/assistant/src/message-store.ts';
@@ -9,7 +10,6 @@ import { fakeVectorize } from '../../../packages/assistant/src/testing/fake-vect
 import { memoryContract } from '../../../packages/assistant/src/testing/memory-contract.ts';
 import { messageStoreContract } from '../../../packages/assistant/src/testing/message-store-contract.ts';
 import { outboxContract } from '../../../packages/assistant/src/testing/outbox-contract.ts';
-import { contractSuite } from '../../../packages/assistant/test/contract-suite.ts';
 import { turnStoreContract } from '../../../packages/assistant/test/event-store-subject.ts';
 import { D1Place, empty } from '../src/d1-place.ts';
 
@@ -17,29 +17,36 @@ const d1 = new D1Place();
 beforeAll(() => d1.migrate(), 60_000);
 afterAll(() => d1.dispose());
 
-describe('S3.10 messages in D1', () => {
-  contractSuite(messageStoreContract(d1.subject((sql) => sqlMessages(sql))));
+describe('messages in D1', () => {
+  describeContract(messageStoreContract(d1.subject((sql) => sqlMessages(sql))), { describe, it });
 });
 
-describe('S3.10 chats in D1', () => {
-  contractSuite(chatStoreContract(d1.subject((sql) => sqlChats(sql))));
+describe('chats in D1', () => {
+  describeContract(chatStoreContract(d1.subject((sql) => sqlChats(sql))), { describe, it });
 });
 
 describe('the outbox in D1', () => {
-  contractSuite(outboxContract(d1.subject((sql, { runtime }) => sqlOutbox(sql, { runtime }))));
+  describeContract(outboxContract(d1.subject((sql, { runtime }) => sqlOutbox(sql, { runtime }))), {
+    describe,
+    it,
+  });
 });
 
-describe('S3.12 memories in D1 and Vectorize', () => {
+describe('memories in D1 and Vectorize', () => {
   const index = fakeVectorize({ dimensions: 1536 });
-  contractSuite(
+  describeContract(
     memoryContract(
       d1.subject((sql, { embedder, runtime }) => vectorizeMemory({ index, sql, embedder, runtime })),
     ),
+    { describe, it },
   );
 });
 
-describe('S3.12 memories in D1 alone', () => {
-  contractSuite(memoryContract(d1.subject((sql, { embedder }) => sqliteMemory({ sql, embedder }))));
+describe('memories in D1 alone', () => {
+  describeContract(memoryContract(d1.subject((sql, { embedder }) => sqliteMemory({ sql, embedder }))), {
+    describe,
+    it,
+  });
 });
 
 describe('turns in D1', () => {
@@ -48,9 +55,10 @@ describe('turns in D1', () => {
     await empty(sql);
     return { open: () => sql, shut: () => {} };
   };
-  contractSuite(
+  describeContract(
     turnStoreContract('d1', begin, {
       'an event may be large': 'D1 takes no value of more than 2 MB; the core puts long output away as blobs',
     }),
+    { describe, it },
   );
 });

@@ -1,10 +1,10 @@
-import { runnerContract } from '@cobbler/agent/testing';
-import { afterAll, beforeAll, describe } from 'vitest';
-import { contractSuite } from '../../../packages/assistant/test/contract-suite.ts';
+import { describeContract, runnerContract } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { RunnerStage, workflowsStand } from '../src/runner-stand.ts';
 
 const stage = new RunnerStage();
 beforeAll(() => stage.begin());
 afterAll(() => stage.end());
 
-describe('the runner on Workflows', () => contractSuite(runnerContract(workflowsStand(stage))));
+describe('the runner on Workflows', () =>
+  describeContract(runnerContract(workflowsStand(stage)), { describe, it }));

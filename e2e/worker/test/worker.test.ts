@@ -33,7 +33,7 @@ describe('the doors of the worker', () => {
     }
   });
 
-  it('S3.2 a wrong secret, or none, is refused with 401', async () => {
+  it('a wrong secret, or none, is refused with 401', async () => {
     for (const wrong of [{}, { 'x-telegram-bot-api-secret-token': `${secret}x` }]) {
       const answer = await town.workerd.fetch(`${url}/telegram`, {
         method: 'POST',
@@ -52,7 +52,7 @@ describe('the doors of the worker', () => {
 });
 
 describe('a turn on Workflows', () => {
-  it('S3.1 somebody on the list is answered, and both messages are saved', async () => {
+  it('S3.1 S3.5 somebody on the list is answered, and both messages are saved', async () => {
     town.brain = () => says('Hello to **you**.');
     expect(await town.ask(person, 'Hello.')).toBe('Hello to you.');
     await town.quiet();
@@ -62,7 +62,7 @@ describe('a turn on Workflows', () => {
     ]);
   });
 
-  it('S3.7 the model is claude-haiku-4-5 and is told the time in the zone of the settings', async () => {
+  it('S3.8 S3.9 the model is claude-haiku-4-5 and is told the time in the zone of the settings', async () => {
     await town.ask(person, 'Hello.');
     const { request } = town.claude.exchanges.at(-1) ?? {};
     expect(request?.model).toBe('claude-haiku-4-5');
@@ -101,7 +101,7 @@ describe('a turn on Workflows', () => {
     expect(saved).toEqual([{ role: 'user', content: 'Hello.' }]);
   });
 
-  it('S3.1 the same update five times is one turn with one reply', async () => {
+  it('S3.2 the same update five times is one turn with one reply', async () => {
     const asked = town.claude.exchanges.length;
     const same = town.telegram.say(person, 'Hello.');
     const statuses: (number | undefined)[] = [];
@@ -116,7 +116,7 @@ describe('a turn on Workflows', () => {
     expect(town.claude.exchanges.length).toBe(asked + 1);
   });
 
-  it('S3.1 two quick messages are answered in order, the second knowing the first answer', async () => {
+  it('two quick messages are answered in order, the second knowing the first answer', async () => {
     const slow = Promise.withResolvers<void>();
     const known: string[][] = [];
     town.brain = async (request) => {

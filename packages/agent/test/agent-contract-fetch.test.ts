@@ -1,10 +1,15 @@
-import { describe } from 'vitest';
+import { describe, it } from 'vitest';
 import { fetchTransport } from '../src/provider/fetch-transport.ts';
 import { createAgent } from '../src/provider/index.ts';
 import { systemRuntime } from '../src/runtime.ts';
 import type { ContractSubject } from '../src/testing/index.ts';
-import { agentContract, scriptCapabilities, scriptTesting, scriptWire } from '../src/testing/index.ts';
-import { contractSuite } from './contract-suite.ts';
+import {
+  agentContract,
+  describeContract,
+  scriptCapabilities,
+  scriptTesting,
+  scriptWire,
+} from '../src/testing/index.ts';
 
 /** The scripted wire over the web's fetch: what browsers, workers and other runtimes use. */
 const subject: ContractSubject = {
@@ -56,10 +61,11 @@ const otherwise: Readonly<Record<string, string>> = {
 
 describe('the contract over fetch', () => {
   const cases = agentContract(subject).filter(({ group }) => groups.has(group));
-  contractSuite(
+  describeContract(
     cases.map((one) => {
       const reason = otherwise[one.name];
       return reason === undefined ? one : { ...one, off: reason };
     }),
+    { describe, it },
   );
 });

@@ -1,8 +1,13 @@
-import { describe } from 'vitest';
+import { describe, it } from 'vitest';
 import { createAgent } from '../src/provider/index.ts';
 import type { ContractSubject } from '../src/testing/index.ts';
-import { agentContract, scriptCapabilities, scriptTesting, scriptWire } from '../src/testing/index.ts';
-import { contractSuite } from './contract-suite.ts';
+import {
+  agentContract,
+  describeContract,
+  scriptCapabilities,
+  scriptTesting,
+  scriptWire,
+} from '../src/testing/index.ts';
 
 const subject: ContractSubject = {
   name: 'scripted',
@@ -16,5 +21,5 @@ const subject: ContractSubject = {
 };
 
 describe('the contract over the scripted wire', () => {
-  contractSuite(agentContract(subject));
+  describeContract(agentContract(subject), { describe, it });
 });

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileBlobs } from '@cobbler/agent/node';
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { memoryBlobs } from '../src/blobs.ts';
 import { blobsContract } from '../src/testing/blobs-contract.ts';
-import { contractSuite } from './contract-suite.ts';
+import { describeContract } from '../src/testing/index.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'blobs-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -13,11 +13,14 @@ afterAll(() => rmSync(root, { recursive: true }));
 let folders = 0;
 
 describe('blobs in memory', () => {
-  contractSuite(blobsContract({ name: 'memory', make: (maxBytes) => memoryBlobs({ maxBytes }) }));
+  describeContract(blobsContract({ name: 'memory', make: (maxBytes) => memoryBlobs({ maxBytes }) }), {
+    describe,
+    it,
+  });
 });
 
 describe('blobs in files', () => {
-  contractSuite(
+  describeContract(
     blobsContract({
       name: 'files',
       make(maxBytes) {
@@ -25,5 +28,6 @@ describe('blobs in files', () => {
         return fileBlobs(join(root, `${folders}`, 'not there yet'), { maxBytes });
       },
     }),
+    { describe, it },
   );
 });

@@ -106,9 +106,10 @@ describe('decide', () => {
     expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
     expect(ends('refusal')).toEqual({ type: 'finish', status: 'refusal' });
     expect(ends('pause')).toEqual({ type: 'ask' });
-    for (const reason of ['context_full', 'unknown', 'tool_use'] as const) {
-      const action = ends(reason);
-      expect(action).toMatchObject({ status: 'failed', error: { kind: 'agent', code: reason } });
+    const bad = { context_full: 'context_full', unknown: 'unknown_stop', tool_use: 'no_call' } as const;
+    for (const [reason, code] of Object.entries(bad)) {
+      const action = ends(reason as keyof typeof bad);
+      expect(action).toMatchObject({ status: 'failed', error: { kind: 'agent', code } });
       expect(action).not.toMatchObject({ error: { message: '' } });
     }
   });

@@ -1,11 +1,11 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { sqliteStore } from '../src/node/index.ts';
 import type { SessionStore } from '../src/store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
-import { contractSuite } from './contract-suite.ts';
+import { describeContract } from '../src/testing/index.ts';
 
 // In memory where the system has such a folder: what a power cut would do is nothing to this test.
 const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the executor over the SQLite store', () => {
   const cases = executorContract({ name: 'sqlite', store: newStore });
   // It answers later by itself: to slow it down adds nothing.
-  contractSuite(
+  describeContract(
     cases
       .filter(({ name }) => !name.endsWith('(slow store)'))
       .map((definition) => ({
@@ -38,5 +38,6 @@ describe('the executor over the SQLite store', () => {
           for (const store of opened.splice(0)) await store.close();
         },
       })),
+    { describe, it },
   );
 });

@@ -1,8 +1,8 @@
-import { describe } from 'vitest';
+import { describe, it } from 'vitest';
 import { memoryStore } from '../src/memory-store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
-import { contractSuite } from './contract-suite.ts';
+import { describeContract } from '../src/testing/index.ts';
 
 describe('the executor over the memory store', () => {
-  contractSuite(executorContract({ name: 'memory', store: () => memoryStore() }));
+  describeContract(executorContract({ name: 'memory', store: () => memoryStore() }), { describe, it });
 });

@@ -1,9 +1,8 @@
-import { describe } from 'vitest';
+import { describe, it } from 'vitest';
 import { createHarness } from '../src/harness.ts';
 import { memoryStore } from '../src/memory-store.ts';
 import type { HarnessSubject } from '../src/testing/index.ts';
-import { harnessContract, harnessScene } from '../src/testing/index.ts';
-import { contractSuite } from './contract-suite.ts';
+import { describeContract, harnessContract, harnessScene } from '../src/testing/index.ts';
 
 const local: HarnessSubject = {
   name: 'the local loop',
@@ -16,5 +15,5 @@ const local: HarnessSubject = {
 };
 
 describe('a harness over the local loop', () => {
-  contractSuite(harnessContract(local));
+  describeContract(harnessContract(local), { describe, it });
 });

@@ -79,7 +79,7 @@ describe('a supervised process', () => {
     const start = (program: string, cwd = area) => superviseProcess({ argv: [program], cwd, env }).ended;
     const missing = await start('no-such-program');
     expect(missing.cause).toBe('unstartable');
-    expect(missing.error).toMatchObject({ kind: 'tool', code: 'not_found' });
+    expect(missing.error).toMatchObject({ kind: 'tool', code: 'no_program' });
     expect((await start('true', join(area, 'gone'))).error?.message).not.toContain(area);
     expect((await start('/')).error?.message).toBe('/ could not be started: permission denied.');
     expect((await start('nul\0')).cause).toBe('unstartable');

@@ -47,7 +47,7 @@ describe('errors by status', () => {
     const { fails } = rig([streams(started + frame('fail', given, 'words', 1500))], noRetry);
     const error = await fails();
     expect(error).toMatchObject({ kind, retryable, message: 'words', retryAfterMs: 1500 });
-    expect(error.code).toBe(given === 'too_long' ? 'context_full' : undefined);
+    expect(error.code).toBe(given === 'too_long' ? 'context_full' : serviceCode(kind));
   });
 
   test("P6 the wire's kind wins over the status, but a final status stays final", async () => {

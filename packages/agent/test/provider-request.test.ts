@@ -273,7 +273,7 @@ describe('the endpoint', () => {
 
   test('that is no web address is refused', async () => {
     const { fails, server } = rig([good], { wire: { endpoint: { url: 'ftp://plain.test', headers: {} } } });
-    expect(await fails()).toMatchObject({ kind: 'invalid', code: 'url' });
+    expect(await fails()).toMatchObject({ kind: 'invalid', code: 'bad_url' });
     expect(server.exchanges).toHaveLength(0);
   });
 });

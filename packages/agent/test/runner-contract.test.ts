@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { describeContract } from '../src/testing/index.ts';
 import { runnerContract } from '../src/testing/runner-contract.ts';
-import { contractSuite } from './contract-suite.ts';
 import { memoryStand, sqliteStand } from './runner-stands.ts';
 
-describe('the memory runner', () => contractSuite(runnerContract(memoryStand)));
+describe('the memory runner', () => describeContract(runnerContract(memoryStand), { describe, it }));
 
-describe('the SQLite runner', () => contractSuite(runnerContract(sqliteStand)));
+describe('the SQLite runner', () => describeContract(runnerContract(sqliteStand), { describe, it }));
 
 test('no two cases of the contract have one name', () => {
   const names = runnerContract(memoryStand).map(({ group, name }) => `${group} ${name}`);

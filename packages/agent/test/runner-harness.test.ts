@@ -4,12 +4,11 @@ import { memoryRunner } from '../src/memory-runner.ts';
 import { memoryStore } from '../src/memory-store.ts';
 import { runnerHarness } from '../src/runner-harness.ts';
 import { sessionRoutine } from '../src/session-routine.ts';
-import { harnessContract, harnessScene } from '../src/testing/index.ts';
-import { contractSuite } from './contract-suite.ts';
+import { describeContract, harnessContract, harnessScene } from '../src/testing/index.ts';
 import { onRunner } from './runner-harness-subject.ts';
 
 describe('a harness over a runner', () => {
-  contractSuite(harnessContract(onRunner));
+  describeContract(harnessContract(onRunner), { describe, it });
 });
 
 describe('two harnesses of one session over a runner', () => {

@@ -301,7 +301,7 @@ describe('R8: errors', () => {
     ['a bad request is fatal', 'invalid', false, 1],
   ];
 
-  it.each(retryPolicy)('S0.27 %s', async (_name, kind, again, requests) => {
+  it.each(retryPolicy)('S0.27 by the kind of the error: %s', async (_name, kind, again, requests) => {
     const statuses = { rate_limit: 429, network: 0, agent: 500, auth: 401, invalid: 400 } as Record<
       ErrorKind,
       number

@@ -190,7 +190,7 @@ test('P13 a run of a version that is not known fails and says so, without a step
   const newer = open(file, counting(ran, 'new'), { version: '2' });
   await until(async () => (await newer.status('b')).state === 'failed');
   const { code, message } = await refusal(() => newer.result('a'));
-  expect(code).toBe('version');
+  expect(code).toBe('routine_version');
   expect(message).toContain('begun by version "1"');
   expect(ran).toEqual(['old first']);
 });

@@ -1,8 +1,10 @@
-import { describe } from 'vitest';
+import { describeContract } from '@cobbler/agent/testing';
+import { describe, it } from 'vitest';
 import { channelContract } from '../src/testing/index.ts';
-import { contractSuite } from './contract-suite.ts';
 import { memorySubject } from './memory-channel-subject.ts';
 import { telegramSubject } from './telegram-subject.ts';
 
-describe('channel contract: telegram', () => contractSuite(channelContract(telegramSubject)));
-describe('channel contract: memory', () => contractSuite(channelContract(memorySubject)));
+describe('channel contract: telegram', () =>
+  describeContract(channelContract(telegramSubject), { describe, it }));
+describe('channel contract: memory', () =>
+  describeContract(channelContract(memorySubject), { describe, it }));

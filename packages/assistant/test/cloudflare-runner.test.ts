@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, Routine, Runtime, Steps } from '@cobbler/agent';
 import type { Counter, RunnerStand } from '@cobbler/agent/testing';
-import { contractRoutine, fakeRuntime, runnerContract } from '@cobbler/agent/testing';
+import { contractRoutine, describeContract, fakeRuntime, runnerContract } from '@cobbler/agent/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CloudflareRunner } from '../src/cloudflare/cloudflare-runner.ts';
 import { cloudflareRunner } from '../src/cloudflare/cloudflare-runner.ts';
 import { runWorkflow } from '../src/cloudflare/workflow-run.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
-import { contractSuite } from './contract-suite.ts';
 import type { InstanceWork } from './fake-workflow.ts';
 import { FakeInstance, FakeWorkflow } from './fake-workflow.ts';
 
@@ -95,7 +94,7 @@ const stand: RunnerStand = {
 };
 
 describe('the runner on an engine that keeps to the limits of the deployed one', () => {
-  contractSuite(runnerContract(stand));
+  describeContract(runnerContract(stand), { describe, it });
 });
 
 /** A stage whose runs wait for a signal and give it back. */

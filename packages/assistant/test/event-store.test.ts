@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fakeRuntime } from '@cobbler/agent/testing';
+import { describeContract, fakeRuntime } from '@cobbler/agent/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqlEvents } from '../src/event-store.ts';
 import type { SqliteSql } from '../src/sqlite/sqlite-sql.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
-import { contractSuite } from './contract-suite.ts';
 import { turnStoreContract } from './event-store-subject.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-turns-'));
@@ -15,11 +14,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 describe('turns in a file', () => {
-  contractSuite(
+  describeContract(
     turnStoreContract('sqlite', async () => {
       const file = join(folder, `${files++}.db`);
       return { open: () => sqliteSql({ file }), shut: (sql) => (sql as SqliteSql).close() };
     }),
+    { describe, it },
   );
 });
 

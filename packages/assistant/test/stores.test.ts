@@ -1,17 +1,10 @@
-import { describe } from 'vitest';
-import { contractSuite } from './contract-suite.ts';
+import { describeContract } from '@cobbler/agent/testing';
+import { describe, it } from 'vitest';
 import { contracts } from './contracts.ts';
 
-/** The seed requirement that a port stands for. */
-const requirement: Readonly<Record<string, string>> = {
-  messages: 'S3.10 S3.11',
-  chats: 'S3.10',
-  outbox: 'S3.1',
-  memory: 'S3.12 S3.13',
-};
+/** Channels and logs of turns have files of their own. */
+const ports = ['messages', 'chats', 'outbox', 'memory'];
 
-// Channels and logs of turns have files of their own.
-for (const { name, cases } of contracts) {
-  const port = name.split(' ')[0] ?? '';
-  if (port in requirement) describe(`${requirement[port]} ${name}`, () => contractSuite(cases()));
-}
+for (const { name, cases } of contracts)
+  if (ports.includes(name.split(' ')[0] ?? ''))
+    describe(name, () => describeContract(cases(), { describe, it }));

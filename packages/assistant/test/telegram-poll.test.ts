@@ -202,7 +202,7 @@ describe('long polling', () => {
 });
 
 describe('webhooks', () => {
-  it('S3.1 are set with their secret, for messages and taps only', async () => {
+  it('are set with their secret, for messages and taps only', async () => {
     const { api, telegram } = stand();
     await setWebhook(api, {
       url: 'https://bot.example/hook',

@@ -95,7 +95,7 @@ describe('the token is in no error', () => {
     expectHidden(await failureOf(channelWith(repeating).send('1', { text: 'x' })));
   });
 
-  it('and grammY does not know it', () => {
+  it('and what calls are made through does not tell it', () => {
     const api = telegramApi({ token });
     for (const part of parts) expect(tellings(api)).not.toContain(part);
   });
@@ -103,7 +103,7 @@ describe('the token is in no error', () => {
   it('a token that is none is refused at once, and not repeated', () => {
     for (const wrong of ['', 'AAH-very_Secret-part', `${token} x`, 'bot/..', `${token}/getMe?`]) {
       const make = () => telegramApi({ token: wrong });
-      expect(make).toThrow(expect.objectContaining({ kind: 'invalid', code: 'no_token' }));
+      expect(make).toThrow(expect.objectContaining({ kind: 'invalid', code: 'no_bot_token' }));
       expect(make).not.toThrow(/Secret/);
     }
   });
@@ -123,7 +123,7 @@ describe('the token is in no error', () => {
   });
 });
 
-describe('S3.1 the secret of a webhook', () => {
+describe('the secret of a webhook', () => {
   it('matches itself and nothing else, whatever the lengths', async () => {
     expect(await secretMatches('abc-1', 'abc-1')).toBe(true);
     for (const given of [

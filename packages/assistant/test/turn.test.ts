@@ -1,6 +1,7 @@
 import { defineTool, systemRuntime } from '@cobbler/agent';
 import type { ScriptStep } from '@cobbler/agent/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { defaultPersona } from '../src/system-prompt.ts';
 import { stage } from './stage.ts';
 
 const textOf = (message: { readonly content: readonly { readonly type: string }[] }): string =>
@@ -10,8 +11,8 @@ const calls = (name: string, args: Record<string, unknown> = {}): ScriptStep => 
   calls: [{ name, arguments: args }],
 });
 
-describe('S3.1 one turn', () => {
-  it('S3.5 sends the answer and saves both messages', async () => {
+describe('one turn', () => {
+  it('S3.5 S3.10 sends the answer and saves both messages, each under a nanoid', async () => {
     const { ask, texts, options } = stage(['Hello to you.']);
     expect(await ask('Hello.')).toEqual({ answered: true, delivered: 'sent' });
     expect(texts()).toEqual(['Hello to you.']);
@@ -20,8 +21,29 @@ describe('S3.1 one turn', () => {
       { role: 'user', content: 'Hello.', createdAt: '2026-11-22T09:30:00.000Z' },
       { role: 'assistant', content: 'Hello to you.' },
     ]);
-    // S3.10: nanoids.
     for (const { id } of saved) expect(id).toMatch(/^[A-Za-z0-9_-]{21}$/);
+  });
+
+  it('S3.1 saves the message, asks the model, sends the reply and saves it, in this order', async () => {
+    const told: string[] = [];
+    const { ask, options, channel } = stage([
+      ({ messages }) => {
+        told.push(`asked with ${messages.map(textOf)}`);
+        return 'Hello to you.';
+      },
+    ]);
+    const { add } = options.messages;
+    const { send } = channel;
+    vi.spyOn(options.messages, 'add').mockImplementation(async (message) => {
+      told.push(`saved of the ${message.role}`);
+      return await add(message);
+    });
+    vi.spyOn(channel, 'send').mockImplementation(async (...piece) => {
+      told.push('sent');
+      return await send(...piece);
+    });
+    await ask('Hello.');
+    expect(told).toEqual(['saved of the user', 'asked with Hello.', 'sent', 'saved of the assistant']);
   });
 
   it('S3.11 gives the model the last 20 messages, oldest first, the new one among them', async () => {
@@ -51,9 +73,23 @@ describe('S3.1 one turn', () => {
     await ask('/timezone Asia/Kolkata');
     await ask('Again.');
     const systems = agent.requests.map(({ system }) => system);
+    expect(systems[0]?.[0]).toBe(defaultPersona);
     expect(systems[0]?.[1]).toBe('Tools: none are currently available.');
     expect(systems[0]?.at(-1)).toBe('The current date and time is 2026-11-22T09:30:00+00:00 (Sunday, UTC).');
     expect(systems[1]?.at(-1)).toContain('2026-11-22T15:00:00+05:30 (Sunday, Asia/Kolkata)');
+  });
+
+  it('S3.9 names the tools that there are', async () => {
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks around.\nAnd tells.',
+      parameters: { type: 'object' },
+      execute: () => 'seen',
+    });
+    const { ask, agent } = stage(['One.'], { tools: [look], persona: 'You are Mori.' });
+    await ask('Hello.');
+    const [who, tools] = agent.requests[0]?.system ?? [];
+    expect([who, tools]).toEqual(['You are Mori.', 'Tools that are available:\n- look: Looks around.']);
   });
 
   it('S3.4 a model that fails gives friendly words, keeps the message and not the words', async () => {
@@ -116,7 +152,7 @@ describe('S3.1 one turn', () => {
   });
 });
 
-describe('S3.6 tools of a turn', () => {
+describe('tools of a turn', () => {
   const counted = (effect: 'read' | 'once') => {
     const ran: string[] = [];
     const tool = defineTool({
@@ -133,7 +169,7 @@ describe('S3.6 tools of a turn', () => {
     return { ran, tool };
   };
 
-  it('a sixth call is not made, and the closing answer is sent', async () => {
+  it('S3.6 a sixth call is not made, and the closing answer is sent', async () => {
     const { ran, tool } = counted('read');
     const script = Array.from({ length: 6 }, (_, index) => calls('note', { text: index + 1 }));
     const { ask, texts, agent } = stage([...script, 'Five will do.'], { tools: [tool] });

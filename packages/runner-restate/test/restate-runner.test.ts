@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RestateRunner, RestateRunnerOptions } from '../src/index.ts';
 import { restateRunner } from '../src/index.ts';
-import { announce, describeWith } from './contract-suite.ts';
+import { announce, describeWith } from './missing.ts';
 import type { RestateCluster } from './restate-server.ts';
 import { freePort, missingRestate, startRestate } from './restate-server.ts';
 

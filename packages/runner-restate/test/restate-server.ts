@@ -44,7 +44,7 @@ export async function startRestate(count = 1): Promise<RestateCluster> {
   const file = binary();
   if (file === undefined) throw new Error(missingRestate());
   const home = mkdtempSync(join(tmpdir(), 'cobbler-restate-'));
-  const places = [];
+  const places: { readonly ingress: number; readonly admin: number; readonly node: number }[] = [];
   for (let index = 0; index < count; index += 1)
     places.push({ ingress: await freePort(), admin: await freePort(), node: await freePort() });
   const peers = places.map(({ node }) => `http://127.0.0.1:${node}`);

@@ -1,6 +1,6 @@
-import { runnerContract } from '@cobbler/agent/testing';
-import { afterAll, beforeAll } from 'vitest';
-import { announce, contractSuite, describeWith } from './contract-suite.ts';
+import { describeContract, runnerContract } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { announce, describeWith } from './missing.ts';
 import type { RestateCluster } from './restate-server.ts';
 import { missingRestate, startRestate } from './restate-server.ts';
 import { restateStand } from './restate-stand.ts';
@@ -16,4 +16,6 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-describeWith(missing, 'the Restate runner', () => contractSuite(runnerContract(restateStand(() => cluster))));
+describeWith(missing, 'the Restate runner', () =>
+  describeContract(runnerContract(restateStand(() => cluster)), { describe, it }),
+);

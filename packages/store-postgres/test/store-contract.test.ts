@@ -1,6 +1,6 @@
-import { storeContract } from '@cobbler/agent/testing';
-import { afterAll, beforeAll } from 'vitest';
-import { announce, contractSuite, describeWith } from './contract-suite.ts';
+import { describeContract, storeContract } from '@cobbler/agent/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { announce, describeWith } from './missing.ts';
 import { postgresSubject } from './postgres-places.ts';
 import type { Pooler, PostgresServer } from './postgres-server.ts';
 import { missingPooler, missingPostgres, startPooler, startPostgres } from './postgres-server.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 function suite(name: string, reason: string | undefined, url: () => string): void {
   describeWith(reason, name, () => {
-    contractSuite(storeContract(postgresSubject(name, () => ({ url: url() }))));
+    describeContract(storeContract(postgresSubject(name, () => ({ url: url() }))), { describe, it });
   });
 }
 

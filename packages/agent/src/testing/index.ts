@@ -1,3 +1,9 @@
+/**
+ * A scripted model, a clock moved by hand, cassettes, and the contracts that implementations pass.
+ *
+ * @module
+ */
+
 export { type Player, type PlayerOptions, player } from '../cassette/player.ts';
 export { type RecorderOptions, recorder } from '../cassette/recorder.ts';
 export type { Tape, TapeControl } from '../cassette/tape.ts';
@@ -9,6 +15,7 @@ export { type BlobsSubject, blobsContract } from './blobs-contract.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './cancel-drill.ts';
 export { type Chunking, chunksOf } from './chunking.ts';
 export type { ContractCase } from './contract-case.ts';
+export { describeContract, type TestRunner } from './describe-contract.ts';
 export { type ExecutorSubject, executorContract } from './executor-contract.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
 export { handlerTransport } from './handler-transport.ts';
