@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { shellQuoted } from '../src/permission-rule.ts';
 import type { Ended } from './binary.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
@@ -33,6 +34,7 @@ export async function atTerminal(
       stdio: ['pipe', 'pipe', 'pipe'],
     },
   );
+  onTestFinished(() => void child.kill());
   const typing = [...(options.typing ?? [])];
   let seen = '';
   const end = await ended(child, {

@@ -107,7 +107,7 @@ describe('cobbler run with MCP servers', () => {
     );
   });
 
-  test("P20 a project's file adds none", async () => {
+  test("P21 a project's file adds none", async () => {
     const here = place();
     mkdirSync(join(here.cwd, '.cobbler'));
     writeFileSync(join(here.cwd, '.cobbler', 'config.yaml'), configured(here.log));
@@ -115,7 +115,7 @@ describe('cobbler run with MCP servers', () => {
     expect([code, starts(here.log)]).toEqual([0, []]);
   });
 
-  test("P20 a project's file can deny their tools", async () => {
+  test("P21 a project's file can deny their tools", async () => {
     const here = place();
     mkdirSync(join(here.cwd, '.cobbler'));
     writeFileSync(join(here.cwd, '.cobbler', 'config.yaml'), 'permissions:\n  deny: [mcp__greeter__*]\n');
@@ -161,7 +161,7 @@ describe('cobbler run with MCP servers', () => {
   });
 });
 
-test('P14 a list that changes is told of, and counts from the next conversation on', async () => {
+test('S4.11 a list that changes is told of, and counts from the next conversation on', async () => {
   const { cwd, home, flag } = place();
   const told: string[] = [];
   const io = fakeIo({ env: { COBBLER_HOME: home, PATH: process.env['PATH'] ?? '' }, cwd });

@@ -57,6 +57,9 @@ export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {
   return new FollowingHarness(options);
 }
 
+/** How long to go on following when neither the log nor the runner can be asked, in milliseconds. */
+const patienceMs = 60_000;
+
 /** A run that is followed. */
 interface Followed {
   readonly held: HeldRun;
@@ -205,20 +208,21 @@ class FollowingHarness implements RunnerHarness {
     const { runner, store } = this.#options;
     for (;;) {
       // Asked before the log is read: what happened before the end is in the log then.
-      const { state, ...ending } = await runner.status(followed.runId);
+      const { state, ...ending } = await this.#patiently(followed, () => runner.status(followed.runId));
       if (await this.#showNew(followed)) break;
       if (state === 'cancelled') await this.#writeEnd(followed);
       else if (state !== 'queued' && state !== 'running') throw notSeenTo(followed.runId, ending);
       else await this.#pause(followed);
     }
-    const session = await openSession(store, this.sessionId);
+    const session = await this.#patiently(followed, () => openSession(store, this.sessionId));
     this.#over(followed);
     followed.held.end(outcomeOf(session, { sessionId: this.sessionId, runId: followed.runId }));
   }
 
   /** Shows what the log has of the run and was not shown. True: its end was among it. */
   async #showNew(followed: Followed): Promise<boolean> {
-    const events: readonly Event[] = await this.#options.store.read(this.sessionId, followed.seq);
+    const read = () => this.#options.store.read(this.sessionId, followed.seq);
+    const events: readonly Event[] = await this.#patiently(followed, read);
     for (const event of events) {
       followed.seq = event.seq;
       if (event.runId !== followed.runId) continue;
@@ -228,6 +232,21 @@ class FollowingHarness implements RunnerHarness {
       if (event.type === 'finished') return true;
     }
     return false;
+  }
+
+  /** The run goes on elsewhere, whoever can or cannot see it: what may pass is waited for. */
+  async #patiently<Value>(followed: Followed, look: () => Promise<Value>): Promise<Value> {
+    const since = this.#runtime.monotonic();
+    for (;;) {
+      try {
+        return await look();
+      } catch (thrown) {
+        const error = AgentError.from(thrown);
+        const isLate = this.#isClosed || this.#runtime.monotonic() - since > patienceMs;
+        if (!error.retryable || isLate) throw error;
+        await this.#pause(followed);
+      }
+    }
   }
 
   /** A run that was cancelled between two actions, or before the first, has nobody to write down that it was. */
@@ -278,7 +297,7 @@ class FollowingHarness implements RunnerHarness {
 function notSeenTo(runId: string, ending: object): AgentError {
   if ('error' in ending) return new AgentError(ending.error as ConstructorParameters<typeof AgentError>[0]);
   const message = `The runner gave up run ${runId} without an end.`;
-  return new AgentError({ kind: 'agent', code: 'runner', message });
+  return new AgentError({ kind: 'agent', code: 'no_ending', message });
 }
 
 function refusal(code: 'busy' | 'closed'): AgentError {
