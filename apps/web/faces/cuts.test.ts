@@ -112,7 +112,7 @@ describe('P16 the page shows the log exactly', () => {
     },
   );
 
-  test('a cut in the middle of an answer says Reconnecting within 2 s, then how much was missed', {
+  test('P24 a cut in the middle of an answer says Reconnecting within 2 s, then how much was missed', {
     timeout: 120_000,
   }, async () => {
     const one = await rig();

@@ -30,7 +30,7 @@ const attacks = [
   '<a id="page" name="body"><input name="attributes"><form name="querySelector">',
 ];
 
-describe('P15 what a model writes can do nothing', () => {
+describe('P21 what a model writes can do nothing', () => {
   test.each(attacks)('%s', async (attack) => {
     const { page, context } = await scene();
     const elsewhere: string[] = [];

@@ -1,0 +1,88 @@
+// biome-ignore-all lint/performance/useDomNodeTextContent: what is tested is what a person sees.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { logIn, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
+
+withBrowser();
+
+describe('approvals in the page', () => {
+  test('the card shows the diff above the message; "y" allows exactly it', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, 'write it');
+    await page.locator('.approval .diff-line.added').first().waitFor();
+    expect(await page.title()).toMatch(/^! /);
+    const [card, field] = [
+      await page.locator('.approval').boundingBox(),
+      await page.locator('.composer').boundingBox(),
+    ];
+    expect((card?.y ?? 0) + (card?.height ?? 0)).toBeLessThanOrEqual((field?.y ?? 0) + 1);
+    await page.waitForTimeout(450);
+    await page.keyboard.press('y');
+    await stands(page, 'complete');
+    const log = (await logIn(page)).map((line) => JSON.parse(line));
+    const [asked, decided] = ['approval_requested', 'approval_decided'].map((type) =>
+      log.find((event) => event.type === type),
+    );
+    expect(decided).toMatchObject({ approvalId: asked.approvalId, decision: 'allow' });
+    expect((await one.ask('GET', '/v1/approvals')).items).toEqual([]);
+  });
+
+  test('a key that comes with the question, or into a text, decides nothing', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, 'write it');
+    await page.locator('.approval').waitFor();
+    await page.keyboard.press('y');
+    await page.getByLabel('Message', { exact: true }).focus();
+    await page.waitForTimeout(450);
+    await page.keyboard.type('yny');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('yny');
+    expect((await one.ask('GET', '/v1/approvals')).items).toHaveLength(1);
+  });
+
+  test('denied with a reason, the model is told it', async () => {
+    const { page } = await scene();
+    await say(page, 'write it');
+    await page.locator('.approval').waitFor();
+    await page.waitForTimeout(450);
+    await page.keyboard.press('e');
+    await page.getByLabel('What the model is told').fill('Use the other folder.');
+    await page.keyboard.press('Enter');
+    await page.locator('.item.answer', { hasText: 'Use the other folder.' }).waitFor();
+    expect(await page.locator('.call.denied .outcome').innerText()).toMatch(/denied/);
+  });
+
+  test('"n" denies', async () => {
+    const { page } = await scene();
+    await say(page, 'write it');
+    await page.locator('.approval').waitFor();
+    await page.waitForTimeout(450);
+    await page.keyboard.press('n');
+    await stands(page, 'complete');
+    expect(await page.locator('.call.denied').count()).toBe(1);
+  });
+
+  test('a question that expires counts down, and cannot be answered afterwards', async () => {
+    const one = await rig({ approvalMs: 3_000 });
+    onTestFinished(() => one.close());
+    const { page } = await visit(one.address);
+    await say(page, 'write it');
+    await page.locator('.expiry', { hasText: /expires in [123] s/ }).waitFor();
+    await page.locator('.expiry', { hasText: 'expired' }).waitFor();
+    expect(await page.getByRole('button', { name: /Allow once/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Go on without it' }).click();
+    await stands(page, 'complete');
+    expect(await page.locator('.call .outcome').innerText()).toMatch(/expired|denied/);
+    expect(await page.locator('.call.done').count()).toBe(0);
+  });
+
+  test('an answer from elsewhere takes the card away and is told', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, 'run ask me');
+    await page.locator('.approval .command', { hasText: 'ask me' }).waitFor();
+    const [asked] = (await one.ask('GET', '/v1/approvals')).items as { approvalId: string; hash: string }[];
+    const path = `/v1/sessions/${sessionIn(page)}/approvals/${asked?.approvalId}`;
+    await one.ask('POST', path, { decision: 'allow', hash: asked?.hash });
+    await page.getByText('allowed elsewhere').waitFor();
+    await stands(page, 'complete');
+    expect(await page.locator('.approval').count()).toBe(0);
+  });
+});
