@@ -1,0 +1,144 @@
+/** @type {import('./table.mjs').Table} */
+export const harness = {
+  id: 'S4',
+  title: 'harness, events, server',
+  entries: {
+    'S4.1': {
+      asks: 'key, model, 4096 tokens, no instructions, ten turns',
+      in: ['packages/provider-claude/src/claude-harness.ts'],
+    },
+    'S4.2': { asks: 'the model chooses its tools itself', in: ['packages/agent/src/agent.ts'] },
+    'S4.3': {
+      asks: 'a tool: name, description, schema, a function that gives text',
+      in: ['packages/agent/src/tool.ts'],
+    },
+    'S4.4': {
+      asks: 'made once of configuration, tools and a handler or null',
+      in: ['packages/provider-claude/src/claude-harness.ts', 'packages/agent/src/harness.ts'],
+    },
+    'S4.5': {
+      asks: 'a prompt is recorded, told, and worked on to its end',
+      in: ['packages/agent/src/harness.ts', 'packages/agent/src/drive.ts'],
+    },
+    'S4.6': {
+      asks: 'one prompt at a time; a second one is an error',
+      in: ['packages/agent/src/harness.ts', 'apps/server/src/event-routes.ts'],
+    },
+    'S4.7': {
+      asks: 'cancel stops the prompt, and does nothing without one',
+      in: ['packages/agent/src/harness.ts', 'apps/server/src/event-routes.ts'],
+    },
+    'S4.8': {
+      asks: 'the history only grows and keeps its order',
+      in: ['packages/agent/src/fold.ts', 'packages/agent/src/log.ts'],
+    },
+    'S4.9': {
+      asks: 'whole blocks are told, each once: text, call, result',
+      in: ['packages/agent/src/handler.ts'],
+    },
+    'S4.10': {
+      asks: 'events come in the order of the protocol, synchronously',
+      in: ['packages/agent/src/handler.ts', 'packages/agent/src/feed.ts'],
+    },
+    'S4.11': {
+      asks: 'tools are declared as Anthropic has them, the same all along',
+      in: ['packages/provider-claude/src/envelope.ts', 'packages/agent/src/executor.ts'],
+    },
+    'S4.12': {
+      asks: 'the end: no calls, most turns, or a failure',
+      in: ['packages/agent/src/decide.ts', 'packages/agent/src/limits.ts'],
+    },
+    'S4.13': {
+      asks: 'tools run one by one; the first failure stops the rest',
+      in: ['packages/agent/src/call.ts', 'packages/agent/src/decide.ts'],
+    },
+    'S4.14': {
+      asks: 'a tool’s failure is told to the model and ends nothing',
+      in: ['packages/agent/src/tool-run.ts'],
+    },
+    'S4.15': {
+      asks: 'GET /events: six types as data frames, timestamps in seconds',
+      in: ['apps/server/src/frame.ts', 'apps/server/src/broadcast.ts', 'apps/server/src/event-routes.ts'],
+    },
+    'S4.16': {
+      asks: 'a heartbeat comment every 30 s',
+      in: ['apps/server/src/event-stream.ts', 'apps/server/src/limits.ts'],
+    },
+    'S4.17': {
+      asks: 'POST /prompt with content, POST /cancel with nothing',
+      in: ['apps/server/src/event-routes.ts'],
+    },
+    'S4.18': {
+      asks: 'status: thinking, running a tool, idle',
+      in: ['packages/agent/src/handler.ts', 'apps/server/src/frame.ts'],
+    },
+  },
+  departures: [
+    {
+      of: ['S4.1'],
+      seed: 'model `claude-3-haiku-20240307`',
+      here: 'the alias `fast`',
+      why: 'the model is retired',
+    },
+    {
+      of: ['S4.2'],
+      seed: 'no other choice of tools',
+      here: '`none` can be asked for, nothing else',
+      why: 'a closing request, which makes an answer of what there is, must not call tools',
+    },
+    {
+      of: ['S4.4'],
+      seed: 'a constructor that cannot fail',
+      here: 'a function, `claudeHarness`; a missing key throws at once',
+      why: 'what is built can work',
+    },
+    {
+      of: ['S4.5'],
+      seed: '`prompt` resolves or rejects',
+      here: 'it returns a `Run` whose result tells the status; `unwrap()` throws',
+      why: 'as S0.14',
+    },
+    {
+      of: ['S4.6'],
+      seed: 'a second prompt is an error',
+      here: 'a `Run` that failed with code `busy`; over HTTP 409',
+      why: 'the same locally and remotely',
+    },
+    {
+      of: ['S4.8'],
+      seed: 'no message is ever replaced',
+      here: 'none is in the log; where a context policy is set, the model sees a summary of older ones',
+      why: 'a conversation must be able to go on past the model’s window',
+    },
+    {
+      of: ['S4.9'],
+      seed: 'three handler methods',
+      here: 'eight, all optional',
+      why: 'users, reasoning, status and usage are told too',
+    },
+    {
+      of: ['S4.13'],
+      seed: 'calls that were not run have no result',
+      here: 'each is answered as not run; handlers hear nothing of it',
+      why: 'services refuse a conversation with a call that has no answer',
+    },
+    {
+      of: ['S4.15'],
+      seed: 'frames as they happen',
+      here: 'once they are committed, with ids',
+      why: 'what was shown is never withdrawn, and a cut loses nothing',
+    },
+    {
+      of: ['S4.17'],
+      seed: 'no credentials',
+      here: 'a token on every request',
+      why: 'promise 15',
+    },
+    {
+      of: ['S4.18'],
+      seed: 'three states',
+      here: '`waiting` and `error` too; running a tool is `running_tool`',
+      why: 'a person may be asked; a run may fail',
+    },
+  ],
+};

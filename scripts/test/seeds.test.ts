@@ -1,0 +1,189 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { citationsIn, citationsOf } from '../seeds/citations.mjs';
+import { promisesPage, seedsPage } from '../seeds/page.mjs';
+import { problemsOf } from '../seeds/rules.mjs';
+import { seeds } from '../seeds/table.mjs';
+import { outdated, proofs } from '../seeds.mjs';
+
+const root = join(import.meta.dirname, '../..');
+
+// Put together, so that the names below are not taken for citations of this file.
+const [one, two] = ['1', '2'].map((place) => `S9.${place}`) as [string, string];
+
+/** The names that a test file cites numbers in, with the numbers. */
+function cited(text: string): string[] {
+  return citationsOf('a.test.ts', text).map(({ name, numbers }) => `${name} = ${numbers.join(' ')}`);
+}
+
+function folder(files: Record<string, string>): string {
+  const home = mkdtempSync(join(tmpdir(), 'cobbler-seeds-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+  return home;
+}
+
+test('every requirement and promise has a test, and the pages are as they would be written', () => {
+  const { problems, pages } = proofs(root);
+  expect(problems).toEqual([]);
+  expect(outdated(root, pages), 'npm run docs:seeds').toEqual([]);
+});
+
+test('the five seeds have 102 requirements, numbered without a gap', () => {
+  const counts = seeds.map(({ id, entries }) => {
+    const numbers = Object.keys(entries);
+    expect(numbers).toEqual(numbers.map((_, at) => `${id}.${at + 1}`));
+    return [id, numbers.length];
+  });
+  expect(Object.fromEntries(counts)).toEqual({ S0: 32, S4: 18, S1: 16, S2: 23, S3: 13 });
+});
+
+describe('a citation is found in', () => {
+  test('the name of a test, however it is made', () => {
+    expect(
+      cited(`
+        test('${one} plain', () => {});
+        it.concurrent.each(['a'])('${one} of %s', () => {});
+        test.skipIf(true)(\`${one} with \${words}\`, () => {});
+      `),
+    ).toEqual([`${one} plain = ${one}`, `${one} of %s = ${one}`, `${one} with … = ${one}`]);
+  });
+
+  test('the names of groups, for each test inside and none behind', () => {
+    expect(
+      cited(`
+        describe('${one} outer', () => {
+          describe('${two} inner', () => { test('deep', () => {}); });
+          it('P9 shallow', () => {});
+        });
+        test('behind', () => {});
+      `),
+    ).toEqual([`deep = ${two} ${one}`, `P9 shallow = P9 ${one}`]);
+  });
+
+  test('the cases of a contract, whatever makes them', () => {
+    expect(
+      cited(`
+        the('${one} alone', async () => {});
+        the('group', '${one} behind its group', async () => {});
+        const cases = [{ name: 'agent: ${one} named', run }];
+        const more = { '${one} a key': async () => {} };
+      `),
+    ).toEqual([
+      `${one} alone = ${one}`,
+      `${one} behind its group = ${one}`,
+      `agent: ${one} named = ${one}`,
+      `${one} a key = ${one}`,
+    ]);
+  });
+
+  test('no test that does not run, no comment, and no other text', () => {
+    expect(
+      cited(`
+        // ${one} a comment
+        test.skip('${one} skipped', () => {});
+        it.todo('${one} to do');
+        expectEqual(left, right, 'what ${one} counts');
+        const breaks = ['${one}'];
+      `),
+    ).toEqual([]);
+  });
+
+  test('the folders of tests, and not where mistakes are planted or things are installed', () => {
+    const text = `test('${one} here', () => {});`;
+    const home = folder({
+      'packages/a/test/a.test.ts': text,
+      'packages/a/test/mutants.ts': text,
+      'packages/a/test/mutants/a.ts': text,
+      'packages/a/src/testing/contract.ts': text,
+      'packages/a/src/testing/simulation/verdict.ts': text,
+      'packages/a/src/a.ts': text,
+      'apps/b/faces/b.test.ts': text,
+      'e2e/c/src/cases.ts': text,
+      'e2e/c/node_modules/d/test/d.test.ts': text,
+    });
+    expect(citationsIn(home).map(({ file }) => file)).toEqual([
+      'apps/b/faces/b.test.ts',
+      'e2e/c/src/cases.ts',
+      'packages/a/src/testing/contract.ts',
+      'packages/a/test/a.test.ts',
+    ]);
+  });
+});
+
+describe('it is a problem that', () => {
+  const table = { id: 'S9', title: 'made up', entries: { [one]: { asks: 'something', in: ['a.ts'] } } };
+  const home = () => folder({ 'a.ts': '' });
+  const problems = (text: string, changed: object = {}) =>
+    problemsOf(home(), [{ ...table, ...changed }], citationsOf('a.test.ts', text));
+  const proof = `test('${one} holds', () => {});`;
+
+  test('a requirement has no test, unless it says why, and then that it has one', () => {
+    const untested = { entries: { [one]: { asks: 'something', untested: 'nobody can measure it' } } };
+    expect(problems(proof)).toEqual([]);
+    expect(problems('')).toEqual([expect.stringContaining(`${one} has no test`)]);
+    expect(problems('', untested)).toEqual([]);
+    expect(problems(proof, untested)).toEqual([expect.stringContaining(`${one} has a test`)]);
+  });
+
+  test('a file is gone', () => {
+    const gone = { entries: { [one]: { asks: 'something', in: ['b.ts'] } } };
+    expect(problems(proof, gone)).toEqual([expect.stringContaining('b.ts, which is not there')]);
+  });
+
+  test('a test or a departure cites what there is not', () => {
+    const departures = [{ of: ['S9', one, two], seed: '', here: '', why: '' }];
+    expect(problems(`${proof} test('${two} too', () => {});`)).toEqual([
+      expect.stringContaining(`a.test.ts:1 "${two} too" cites ${two}`),
+    ]);
+    expect(problems(proof, { departures })).toEqual([expect.stringContaining(`names ${two}`)]);
+  });
+
+  test('a test cites more than three, those of its groups counted', () => {
+    const entries = Object.fromEntries(
+      [1, 2, 3, 4].map((place) => [`S9.${place}`, { asks: 'something' }] as const),
+    );
+    const text = `describe('S9.4', () => test('S9.1 S9.2 S9.3 all', () => {}));`;
+    expect(problems(text, { entries })).toEqual([expect.stringContaining('cites 4 numbers')]);
+  });
+});
+
+describe('a page', () => {
+  const entries = {
+    [one]: { asks: 'this | that', in: ['a.ts', 'b.ts'] },
+    [two]: { asks: 'more', untested: 'no' },
+  };
+  const departures = [{ of: [one], seed: 'so', here: 'otherwise', why: 'because' }];
+  const table = { id: 'S9', title: 'made up', entries, departures };
+
+  test('shows three tests, the clearest first, and counts the others', () => {
+    const text = (file: string, name: string) => citationsOf(file, `test('${name}', () => {});`);
+    const page = seedsPage(
+      [table],
+      [
+        ...text('e2e/a/test/a.test.ts', `${one} far away`),
+        ...text('packages/a/test/a.test.ts', `${one} a row %s`),
+        ...text('packages/a/test/b.test.ts', `${one} P9 two`),
+        ...text('packages/a/test/c.test.ts', `agent: ${one} one`),
+      ],
+    );
+    expect(page).toContain(
+      `| ${one} | this \\| that | \`a.ts\`<br>\`b.ts\` | \`packages/a/test/c.test.ts\`: one<br>` +
+        '`packages/a/test/b.test.ts`: two<br>`packages/a/test/a.test.ts`: a row %s<br>and 1 more |',
+    );
+    expect(page).toContain(`| ${two} | more |  | none: no |`);
+    expect(page).toContain(`| ${one} | so | otherwise | because |`);
+  });
+
+  test('shows the words of the group that cites the number', () => {
+    const text = `describe('${one} at the door', () => { test('nobody', () => {}); });`;
+    expect(promisesPage(table, citationsOf('packages/a/test/a.test.ts', text))).toContain(
+      '`packages/a/test/a.test.ts`: at the door: nobody',
+    );
+  });
+});
