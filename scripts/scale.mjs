@@ -1,4 +1,4 @@
-// What runs on more than one machine, tried with real servers: npm run test:scale [-- contract | proof]. Fetches the
+// What runs on more than one machine, tried with real servers: npm run test:scale [-- contract | serve | proof]. Fetches the
 // Restate server (0.2 GB, once) into e2e/scale, and PostgreSQL and pgbouncer from Debian where they are missing; fails,
 // not skips, when it cannot.
 import { existsSync, readdirSync } from 'node:fs';
@@ -51,6 +51,12 @@ async function contracts() {
   return worst;
 }
 
+/** `cobbler serve` in two processes: what was begun, asked for or said at one, and gone on with at the other. */
+function serve() {
+  const env = { ...process.env, NODE_NO_WARNINGS: '1' };
+  return handOver('vitest', ['run', '--root', folder], { cwd: root, env });
+}
+
 /** Kills one node and one process under twenty sessions. */
 function proof() {
   const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
@@ -58,11 +64,12 @@ function proof() {
   return handOver(process.execPath, args, { cwd: root, env: process.env });
 }
 
-const parts = { contract: contracts, proof };
+const parts = { contract: contracts, serve, proof };
 
 await runSuite('scale', async (words) => {
   const unknown = words.filter((word) => !Object.hasOwn(parts, word));
-  if (unknown.length > 0) throw new Refusal(`There is no part ${unknown.join(', ')}: contract, proof.`);
+  if (unknown.length > 0)
+    throw new Refusal(`There is no part ${unknown.join(', ')}: contract, serve, proof.`);
   if (process.env['COBBLER_RESTATE_BIN'] === undefined)
     await installSuite(root, folder, 'the Restate server (0.2 GB, once)', { DO_NOT_TRACK: '1' });
   await installDebian();

@@ -41,6 +41,8 @@ const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFlags {
   const level = levelOf(raw['logLevel']);
   const runner = runnerOf(raw['runner']);
+  const restate = restateFlags(raw);
+  checkRestate(raw, runner, restate);
   const hosts = Array.isArray(raw['allowedHost']) ? raw['allowedHost'].map(String) : [];
   const bad = hosts.find((host) => !/^[A-Za-z0-9.:-]+$/.test(host));
   if (bad !== undefined) {
@@ -57,7 +59,7 @@ export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFla
     rotatesToken: raw['rotateToken'] === true,
     ...(typeof raw['store'] === 'string' && { store: raw['store'] }),
     ...(runner !== undefined && { runner }),
-    restate: restateFlags(raw),
+    restate,
     ...(level !== undefined && { level }),
   };
 }
@@ -81,6 +83,41 @@ function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
     port: portOf(raw['restatePort'], usualRestatePort, '--restate-port'),
     ...(typeof address === 'string' && { address: urlOf(address, '--restate-address') }),
   };
+}
+
+const restateOptions = {
+  restate: '--restate',
+  restateAdmin: '--restate-admin',
+  restateHost: '--restate-host',
+  restatePort: '--restate-port',
+  restateAddress: '--restate-address',
+};
+
+/** Options that would silently do nothing, or have runs wait for a process that never comes back. */
+function checkRestate(
+  raw: Readonly<Record<string, unknown>>,
+  runner: 'restate' | undefined,
+  { host, port, address }: RestateFlags,
+): void {
+  const given = Object.entries(restateOptions).find(([name]) => raw[name] !== undefined);
+  if (given !== undefined && runner === undefined)
+    throw new UsageError(
+      `${given[1]} says something only with --runner restate.`,
+      'Add it, or leave this out.',
+    );
+  if (address !== undefined) return;
+  if (host === '0.0.0.0' || host === '::') {
+    throw new UsageError(
+      `--restate-host ${host} is no address at which Restate finds this process.`,
+      'Say where it does: --restate-address http://this-machine:9080',
+    );
+  }
+  if (port === 0) {
+    throw new UsageError(
+      '--restate-port 0 is another port at each start, and Restate keeps a run at the address where it began.',
+      'Name a port that stays the same, or what is in front of it: --restate-address URL',
+    );
+  }
 }
 
 function urlOf(text: string, flag: string): string {

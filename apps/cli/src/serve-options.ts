@@ -27,7 +27,7 @@ export const serveGroups: readonly OptionGroup[] = [
       { flags: '--restate <urls>', text: 'where it takes calls (default http://127.0.0.1:8080)' },
       { flags: '--restate-admin <urls>', text: 'where it is administered (default http://127.0.0.1:9070)' },
       { flags: '--restate-host <address>', text: 'listen for it here (default 127.0.0.1)' },
-      { flags: '--restate-port <n>', text: 'and on this port (default 9080; 0 for any free one)' },
+      { flags: '--restate-port <n>', text: 'and on this port (default 9080)' },
       {
         flags: '--restate-address <url>',
         text: 'where it finds this process, when something is in front of it',

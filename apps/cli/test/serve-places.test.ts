@@ -27,10 +27,31 @@ describe('where a server keeps sessions and does its runs', () => {
     expect(() => readServeFlags({ restatePort: '99999' })).toThrow(/--restate-port cannot be/);
     const flags = readServeFlags({ store: 'postgres://[' });
     await expect(servePlaces(flags, '', io)).rejects.toThrow(/no address of a database/);
+    const other = readServeFlags({ store: 'mysql://me:secret@host/name' });
+    const refused = await servePlaces(other, '', io).catch(String);
+    expect(refused).toMatch(/--store cannot be mysql:\/\//);
+    expect(refused).not.toContain('secret');
+  });
+
+  test('options of an engine that nobody asked for are refused', () => {
+    expect(() => readServeFlags({ restateAdmin: 'http://a:9070' })).toThrow(
+      /--restate-admin says something only/,
+    );
+    expect(() => readServeFlags({ runner: 'restate', restateAdmin: 'http://a:9070' })).not.toThrow();
+  });
+
+  test('an engine is not told an address at which it would never find the process again', () => {
+    const engine = { runner: 'restate', restateAddress: 'http://front:9080' };
+    const { restateAddress: _, ...alone } = engine;
+    expect(() => readServeFlags({ ...alone, restateHost: '0.0.0.0' })).toThrow(
+      /--restate-host 0\.0\.0\.0 is no/,
+    );
+    expect(() => readServeFlags({ ...alone, restatePort: '0' })).toThrow(/--restate-port 0 is another port/);
+    expect(readServeFlags({ ...engine, restateHost: '0.0.0.0', restatePort: '0' }).restate.port).toBe(0);
   });
 
   test('several addresses of one engine are taken', () => {
-    const { restate } = readServeFlags({ restate: 'http://a:8080, http://b:8080/', restatePort: '0' });
-    expect(restate).toEqual({ ingress: ['http://a:8080', 'http://b:8080'], host: '127.0.0.1', port: 0 });
+    const { restate } = readServeFlags({ runner: 'restate', restate: 'http://a:8080, http://b:8080/' });
+    expect(restate).toEqual({ ingress: ['http://a:8080', 'http://b:8080'], host: '127.0.0.1', port: 9080 });
   });
 });

@@ -4,7 +4,7 @@ import type { Desk } from './desk.ts';
 import type { Accepted } from './live-session.ts';
 import { logPages } from './log-pages.ts';
 import { Problem } from './problem.ts';
-import { sessionsThat } from './shelf.ts';
+import { sessionsSince, sessionsThat } from './shelf.ts';
 
 /** What a person is asked, with all that is needed to decide. */
 export interface PendingApproval {
@@ -50,6 +50,9 @@ interface Found {
   readonly isOpen: boolean;
 }
 
+/** How far the clocks of two processes may be apart, in milliseconds, and how long what is written may take to be there. */
+const slackMs = 60_000;
+
 /** What waits for people, over all sessions. The log of each session is the truth; this is its index. */
 export class ApprovalDesk {
   readonly #desk: Desk;
@@ -57,6 +60,8 @@ export class ApprovalDesk {
   readonly #now: () => number;
   readonly #pending = new Map<string, PendingApproval>();
   readonly #answering = new Set<string>();
+  /** When it was last looked what waits. */
+  #lookedAt = 0;
 
   constructor(desk: Desk, store: SessionStore, now: () => number = Date.now) {
     this.#desk = desk;
@@ -66,9 +71,11 @@ export class ApprovalDesk {
 
   /** What waits and can still be answered, oldest first. */
   list(sessionId?: string): PendingApproval[] {
-    return [...this.#pending.values()].filter(
-      (one) => (sessionId === undefined || one.sessionId === sessionId) && !this.#isLate(one.expiresAt),
-    );
+    return [...this.#pending.values()]
+      .filter(
+        (one) => (sessionId === undefined || one.sessionId === sessionId) && !this.#isLate(one.expiresAt),
+      )
+      .sort((one, other) => Date.parse(one.askedAt) - Date.parse(other.askedAt));
   }
 
   /** Follows what happens in the sessions. */
@@ -87,11 +94,25 @@ export class ApprovalDesk {
 
   /** Finds what waited before the server was started. */
   async restore(): Promise<void> {
-    for (const { id: sessionId } of await sessionsThat(this.#store, 'waiting')) {
-      for (const request of openRequests(await openSession(this.#store, sessionId))) {
-        this.#pending.set(request.approvalId, pendingOf(sessionId, request));
-      }
+    this.#lookedAt = this.#now();
+    for (const { id } of await sessionsThat(this.#store, 'waiting')) await this.#takeUp(id);
+  }
+
+  /** Finds what was asked and decided in runs that other processes do, where there are such. */
+  async refresh(): Promise<void> {
+    if (!this.#desk.hasRunsElsewhere) return;
+    const began = this.#now();
+    for (const { id, status } of await sessionsSince(this.#store, this.#lookedAt - slackMs)) {
+      if (status === 'waiting') await this.#takeUp(id);
+      else this.forget(id);
     }
+    this.#lookedAt = began;
+  }
+
+  async #takeUp(sessionId: string): Promise<void> {
+    const requests = openRequests(await openSession(this.#store, sessionId));
+    this.forget(sessionId);
+    for (const request of requests) this.#pending.set(request.approvalId, pendingOf(sessionId, request));
   }
 
   /** @throws Problem 404 for one that was never asked. */

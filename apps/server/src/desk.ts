@@ -70,6 +70,11 @@ export class Desk {
     return this.#live.get(sessionId)?.run?.id;
   }
 
+  /** Whether runs of its sessions may be done by other processes. */
+  get hasRunsElsewhere(): boolean {
+    return this.#options.elsewhere !== undefined;
+  }
+
   /** Whether the server was told to stop. */
   get isClosing(): boolean {
     return this.#isClosing;

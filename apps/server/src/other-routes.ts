@@ -18,7 +18,10 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
       answers: { 200: { text: 'What waits, the oldest first.', schema: approvalList } },
-      handle: ({ query }) => ({ status: 200, json: { items: approvals.list(query.session) } }),
+      handle: async ({ query }) => {
+        await approvals.refresh();
+        return { status: 200, json: { items: approvals.list(query.session) } };
+      },
     }),
     route({
       method: 'GET',

@@ -8,12 +8,19 @@ export async function sessionsThat(
   store: SessionStore,
   status: SessionInfo['status'],
 ): Promise<readonly SessionInfo[]> {
+  const all = await sessionsSince(store, 0);
+  return all.filter((info) => info.events > 0 && info.status === status);
+}
+
+/** The sessions in which a run began or ended since a time, in milliseconds since 1970; the last changed first. */
+export async function sessionsSince(store: SessionStore, time: number): Promise<readonly SessionInfo[]> {
   const found: SessionInfo[] = [];
   let after: string | undefined;
   do {
     const page = await store.list({ limit: pageLength, ...(after !== undefined && { after }) });
-    found.push(...page.sessions.filter((info) => info.events > 0 && info.status === status));
-    after = page.next;
+    const changed = page.sessions.filter(({ updatedAt }) => Date.parse(updatedAt) >= time);
+    found.push(...changed);
+    after = changed.length < page.sessions.length ? undefined : page.next;
   } while (after !== undefined);
   return found;
 }

@@ -80,6 +80,29 @@ describe('servers whose runs are done elsewhere', () => {
     expect(started).toHaveLength(1);
   });
 
+  test('what is asked for stands in the list of both, the oldest first, until it is decided at either', async () => {
+    const { one, other } = await twoServers();
+    const list = async (server: Rig) => {
+      const { items } = (await server.ask('GET', '/v1/approvals')).json as {
+        readonly items: readonly { readonly sessionId: string; readonly approvalId: string }[];
+      };
+      return items;
+    };
+    for (const id of ['first', 'second']) {
+      await one.ask('POST', '/v1/sessions', { id });
+      await one.ask('POST', `/v1/sessions/${id}/prompt`, { content: 'use write' });
+      await until(one, id, 'waiting');
+    }
+    // Nobody has asked the other one about these sessions.
+    const asked = await list(other);
+    expect(asked.map(({ sessionId }) => sessionId)).toEqual(['first', 'second']);
+    const path = `/v1/sessions/first/approvals/${asked[0]?.approvalId}`;
+    await one.ask('POST', path, { decision: 'deny' });
+    await until(one, 'first', 'complete');
+    expect((await list(other)).map(({ sessionId }) => sessionId)).toEqual(['second']);
+    expect(await list(one)).toEqual(await list(other));
+  });
+
   test('a server that stops leaves its runs to come to their end', async () => {
     const { one, other } = await twoServers();
     await one.ask('POST', '/v1/sessions', { id: 'work' });

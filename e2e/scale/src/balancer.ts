@@ -4,55 +4,53 @@ import { connect, createServer } from 'node:net';
 /** Shares connections out over processes, as whatever stands in front of them outside of a test. */
 export interface Balancer {
   readonly url: string;
-  /** Connections that each process has been given so far. */
-  readonly given: ReadonlyMap<string, number>;
-  add(url: string): void;
+  /** Connections that the process at each port has been given so far. */
+  readonly given: ReadonlyMap<number, number>;
   close(): Promise<void>;
 }
 
-export async function startBalancer(): Promise<Balancer> {
-  const given = new Map<string, number>();
+/** @param ports where processes listen, now or later; one that does not is passed over. */
+export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+  const given = new Map(ports.map((port) => [port, 0]));
   const sockets = new Set<Socket>();
   let turn = 0;
-  const server = createServer((client) => {
+  const front = createServer((client) => {
     sockets.add(client);
     client.on('error', () => {});
     client.on('close', () => sockets.delete(client));
-    const urls = [...given.keys()];
     turn += 1;
-    join(client, [...urls.slice(turn % urls.length), ...urls.slice(0, turn % urls.length)]);
+    const first = turn % ports.length;
+    join(client, [...ports.slice(first), ...ports.slice(0, first)]);
   });
   /** The first that can be connected to. */
-  const join = (client: Socket, [url, ...others]: readonly string[]): void => {
-    if (url === undefined) return void client.destroy();
-    const { hostname, port } = new URL(url);
-    const server = connect(Number(port), hostname);
+  const join = (client: Socket, [port, ...others]: readonly number[]): void => {
+    if (port === undefined) return void client.destroy();
+    const server = connect(port, '127.0.0.1');
     sockets.add(server);
+    let isJoined = false;
     server.on('close', () => {
       sockets.delete(server);
       if (isJoined) client.destroy();
     });
-    let isJoined = false;
     server.on('error', () => {
       if (!isJoined) join(client, others);
     });
     server.on('connect', () => {
       isJoined = true;
-      given.set(url, (given.get(url) ?? 0) + 1);
+      given.set(port, (given.get(port) ?? 0) + 1);
       client.on('close', () => server.destroy());
       client.pipe(server);
       server.pipe(client);
     });
   };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  const address = front.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     given,
-    add: (url) => void given.set(url, given.get(url) ?? 0),
     async close() {
       for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await new Promise<void>((resolve) => front.close(() => resolve()));
     },
   };
 }

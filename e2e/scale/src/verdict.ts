@@ -1,53 +1,93 @@
 import type { Event } from '@cobbler/agent';
-import { turns } from './scripted-model.ts';
+import type { Booking } from './bookings.ts';
+import { bookingId, turns } from './model.ts';
 import type { Seen } from './watcher.ts';
 
 /** What became of one session. */
 export interface SessionFindings {
   readonly sessionId: string;
+  readonly runId: string;
+  /** The log as the database has it. */
   readonly events: readonly Event[];
-  /** Places that the tool booked, as often as it did. */
-  readonly booked: readonly number[];
+  /** What the tool did, as often as it did. */
+  readonly bookings: readonly Booking[];
   readonly watchers: readonly Seen[];
 }
 
 /** What does not hold, in words; nothing when all does. */
-export function problems({ sessionId, events, booked, watchers }: SessionFindings): string[] {
-  const found: string[] = [];
-  const hold = (holds: boolean, what: string) => {
-    if (!holds) found.push(`${sessionId}: ${what}`);
-  };
+export function problems(findings: SessionFindings): string[] {
+  const found = [...logProblems(findings), ...toolProblems(findings), ...watcherProblems(findings)];
+  return found.map((problem) => `${findings.sessionId}: ${problem}`);
+}
+
+function logProblems({ events, runId }: SessionFindings): string[] {
   const last = events.at(-1);
-  hold(last?.type === 'finished' && last.status === 'complete', `ended as ${statusOf(last)}`);
-  hold(
-    events.every(({ seq }, index) => seq === index + 1),
-    'its places have a gap or a repetition',
-  );
-  hold(new Set(events.map(({ id }) => id)).size === events.length, 'two events have one id');
-  const twice = booked.filter((place, index) => booked.indexOf(place) !== index);
-  hold(twice.length === 0, `the tool ran twice for ${twice.join(', ')}`);
-  const answers = events.filter(({ type }) => type === 'assistant').length;
-  hold(answers === turns + 1, `${answers} answers instead of ${turns + 1}`);
-  for (const turn of Array.from({ length: turns }, (_, index) => index)) {
-    const isAnswered = booked.includes(turn) || unknownOutcomes(events) > 0;
-    hold(isAnswered, `turn ${turn} was answered without its tool`);
-  }
-  hold(events.filter(({ type }) => type === 'user').length === 1, 'the prompt is not there once');
-  hold(events.filter(({ type }) => type === 'finished').length === 1, 'it did not end once');
-  for (const { seqs, ids } of watchers) {
-    hold(seqs.length === events.length, `a watcher saw ${seqs.length} of ${events.length} events`);
-    hold(
-      seqs.every((seq, index) => seq === index + 1 && ids[index] === events[index]?.id),
-      'a watcher saw something else than the log has',
+  const answers = countOf(events, 'assistant');
+  return failing([
+    [last?.type === 'finished' && last.status === 'complete', `ended as ${statusOf(last)}`],
+    [events.every(({ seq }, index) => seq === index + 1), 'its places have a gap or a repetition'],
+    [new Set(events.map(({ id }) => id)).size === events.length, 'two events have one id'],
+    [events.every((event) => event.runId === runId), 'it has events of another run'],
+    [answers === turns + 1, `${answers} answers instead of ${turns + 1}`],
+    [countOf(events, 'user') === 1, 'the prompt is not there once'],
+    [countOf(events, 'finished') === 1, 'it did not end once'],
+  ]);
+}
+
+/** A call that was answered with what the tool said ran once; one whose outcome is unknown ran once or not at all. */
+function toolProblems({ events, bookings }: SessionFindings): string[] {
+  const results = events.filter((event) => event.type === 'tool_result');
+  return Array.from({ length: turns }, (_, turn) => {
+    const runs = bookings.filter(({ place }) => place === turn).length;
+    const answered = results.filter(({ callId }) => callId === bookingId(turn));
+    const isUnknown = answered.some(isCut);
+    return failing([
+      [runs <= 1, `the booking of turn ${turn} ran ${runs} times`],
+      [answered.length === 1, `the booking of turn ${turn} has ${answered.length} results`],
+      [runs > 0 || isUnknown, `the booking of turn ${turn} was answered and never ran`],
+      [answered.every((one) => !one.isError || isCut(one)), `the booking of turn ${turn} failed`],
+    ]);
+  })
+    .flat()
+    .concat(
+      failing(
+        results
+          .filter(({ toolName }) => toolName !== 'mcp__bookings__book')
+          .map((result) => [!result.isError, `${result.toolName} failed: ${JSON.stringify(result.content)}`]),
+      ),
     );
-  }
-  return found;
+}
+
+function watcherProblems({ events, watchers }: SessionFindings): string[] {
+  const log = events.map((event) => JSON.stringify(event));
+  return watchers.flatMap(({ events: shown, odd }) => [
+    ...odd.map((what) => `a watcher: ${what}`),
+    ...failing([
+      [shown.length === log.length, `a watcher saw ${shown.length} of ${log.length} events`],
+      [shown.every(({ id }, index) => id === index + 1), 'a watcher missed an event or saw one twice'],
+      [
+        shown.every(({ text }, index) => text === log[index]),
+        'a watcher saw something else than the log has',
+      ],
+    ]),
+  ]);
 }
 
 /** Calls whose process died in their middle: they are not run again, and nobody knows what they did. */
 export function unknownOutcomes(events: readonly Event[]): number {
-  return events.filter((event) => event.type === 'tool_result' && event.toolName === 'book' && event.isError)
-    .length;
+  return events.filter(isCut).length;
+}
+
+function isCut(event: Event): boolean {
+  return event.type === 'tool_result' && event.isError && /outcome/.test(JSON.stringify(event.content));
+}
+
+function failing(checks: readonly (readonly [holds: boolean, what: string])[]): string[] {
+  return checks.flatMap(([holds, what]) => (holds ? [] : [what]));
+}
+
+function countOf(events: readonly Event[], type: Event['type']): number {
+  return events.filter((event) => event.type === type).length;
 }
 
 function statusOf(event: Event | undefined): string {

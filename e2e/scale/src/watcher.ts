@@ -1,44 +1,100 @@
+import type { Cobbler } from './cobbler.ts';
+
 /** What a client has seen of a session. */
 export interface Seen {
-  readonly sessionId: string;
-  readonly seqs: number[];
-  readonly ids: string[];
-  /** How often it went on at another process. */
-  moves: number;
-  isOver: boolean;
+  /** The stored events, each as the JSON it came as, with the id that it came under. */
+  readonly events: { readonly id: number; readonly text: string }[];
+  /** Where it was when it went on at another process. */
+  readonly moves: number[];
+  /** What should never come. */
+  readonly odd: string[];
 }
 
+/** Somebody who watches a session by server-sent events. */
+export interface Watcher {
+  readonly sessionId: string;
+  readonly seen: Seen;
+  /** Resolves when the end of a run has come. */
+  readonly ended: Promise<void>;
+  /** Leaves. Resolves when it has. */
+  stop(): Promise<void>;
+}
+
+/** How long to wait before another process is asked, in milliseconds. */
+const pauseMs = 50;
+
 /**
- * Watches a session to its end: at one process, and when the connection breaks at the next one, from the place where it
- * was. It knows no more than an HTTP client does.
+ * Watches a session at the first process and, whenever its connection breaks, at the next one, from the last id that it
+ * saw. It knows no more than any client of the HTTP API does.
  */
-export async function watchSession(sessionId: string, urls: readonly string[], seen: Seen): Promise<void> {
-  for (let at = 0; !seen.isOver; at += 1) {
-    const url = urls[at % urls.length] ?? '';
-    const after = seen.seqs.at(-1) ?? 0;
-    try {
-      const response = await fetch(`${url}/events?session=${sessionId}&after=${after}`);
-      await follow(response, seen);
-    } catch {
-      // The process is gone.
+export function watchSession(sessionId: string, processes: readonly Cobbler[]): Watcher {
+  const leaving = new AbortController();
+  const seen: Seen = { events: [], moves: [], odd: [] };
+  const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
+  const run = async () => {
+    for (let at = 0; !leaving.signal.aborted; at += 1) {
+      const last = seen.events.at(-1)?.id ?? 0;
+      if (at > 0) seen.moves.push(last);
+      await follow(processes[at % processes.length], sessionId, last, seen, onEnd, leaving.signal);
+      if (!leaving.signal.aborted) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    if (seen.isOver) return;
-    seen.moves += 1;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  const running = run();
+  return {
+    sessionId,
+    seen,
+    ended,
+    async stop() {
+      leaving.abort();
+      await running;
+    },
+  };
+}
+
+/** Reads one stream to where it breaks. */
+async function follow(
+  process: Cobbler | undefined,
+  sessionId: string,
+  last: number,
+  seen: Seen,
+  onEnd: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const path = `/v1/sessions/${sessionId}/events`;
+    const response = await process?.stream(path, { 'last-event-id': String(last) }, signal);
+    if (response?.status !== 200) {
+      seen.odd.push(`status ${response?.status} instead of a stream`);
+      return;
+    }
+    for await (const frame of frames(response.body ?? [])) take(frame, last, seen, onEnd);
+  } catch {
+    // The process is gone, or the watcher leaves.
   }
 }
 
-async function follow(response: Response, seen: Seen): Promise<void> {
-  let rest = '';
+/** Takes one frame down. */
+function take(frame: string, last: number, { events, odd }: Seen, onEnd: () => void): void {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
+  const [id, text] = [field('id'), field('data')];
+  if (text === undefined) return;
+  const { type, after } = JSON.parse(text) as { readonly type: string; readonly after?: number };
+  if (id === undefined) {
+    if (type === 'reset') odd.push(`a server did not know event ${last}`);
+    if (type === 'hello' && after !== last) odd.push(`asked for what follows ${last}, got ${after}`);
+    return;
+  }
+  events.push({ id: Number(id), text });
+  if (type === 'finished') onEnd();
+}
+
+/** The frames of a stream of server-sent events. */
+async function* frames(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  for await (const bytes of response.body ?? []) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const { seq, id, type } = JSON.parse(line) as { seq: number; id: string; type: string };
-      seen.seqs.push(seq);
-      seen.ids.push(id);
-      if (type === 'finished') seen.isOver = true;
-    }
+  let rest = '';
+  for await (const bytes of body) {
+    const found = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
+    rest = found.pop() ?? '';
+    yield* found;
   }
 }

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import {
   chownSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -220,11 +219,4 @@ function unprivileged(): { readonly uid: number; readonly gid: number } | undefi
   if (uid === undefined || gid === undefined)
     throw new Error('There is no user postgres or nobody to run PostgreSQL as.');
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-/** A folder for files of a test. */
-export function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cobbler-scale-'));
-  mkdirSync(folder, { recursive: true });
-  return folder;
 }

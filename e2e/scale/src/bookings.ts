@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** One run of the tool that must not run twice. */
+export interface Booking {
+  readonly sessionId: string;
+  readonly place: number;
+  /** The Cobbler process whose tool server it was. */
+  readonly by: string;
+}
+
+/** What the tool servers of all processes wrote down so far. */
+export function readBookings(file: string): readonly Booking[] {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  return lines.map((line) => {
+    const [sessionId = '', place, by = ''] = line.split(' ');
+    return { sessionId, place: Number(place), by };
+  });
+}

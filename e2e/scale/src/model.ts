@@ -1,0 +1,71 @@
+import type { Play, ReadRequest, ScriptBlock } from '@cobbler/agent/testing';
+import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+
+/** Turns with tools before the last answer of a session that books places. */
+export const turns = 6;
+
+/** The service that all Cobbler processes ask, on a port of this machine. */
+export interface Model {
+  readonly url: string;
+  readonly key: string;
+  /** Requests that came in so far, those included whose answers nobody waited for. */
+  readonly requests: number;
+  /** What no provider should have sent. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a model on the wire of the Messages API. What it answers follows from the conversation alone, so that a request
+ * that is made again, by whatever process, gets the same: to `Book all places of ID.` a call that must not run twice in
+ * each turn and a harmless one beside it, to `Book one place of ID.` one turn of that, to `Wait.` a command that takes
+ * longer than anybody waits, to anything else no call.
+ */
+export async function startModel(answerMs: () => number): Promise<Model> {
+  const server = wireServer(claudeTesting, async (request) => {
+    await new Promise((resolve) => setTimeout(resolve, answerMs()));
+    return answerTo(request);
+  });
+  const { url, close } = await serveLoopback(server.handler);
+  return {
+    url,
+    key: 'sk-ant-proof-0123456789abcdefghij',
+    get requests() {
+      return server.exchanges.length;
+    },
+    get complaints() {
+      return server.exchanges.flatMap(({ complaint }) => complaint ?? []);
+    },
+    close,
+  };
+}
+
+function answerTo(request: ReadRequest): Play {
+  const [asked] = request.turns.flatMap(({ parts }) => parts);
+  const said = asked?.type === 'text' ? asked.text : '';
+  const [, amount, sessionId = ''] = /Book (all places|one place) of (\S+)\./.exec(said) ?? [];
+  const most = amount === 'all places' ? turns : amount === 'one place' ? 1 : 0;
+  const turn = request.turns.filter(({ side }) => side === 'assistant').length;
+  if (said === 'Wait.' && turn === 0)
+    return answer(callBlock('toolu_wait', 'run_command', { command: 'sleep 300' }));
+  return turn < most ? calling(turn, sessionId) : answer('Done.');
+}
+
+function calling(turn: number, sessionId: string): Play {
+  const harmless =
+    turn % 2 === 0
+      ? callBlock(`toolu_read_${turn}`, 'read_file', { path: 'places.txt' })
+      : callBlock(`toolu_look_${turn}`, 'mcp__bookings__look', { place: turn });
+  const book = { session: sessionId, place: turn };
+  return answer(`Turn ${turn}.`, callBlock(bookingId(turn), 'mcp__bookings__book', book), harmless);
+}
+
+/** The id of the call that books in a turn. */
+export function bookingId(turn: number): string {
+  return `toolu_book_${turn}`;
+}
+
+function answer(...blocks: readonly (string | ScriptBlock)[]): Play {
+  return plays(scriptAnswer(blocks, { model: 'claude-proof' }));
+}

@@ -1,0 +1,14 @@
+import type { ContractCase } from '@cobbler/agent/testing';
+
+/** One contract over one thing that has to keep it. */
+export interface Suite {
+  /** What it is chosen by. */
+  readonly name: string;
+  /** Which contract it is: suites of one stand side by side. */
+  readonly contract: string;
+  cases(): readonly ContractCase[];
+  /** Why it cannot be run here, and how to come by what is missing: then it is named, and counts as nothing. */
+  readonly missing?: string | undefined;
+  /** Ends what the cases have started. */
+  close?(): Promise<void>;
+}

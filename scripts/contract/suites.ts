@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createHarness, memoryStore } from '@cobbler/agent';
+import { sqliteStore } from '@cobbler/agent/node';
+import { createAgent } from '@cobbler/agent/provider';
+import { connectHarness } from '@cobbler/agent/remote';
+import type { ContractSubject, HarnessSubject, StoreSubject } from '@cobbler/agent/testing';
+import {
+  agentContract,
+  executorContract,
+  harnessContract,
+  harnessScene,
+  runnerContract,
+  scriptCapabilities,
+  scriptTesting,
+  scriptWire,
+  storeContract,
+} from '@cobbler/agent/testing';
+import { ServerProcess } from '../../apps/server/test/process.ts';
+import { lanternTesting } from '../../packages/agent/test/made-up-wire/testing.ts';
+import { createLantern } from '../../packages/agent/test/made-up-wire/wire.ts';
+import { onRunner } from '../../packages/agent/test/runner-harness-subject.ts';
+import { memoryStand, sqliteStand } from '../../packages/agent/test/runner-stands.ts';
+import { contracts as assistant } from '../../packages/assistant/test/contracts.ts';
+import { delegatedSubjects } from '../../packages/delegate/test/subjects.ts';
+import { restateOnDemand } from '../../packages/runner-restate/test/on-demand.ts';
+import { postgresOnDemand } from '../../packages/store-postgres/test/on-demand.ts';
+import { providerSuites } from './providers.ts';
+import type { Suite } from './suite.ts';
+
+const packages = fileURLToPath(new URL('../../packages', import.meta.url));
+
+/** Everything in the project that has a contract to keep. Servers are started when the first case needs them. */
+export async function allSuites(): Promise<readonly Suite[]> {
+  return [
+    ...(await providerSuites(packages)),
+    ...[scripted, lantern].map((subject) => ({
+      name: subject.name,
+      contract: 'agent',
+      cases: () => agentContract(subject),
+    })),
+    ...harnesses(),
+    {
+      name: 'executor',
+      contract: 'executor',
+      cases: () => executorContract({ name: 'memory', store: () => memoryStore() }),
+    },
+    ...stores(),
+    ...runners(),
+    ...assistant.map(({ name, cases }) => ({
+      name: `assistant ${name}`,
+      contract: `assistant ${name.split(' ')[0]}`,
+      cases,
+    })),
+  ];
+}
+
+const scripted: ContractSubject = {
+  name: 'scripted',
+  create: ({ baseURL, apiKey, ...options }) =>
+    createAgent(scriptWire({ baseURL, apiKey }), {
+      model: 'scripted-model',
+      capabilities: scriptCapabilities,
+      ...options,
+    }),
+  testing: scriptTesting,
+};
+
+const lantern: ContractSubject = { name: 'made up', create: createLantern, testing: lanternTesting };
+
+const local: HarnessSubject = {
+  name: 'local',
+  capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
+  open({ handler, report }) {
+    const store = memoryStore();
+    const harness = createHarness({ ...harnessScene(), store, handler, report });
+    return { harness, log: async (sessionId) => store.read(sessionId), close: () => harness.close() };
+  },
+};
+
+function harnesses(): Suite[] {
+  let started: Promise<ServerProcess> | undefined;
+  const start = async () => {
+    const server = new ServerProcess();
+    await server.start();
+    return server;
+  };
+  const remote: HarnessSubject = {
+    name: 'remote',
+    capabilities: local.capabilities,
+    async open({ handler, report }) {
+      started ??= start();
+      const server = await started;
+      const harness = connectHarness({ url: server.url, token: server.token, handler, report });
+      return { harness, log: (sessionId) => server.log(sessionId), close: () => harness.close() };
+    },
+  };
+  return [
+    ...[local, onRunner, ...delegatedSubjects()].map((subject) => underHarness(subject)),
+    { ...underHarness(remote), close: async () => (await started)?.dispose() },
+  ];
+}
+
+function underHarness(subject: HarnessSubject): Suite {
+  return { name: `harness ${subject.name}`, contract: 'harness', cases: () => harnessContract(subject) };
+}
+
+function stores(): Suite[] {
+  const folder = mkdtempSync(join(tmpdir(), 'cobbler-contract-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  let files = 0;
+  const here: readonly StoreSubject[] = [
+    {
+      name: 'memory',
+      place: (now) => ({ open: () => memoryStore({ now }) }),
+      forgets: 'what is in memory ends with the store',
+    },
+    {
+      name: 'sqlite',
+      place(now) {
+        files += 1;
+        const file = join(folder, String(files), 'sessions.db');
+        return { open: () => sqliteStore(file, { now }) };
+      },
+    },
+  ];
+  return [
+    ...here.map((subject) => ({
+      name: `store ${subject.name}`,
+      contract: 'store',
+      cases: () => storeContract(subject),
+    })),
+    ...[postgresOnDemand(), postgresOnDemand(true)].map(({ subject, missing, stop }) => ({
+      name: `store ${subject.name}`,
+      contract: 'store',
+      cases: () => storeContract(subject),
+      missing,
+      close: stop,
+    })),
+  ];
+}
+
+function runners(): Suite[] {
+  const { subject, missing, stop } = restateOnDemand();
+  return [
+    ...[memoryStand, sqliteStand].map((stand) => ({
+      name: `runner ${stand.name}`,
+      contract: 'runner',
+      cases: () => runnerContract(stand),
+    })),
+    {
+      name: `runner ${subject.name}`,
+      contract: 'runner',
+      cases: () => runnerContract(subject),
+      missing,
+      close: stop,
+    },
+  ];
+}
