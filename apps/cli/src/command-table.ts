@@ -313,6 +313,16 @@ export const commands: readonly CommandRow[] = [
   },
   ...backupRows,
   {
+    name: 'explain',
+    operands: '[code...]',
+    text: 'what the code of an error means, and what to do',
+    about: [
+      'The code stands in the last line of an error, in "code" of --json and of the server, and in the log.',
+      'Without one: every code there is.',
+    ],
+    groups: [{ title: 'Output', options: [{ flags: '--json', text: 'as JSON' }] }],
+  },
+  {
     name: 'completion',
     operands: '<shell>',
     text: 'completion for bash, zsh or fish',
@@ -339,6 +349,7 @@ export const commands: readonly CommandRow[] = [
       'models',
       'config',
       'doctor',
+      'explain',
       'serve',
       'acp',
       'mcp',

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { enableCompileCache, getCompileCacheDir } from 'node:module';
+// By its default: a Node that is too old has not these names, and has to come as far as saying so.
+import module from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Environment } from './io.ts';
 
@@ -10,11 +11,12 @@ import type { Environment } from './io.ts';
  */
 export function keepCompiled(env: Environment): void {
   const folder = compiledFolder(env);
-  if (folder === undefined || getCompileCacheDir() !== undefined || env['NODE_DISABLE_COMPILE_CACHE']) return;
+  if (folder === undefined || module.getCompileCacheDir() !== undefined || env['NODE_DISABLE_COMPILE_CACHE'])
+    return;
   try {
     if (!existsSync(dirname(dirname(folder)))) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    enableCompileCache(folder);
+    module.enableCompileCache(folder);
   } catch {
     // A home that cannot be written.
   }

@@ -11,6 +11,8 @@ export interface FailureContext {
   /** Such as `ANTHROPIC_API_KEY`; absent when no key was sent. */
   readonly keySource?: string;
   readonly verbose: boolean;
+  /** What to call the command line, for whoever can look a code up there. */
+  readonly name?: string;
 }
 
 /** A failure for a person: what happened, and what to do. */
@@ -27,7 +29,11 @@ export function failureOf(error: AgentError, context: FailureContext): Failure {
   const { what, advice } = byKind(error, context);
   const id =
     context.verbose && error.requestId !== undefined ? [`Request id: ${oneLine(error.requestId)}`] : [];
-  return { what, advice: [...advice, ...id] };
+  const more =
+    context.name !== undefined && error.code !== undefined
+      ? [`More: ${context.name} explain ${oneLine(error.code)}`]
+      : [];
+  return { what, advice: [...advice, ...more, ...id] };
 }
 
 function byKind(error: AgentError, context: FailureContext): Failure {

@@ -16,7 +16,11 @@ export async function findSession(store: SessionStore, given: string): Promise<S
   const ids = given === '' ? [] : (await store.sessions()).filter((id) => id.startsWith(given));
   const [first, second] = ids;
   if (first === undefined) {
-    throw new UsageError(`There is no session ${JSON.stringify(given)}.`, 'See them: cobbler sessions');
+    throw UsageError.coded(
+      'no_session',
+      `There is no session ${JSON.stringify(given)}.`,
+      'See them: cobbler sessions',
+    );
   }
   if (second !== undefined) {
     const infos = await Promise.all(ids.slice(-mostNamed).map((id) => store.info(id)));
@@ -25,7 +29,11 @@ export async function findSession(store: SessionStore, given: string): Promise<S
   }
   const found = await store.info(first);
   if (found !== undefined) return found;
-  throw new UsageError(`Session ${first} has just been deleted.`, 'See them: cobbler sessions');
+  throw UsageError.coded(
+    'no_session',
+    `Session ${first} has just been deleted.`,
+    'See them: cobbler sessions',
+  );
 }
 
 /** Something that cannot be an id has no session. */

@@ -13,13 +13,18 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
   const path = resolve(io.cwd(), given ?? '.');
   try {
     if (!statSync(path).isDirectory()) {
-      throw new UsageError(`${given ?? path} is not a folder.`, 'Give the folder to work in: -C FOLDER');
+      throw UsageError.coded(
+        'workspace',
+        `${given ?? path} is not a folder.`,
+        'Give the folder to work in: -C FOLDER',
+      );
     }
     accessSync(path, constants.R_OK | constants.X_OK);
     return realpathSync(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(
+    throw UsageError.coded(
+      'workspace',
       `The folder ${given ?? path} ${whyUnreadable(error)}.`,
       'Give another one: -C FOLDER',
     );

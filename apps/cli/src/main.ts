@@ -2,6 +2,8 @@
 import { keepCompiled } from './compiled.ts';
 import { visible } from './escape.ts';
 import type { Io } from './io.ts';
+import { checkNode } from './node-version.ts';
+import { ownName } from './own-name.ts';
 import { processIo } from './process-io.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,6 +12,7 @@ const lingerMs = 6000;
 
 /** Runs one command line. Everything that takes time to load is loaded by the command that needs it. */
 async function main(io: Io): Promise<number> {
+  checkNode(process.versions.node);
   const [first] = io.args;
   const own = io.args.includes('--') ? io.args.slice(0, io.args.indexOf('--')) : io.args;
   if (first === '--version' || first === '-V') return await version(io);
@@ -38,6 +41,8 @@ async function main(io: Io): Promise<number> {
         return await (await import('./commands/transcript.ts')).doctorTranscript(file, options, io);
       return await (await import('./commands/doctor.ts')).doctor(options, io);
     }
+    case 'explain':
+      return (await import('./commands/explain.ts')).explain(operands, options, io);
     case 'completion':
       return (await import('./commands/completion.ts')).completion(operands[0], io);
     case 'serve':
@@ -84,21 +89,33 @@ async function version(io: Io): Promise<number> {
 
 /** Says what is wrong and what to do, without a stack. Returns the exit code. */
 function report(error: unknown, io: Io): number {
-  const { message, advice, code } = described(error);
+  const { message, advice, exitCode } = described(error, ownName(io.env));
   const lines = [`cobbler: ${visible(message)}`, ...advice.map((line) => `  ${visible(line)}`)];
   io.stderr.write(`${lines.join('\n')}\n`);
-  return code;
+  return exitCode;
 }
 
-function described(error: unknown): { message: string; advice: readonly string[]; code: number } {
-  if (error instanceof UsageError) return { message: error.message, advice: error.advice, code: 2 };
+interface Described {
+  readonly message: string;
+  readonly advice: readonly string[];
+  readonly exitCode: number;
+}
+
+function described(error: unknown, name: string): Described {
+  if (error instanceof UsageError) {
+    const { message, advice, code } = error;
+    const more = code === 'usage' ? [] : [`More: ${name} explain ${code}`];
+    return { message, advice: [...advice, ...more], exitCode: 2 };
+  }
   const message = error instanceof Error ? error.message : String(error);
   const { kind, code } = error as { kind?: unknown; code?: unknown };
+  // An error of ours has a kind, and a code that says more.
+  const more = typeof kind === 'string' && typeof code === 'string' ? [`More: ${name} explain ${code}`] : [];
   if (kind !== 'invalid' && kind !== 'auth') {
-    return { message: `something unexpected happened: ${message}`, advice: [], code: 1 };
+    return { message: `something unexpected happened: ${message}`, advice: more, exitCode: 1 };
   }
   const advice = codeAdvice[String(code)] ?? 'Check the setup: cobbler doctor';
-  return { message, advice: [advice], code: 2 };
+  return { message, advice: [advice, ...more], exitCode: 2 };
 }
 
 /** What to do about an error of the packages, by its code. */

@@ -138,7 +138,8 @@ function readApi(value: string | undefined): Api | undefined {
 
 function readAddress(value: string | undefined): string | undefined {
   if (value === undefined || /^https?:\/\/\S+$/.test(value)) return value;
-  throw new UsageError(
+  throw UsageError.coded(
+    'bad_url',
     `--base-url ${JSON.stringify(value)} is not an address.`,
     'For example: --base-url http://localhost:11434/v1',
   );

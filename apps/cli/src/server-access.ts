@@ -12,7 +12,8 @@ export function serverAccess(
 ): { readonly url: string; readonly token: string } {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(
+    throw UsageError.coded(
+      'server_url',
       `${JSON.stringify(given)} is no address of a server.`,
       'Such as: --connect http://127.0.0.1:4370',
     );
@@ -20,7 +21,8 @@ export function serverAccess(
   const behind = /(?:^#|&)token=([^&]+)/.exec(url.hash)?.[1];
   const found = (typeof token === 'string' ? token : undefined) ?? behind ?? env['COBBLER_SERVER_TOKEN'];
   if (found === undefined || found === '') {
-    throw new UsageError(
+    throw UsageError.coded(
+      'unauthorized',
       'A token is needed to talk to a server.',
       'Copy the whole address that cobbler serve printed, with #token=, or give --token TOKEN.',
     );

@@ -113,14 +113,15 @@ function parseNamed(text: string): { provider?: string; model: string } {
   if (parsed.provider === undefined && first !== undefined) {
     const meant = nearest(first, providerNames);
     if (meant !== undefined) {
-      throw new UsageError(
+      throw UsageError.coded(
+        'unknown_provider',
         `There is no provider named ${JSON.stringify(first)}. Did you mean ${meant}${text.slice(first.length)}?`,
         'See which models there are: cobbler models',
       );
     }
   }
   if (parsed.model.trim() === '')
-    throw new UsageError('The name of the model is empty.', 'For example: -m balanced');
+    throw UsageError.coded('no_model', 'The name of the model is empty.', 'For example: -m balanced');
   return parsed;
 }
 

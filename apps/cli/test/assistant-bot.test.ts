@@ -24,7 +24,7 @@ async function kept({ env }: BotStage): Promise<(readonly [role: string, content
 
 describe('S3 the bot on this machine, fetching updates', () => {
   test(
-    'S3.2 somebody on the list is answered, a stranger is not, and both rows are kept',
+    'S3.1 S3.3 S3.5 somebody on the list is answered, a stranger is not, and both rows are kept',
     patience,
     async () => {
       const service = await mockService([says('Hello, Ada.')]);
@@ -53,7 +53,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     },
   );
 
-  test('S3.7 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL says another', patience, async () => {
+  test('S3.8 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL says another', patience, async () => {
     const service = await mockService([says('One.'), says('Two.')]);
     const stage = await botStage(service);
     for (const [env, text] of [

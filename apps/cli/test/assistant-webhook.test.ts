@@ -20,7 +20,7 @@ async function webhookStage(...answers: readonly string[]) {
 
 describe('S3 the bot on this machine, behind a webhook', () => {
   test(
-    'S3.2 an update is answered with 200 and then by the model; a stranger gets 200 and nothing else',
+    'S3.2 S3.3 an update is answered with 200 and then by the model; a stranger gets 200 and nothing else',
     patience,
     async () => {
       const { telegram, start, service } = await webhookStage('Hello, Ada.');

@@ -21,14 +21,14 @@ export interface BinaryOptions {
   readonly onOutput?: (text: string, child: ChildProcess) => void;
 }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const sources = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** The command that runs the command line from its sources. */
+/** The command that runs the command line: as `bundled.ts` has put it together for these tests, or from its sources. */
 export const command: readonly string[] = [
   process.execPath,
   '--conditions=@cobbler/source',
   '--disable-warning=ExperimentalWarning',
-  main,
+  process.env['COBBLER_TEST_MAIN'] ?? sources,
 ];
 
 /** Node strips types anew at each start, unless it may keep what it made of them: that is most of a start. */

@@ -42,13 +42,15 @@ const heavy = [
   'tools/mcp/',
   'mcp-server/',
   'ajv',
-  'grammy',
+  'assistant/telegram/',
   '@ai-sdk/anthropic',
   'provider-ai-sdk/',
   'assistant/',
   'agent/testing/',
   'agent/cassette/',
   'commands/demo.ts',
+  'explain/',
+  'commands/explain.ts',
   'commands/doctor.ts',
   'commands/config.ts',
   'commands/transcript.ts',
@@ -100,7 +102,7 @@ describe('what a start loads', () => {
     expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);
   });
 
-  test('P20 a task that is not to be kept: no SQLite', async () => {
+  test('a task that is not to be kept: no SQLite', async () => {
     const kept = await cli.run(['hello'], await claude());
     const { code, builtins } = await cli.run(['--no-session', 'hello'], await claude());
     expect(code).toBe(0);
@@ -143,7 +145,13 @@ test(
   async () => {
     const { code, stderr, parts } = await cli.run(['assistant', '--local']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('scripted model')]);
-    const names = ['assistant/', 'assistant/sqlite/', 'grammy', '@ai-sdk/anthropic', '@anthropic-ai/sdk'];
+    const names = [
+      'assistant/',
+      'assistant/sqlite/',
+      'assistant/telegram/',
+      '@ai-sdk/anthropic',
+      '@anthropic-ai/sdk',
+    ];
     expect(of(parts, ...names)).toEqual(['assistant/', 'assistant/sqlite/']);
   },
 );

@@ -77,8 +77,8 @@ describe('the command line', () => {
   });
 
   test('a word near no command is a prompt', () => {
-    expect(parseCommandLine(['explain']).operands).toEqual(['explain']);
-    expect(nearest('explain', commandNames)).toBeUndefined();
+    expect(parseCommandLine(['clarify']).operands).toEqual(['clarify']);
+    expect(nearest('clarify', commandNames)).toBeUndefined();
   });
 });
 

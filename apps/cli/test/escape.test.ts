@@ -6,7 +6,7 @@ import { oneLine, VisibleStream, visible, visibleJson } from '../src/escape.ts';
 const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 describe('visible', () => {
-  test('P21 an escape sequence becomes text that can be read', () => {
+  test('P21 P22 an escape sequence becomes text that can be read', () => {
     expect(visible('\x1b[2J')).toBe('\\x1b[2J');
     expect(visible('\x1b]0;title\x07')).toBe('\\x1b]0;title\\x07');
     expect(visible('\x1b]52;c;aGk=\x1b\\')).toBe('\\x1b]52;c;aGk=\\x1b\\');

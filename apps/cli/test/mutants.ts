@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
     find: 'mcp.takeUp().catch(',
     replace: 'Promise.resolve().catch(',
     why: 'a list that changed is never taken up',
-    breaks: ['P14'],
+    breaks: ['S4.11'],
     by: byServers,
   },
   {

@@ -164,7 +164,7 @@ describe('cobbler --record and --replay', () => {
   );
 
   test(
-    'P20 what a cassette allowed is not allowed again when tools run, and its address gets no key',
+    'P21 what a cassette allowed is not allowed again when tools run, and its address gets no key',
     patience,
     async () => {
       const { cassette, cwd, service } = await recorded(['go', '--yes', '--json']);

@@ -65,7 +65,7 @@ describe('cobbler serve', () => {
     expect(JSON.stringify(messages)).toContain('outcome is unknown');
   });
 
-  test('says which process holds its port', patience, async () => {
+  test('P25 says which process holds its port', patience, async () => {
     const env = { ...claudeAt(await mockService([])), COBBLER_HOME: temporaryFolder() };
     const first = await serving(env, temporaryFolder());
     const { port } = new URL(first.url);

@@ -60,7 +60,7 @@ describe('which model is meant', () => {
     expect(both.provider.value).toBe('claude');
   });
 
-  test('S0.31 address, model and key of the configured provider are not given to another', async () => {
+  test('S0.29 address, model and key of the configured provider are not given to another', async () => {
     const { file: _, ...env } = homeWith(
       'provider: claude\nbaseURL: https://proxy.example\nmodel: my-model\n',
     );

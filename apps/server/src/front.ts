@@ -91,7 +91,7 @@ function ignore(): void {}
 function pathOf({ url = '/' }: IncomingMessage): URL {
   const parsed = url.startsWith('/') ? URL.parse(`http://cobbler${url}`) : null;
   if (parsed === null || parsed.host !== 'cobbler')
-    throw new Problem(400, 'bad_url', 'The address cannot be understood.');
+    throw new Problem(400, 'bad_path', 'The address cannot be understood.');
   return parsed;
 }
 

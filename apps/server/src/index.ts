@@ -1,3 +1,9 @@
+/**
+ * Sessions over HTTP and server-sent events, for programs that start a server themselves.
+ *
+ * @module
+ */
+
 export type { Elsewhere } from './desk.ts';
 export type { Level, LineSink } from './journal.ts';
 export { defaultLimits, type ServerLimits } from './limits.ts';

@@ -25,6 +25,7 @@ export interface ServerLimits {
   readonly othersMs: number;
 }
 
+/** What a server holds itself to unless it is told otherwise. */
 export const defaultLimits: ServerLimits = Object.freeze({
   sessions: 1_000,
   clients: 5_000,

@@ -50,7 +50,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 /** Why a run did not begin, as a problem. */
 export function problemOf(error: AgentError | undefined, extra: Record<string, unknown> = {}): Problem {
-  const code = error?.code ?? error?.kind ?? 'failed';
+  const code = error?.code ?? error?.kind ?? 'internal';
   const status = statuses[code] ?? (error?.kind === 'invalid' ? 400 : 500);
   const retry = status === 503 ? { headers: { 'retry-after': '5' } } : {};
   const detail =

@@ -58,10 +58,10 @@ async function readText(request: IncomingMessage, declared: number, maxBytes: nu
     request.on('data', onData);
     request.once('end', () => resolve(new TextDecoder().decode(Buffer.concat(chunks))));
     request.once('error', () =>
-      reject(new Problem(400, 'cut', 'The request ended in the middle of its body.')),
+      reject(new Problem(400, 'cut_body', 'The request ended in the middle of its body.')),
     );
     request.once('close', () =>
-      reject(new Problem(400, 'cut', 'The request ended in the middle of its body.')),
+      reject(new Problem(400, 'cut_body', 'The request ended in the middle of its body.')),
     );
   });
 }
@@ -72,7 +72,7 @@ function refuse(request: IncomingMessage, maxBytes: number): never {
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem(413, 'too_large', `A body has at most ${maxBytes} bytes.`);
+  return new Problem(413, 'body_too_large', `A body has at most ${maxBytes} bytes.`);
 }
 
 /** Takes in what nobody wants, but not for ever. */

@@ -108,5 +108,5 @@ function isEmpty(value: unknown): boolean {
 }
 
 function refused(param: string, detail: string): Problem {
-  return new Problem(400, 'unsupported', detail, { extra: { param } });
+  return new Problem(400, 'unsupported_parameter', detail, { extra: { param } });
 }

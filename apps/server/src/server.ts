@@ -68,7 +68,7 @@ const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /**
  * Starts a server.
- * @throws AgentError `invalid`: code `port_in_use`, or `bind` for an address that cannot be listened on.
+ * @throws AgentError `invalid`: code `port_in_use`, or `listen` for an address that cannot be listened on.
  */
 export async function startServer(options: ServerOptions): Promise<CobblerServer> {
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
@@ -238,7 +238,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       const message = inUse
         ? `Port ${port} of ${host} is in use by another process.`
         : `Cannot listen on ${host}, port ${port} (${error.code}).`;
-      reject(new AgentError({ kind: 'invalid', code: inUse ? 'port_in_use' : 'bind', message }));
+      reject(new AgentError({ kind: 'invalid', code: inUse ? 'port_in_use' : 'listen', message }));
     });
     server.listen({ port, host, backlog: 1024 }, resolve);
   });

@@ -278,5 +278,5 @@ function keyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const key = runKey.safeParse(header);
   if (key.success) return key.data;
-  throw new Problem(400, 'bad_key', 'An Idempotency-Key has 1 to 64 letters, digits, "_" or "-".');
+  throw new Problem(400, 'idempotency_key', 'An Idempotency-Key has 1 to 64 letters, digits, "_" or "-".');
 }

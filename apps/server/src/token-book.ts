@@ -209,5 +209,5 @@ function hashOf(secret: string): string {
 }
 
 function unusable(problem: string): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'tokens', message: `Cannot start: ${problem}.` });
+  return new AgentError({ kind: 'invalid', code: 'token_file', message: `Cannot start: ${problem}.` });
 }

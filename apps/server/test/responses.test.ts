@@ -156,7 +156,7 @@ describe('the official openai client', () => {
 });
 
 describe('what cannot be served is refused in the words of OpenAI', () => {
-  test('P20 a token that is wrong, or has not the scope', async () => {
+  test('P15 a token that is wrong, or has not the scope', async () => {
     const one = await rig();
     const wrong = clientOf(one, 'wrong').responses.create({ model, input: 'say Hi.' });
     expect(await refusal(wrong)).toMatchObject({ status: 401, code: 'invalid_api_key' });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { defaultLimits } from '../src/limits.ts';
 import type { Frame } from './rig.ts';
 import { rig } from './rig.ts';
 
-const typesOf = (frames: readonly Frame[]) => frames.map(({ json }) => String(json['type']));
 const isIdle = ({ json }: Frame) => json['type'] === 'status' && json['state'] === 'idle';
 
 describe('S4.15 GET /events', () => {
@@ -31,12 +31,14 @@ describe('S4.15 GET /events', () => {
     }
   });
 
-  test('S4.10 reasoning comes before the text it led to', async () => {
+  test('S4.10 reasoning is told as it is, before the text it led to', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
     await ask('POST', '/prompt', { content: 'think Done.' });
     await events.until(isIdle);
-    expect(typesOf(events.frames).filter((type) => type !== 'status')).toEqual(['user', 'reasoning', 'text']);
+    const told = events.frames.filter(({ json }) => json['type'] !== 'status').map(({ json }) => json);
+    expect(told.map(({ type }) => type)).toEqual(['user', 'reasoning', 'text']);
+    expect(told[1]).toEqual({ type: 'reasoning', content: 'Let me think.', timestamp: expect.any(Number) });
   });
 
   test('S4.18 status says thinking, running_tool and idle, and error after a failure', async () => {
@@ -82,7 +84,8 @@ describe('S4.15 GET /events', () => {
     expect(first.json).toMatchObject({ type: 'user', content: 'say Two.' });
   });
 
-  test('S4.16 a comment shows that the connection lives', async () => {
+  test('S4.16 a comment shows that the connection lives, every 30 s unless told otherwise', async () => {
+    expect(defaultLimits.seedHeartbeatMs).toBe(30_000);
     const { watch } = await rig({ limits: { seedHeartbeatMs: 20 } });
     const events = await watch('/events');
     await expect.poll(() => events.comments.length).toBeGreaterThan(1);

@@ -26,7 +26,7 @@ async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 
 }
 
 describe('the webhook of the worker', () => {
-  it('S3.1 an update is confirmed once it is recorded, and not before', async () => {
+  it('S3.2 an update is confirmed once it is recorded, and not before', async () => {
     const recorded = Promise.withResolvers<boolean>();
     const answers: number[] = [];
     const answer = post(() => recorded.promise).then(({ status }) => answers.push(status));
@@ -48,7 +48,7 @@ describe('the webhook of the worker', () => {
     log.mockRestore();
   });
 
-  it('S3.2 with a wrong secret nothing is read', async () => {
+  it('with a wrong secret nothing is read', async () => {
     const receive = vi.fn(async () => true);
     expect((await post(receive, 'other')).status).toBe(401);
     expect(receive).not.toHaveBeenCalled();

@@ -33,6 +33,7 @@ export interface OutputShape {
   readonly schema: JsonObject;
 }
 
+/** How one answer is to be made. */
 export interface RequestConfig {
   /** Most tokens of one answer. 0 or absent: the agent's default. */
   readonly maxTokens?: number;
@@ -126,6 +127,7 @@ export interface CacheBreak {
   readonly tokens: number;
 }
 
+/** What goes along with one call of an agent: how it is stopped, and who hears of it meanwhile. */
 export interface RunContext {
   /** Aborting it makes `run` reject promptly with kind `aborted`. */
   readonly signal?: AbortSignal;

@@ -124,7 +124,7 @@ function answer(
 ): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     const message = 'The request was given up: the run stopped.';
-    const giveUp = () => reject(new AgentError({ kind: 'aborted', message }));
+    const giveUp = () => reject(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
     if (signal.aborted) return giveUp();
     // Looked at for every delta: reading the signal itself takes longer than showing one.
     let over = false;

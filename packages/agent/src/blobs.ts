@@ -36,6 +36,7 @@ export function checkBlobId(id: string): void {
   throw new AgentError({ kind: 'invalid', code: 'blob_id', message });
 }
 
+/** How much `memoryBlobs` holds. */
 export interface MemoryBlobsOptions {
   /** Most bytes kept; beyond that what was put longest ago is given up. Default 64 MiB. */
   readonly maxBytes?: number;

@@ -127,9 +127,9 @@ async function judge(work: Work, { call, tool, given, valid }: Job): Promise<Ver
   try {
     const verdict: unknown = await work.gate(gateCall, { signal: work.signal, session: work.sessionId });
     if (isVerdict(verdict)) return plainVerdict(verdict);
-    return { type: 'deny', message: 'The permission check gave no answer that can be understood.' };
+    return { type: 'deny', message: 'The permission gate gave no answer that can be understood.' };
   } catch (thrown) {
-    return { type: 'deny', message: `The permission check failed: ${AgentError.from(thrown).message}` };
+    return { type: 'deny', message: `The permission gate failed: ${AgentError.from(thrown).message}` };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Action, Finish, Policy } from './action.ts';
 import type { StopReason } from './agent.ts';
+import { endingError, limitOf } from './ending-error.ts';
 import type { ErrorData } from './errors.ts';
 import type { LimitName } from './limits.ts';
 import type { State } from './state.ts';
@@ -42,14 +43,8 @@ function repeatsItself({ batch, repeats }: State, { repeats: most, mayRepeat }: 
 function ended(status: StopReason): Finish {
   if (status === 'complete' || status === 'max_tokens' || status === 'refusal')
     return { type: 'finish', status };
-  const message = endings[status] ?? 'The model stopped for a reason that this version does not know.';
-  return { type: 'finish', status: 'failed', error: { kind: 'agent', code: status, message } };
+  return { type: 'finish', status: 'failed', error: endingError(status) };
 }
-
-const endings: Partial<Record<StopReason, string>> = {
-  context_full: 'The conversation no longer fits into the context window of the model.',
-  tool_use: 'The model announced a tool call but made none.',
-};
 
 function limited(limit: LimitName, policy: Policy): Action {
   return policy.onLimit === 'finalize' ? { type: 'ask', closing: limit } : reached(limit);
@@ -64,5 +59,6 @@ const noProgress = 'The model made the same calls with the same results again an
 
 function failed(error: ErrorData): Finish {
   if (error.kind !== 'limit') return { type: 'finish', status: 'failed', error };
-  return { type: 'finish', status: 'limit', limit: error.code as LimitName, error };
+  const limit = limitOf(error);
+  return { type: 'finish', status: 'limit', ...(limit !== undefined && { limit }), error };
 }

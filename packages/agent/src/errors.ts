@@ -42,7 +42,7 @@ export interface CauseSummary {
 export interface ErrorData {
   readonly kind: ErrorKind;
   readonly message: string;
-  /** A finer, stable word for programs, such as `busy` or `turns`. */
+  /** A finer, stable word for programs, such as `busy` or `turns`: docs/errors.md has those of Cobbler. */
   readonly code?: string;
   /** Whether trying again unchanged may help. */
   readonly retryable?: boolean;
@@ -125,6 +125,24 @@ export class AgentError extends Error {
 /** True for one of the closed set of kinds. */
 export function isErrorKind(value: unknown): value is ErrorKind {
   return typeof value === 'string' && kinds.has(value);
+}
+
+/** What a failure is called that a service reported without a word of its own. */
+const serviceCodes: Readonly<Record<ErrorKind, string>> = {
+  agent: 'service_failed',
+  tool: 'service_failed',
+  timeout: 'service_timeout',
+  rate_limit: 'rate_limited',
+  network: 'garbled',
+  invalid: 'request_refused',
+  auth: 'key_refused',
+  aborted: 'cancelled',
+  limit: 'service_limit',
+};
+
+/** The code for what a service reported, by its kind and its HTTP status, if any; for those who ask services. */
+export function serviceCode(kind: ErrorKind, status?: number): string {
+  return status === 404 && kind === 'invalid' ? 'not_served' : serviceCodes[kind];
 }
 
 /** Describes any thrown value in plain, bounded text. Never throws, whatever the value's accessors do. */

@@ -5,8 +5,8 @@ import type { Event } from './event.ts';
  * The event format as zod schemas: for reading events that come from elsewhere, such as an imported log or
  * another process. The loop itself never loads this file, because importing zod costs more than a run.
  *
- * Compatibility: within format version 1 fields are only ever added, and added as optional. A reader keeps
- * fields that it does not know and skips event types that it does not know.
+ * Within format version 1 only fields that may be absent and types of events are added; a reader keeps fields that
+ * it does not know and passes over types that it does not know. docs/events.md has the rule, a test holds it.
  */
 
 const count: z.ZodNumber = z.number().int().nonnegative();

@@ -16,7 +16,7 @@ export function filledIn<Name extends string>(
     if (value === undefined) continue;
     if (typeof value !== 'number' || !(value >= 0)) {
       const message = `${name}.${key} must be a number of at least 0; it is ${String(value)}.`;
-      throw new AgentError({ kind: 'invalid', code: 'settings', message });
+      throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
     }
     settings[key] = value;
   }

@@ -11,6 +11,7 @@ export interface GateCall {
   readonly subject: string;
 }
 
+/** What a gate knows besides the call. */
 export interface GateContext {
   readonly signal: AbortSignal;
   /** Id of the session, for gates that serve many. */
@@ -84,6 +85,7 @@ function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
   if (match === null)
     throw new AgentError({
       kind: 'invalid',
+      code: 'bad_rule',
       message: `Permission rule ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
     });
   const name = glob(match[1] ?? '', true);

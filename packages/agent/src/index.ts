@@ -1,3 +1,9 @@
+/**
+ * Messages, tools, events, limits, gates, and the loop over them. Runs wherever JavaScript does.
+ *
+ * @module
+ */
+
 export type { Action, Finish, Policy } from './action.ts';
 export type * from './agent.ts';
 export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './blobs.ts';
@@ -13,7 +19,14 @@ export type { AgentConfig, AgentFactory, Environment, FactoryConfig } from './co
 export { cleanKey, defaultProvider, parseModel, resolveAgent } from './config.ts';
 export type { ContextPolicy } from './context.ts';
 export { decide } from './decide.ts';
-export { AgentError, type CauseSummary, type ErrorData, type ErrorKind, isErrorKind } from './errors.ts';
+export {
+  AgentError,
+  type CauseSummary,
+  type ErrorData,
+  type ErrorKind,
+  isErrorKind,
+  serviceCode,
+} from './errors.ts';
 export type * from './event.ts';
 export { isStored } from './event.ts';
 export { Executor } from './executor.ts';

@@ -245,11 +245,12 @@ function noRun(runId: string): AgentError {
 
 function gaveUp(runId: string, reason: unknown): AgentError {
   if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  return new AgentError({ kind: 'aborted', message: `Nobody waits for run ${runId} any more; it goes on.` });
+  const message = `Nobody waits for run ${runId} any more; it goes on.`;
+  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }
 
 function wrongVersion({ runId, version }: ClaimedRun, own: string): Outcome {
   const message = `Run ${runId} was begun by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot take up. Start it again under another id.`;
-  const error = new AgentError({ kind: 'invalid', code: 'version', message });
+  const error = new AgentError({ kind: 'invalid', code: 'routine_version', message });
   return { state: 'failed', text: JSON.stringify(error) };
 }

@@ -26,6 +26,20 @@ export interface Limits {
 /** Which limit ended a run. */
 export type LimitName = 'turns' | 'toolCalls' | 'tokens' | 'usd' | 'no_progress';
 
+const limitNames: ReadonlySet<string> = new Set<LimitName>([
+  'turns',
+  'toolCalls',
+  'tokens',
+  'usd',
+  'no_progress',
+]);
+
+/** True for the code of a limit that a run can have. */
+export function isLimitName(code: string | undefined): code is LimitName {
+  return code !== undefined && limitNames.has(code);
+}
+
+/** The limits of a run that sets none: 10 turns, 3 equal batches in a row, one hour. */
 export const defaultLimits: Required<Pick<Limits, 'turns' | 'repeats' | 'ms'>> = {
   turns: 10,
   repeats: 3,

@@ -16,6 +16,7 @@ import type { Routine, Runner } from './runner.ts';
 import type { Runtime } from './runtime.ts';
 import { systemRuntime } from './runtime.ts';
 
+/** The routine that `memoryRunner` runs, and how long its runs are remembered. */
 export interface MemoryRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
   /** Default: the real clock. */

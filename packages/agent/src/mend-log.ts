@@ -64,6 +64,10 @@ function read(values: readonly unknown[], note: Note): Entry[] {
       note(at, 'is no event');
       continue;
     }
+    if (typeof value['v'] === 'number' && value['v'] !== 1) {
+      note(at, `is of format version ${value['v']}, which a later release reads`);
+      continue;
+    }
     const isKnown = knownTypes.has(value['type']);
     if (!isKnown) {
       // A later version may store kinds that this one does not know; without a place it is a live event.

@@ -58,20 +58,26 @@ export interface ToolCallPart {
   readonly seal?: Seal;
 }
 
+/** A piece of what the user says. */
 export type UserPart = TextPart | ImagePart | DocumentPart;
+/** A piece of what the model answers. */
 export type AssistantPart = TextPart | ReasoningPart | OpaquePart | ToolCallPart;
+/** A piece of what a tool gives back. */
 export type ToolResultPart = TextPart | ImagePart | DocumentPart;
 
+/** What the user said, or what stands in for it: steering, a summary. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: readonly UserPart[];
 }
 
+/** One answer of the model, in the order in which it gave its pieces. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
 }
 
+/** What came of one call. Each call of an answer has exactly one before the conversation goes on. */
 export interface ToolResultMessage {
   readonly role: 'tool_result';
   readonly toolCallId: string;

@@ -43,6 +43,7 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): 
   if (agent.capabilities.output === 'tool') return { tool: probe, parse };
   throw new AgentError({
     kind: 'invalid',
+    code: 'unsupported',
     message: `${agent.provider} with model ${agent.model} cannot answer in a given shape.`,
   });
 }

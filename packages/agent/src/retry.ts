@@ -12,6 +12,7 @@ export interface RetryPolicy {
   readonly maxWaitMs: number;
 }
 
+/** Three more attempts, at most 8 seconds apart; a service that asks for more than a minute is not waited for. */
 export const defaultRetry: RetryPolicy = Object.freeze({
   retries: 3,
   baseMs: 500,

@@ -111,9 +111,14 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
 /** The error that goes with a status, from event data alone, so that a stored run gives the same one. */
 export function errorOf(status: RunStatus, error: ErrorData | undefined): AgentError | undefined {
   if (error !== undefined) return new AgentError(error);
-  if (status === 'cancelled') return new AgentError({ kind: 'aborted', message: 'The run was cancelled.' });
+  if (status === 'cancelled')
+    return new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The run was cancelled.' });
   if (status === 'timeout')
-    return new AgentError({ kind: 'timeout', message: 'The time limit of the run was reached.' });
+    return new AgentError({
+      kind: 'timeout',
+      code: 'run_timeout',
+      message: 'The time limit of the run was reached.',
+    });
   return undefined;
 }
 

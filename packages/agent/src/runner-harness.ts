@@ -235,7 +235,7 @@ class FollowingHarness implements RunnerHarness {
   }
 
   /** The run goes on elsewhere, whoever can or cannot see it: what may pass is waited for. */
-  async #patiently<Value>(followed: Followed, look: () => Promise<Value>): Promise<Value> {
+  async #patiently<Value>(followed: Followed, look: () => Value | Promise<Value>): Promise<Value> {
     const since = this.#runtime.monotonic();
     for (;;) {
       try {

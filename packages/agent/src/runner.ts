@@ -26,6 +26,7 @@ export interface StepRetry {
   readonly maxMs?: number;
 }
 
+/** What a step may take: attempts and time. */
 export interface StepSettings {
   /** Default: no second try. Errors that a repetition cannot mend are never tried again. */
   readonly retry?: StepRetry;
@@ -33,6 +34,7 @@ export interface StepSettings {
   readonly timeoutMs?: number;
 }
 
+/** What a step gave, now or in an earlier life of the run. */
 export interface StepValue<Value> {
   readonly value: Value;
   /** Whether the value came from the journal, so that the function did not run now. */
@@ -73,11 +75,13 @@ export type Routine<Input extends Json = Json, Output extends Json = Json> = (
   steps: Steps,
 ) => Promise<Output>;
 
+/** Where a run is. `unknown`: no run of that name was ever started, or it is not kept any more. */
 export type RoutineStatus<Output extends Json = Json> =
   | { readonly state: 'unknown' | 'queued' | 'running' | 'cancelled' }
   | { readonly state: 'done'; readonly output: Output }
   | { readonly state: 'failed'; readonly error: ErrorData };
 
+/** Which run is begun, and what it waits for. */
 export interface StartOptions {
   /** Names the run; a run of that name that exists already is not started again. Letters, digits and `._:-`. */
   readonly runId: string;

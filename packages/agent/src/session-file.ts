@@ -34,7 +34,7 @@ export async function* exportSession(
  * Puts a session that was written out into a store, all or nothing, under an id that is new there. Every line is
  * checked against the event format, and all of them against each other by the fold. A log that ends in the middle
  * of a run is taken as it is: the run can be taken up again.
- * @throws AgentError `invalid`, code `damaged_log` with the number of the first bad line, `no_events`, `exists`,
+ * @throws AgentError `invalid`, code `damaged_log` with the number of the first bad line, `no_events`, `session_exists`,
  * `session_id`.
  */
 export async function importSession(
@@ -90,5 +90,5 @@ function damaged({ what }: LogProblem, line: number, others: number): AgentError
 
 function exists(sessionId: string): AgentError {
   const message = `There is a session ${JSON.stringify(sessionId)} already; import under another id.`;
-  return new AgentError({ kind: 'invalid', code: 'exists', message });
+  return new AgentError({ kind: 'invalid', code: 'session_exists', message });
 }

@@ -13,6 +13,7 @@ export interface SessionWork {
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
+/** What `sessionRoutine` works on sessions with. */
 export interface SessionRoutineOptions {
   readonly store: Store;
   /** How this session is worked on: the same model, tools and permissions in every process. Over that store. */

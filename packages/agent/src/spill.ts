@@ -11,6 +11,7 @@ const mostRead = 32_768;
 /** What one call of the reading tool gives unless told otherwise. */
 const usualRead = 16_384;
 
+/** From which size on tool output is put away, and how much of it the model still sees. In bytes of UTF-8. */
 export interface SpillOptions {
   /** Tool output of more bytes is put away. Default 16 KiB. */
   readonly overBytes?: number;

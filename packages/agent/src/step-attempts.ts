@@ -89,6 +89,7 @@ export function keptError(thrown: unknown): AgentError {
   }
 }
 
+/** One step to be tried, as often as its settings allow. */
 export interface StepWork {
   readonly runtime: Runtime;
   readonly runId: string;

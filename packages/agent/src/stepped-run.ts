@@ -10,6 +10,7 @@ import { outcomeOf } from './run-outcome.ts';
 import type { StepCall, StepSettings, Steps } from './runner.ts';
 import type { Store } from './store.ts';
 
+/** What a run begins with: a text, the pieces of a message, or whole messages. */
 export type SteppedPrompt = string | readonly UserPart[] | readonly Message[];
 
 /** A run that a routine has done, one action a step. */

@@ -160,6 +160,7 @@ export interface ListPlace {
   readonly key: number;
 }
 
+/** The cursor after which a list goes on; `placeOf` reads it again. */
 export function cursorOf({ updated, key }: ListPlace): string {
   return `${updated}.${key}`;
 }

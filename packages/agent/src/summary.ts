@@ -11,6 +11,7 @@ export type Summarizer = (
   context: { readonly signal: AbortSignal },
 ) => string | Promise<string>;
 
+/** How much of a conversation `summarize` leaves as it is, and how long its summary may be. */
 export interface SummarizeOptions {
   /** How many messages at the end stay as they are. Default 6. */
   readonly keep?: number;

@@ -93,10 +93,16 @@ function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<Too
       stop.ask(reason);
     };
     const onAbort = () =>
-      end(new AgentError({ kind: 'aborted', message: 'The run was stopped.' }), undefined);
+      end(
+        new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The run was stopped.' }),
+        undefined,
+      );
     const cancelTimeout = work.runtime.timer(timeoutMs, () => {
       lateMessage = `${job.tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
-      end(new AgentError({ kind: 'timeout', message: lateMessage }), failure(lateMessage, limit));
+      end(
+        new AgentError({ kind: 'timeout', code: 'tool_timeout', message: lateMessage }),
+        failure(lateMessage, limit),
+      );
     });
     const stopWatching = work.whenStopped(onAbort);
     if (work.signal.aborted) onAbort();

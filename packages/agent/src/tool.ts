@@ -149,12 +149,14 @@ export function checkTool(tool: Tool): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
     throw new AgentError({
       kind: 'invalid',
+      code: 'tool_name',
       message: `Tool name ${JSON.stringify(tool.name)} is not usable: 1 to 64 letters, digits, "_" or "-".`,
     });
   }
   if (!isObject(tool.parameters) || tool.parameters['type'] !== 'object') {
     throw new AgentError({
       kind: 'invalid',
+      code: 'tool_schema',
       message: `The parameters of tool ${tool.name} must be a JSON Schema whose type is "object".`,
     });
   }
@@ -194,6 +196,7 @@ function jsonSchemaOf<Args>(name: string, schema: StandardSchema<Args>): JsonObj
   if (convert === undefined) {
     throw new AgentError({
       kind: 'invalid',
+      code: 'tool_schema',
       message: `The schema of tool ${name} cannot be turned into JSON Schema. Use zod 4.2 or later, or give JSON Schema.`,
     });
   }

@@ -113,7 +113,7 @@ describe('things come in one at a time', () => {
     };
     const recorded = await record(gated);
     expect(asked).toBe(2);
-    expect(recorded.log).toContain('The permission check failed: No for the 2th time.');
+    expect(recorded.log).toContain('The permission gate failed: No for the 2th time.');
     const again = await replay(gated, recorded.cassette);
     expect(again.seen).toBe(recorded.seen);
     expect(asked).toBe(2);

@@ -87,7 +87,7 @@ describe('decide', () => {
     expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(70);
     expect(source).not.toMatch(/\b(async|await|Promise|Date|Math\.random|new)\b/);
     const values = [...source.matchAll(/^import (?!type )[\s\S]*? from '(.*)';$/gm)].map(([, from]) => from);
-    expect(values).toEqual(['./state.ts', './weight.ts']);
+    expect(values).toEqual(['./ending-error.ts', './state.ts', './weight.ts']);
   });
 
   it('S0.10 S0.11 asks when there is something to answer and runs calls when there are any', () => {
@@ -200,6 +200,8 @@ describe('decide', () => {
     const error = { kind: 'limit', code: 'usd', message: 'No money left.' } as const;
     expect(next({ failure: error })).toEqual({ type: 'finish', status: 'limit', limit: 'usd', error });
     expect(next({ turns: 10 })).toMatchObject({ error: { kind: 'limit', code: 'turns' } });
+    const own = { kind: 'limit', code: 'answer_too_large', message: 'Too large.' } as const;
+    expect(next({ failure: own })).toEqual({ type: 'finish', status: 'limit', error: own });
   });
 });
 

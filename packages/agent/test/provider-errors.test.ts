@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AgentError } from '../src/errors.ts';
+import { AgentError, serviceCode } from '../src/errors.ts';
 import { refuses, streams } from './fake-server.ts';
 import { frame, secret, textAnswer } from './plain-wire.ts';
 import { hurry, rig, settle } from './provider-rig.ts';

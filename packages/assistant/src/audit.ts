@@ -40,8 +40,10 @@ export interface AuditedCall extends Entry {
   readonly durationMs?: number;
 }
 
+/** One thing that was done for a chat: a request to the model, or a call of a tool. */
 export type AuditEntry = AuditedModelCall | AuditedCall;
 
+/** Which part of the logs is looked at, and with which prices. */
 export interface AuditOptions {
   readonly chatId?: string;
   /** Nothing before it, in milliseconds since 1970. */

@@ -6,12 +6,14 @@ export interface Piece {
   readonly markup?: string;
 }
 
+/** A button below a message, which a person can tap. */
 export interface Button {
   readonly label: string;
   /** At most 64 bytes: what comes back with the tap. */
   readonly data: string;
 }
 
+/** What goes along with one message. */
 export interface SendOptions {
   readonly signal?: AbortSignal;
   readonly buttons?: readonly Button[];

@@ -17,6 +17,7 @@ export interface RateLimit {
   readonly perMs: number;
 }
 
+/** Whether a chat may have a turn now. A refusal is an answer, not an error. */
 export type Turn =
   | { readonly ok: true }
   | {

@@ -13,6 +13,7 @@ export interface EventStore extends Store {
   pruneTurns(before: number): Promise<number>;
 }
 
+/** Where the store of events takes its time from. */
 export interface EventStoreOptions {
   /** Default: the real one. */
   readonly runtime?: Runtime;

@@ -35,6 +35,7 @@ export interface IncomingOther extends Arrival {
 
 /** What a channel makes of an update: an arrival, or nothing with the reason for the log. */
 export type Incoming = IncomingText | IncomingTap | IncomingOther;
+/** What an update says: something for the assistant, or nothing and why. */
 export type ReadUpdate =
   | Incoming
   | { readonly type: 'ignored'; readonly id?: string; readonly reason: string };

@@ -1,3 +1,9 @@
+/**
+ * A chat assistant with memory: what happens with one message, and the ports to what surrounds it.
+ *
+ * @module
+ */
+
 export { type Assistant, createAssistant } from './assistant.ts';
 export {
   type AuditEntry,

@@ -31,6 +31,7 @@ export interface MemoryChannel extends Channel {
   failNext(failure: PlannedFailure): void;
 }
 
+/** How `memoryChannel` behaves, and who hears what is sent. */
 export interface MemoryChannelOptions {
   readonly name?: string;
   /** Longest message in UTF-16 units. Default: no limit. */
@@ -49,7 +50,8 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
   /** Also the last id. */
   let attempts = 0;
   const perform = (signal: AbortSignal | undefined, effect: () => void) => {
-    if (signal?.aborted === true) throw new AgentError({ kind: 'aborted', message: 'Nothing was sent.' });
+    if (signal?.aborted === true)
+      throw new AgentError({ kind: 'aborted', code: 'cancelled', message: 'Nothing was sent.' });
     const failure = failures.shift();
     if (failure === undefined || failure.sent === true) effect();
     if (failure !== undefined) throw failure.error;

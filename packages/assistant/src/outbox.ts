@@ -62,6 +62,7 @@ export interface Outbox {
   prune(before: number): Promise<number>;
 }
 
+/** Where the outbox takes its time from. */
 export interface OutboxOptions {
   /** Default: the real one. */
   readonly runtime?: Runtime;
@@ -191,7 +192,7 @@ function outcomeOf({ key, state, messageId, error }: OutboxEntry): Delivery {
   if (state === 'given_up') return { state, ...(error !== undefined && { error }) };
   if (state === 'maybe_sent') return { state };
   const message = `The piece ${key} is ${state} and cannot be delivered: the outbox was changed by another program.`;
-  throw new AgentError({ kind: 'agent', code: 'store', message });
+  throw new AgentError({ kind: 'agent', code: 'store_damaged', message });
 }
 
 function entryIn(row: SqlRow): OutboxEntry {

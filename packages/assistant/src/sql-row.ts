@@ -30,7 +30,7 @@ export function numberOrNone(row: SqlRow | undefined, column: string): number | 
 function unexpected(column: string, kind: string): AgentError {
   return new AgentError({
     kind: 'agent',
-    code: 'store',
+    code: 'store_damaged',
     message: `The database holds no ${kind} in the column ${column}: it was changed by another program.`,
   });
 }

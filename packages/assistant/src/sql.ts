@@ -1,14 +1,17 @@
 /** What a column of SQLite holds. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
+/** A row by the names of its columns. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
+/** A statement and what is put into it. */
 export interface SqlStatement {
   /** One statement in SQLite's dialect, parameters as `?1`, `?2`, ... */
   readonly text: string;
   readonly params?: readonly SqlValue[];
 }
 
+/** What came of a statement. */
 export interface SqlAnswer {
   readonly rows: readonly SqlRow[];
   /** How many rows the statement changed. */

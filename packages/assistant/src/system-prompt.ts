@@ -13,6 +13,7 @@ export interface PromptFacts {
   readonly timeZone: string;
 }
 
+/** Who the assistant is unless it is told: friendly, brief, in the language of the person. */
 export const defaultPersona: string = [
   'You are a helpful personal assistant in a chat. You are friendly, direct and brief.',
   'Answer in the language in which you are written to. Say so when you do not know something.',

@@ -208,6 +208,6 @@ function failed(error: AgentErrorType): Omit<BackendResult, 'durationMs'> {
 function cancelled(name: string): Pick<BackendResult, 'status' | 'error'> {
   return {
     status: 'cancelled',
-    error: new AgentError({ kind: 'aborted', message: `${name} was cancelled.` }),
+    error: new AgentError({ kind: 'aborted', code: 'cancelled', message: `${name} was cancelled.` }),
   };
 }

@@ -68,7 +68,11 @@ const endingMs = 10_000;
 export function createAgentTool(options: AgentToolOptions): AgentTool {
   const { permission = 'read-only', timeoutMs = defaultTimeoutMs } = options;
   if (permission === 'gate' && options.gate === undefined)
-    throw new AgentError({ kind: 'invalid', message: 'The permission "gate" needs a gate that decides.' });
+    throw new AgentError({
+      kind: 'invalid',
+      code: 'no_gate',
+      message: 'The permission "gate" needs a gate that decides.',
+    });
   const workspace = new Workspace(options.workspace);
   const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);
   const sessions = new Sessions({
@@ -182,7 +186,8 @@ async function work(
 
 function needed(args: AgentArgs, name: 'prompt' | 'backend' | 'session_id'): string {
   const value = args[name];
-  if (value === undefined || value.trim() === '') throw refusal(`The action ${args.action} needs ${name}.`);
+  if (value === undefined || value.trim() === '')
+    throw refusal('missing_argument', `The action ${args.action} needs ${name}.`);
   return value;
 }
 

@@ -273,7 +273,7 @@ class Job {
     if (errand.cause === 'timeout') {
       const seconds = (this.#options.timeoutMs ?? defaultTimeoutMs) / 1000;
       const message = `${this.#dialect.name} did not finish within ${seconds} s and was ended.`;
-      return new AgentError({ kind: 'timeout', code: 'timeout', message });
+      return new AgentError({ kind: 'timeout', code: 'job_timeout', message });
     }
     const { end } = errand;
     if (end?.error !== undefined) return new AgentError(end.error);
@@ -291,12 +291,12 @@ class Job {
 
   #stopped(errand: Errand | undefined): BackendResult {
     const message = `${this.#dialect.name} was cancelled.`;
-    const error = new AgentError({ kind: 'aborted', message });
+    const error = new AgentError({ kind: 'aborted', code: 'cancelled', message });
     return { ...this.#facts(errand, this.#request), status: 'cancelled', output: message, error };
   }
 
   #failed(error: AgentErrorType, errand: Errand | undefined, request = this.#request): BackendResult {
-    const status = error.kind === 'timeout' && error.code === 'timeout' ? 'timeout' : 'failed';
+    const status = error.kind === 'timeout' && error.code === 'job_timeout' ? 'timeout' : 'failed';
     // What it printed and nobody understood is better than nothing.
     const raw = errand?.end === undefined ? (errand?.stdout ?? '').trim() : '';
     const output = capped(raw === '' ? error.message : `${error.message}\n${raw}`);

@@ -1,4 +1,5 @@
 import type { ErrorData, ErrorKind } from '@cobbler/agent';
+import { serviceCode } from '@cobbler/agent';
 
 /** What a program said about why it failed. */
 export interface Said {
@@ -28,12 +29,16 @@ export function failureOf({ message, status, connection }: Said, provider: strin
   const text = message.trim() === '' ? 'The program failed and said nothing.' : message.slice(0, 2000);
   const base = { message: text, provider };
   if (status !== undefined) {
-    return { ...base, kind: kindOf(status), status, ...(passing.has(status) && { retryable: true }) };
+    const kind = kindOf(status);
+    const code = serviceCode(kind, status);
+    return { ...base, kind, code, status, ...(passing.has(status) && { retryable: true }) };
   }
-  if (connection === true) return { ...base, kind: 'network', retryable: true };
+  if (connection === true) return { ...base, kind: 'network', code: 'connection_failed', retryable: true };
   const found = words.find(([pattern]) => pattern.test(text));
-  if (found === undefined) return { ...base, kind: 'agent' };
-  return { ...base, kind: found[1], ...(found[2] && { retryable: true }) };
+  if (found === undefined) return { ...base, kind: 'agent', code: 'service_failed' };
+  const [, kind, retryable] = found;
+  const code = kind === 'network' ? 'connection_failed' : serviceCode(kind);
+  return { ...base, kind, code, ...(retryable && { retryable: true }) };
 }
 
 function kindOf(status: number): ErrorKind {

@@ -1,3 +1,9 @@
+/**
+ * Claude Code and Codex as backends, as harnesses, and behind the tool `agent`.
+ *
+ * @module
+ */
+
 export { type AgentTool, type AgentToolOptions, createAgentTool } from './agent-tool.ts';
 export type {
   Backend,

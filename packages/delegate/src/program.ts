@@ -23,7 +23,7 @@ function isProgram(path: string): boolean {
 
 /** What is said of a program that is not there, word for word. */
 export function notFound(program: string): AgentError {
-  return new AgentError({ kind: 'tool', code: 'not_found', message: `${program} CLI not found in PATH` });
+  return new AgentError({ kind: 'tool', code: 'no_program', message: `${program} CLI not found in PATH` });
 }
 
 /**

@@ -94,7 +94,8 @@ export class Relay implements Agent {
       if (!this.#live.process.steer(said)) this.#later.push(said);
     } else await this.#begin(request, context.signal);
     const live = this.#live;
-    if (live === undefined) throw new AgentError({ kind: 'agent', message: 'There is no job.' });
+    if (live === undefined)
+      throw new AgentError({ kind: 'agent', code: 'no_job', message: 'There is no job.' });
     return this.#answer(live, context);
   }
 
@@ -256,7 +257,11 @@ const goOn = 'Go on where you were interrupted.';
 /** The program says what it cost with its last answer, and then for all of them. */
 const forNow: Price = { input: 0, output: 0 };
 
-const unknownFailure: AgentError = new AgentError({ kind: 'agent', message: 'The program failed.' });
+const unknownFailure: AgentError = new AgentError({
+  kind: 'agent',
+  code: 'no_reason',
+  message: 'The program failed.',
+});
 
 function priceOf({ usd }: BackendResult, usage: Usage): Price | undefined {
   if (usd === undefined) return undefined;
@@ -272,7 +277,8 @@ function lastStop(stop: StopReason | undefined): StopReason {
 
 function cancelled(draft: Draft): AgentError {
   const wasted = draft.usage;
-  return new AgentError({ kind: 'aborted', message: 'The program was ended: the run stopped.', wasted });
+  const message = 'The program was ended: the run stopped.';
+  return new AgentError({ kind: 'aborted', code: 'run_stopped', message, wasted });
 }
 
 /** What was said since the last answer. */

@@ -61,7 +61,7 @@ export class Sessions {
     const problem = this.#backend(given.backend).problem();
     if (problem !== undefined) throw problem;
     if (book.all().length >= maxSessions)
-      throw refusal(`max sessions (${maxSessions}) reached, destroy one first`);
+      throw refusal('too_many_sessions', `max sessions (${maxSessions}) reached, destroy one first`);
     const id = book.nextId();
     const session: BookedSession = {
       id,
@@ -78,14 +78,14 @@ export class Sessions {
   /** @throws AgentError for an id that no session has. */
   get(id: string): BookedSession {
     const session = this.#options.book.get(id);
-    if (session === undefined) throw refusal(`session ${id} not found`);
+    if (session === undefined) throw refusal('no_session', `session ${id} not found`);
     return this.#bury(session);
   }
 
   /** @throws AgentError while a job of the session runs, or when the budget has no room. */
   async begin(id: string, prompt: string, means: JobMeans): Promise<LiveJob> {
     const session = this.get(id);
-    if (session.state === 'running') throw refusal(`session ${id} is still running`);
+    if (session.state === 'running') throw refusal('busy', `session ${id} is still running`);
     const backend = this.#backend(session.backend);
     const share = this.#share(backend, means);
     const { cliSessionId, systemPrompt, maxTurns, workingDir, totals } = session;
@@ -201,7 +201,7 @@ export class Sessions {
     const found = this.#options.backends.find((backend) => backend.name === name);
     if (found !== undefined) return found;
     const known = this.#options.backends.map((backend) => backend.name).join(', ');
-    throw refusal(`There is no backend ${JSON.stringify(name)}. Known: ${known}.`);
+    throw refusal('no_backend', `There is no backend ${JSON.stringify(name)}. Known: ${known}.`);
   }
 
   /** What the job may use of the budget: held back now, booked when it is over. */
@@ -210,7 +210,7 @@ export class Sessions {
     const price = pricing?.(backend.name, backend.name);
     if (budget.limitsMoney && !backend.tellsCost && price === undefined && !allowUnpriced) {
       const message = `${backend.name} does not say what it costs, so the money limit cannot be kept.`;
-      throw new AgentError({ kind: 'limit', code: 'usd', message });
+      throw new AgentError({ kind: 'invalid', code: 'unpriced', message });
     }
     const part = (left: number) =>
       left === Number.POSITIVE_INFINITY ? undefined : inBackground ? left / 2 : left;
@@ -286,6 +286,6 @@ function clipped(text: string): string | undefined {
 }
 
 /** What the model is told, word for word. */
-export function refusal(message: string): AgentError {
-  return new AgentError({ kind: 'tool', message });
+export function refusal(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'tool', code, message });
 }

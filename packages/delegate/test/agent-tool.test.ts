@@ -6,6 +6,7 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import type { AgentTool, AgentToolOptions, SessionReport } from '@cobbler/delegate';
 import { claudeCode, codex, createAgentTool } from '@cobbler/delegate';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { defaultTimeoutMs } from '../src/cli-backend.ts';
 import type { FakePrograms } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';
 
@@ -49,8 +50,8 @@ const create = (prompt: string, rest: object = {}) => ({
   ...rest,
 });
 
-describe('S2.1 the tool agent', () => {
-  it('S2.2 S2.3 creates a session, waits for its job and answers with the keys of the seed', async () => {
+describe('the tool agent', () => {
+  it('S2.1 S2.2 S2.3 creates a session, waits for its job and answers with the keys of the seed', async () => {
     const { tool, call } = rig();
     expect(tool.name).toBe('agent');
     const report = await call(create('say Hello.'));
@@ -120,6 +121,13 @@ describe('S2.1 the tool agent', () => {
     expect(Object.keys(list[0] ?? {})).toEqual(keys);
   });
 
+  it('S2.14 sessions that are created at once get ids of their own', async () => {
+    const { call } = rig();
+    const reports = await Promise.all(['One.', 'Two.', 'Three.'].map((word) => call(create(`say ${word}`))));
+    expect(reports.map(({ session_id }) => session_id).sort()).toEqual(['as-1', 'as-2', 'as-3']);
+    expect(reports.map(({ result }) => result)).toEqual(['One.', 'Two.', 'Three.']);
+  });
+
   it('S2.15 refuses the ninth session in the words of the seed, finished ones counted', async () => {
     const { said } = rig();
     for (let count = 0; count < 8; count += 1) expect((await said(create('say Hi.'))).isError).toBe(false);
@@ -168,6 +176,7 @@ describe('S2.1 the tool agent', () => {
     const programs = fakePrograms();
     const { call } = rig({ backends: [claudeCode({ ...programs.options, timeoutMs: 500 })] }, programs);
     expect(await call(create('hang'))).toMatchObject({ status: 'timeout' });
+    expect(defaultTimeoutMs).toBe(600_000);
   });
 
   it('needs what an action needs', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Backend, DelegatePermission, ProgramOptions } from '@cobbler/delegate';
@@ -54,16 +54,4 @@ export function backendOf(
 ): Backend {
   if (name === 'claude-code') return claudeCode({ ...options, permission });
   return codex({ ...options, permission, via: name === 'codex' ? 'exec' : 'app-server' });
-}
-
-/** Ids of processes whose environment carries the fake's home: what a job has left behind. */
-export function leftBehind(home: string, pids: readonly number[]): number[] {
-  return pids.filter((pid) => {
-    try {
-      const isZombie = /^\d+ \(.*\) Z /s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-      return !isZombie && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`FAKE_HOME=${home}\0`);
-    } catch {
-      return false;
-    }
-  });
 }

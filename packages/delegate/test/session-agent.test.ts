@@ -1,3 +1,5 @@
+import type { Runtime } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
 import { agentResponse } from '@cobbler/delegate';
 import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { describe, expect, it } from 'vitest';
@@ -24,8 +26,8 @@ function agentOver(...scripts: readonly (readonly Step[])[]) {
   return { sdk, agent: new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1 }) };
 }
 
-describe('S1.1 ClaudeCodeAgent', () => {
-  it('S1.4 S1.6 tells texts and tools in order and answers with a frozen response', async () => {
+describe('ClaudeCodeAgent', () => {
+  it('S1.4 S1.5 S1.6 tells texts and tools in order and answers with a frozen response', async () => {
     const { agent } = agentOver([
       init(),
       says(text('One.')),
@@ -100,7 +102,7 @@ describe('S1.1 ClaudeCodeAgent', () => {
     ]);
   });
 
-  it('S1.9 resumes only a conversation that there is', async () => {
+  it('S1.9 S1.16 resumes only a conversation that there is', async () => {
     const { agent, sdk } = agentOver([init(), ends()], [init(), ends()]);
     const one = session();
     await agent.execute('One.', one);
@@ -127,6 +129,18 @@ describe('S1.1 ClaudeCodeAgent', () => {
     const { agent, sdk } = agentOver([gone], [init(), overloaded], [init(), ends()]);
     const response = await agent.execute('Go.', session({ claudeSessionId: 'old' }));
     expect([response.content, response.isError, sdk.asked.length]).toEqual(['Done.', false, 3]);
+  });
+
+  it('S1.12 waits 2 s before it tries again', async () => {
+    const waits: number[] = [];
+    const timer: Runtime['timer'] = (ms, ring) => {
+      waits.push(ms);
+      return systemRuntime.timer(0, ring);
+    };
+    const sdk = fakeSdk([init(), overloaded], [init(), ends()]);
+    const agent = new ClaudeCodeAgent({ sdk, env: {}, runtime: { ...systemRuntime, timer } });
+    expect((await agent.execute('Go.', session())).isError).toBe(false);
+    expect(waits).toEqual([2000]);
   });
 
   it.each([

@@ -1,3 +1,9 @@
+/**
+ * Claude through the AI SDK's provider, for the options of `createAiSdk`.
+ *
+ * @module
+ */
+
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { DocumentPart, FactoryConfig, ImagePart } from '@cobbler/agent';
 import type { AiSdkOptions } from './create-ai-sdk.ts';

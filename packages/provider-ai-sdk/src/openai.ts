@@ -1,3 +1,9 @@
+/**
+ * OpenAI through the AI SDK's provider, for the options of `createAiSdk`.
+ *
+ * @module
+ */
+
 import { createOpenAI } from '@ai-sdk/openai';
 import type { FactoryConfig } from '@cobbler/agent';
 import type { AiSdkOptions } from './create-ai-sdk.ts';

@@ -120,7 +120,7 @@ describe('the two usual services', () => {
     expect(make).toThrow(name);
   });
 
-  test('S3.7 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL names another', () => {
+  test('S3.8 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL names another', () => {
     const named = (env: Record<string, string>) =>
       createAiSdk(anthropicModel({ env: { ANTHROPIC_API_KEY: 'sk-test', ...env } })).model;
     expect([named({}), named({ ANTHROPIC_MODEL: 'claude-opus-4-6' })]).toEqual([

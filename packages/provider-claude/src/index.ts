@@ -1,3 +1,9 @@
+/**
+ * Claude as an agent, through the Messages API.
+ *
+ * @module
+ */
+
 export { type ClaudeHarnessConfig, type ClaudeHarnessOptions, claudeHarness } from './claude-harness.ts';
 export { type ClaudeOptions, createClaude } from './create-claude.ts';
 export type { Thinking } from './envelope.ts';

@@ -77,7 +77,7 @@ describe('settings', () => {
     expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
   });
 
-  test('key and address may come from the environment, which is given and not looked up', async () => {
+  test('S0.29 key and address may come from the environment, which is given and not looked up', async () => {
     const env = { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: 'http://gateway.test/claude/' };
     const { url, headers } = await posted({ env });
     expect(url).toBe('http://gateway.test/claude/v1/messages');

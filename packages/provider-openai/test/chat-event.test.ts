@@ -32,7 +32,7 @@ describe('an answer of OpenAI', () => {
     expect(recording.end).toBe('tool_use');
   });
 
-  test('S0.7 the usage comes after the finish reason and counts cached and reasoning tokens as part of the whole', () => {
+  test('S0.8 the usage comes after the finish reason and counts cached and reasoning tokens as part of the whole', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 20,

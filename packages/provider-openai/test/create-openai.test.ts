@@ -57,7 +57,7 @@ describe('S0.28 the model', () => {
   });
 });
 
-describe('S0.30 the key', () => {
+describe('S0.29 the key', () => {
   test('is needed at OpenAI, and its absence names the variable that was looked at', () => {
     const error = thrownBy(() => createOpenAI({ env: {} }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'no_key' });

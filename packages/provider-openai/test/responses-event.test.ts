@@ -157,7 +157,7 @@ describe('P4 the end of an answer', () => {
     expect(ends).toEqual(['max_tokens', 'refusal', 'unknown', 'unknown', 'unknown']);
   });
 
-  test('S0.7 the usage counts cached and reasoning tokens as part of the whole', () => {
+  test('S0.8 the usage counts cached and reasoning tokens as part of the whole', () => {
     const usage = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 64, cache_write_tokens: 8 },

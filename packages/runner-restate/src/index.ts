@@ -1,1 +1,7 @@
+/**
+ * Runs that Restate sees through, on any number of machines.
+ *
+ * @module
+ */
+
 export { type RestateRunner, type RestateRunnerOptions, restateRunner } from './restate-runner.ts';

@@ -8,6 +8,7 @@ import { objectKey, serviceNames } from './protocol.ts';
 import type { RestateSteps } from './restate-steps.ts';
 import { handlerNames, services } from './services.ts';
 
+/** The routine that `restateRunner` runs, and how the engine and this process find each other. Times in milliseconds. */
 export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
   /** Where calls go in, such as `http://localhost:8080`. Of a cluster several nodes: whichever answers is asked. */
@@ -62,7 +63,7 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
 /**
  * Runs a routine on Restate: each process that opens a runner of one service works on its runs, and any of them
  * starts, signals and cancels whatever run. When one dies the engine has another go on. A run of a version that is
- * not known fails with code `version`.
+ * not known fails with code `routine_version`.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
@@ -267,5 +268,6 @@ function noRun(runId: string): AgentError {
 
 function gaveUp(runId: string, reason: unknown): AgentError {
   if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  return new AgentError({ kind: 'aborted', message: `Nobody waits for run ${runId} any more; it goes on.` });
+  const message = `Nobody waits for run ${runId} any more; it goes on.`;
+  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }

@@ -22,6 +22,7 @@ import { Snapshots } from './snapshots.ts';
 import type { WatchListener } from './watch.ts';
 import { Watch } from './watch.ts';
 
+/** Which database `postgresStore` keeps sessions in, and how it shares them between processes. */
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:5432/name`, of the server or of a pooler in transaction mode. */
   readonly url: string;

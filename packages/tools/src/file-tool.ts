@@ -22,7 +22,8 @@ export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
 
 /** Ends work that nobody waits for any more. */
 export function throwIfStopped(signal: AbortSignal): void {
-  if (signal.aborted) throw new AgentError({ kind: 'aborted', message: 'The call was stopped.' });
+  if (signal.aborted)
+    throw new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The call was stopped.' });
 }
 
 async function named<T>(path: string, action: () => Promise<T>): Promise<T> {

@@ -1,3 +1,9 @@
+/**
+ * Tools for one folder: read, write, edit, list, search and run.
+ *
+ * @module
+ */
+
 export { Workspace } from '@cobbler/agent/node';
 export { type EditFileArgs, editFile } from './edit-file.ts';
 export { type ListFilesArgs, listFiles } from './list-files.ts';

@@ -114,7 +114,8 @@ async function run(
 
 function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput {
   if (end.cause === 'unstartable') {
-    throw end.error ?? new AgentError({ kind: 'tool', message: 'The shell could not be started.' });
+    const message = 'The shell could not be started.';
+    throw end.error ?? new AgentError({ kind: 'tool', code: 'unstartable', message });
   }
   const outcomes = {
     exit: end.code === null ? `ended by ${end.signal ?? 'a signal'}` : `exit ${end.code}`,

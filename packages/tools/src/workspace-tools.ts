@@ -18,7 +18,7 @@ export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions 
 /**
  * All tools for work on one directory: read_file, write_file, edit_file, list_files, search_files,
  * run_command. Each can be had alone too, from a {@link Workspace}.
- * @throws AgentError `invalid` when `root` is not a directory.
+ * @throws AgentError `invalid` when `root` is not a folder.
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
   const workspace = new Workspace(options.root);

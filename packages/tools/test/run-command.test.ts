@@ -158,7 +158,7 @@ describe('run_command', () => {
     expect((await run('true', { spawn })).text).toBe('/bin/sh could not be started: permission denied.');
   });
 
-  it('P20 previews in which folder the command would run', async () => {
+  it('P21 previews in which folder the command would run', async () => {
     const tool = runCommand(new Workspace(box.root));
     expect(await tool.preview?.({ command: 'ls' })).toEqual({ summary: 'in the workspace' });
     expect(await tool.preview?.({ command: 'ls', directory: './sub/' })).toEqual({ summary: 'in "sub"' });

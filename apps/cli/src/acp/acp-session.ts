@@ -108,7 +108,8 @@ export class AcpSession {
       case 'timeout':
         return 'max_turn_requests';
       case 'failed': {
-        const error = result.error ?? new AgentError({ kind: 'agent', message: 'The run failed.' });
+        const error =
+          result.error ?? new AgentError({ kind: 'agent', code: 'no_reason', message: 'The run failed.' });
         const { what, advice } = failureOf(error, { ...this.#parts.host.failure, verbose: false });
         throw new RequestError(-32603, [what, ...advice].join('\n'));
       }

@@ -20,7 +20,7 @@ export function scriptedModel(): Agent {
     },
     async run(request, { signal } = {}) {
       if (signal?.aborted === true)
-        throw new AgentError({ kind: 'aborted', message: 'The request was cancelled.' });
+        throw new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The request was cancelled.' });
       const material = materialIn(request);
       return said(material === undefined ? answerTo(request) : factsIn(material));
     },

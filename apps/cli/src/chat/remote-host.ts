@@ -120,12 +120,14 @@ export class RemoteHost implements ChatHost {
         ...(signal !== undefined && { signal }),
       });
     } catch {
-      throw new AgentError({ kind: 'network', message: `The server at ${this.place} cannot be reached.` });
+      const message = `The server at ${this.place} cannot be reached.`;
+      throw new AgentError({ kind: 'network', code: 'unreachable', message });
     }
     if (response.ok || response.status === 404) return response;
     const isRefused = response.status === 401 || response.status === 403;
     throw new AgentError({
       kind: isRefused ? 'auth' : 'agent',
+      code: isRefused ? 'unauthorized' : 'foreign_answer',
       message: isRefused
         ? `The server at ${this.place} does not take this token. Its owner's stands behind #token= in what cobbler serve printed.`
         : `The server at ${this.place} answered ${response.status}.`,

@@ -58,7 +58,11 @@ function pick(waiting: readonly Pending[], id: string): Pending {
   const found = waiting.filter(({ approvalId }) => approvalId.startsWith(id));
   const [one, other] = found;
   if (one === undefined) {
-    throw new UsageError(`Nothing waits under ${visible(id)}.`, 'See what waits: cobbler approve');
+    throw UsageError.coded(
+      'no_approval',
+      `Nothing waits under ${visible(id)}.`,
+      'See what waits: cobbler approve',
+    );
   }
   if (other === undefined || one.approvalId === id) return one;
   const ids = found.map(({ approvalId }) => approvalId).join(', ');

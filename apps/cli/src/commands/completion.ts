@@ -1,4 +1,5 @@
 import { commandNames, commands, flagNames, optionsOf } from '../command-table.ts';
+import { codes } from '../explain/catalogue.ts';
 import type { Io } from '../io.ts';
 import { didYouMean } from '../suggestion.ts';
 import { UsageError } from '../usage-error.ts';
@@ -37,7 +38,7 @@ function followers(name: string): Followers {
   const flags = optionsOf(row)
     .filter((option) => !option.hidden)
     .flatMap(flagNames);
-  const { words = [] } = row;
+  const { words = name === 'explain' ? codes : [] } = row;
   return words === 'file'
     ? { flags, operands: [], takesFile: true }
     : { flags, operands: words, takesFile: false };

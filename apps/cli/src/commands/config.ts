@@ -78,7 +78,8 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   const key = cleanKey(await readHidden(`Key for ${title} (it is not shown): `, io));
   if (key === undefined) throw new UsageError('No key was given; nothing was stored.');
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new UsageError(
+    throw UsageError.coded(
+      'bad_key',
       'This is no key: it holds a blank, a line break or a letter that no key has.',
       'Copy it again.',
     );

@@ -12,12 +12,16 @@ const examples = [
   ['cobbler "add tests" --yes --max-usd 0.50', 'ask nothing, within a limit'],
 ] as const;
 
+/** Commands that stand in the line of another. */
+const besides: ReadonlySet<string> = new Set(['help', 'deny', 'mcp', 'restore']);
+
 /** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
   // One line for two that go together: all has to fit on a screen.
-  const visible = commands.filter(({ name }) => name !== 'help' && name !== 'deny' && name !== 'mcp');
+  const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
     approve: 'approve/deny answer a call that waits on the server; without an id: list them',
+    backup: 'backup       copy all that is kept into a new folder; restore puts it back',
     acp: 'acp, mcp     work in an editor (Zed and others); be a tool of other agents',
   };
   const shown = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;

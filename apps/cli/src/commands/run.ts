@@ -18,6 +18,7 @@ import type { Io, Keyboard } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { McpTools } from '../mcp-servers.ts';
 import { openMcp } from '../mcp-servers.ts';
+import { ownName } from '../own-name.ts';
 import { Permission, permissionWords } from '../permission.ts';
 import { permissionIn } from '../permission-plan.ts';
 import { pricingFor } from '../prices.ts';
@@ -217,7 +218,8 @@ async function mcpOf(
   const live = reel.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
   const faces = reel.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
   const execute = () => {
-    throw new AgentError({ kind: 'tool', message: 'No MCP server is asked on a replay.' });
+    const message = 'No MCP server is asked on a replay.';
+    throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
   };
   return live ?? { tools: () => faces.map((face) => ({ ...face, execute })), close: async () => undefined };
 }
@@ -299,7 +301,8 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
   for (const rule of rules) {
     const [name = ''] = rule.split('(');
     if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
-      throw new UsageError(
+      throw UsageError.coded(
+        'bad_rule',
         `--allow ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
         "For example: --allow 'run_command(npm test)'",
       );
@@ -368,6 +371,7 @@ export function failureContext(settings: Settings, agent: Agent, io: Io): Omit<F
     host: hostOf(settings),
     model: agent.model,
     provider: agent.provider,
+    name: ownName(io.env),
     ...(key !== undefined && { keySource: key.source }),
   };
 }

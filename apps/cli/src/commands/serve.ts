@@ -141,7 +141,8 @@ async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<Cobbler
     const other = readRunning(home.running);
     const isOurs = other !== undefined && new URL(other.url).port === String(port);
     const who = isOurs ? `process ${other.pid}, a cobbler server` : 'another process';
-    throw new UsageError(
+    throw UsageError.coded(
+      'port_in_use',
       `Port ${port} is in use by ${who}.`,
       'Choose another one: --port NUMBER, or 0 for any.',
     );

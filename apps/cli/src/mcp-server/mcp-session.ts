@@ -82,7 +82,8 @@ export class McpSession {
   /** @throws UsageError while a run is under way. */
   say(prompt: string): void {
     if (this.#run !== undefined)
-      throw new UsageError(
+      throw UsageError.coded(
+        'busy',
         `Session ${this.id} is at work.`,
         'Wait with cobbler_status, or use cobbler_steer.',
       );
@@ -118,7 +119,8 @@ export class McpSession {
   /** @throws UsageError for an approval that nothing waits for. */
   decide(approvalId: string, answer: ApprovalAnswer): void {
     if (!this.#approvals.has(approvalId) || this.#run?.answer(approvalId, answer) !== true)
-      throw new UsageError(
+      throw UsageError.coded(
+        'no_approval',
         `Nothing waits for approval ${JSON.stringify(approvalId)}.`,
         'See what does: cobbler_status',
       );

@@ -16,6 +16,7 @@ import type { Tape } from './tape.ts';
 import { tapeOver } from './tape.ts';
 import { noNetwork } from './taped-runtime.ts';
 
+/** How a cassette is played: what runs for real all the same, and how long to wait for it. */
 export interface PlayerOptions {
   /**
    * Which tools run again. Their results come in at the moments of the recorded ones, and one that is another

@@ -13,6 +13,7 @@ import { Stillness } from './stillness.ts';
 import type { Tape } from './tape.ts';
 import { tapeOver } from './tape.ts';
 
+/** Where a recording goes, and what must not get into it. */
 export interface RecorderOptions {
   /** Takes the cassette, line by line, each with its line end. */
   readonly write: (line: string) => void;

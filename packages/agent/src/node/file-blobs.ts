@@ -5,6 +5,7 @@ import { checkBlobId, isBlobId } from '../blobs.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { fileError } from './real-path.ts';
 
+/** How much `fileBlobs` holds, and for how long. */
 export interface FileBlobsOptions {
   /** Most bytes kept; beyond that what was put longest ago is given up. Default 256 MiB. */
   readonly maxBytes?: number;

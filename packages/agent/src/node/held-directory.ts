@@ -42,7 +42,7 @@ export class HeldDirectory {
     if (anchor === 'path') {
       const held = new HeldDirectory(real, undefined);
       await held.#check();
-      if (!(await lstat(real)).isDirectory()) throw failure('ENOTDIR', 'The path is not a directory.');
+      if (!(await lstat(real)).isDirectory()) throw failure('ENOTDIR', 'The path is not a folder.');
       return held;
     }
     const handle = await open(real, constants.O_RDONLY | directoryOnly | noFollow);
@@ -154,7 +154,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 function moved(): NodeJS.ErrnoException {
-  return failure('ESTALE', 'The directory was replaced while it was in use.');
+  return failure('ESTALE', 'The folder was replaced while it was in use.');
 }
 
 function failure(code: string, message: string): NodeJS.ErrnoException {

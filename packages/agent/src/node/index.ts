@@ -1,3 +1,9 @@
+/**
+ * What needs Node: configuration, the fast transport, sessions and runs in a file, the workspace guard, child processes.
+ *
+ * @module
+ */
+
 export { childEnvironment } from './child-environment.ts';
 export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
 export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';

@@ -22,6 +22,7 @@ export interface McpAddress {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What a person allows an MCP server, whichever way it is reached. */
 export interface McpServerLimits {
   /** Only these tools, by the names that the server gives them. */
   readonly tools?: readonly string[];

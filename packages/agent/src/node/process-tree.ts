@@ -380,7 +380,7 @@ function startProblem(error: unknown, program: string): AgentError {
   const reason = reasons[code ?? ''] ?? code ?? 'the system refused';
   return new AgentError({
     kind: 'tool',
-    code: code === 'ENOENT' ? 'not_found' : 'unstartable',
+    code: code === 'ENOENT' ? 'no_program' : 'unstartable',
     message: `${program} could not be started: ${reason}.`,
   });
 }

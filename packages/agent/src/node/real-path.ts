@@ -48,7 +48,7 @@ export class Workspace {
   readonly root: string;
   readonly #anchor: Anchor;
 
-  /** @throws AgentError `invalid` when `root` is not a directory. */
+  /** @throws AgentError `invalid` when `root` is not a folder. */
   constructor(root: string, options: WorkspaceOptions = {}) {
     this.#anchor = options.anchor ?? defaultAnchor;
     try {
@@ -58,7 +58,7 @@ export class Workspace {
       throw new AgentError({
         kind: 'invalid',
         code: 'workspace',
-        message: `The workspace ${quotePath(root)} is not a directory that can be used. Give one that exists.`,
+        message: `The workspace ${quotePath(root)} is not a folder that can be used. Give one that exists.`,
       });
     }
   }

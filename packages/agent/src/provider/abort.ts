@@ -10,6 +10,16 @@ export function abortError(signal: AbortSignal, provider: string): AgentError {
   const late =
     typeof reason === 'object' && reason !== null && 'name' in reason && reason.name === 'TimeoutError';
   return late
-    ? new AgentError({ kind: 'timeout', message: 'The time allowed for the request is over.', provider })
-    : new AgentError({ kind: 'aborted', message: 'The request was cancelled.', provider });
+    ? new AgentError({
+        kind: 'timeout',
+        code: 'request_timeout',
+        message: 'The time allowed for the request is over.',
+        provider,
+      })
+    : new AgentError({
+        kind: 'aborted',
+        code: 'cancelled',
+        message: 'The request was cancelled.',
+        provider,
+      });
 }

@@ -70,7 +70,7 @@ function hostOf(url: string): string {
   if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) {
     throw new AgentError({
       kind: 'invalid',
-      code: 'url',
+      code: 'bad_url',
       message:
         'The address of the service is not a URL that begins with https:// or http://. Check the base URL.',
     });

@@ -15,6 +15,7 @@ const maxAnswerSize = 64 * 1024 * 1024;
 export interface StreamFault {
   readonly kind: FaultKind;
   readonly message: string;
+  readonly code?: string;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -227,7 +228,11 @@ export class Assembly implements Out {
     if (this.#over) return false;
     this.#size += delta.length;
     if (this.#size <= maxAnswerSize) return true;
-    this.#break({ kind: 'limit', message: 'The answer is larger than 64 MiB; it was given up.' });
+    this.#break({
+      kind: 'limit',
+      code: 'answer_too_large',
+      message: 'The answer is larger than 64 MiB; it was given up.',
+    });
     return false;
   }
 

@@ -56,7 +56,8 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const { model, capabilities, runtime = systemRuntime } = options;
   const { provider } = wire;
   if (model.trim() === '') {
-    throw new AgentError({ kind: 'invalid', provider, message: `No model of ${provider} is named.` });
+    const message = `No model of ${provider} is named.`;
+    throw new AgentError({ kind: 'invalid', code: 'no_model', provider, message });
   }
   const { images, documents } = capabilities;
   const framing = framingOf(wire.framing);

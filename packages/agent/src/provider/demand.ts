@@ -70,5 +70,5 @@ function unsupported(agent: AgentDefaults, message: string): AgentError {
 }
 
 function invalid(agent: AgentDefaults, message: string): AgentError {
-  return new AgentError({ kind: 'invalid', provider: agent.provider, message });
+  return new AgentError({ kind: 'invalid', code: 'bad_option', provider: agent.provider, message });
 }

@@ -127,7 +127,7 @@ export function specsOf(tools: readonly Tool[]): ToolSpec[] {
     if (names.has(tool.name)) {
       throw new AgentError({
         kind: 'invalid',
-        code: 'tools',
+        code: 'duplicate_tool',
         message: `There are two tools named ${tool.name}. Rename one of them.`,
       });
     }

@@ -1,5 +1,5 @@
-import type { ErrorData, ErrorKind } from '../errors.ts';
-import { AgentError, summarize } from '../errors.ts';
+import type { ErrorKind } from '../errors.ts';
+import { AgentError, serviceCode, summarize } from '../errors.ts';
 import { usableWait } from './retry-after.ts';
 import { wellFormedText } from './well-formed.ts';
 import type { FaultKind } from './wire.ts';
@@ -33,22 +33,21 @@ export interface ReportedFault {
 /** The error of a failure that the service reported. */
 export function faultError(provider: string, fault: ReportedFault): AgentError {
   const { status, requestId } = fault;
-  const code = fault.code ?? (fault.kind === 'too_long' ? 'context_full' : undefined);
   const kind = kindOf(fault);
+  const code = fault.code ?? (fault.kind === 'too_long' ? 'context_full' : serviceCode(kind, status));
   const retryAfterMs = usableWait(fault.retryAfterMs);
-  const data: ErrorData = {
+  return new AgentError({
     kind,
     message:
       clip(fault.message.trim()) ||
       `The service failed${status === undefined ? '' : ` with status ${status}`} and gave no reason.`,
     provider,
     retryable: retryableKinds.has(kind) && (status === undefined || !neverRetried.has(status)),
-    ...(code !== undefined && { code }),
+    code,
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(requestId !== undefined && { requestId }),
-  };
-  return new AgentError(data);
+  });
 }
 
 function kindOf(fault: ReportedFault): ErrorKind {
@@ -82,6 +81,7 @@ export function connectionError(provider: string, host: string, doing: string, t
   if (/^ERR_(INVALID|UNESCAPED|HTTP_INVALID)/.test(cause.code ?? '')) {
     return new AgentError({
       kind: 'invalid',
+      code: 'unsendable',
       message: `The request cannot be sent: ${cause.message}.`,
       provider,
       cause,
@@ -94,6 +94,7 @@ export function connectionError(provider: string, host: string, doing: string, t
     : '';
   return new AgentError({
     kind: 'network',
+    code: isDistrust ? 'certificate' : 'connection_failed',
     message: `${doing} ${host} failed: ${reason}.${advice}`,
     // A certificate does not become valid by asking again.
     retryable: !isDistrust,

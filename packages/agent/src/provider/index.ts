@@ -1,3 +1,9 @@
+/**
+ * What the author of a provider needs: `createAgent` makes an agent of a wire.
+ *
+ * @module
+ */
+
 export type { OutputShape, RequestConfig, StopReason } from '../agent.ts';
 export type { ErrorKind } from '../errors.ts';
 export { isObject, type Json, type JsonObject } from '../json.ts';

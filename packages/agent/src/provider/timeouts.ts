@@ -13,6 +13,7 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
+/** The deadlines of a provider that sets none, in milliseconds. */
 export const defaultTimeouts: Timeouts = Object.freeze({
   headersMs: 60_000,
   stallMs: 120_000,

@@ -67,10 +67,7 @@ export class TranscriptBuilder {
   readonly #joins: boolean;
   readonly #refuses: Wire['refuses'];
 
-  /**
-   * @param joins whether neighbouring messages of the assistant are one answer.
-   * @param refuses what the service does not take.
-   */
+  /** `joins`: neighbouring messages of the assistant are one answer. `refuses`: what the service does not take. */
   constructor({ joins, refuses }: { readonly joins: boolean } & Pick<Wire, 'refuses'>) {
     this.#joins = joins;
     this.#refuses = refuses;

@@ -75,6 +75,7 @@ export type BlockKey = number | string;
  */
 export type FaultKind = ErrorKind | 'busy' | 'broken' | 'too_long';
 
+/** A failure as a wire reports it, in neutral words. The kit makes the error of it. */
 export interface Fault {
   readonly message: string;
   /** Absent: taken from the HTTP status. */

@@ -22,11 +22,11 @@ export interface Asked {
 export class ApiLink {
   readonly #options: LinkOptions;
 
-  /** @throws AgentError `invalid`, code `bad_url`. */
+  /** @throws AgentError `invalid`, code `server_url`. */
   constructor(options: LinkOptions) {
     if (!URL.canParse(options.url)) {
       const message = `${JSON.stringify(options.url)} is not an address of a server.`;
-      throw new AgentError({ kind: 'invalid', code: 'bad_url', message });
+      throw new AgentError({ kind: 'invalid', code: 'server_url', message });
     }
     this.#options = options;
   }
@@ -78,7 +78,8 @@ export function problemError(response: Response, json: Record<string, unknown>):
     message: typeof detail === 'string' ? detail : `The server answered ${status}.`,
     status,
     retryable: status >= 500,
-    ...(typeof code === 'string' && { code }),
+    // What answers without a code is something else than this server, such as a proxy before it.
+    code: typeof code === 'string' ? code : 'foreign_answer',
   });
 }
 

@@ -8,7 +8,6 @@ import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from 
 import { refusedRun } from '../held-run.ts';
 import type { UserPart } from '../message.ts';
 import type { ApprovalAnswer, Run } from '../run.ts';
-import { errorOf } from '../run.ts';
 import type { Runtime } from '../runtime.ts';
 import { systemRuntime } from '../runtime.ts';
 import type { State } from '../state.ts';
@@ -46,7 +45,7 @@ export interface RemoteOptions {
  * A conversation on a Cobbler server. It needs nothing but `fetch`, comes back by itself after cuts and
  * restarts of the server, and shows every stored event once. `cancel`, `steer` and `answer` say whether a run
  * is under way that may hear them; whether it did is in its events.
- * @throws AgentError `invalid`, code `bad_url`.
+ * @throws AgentError `invalid`, code `server_url`.
  */
 export function connectHarness(options: RemoteOptions): Harness {
   return new RemoteHarness(options);
@@ -352,5 +351,5 @@ function refusal(code: string, message: string): AgentError {
 }
 
 function cancelled(): AgentError {
-  return errorOf('cancelled', undefined) ?? refusal('cancelled', 'The run was cancelled.');
+  return new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The run was cancelled.' });
 }

@@ -1,3 +1,4 @@
+import { advised } from './agent-contract/advice.ts';
 import { answerCases } from './agent-contract/answers.ts';
 import { argumentCases } from './agent-contract/arguments.ts';
 import { blockCases } from './agent-contract/blocks.ts';
@@ -36,6 +37,7 @@ import { waitCases } from './agent-contract/waits.ts';
 import { expect } from './assertion.ts';
 import type { ContractCase } from './contract-case.ts';
 
+/** How `agentContract` is run. */
 export interface AgentContractOptions {
   /** How many things a wire may be unable to say before it fails the contract. Default 5. */
   readonly maxLacks?: number;
@@ -91,7 +93,12 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
 function bound({ group, name, needs, run }: CaseDefinition, subject: ContractSubject): ContractCase {
   const { lacks } = subject.testing;
   const reason = needs.map((need) => lacks[need]).find((lack) => lack !== undefined);
-  return { group, name, run: () => run(subject), ...(reason !== undefined && { off: reason }) };
+  return {
+    group,
+    name,
+    run: () => advised(group, () => run(subject)),
+    ...(reason !== undefined && { off: reason }),
+  };
 }
 
 /** A contract that is mostly switched off proves nothing. */

@@ -33,6 +33,7 @@ export interface CancelFigures {
   readonly timers: number;
 }
 
+/** How often a drill cancels, and which moments it picks. */
 export interface CancelDrillOptions {
   /** How many runs are cancelled. */
   readonly count: number;

@@ -13,6 +13,7 @@ export interface FakeRuntime extends Runtime {
   readonly timers: number;
 }
 
+/** Where the chance and the clock of a `fakeRuntime` begin. */
 export interface FakeRuntimeOptions {
   /** Default 1. */
   readonly seed?: number;

@@ -89,7 +89,9 @@ export type Lack =
   | 'error-results'
   | 'in-stream-fault'
   | 'pause'
-  | 'context-full-stop';
+  | 'context-full-stop'
+  /** Text with broken letters in it: a check sum over the bytes refuses the frame that holds them. */
+  | 'checked-text';
 
 /**
  * The inverse of a provider: it writes what the provider reads and reads what the provider writes.

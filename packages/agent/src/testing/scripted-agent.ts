@@ -45,6 +45,7 @@ export type ScriptStep =
   | ScriptedAnswer
   | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
+/** What a `scriptedAgent` says it is, and what it does when its script is over. */
 export interface ScriptedAgentOptions {
   /** Begin again when the script is over, instead of failing. Default false. */
   readonly repeat?: boolean;

@@ -31,6 +31,7 @@ export interface WireServer {
   arrival(index: number): Promise<Exchange>;
 }
 
+/** What a `wireServer` knows of its clients. */
 export interface WireServerOptions {
   /** The key that clients use; a service that refuses it may repeat it. Default: none known. */
   readonly secret?: string;

@@ -183,7 +183,7 @@ export const loopMutants: readonly Mutant[] = [
     by: 'test/stopwatch.test.ts',
   },
   {
-    file: 'src/executor.ts',
+    file: 'src/opening.ts',
     find: "isInterrupted(state) ? [{ type: 'resumed' }] : []",
     replace: '[]',
     why: 'an action after a crash takes a tool that had begun for one that runs',

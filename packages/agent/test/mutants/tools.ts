@@ -33,7 +33,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: "return { type: 'deny', message: `The permission check failed: ${AgentError.from(thrown).message}` };",
+    find: "return { type: 'deny', message: `The permission gate failed: ${AgentError.from(thrown).message}` };",
     replace: "return { type: AgentError.is(thrown) ? 'ask' : 'allow' };",
     why: 'a gate that throws lets the call through',
     breaks: ['P21'],

@@ -5,6 +5,7 @@ import { instanceId, wake } from './instance-id.ts';
 import { RunTable } from './run-table.ts';
 import type { WorkflowBinding } from './workflow.ts';
 
+/** What `cloudflareRunner` starts runs with and looks them up in. */
 export interface CloudflareRunnerOptions {
   /** The Workflow whose `run` is `runWorkflow`. */
   readonly workflow: WorkflowBinding;
@@ -198,7 +199,8 @@ function noRun(runId: string): AgentError {
 
 function gaveUp(runId: string, reason: unknown): AgentError {
   if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  return new AgentError({ kind: 'aborted', message: `Nobody waits for run ${runId} any more; it goes on.` });
+  const message = `Nobody waits for run ${runId} any more; it goes on.`;
+  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }
 
 function closed(): AgentError {

@@ -7,11 +7,13 @@ export interface D1 {
   batch(statements: D1Statement[]): Promise<readonly D1Answer[]>;
 }
 
+/** As much of a prepared statement of D1 as is used. */
 export interface D1Statement {
   bind(...values: unknown[]): D1Statement;
   all(): Promise<D1Answer>;
 }
 
+/** As much of what D1 answers as is used. */
 export interface D1Answer {
   readonly results?: readonly Record<string, unknown>[];
   readonly meta: Readonly<Record<string, unknown>>;
@@ -77,7 +79,8 @@ function d1Error(thrown: unknown): AgentError {
   if (/no such table/i.test(reason))
     return new AgentError({
       ...told,
-      ...{ kind: 'invalid', code: 'store_schema' },
+      kind: 'invalid',
+      code: 'store_schema',
       message: `The database D1 lacks a table (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
     });
   if (tooBig.test(reason)) return new AgentError({ ...told, kind: 'invalid', code: 'too_large' });

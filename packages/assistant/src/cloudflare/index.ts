@@ -1,3 +1,9 @@
+/**
+ * The assistant on Cloudflare: Workflows, D1, Vectorize, Workers AI.
+ *
+ * @module
+ */
+
 export {
   type SqliteMemoryOptions as D1MemoryOptions,
   sqliteMemory as d1Memory,

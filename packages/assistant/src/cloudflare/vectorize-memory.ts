@@ -10,6 +10,7 @@ import type { Sql } from '../sql.ts';
 import { numberIn, textIn } from '../sql-row.ts';
 import type { Vectorize } from './vectorize.ts';
 
+/** Where `vectorizeMemory` keeps texts and vectors, and who makes the vectors. */
 export interface VectorizeMemoryOptions {
   /**
    * An index made with the embedder's number of dimensions and the metric `cosine`. Chats are kept apart by

@@ -9,6 +9,7 @@ export interface Vectorize {
   deleteByIds(ids: string[]): Promise<unknown>;
 }
 
+/** A vector as it is written. */
 export interface VectorizeEntry {
   /** At most 64 bytes. */
   readonly id: string;
@@ -17,12 +18,14 @@ export interface VectorizeEntry {
   readonly namespace: string;
 }
 
+/** What is looked for besides the vector. */
 export interface VectorizeQuery {
   /** At most 100. */
   readonly topK: number;
   readonly namespace: string;
 }
 
+/** What a query found, the best first. */
 export interface VectorizeMatches {
   readonly matches: readonly {
     readonly id: string;

@@ -20,6 +20,7 @@ const knownModels: Readonly<Record<string, KnownModel>> = {
   '@cf/baai/bge-large-en-v1.5': { dimensions: 1024, floor: 0.65 },
 };
 
+/** The model that `workersAiEmbedder` asks. */
 export interface WorkersAiEmbedderOptions {
   readonly ai: WorkersAi;
   /** Default: `@cf/baai/bge-m3`, which knows a hundred languages. */

@@ -8,6 +8,7 @@ import { RunTable } from './run-table.ts';
 import type { WorkflowBinding, WorkflowParams, WorkflowStep } from './workflow.ts';
 import { WorkflowSteps } from './workflow-steps.ts';
 
+/** What one instance of the Workflow works with. */
 export interface WorkflowRunOptions {
   /** What the instance was begun with: its event's payload. */
   readonly params: WorkflowParams;

@@ -11,6 +11,7 @@ export interface WorkflowParams {
   readonly runId: string;
 }
 
+/** As much of an instance, seen from outside, as is used. */
 export interface WorkflowInstance {
   status(): Promise<{ readonly status: string }>;
   sendEvent(event: { readonly type: string; readonly payload: unknown }): Promise<void>;
@@ -23,6 +24,7 @@ export interface WorkflowStep {
   waitForEvent(name: string, options: { readonly type: string; readonly timeout: number }): Promise<unknown>;
 }
 
+/** How often a step is tried and how long an attempt may take; times in milliseconds. */
 export interface WorkflowStepConfig {
   readonly retries: {
     readonly limit: number;

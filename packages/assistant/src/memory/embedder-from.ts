@@ -1,6 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { Embedder } from './embedder.ts';
 
+/** What `embedderFrom` makes an embedder of: a model and the way to ask it. */
 export interface EmbedderParts {
   /** Names the model and its version: memories are embedded anew when it changes. */
   readonly name: string;

@@ -1,8 +1,9 @@
-import type { Runtime } from '@cobbler/agent';
-import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { ErrorKind, Runtime } from '@cobbler/agent';
+import { AgentError, serviceCode, systemRuntime } from '@cobbler/agent';
 import type { Embedder } from './embedder.ts';
 import { embedderFrom } from './embedder-from.ts';
 
+/** The service and the model that `httpEmbedder` asks. */
 export interface HttpEmbedderOptions {
   /** Up to and with the version: `https://api.example.com/v1`. */
   readonly baseURL: string;
@@ -49,10 +50,10 @@ async function post(
     if (response.ok) return await response.json();
   } catch (error) {
     if (signal?.aborted === true)
-      throw new AgentError({ kind: 'aborted', message: 'The embedding was cancelled.' });
+      throw new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The embedding was cancelled.' });
     const { cause } = AgentError.from(error);
     const message = `The service of embeddings cannot be reached: ${cause?.message ?? 'the connection failed'}`;
-    throw new AgentError({ kind: 'network', message, retryable: true });
+    throw new AgentError({ kind: 'network', code: 'connection_failed', message, retryable: true });
   }
   await response.body?.cancel();
   throw refusal(response.status, model);
@@ -61,10 +62,15 @@ async function post(
 /** What the service says beyond its status may hold the key, and is left out. */
 function refusal(status: number, model: string): AgentError {
   const message = `The service of embeddings answered with status ${status} for the model ${model}.`;
-  if (status === 401 || status === 403) return new AgentError({ kind: 'auth', message, status });
-  if (status === 429) return new AgentError({ kind: 'rate_limit', message, status, retryable: true });
-  if (status < 500) return new AgentError({ kind: 'invalid', message, status });
-  return new AgentError({ kind: 'agent', message, status, retryable: true });
+  const kind = kindOf(status);
+  const retryable = kind === 'rate_limit' || kind === 'agent';
+  return new AgentError({ kind, code: serviceCode(kind, status), message, status, retryable });
+}
+
+function kindOf(status: number): ErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 429) return 'rate_limit';
+  return status < 500 ? 'invalid' : 'agent';
 }
 
 function vectorsIn(answer: unknown): number[][] {

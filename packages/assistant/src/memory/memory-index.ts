@@ -8,11 +8,13 @@ export interface Memory {
   readonly createdAt: string;
 }
 
+/** A memory that was found. */
 export interface Recalled extends Memory {
   /** How well it fits, from 0 to 1. */
   readonly score: number;
 }
 
+/** How many memories are wanted, and how well they must fit. */
 export interface Recall {
   /** Most memories. Default 5. */
   readonly limit?: number;

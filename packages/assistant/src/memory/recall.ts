@@ -2,6 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { MemoryIndex, Recall, Recalled } from './memory-index.ts';
 
+/** How long a reply waits for memories, and who hears when there are none. */
 export interface RecallOptions extends Recall {
   readonly signal?: AbortSignal;
   /** A reply waits no longer than this for memories. Default 3,000 ms. */

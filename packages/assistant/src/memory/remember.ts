@@ -11,6 +11,7 @@ export interface RememberThreshold {
   readonly tokens?: number;
 }
 
+/** Which chat is summarised, when, and by whom. */
 export interface RememberOptions {
   readonly messages: MessageStore;
   readonly memory: MemoryIndex;
@@ -23,6 +24,7 @@ export interface RememberOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What `remember` did. */
 export interface Remembered {
   /** Whether messages were summarised. */
   readonly summarised: boolean;

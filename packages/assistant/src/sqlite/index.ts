@@ -1,2 +1,8 @@
+/**
+ * The stores and the memory of an assistant in a file of this machine.
+ *
+ * @module
+ */
+
 export { type SqliteMemoryOptions, sqliteMemory } from './sqlite-memory.ts';
 export { type SqliteSql, type SqliteSqlOptions, sqliteSql } from './sqlite-sql.ts';

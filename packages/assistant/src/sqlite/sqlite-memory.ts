@@ -14,6 +14,7 @@ import { contentWords } from '../memory/words.ts';
 import type { Sql, SqlStatement } from '../sql.ts';
 import { numberIn, textIn } from '../sql-row.ts';
 
+/** Where memories are kept, and who makes vectors of their texts. */
 export interface SqliteMemoryOptions {
   /** A database with FTS5: what `sqliteSql` opens. */
   readonly sql: Sql;

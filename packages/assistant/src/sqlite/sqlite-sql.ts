@@ -15,6 +15,7 @@ const patienceMs = 5000;
 /** Most statements that are kept ready. */
 const mostPrepared = 100;
 
+/** Which file `sqliteSql` opens. */
 export interface SqliteSqlOptions {
   /** Where the database is; made when there is none. */
   readonly file: string;

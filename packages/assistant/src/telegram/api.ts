@@ -1,10 +1,11 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import { Api } from 'grammy/web';
+import type { ApiMethods } from '@grammyjs/types';
 import { caller } from './call.ts';
 
+/** Which bot speaks, and to which Bot API. */
 export interface TelegramApiOptions {
-  /** What @BotFather gave out. Appears in no error and no log. */
+  /** What `@BotFather` gave out. Appears in no error and no log. */
   readonly token: string;
   /** Where the Bot API is served. Default `https://api.telegram.org`. */
   readonly apiRoot?: string;
@@ -13,18 +14,41 @@ export interface TelegramApiOptions {
   readonly timeoutMs?: number;
 }
 
+type Methods = ApiMethods<File>;
+
+/** What the language asks any object for. To be awaited or written as JSON must not become a call. */
+const askedOfEverything: ReadonlySet<string> = new Set([
+  'then',
+  'toJSON',
+  ...Object.getOwnPropertyNames(Object.prototype),
+]);
+
 /**
- * grammY's API with our own way of calling: through the runtime's fetch, once, with errors as `Channel` wants them.
- * grammY itself never gets to know the token.
- *
- * @throws AgentError `invalid` with code `no_token` when the token cannot be one.
+ * Every method of the Bot API under its own name. What a method gives back is described by grammY's types and checked
+ * by none of them.
  */
-export function telegramApi(options: TelegramApiOptions): Api {
+export type TelegramMethods = {
+  readonly [Name in keyof Methods]: (
+    ...given: [...Parameters<Methods[Name]>, signal?: AbortSignal]
+  ) => Promise<ReturnType<Methods[Name]>>;
+};
+
+/** The Bot API, as one bot calls it. */
+export interface TelegramApi {
+  readonly raw: TelegramMethods;
+}
+
+/**
+ * The Bot API with our own way of calling: through the runtime's fetch, once, with errors as `Channel` wants them.
+ *
+ * @throws AgentError `invalid` with code `no_bot_token` when the token cannot be one.
+ */
+export function telegramApi(options: TelegramApiOptions): TelegramApi {
   const token = options.token.trim();
   if (!/^[\w-]+:[\w-]+$/.test(token))
     throw new AgentError({
       kind: 'invalid',
-      code: 'no_token',
+      code: 'no_bot_token',
       message:
         'The token of the Telegram bot is missing or is none: @BotFather gives one out, such as 12345:AbC-d.',
     });
@@ -35,18 +59,14 @@ export function telegramApi(options: TelegramApiOptions): Api {
     runtime: options.runtime ?? systemRuntime,
     timeoutMs: options.timeoutMs ?? 30_000,
   });
-  const api = new Api('hidden');
-  api.config.use(async (_previous, method, payload, signal) => {
-    const result = await call(method, payload, signal as AbortSignal | undefined);
-    // What a method gives back is described by grammY's types and checked by none; what we rely on, we check.
-    return { ok: true, result: result as never };
-  });
-  return api;
-}
-
-type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
-
-/** grammY's types name the signal of a library; at run time it is handed through as it is. */
-export function signalArgument(signal: AbortSignal | undefined): [] | [GrammySignal] {
-  return signal === undefined ? [] : [signal as unknown as GrammySignal];
+  const method = (name: string) => (given?: object, signal?: AbortSignal) =>
+    given instanceof AbortSignal ? call(name, {}, given) : call(name, given ?? {}, signal);
+  const raw = new Proxy(
+    {},
+    {
+      get: (plain, name) =>
+        typeof name === 'symbol' || askedOfEverything.has(name) ? Reflect.get(plain, name) : method(name),
+    },
+  );
+  return { raw: raw as TelegramMethods };
 }

@@ -29,7 +29,7 @@ export function caller(options: CallerOptions): Caller {
   const hide = hider(token);
   return async (method, payload, signal) => {
     if (signal?.aborted === true)
-      throw new AgentError({ kind: 'aborted', message: `${method} was not begun.` });
+      throw new AgentError({ kind: 'aborted', code: 'cancelled', message: `${method} was not begun.` });
     const control = new AbortController();
     const gaveUp = Promise.withResolvers<never>();
     const giveUp = (kind: 'timeout' | 'aborted', what: string) => {
@@ -130,7 +130,8 @@ function unknown(method: string, what: string, cause?: CauseSummary): AgentError
 
 function interrupted(method: string, kind: 'timeout' | 'aborted', what: string): AgentError {
   if (notRepeatable.has(method)) return maybeSent(method, what, kind);
-  return kind === 'timeout' ? mayBeTriedAgain(what, kind) : new AgentError({ kind, message: what });
+  if (kind === 'timeout') return mayBeTriedAgain(what, kind);
+  return new AgentError({ kind: 'aborted', code: 'cancelled', message: what });
 }
 
 function broken(method: string, error: unknown, hide: (text: string) => string): AgentError {

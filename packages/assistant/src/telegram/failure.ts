@@ -39,24 +39,21 @@ export function refused(method: string, refusal: Refusal): AgentError {
   const told = `Telegram refused ${method} (${status}: ${description}).`;
   if (status === 429) return tooMany(told, refusal);
   if (status === 401 || (status === 404 && !/method/i.test(description)))
-    return failure('auth', `${told} Check the bot's token, which @BotFather shows.`, {
-      code: 'bot_token',
-      status,
-    });
+    return failure('auth', 'bot_token', `${told} Check the bot's token, which @BotFather shows.`, { status });
   if (status === 403 || (status === 400 && gone.test(description))) {
     const moved = refusal.migratedTo === undefined ? '' : ` The chat goes on as ${refusal.migratedTo}.`;
-    return failure('invalid', `${told} No message can be sent to this chat.${moved}`, {
-      code: 'chat_gone',
+    return failure('invalid', 'chat_gone', `${told} No message can be sent to this chat.${moved}`, {
       status,
     });
   }
   if (status === 409) return conflict(told);
-  if (status >= 500) return failure('network', `${told} Nothing was done.`, { retryable: true, status });
-  return failure('invalid', told, { code: 'refused', status });
+  if (status >= 500)
+    return failure('network', 'not_done', `${told} Nothing was done.`, { retryable: true, status });
+  return failure('invalid', 'request_refused', told, { status });
 }
 
 function tooMany(told: string, { retryAfterSeconds }: Refusal): AgentError {
-  return failure('rate_limit', told, {
+  return failure('rate_limit', 'rate_limited', told, {
     retryable: true,
     status: 429,
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
@@ -64,19 +61,12 @@ function tooMany(told: string, { retryAfterSeconds }: Refusal): AgentError {
 }
 
 function conflict(told: string): AgentError {
-  return /webhook/i.test(told)
-    ? failure('invalid', `${told} This bot has a webhook: delete it to fetch updates from here.`, {
-        code: 'webhook_set',
-        status: 409,
-      })
-    : failure(
-        'invalid',
-        `${told} Something else fetches this bot's updates: stop it, or use a bot of its own.`,
-        {
-          code: 'other_poller',
-          status: 409,
-        },
-      );
+  if (/webhook/i.test(told)) {
+    const what = `${told} This bot has a webhook: delete it to fetch updates from here.`;
+    return failure('invalid', 'webhook_set', what, { status: 409 });
+  }
+  const what = `${told} Something else fetches this bot's updates: stop it, or use a bot of its own.`;
+  return failure('invalid', 'other_poller', what, { status: 409 });
 }
 
 /** The answer did not come, or not whole, and what was asked may have been done all the same. */
@@ -86,15 +76,13 @@ export function maybeSent(
   kind: 'network' | 'timeout' | 'aborted',
   cause?: CauseSummary,
 ): AgentError {
-  return failure(kind, `${what} It is not known whether ${method} was done.`, {
-    code: 'maybe_sent',
-    ...(cause !== undefined && { cause }),
-  });
+  const told = `${what} It is not known whether ${method} was done.`;
+  return failure(kind, 'maybe_sent', told, { ...(cause !== undefined && { cause }) });
 }
 
 /** Nothing was done, or doing it once more changes nothing. */
 export function mayBeTriedAgain(what: string, kind: 'network' | 'timeout', cause?: CauseSummary): AgentError {
-  return failure(kind, what, { retryable: true, ...(cause !== undefined && { cause }) });
+  return failure(kind, 'not_done', what, { retryable: true, ...(cause !== undefined && { cause }) });
 }
 
 /** True when a fetch failed before anything of the request had left. */
@@ -109,8 +97,9 @@ export function neverLeft(error: unknown): boolean {
 
 function failure(
   kind: AgentError['kind'],
+  code: string,
   message: string,
-  rest: { code?: string; status?: number; retryable?: boolean; retryAfterMs?: number; cause?: CauseSummary },
+  rest: { status?: number; retryable?: boolean; retryAfterMs?: number; cause?: CauseSummary },
 ): AgentError {
-  return new AgentError({ kind, message, provider, ...rest });
+  return new AgentError({ kind, code, message, provider, ...rest });
 }

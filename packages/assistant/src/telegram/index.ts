@@ -1,4 +1,10 @@
-export { type TelegramApiOptions, telegramApi } from './api.ts';
+/**
+ * Telegram as a channel: sending, fetching updates, taking them by webhook.
+ *
+ * @module
+ */
+
+export { type TelegramApi, type TelegramApiOptions, type TelegramMethods, telegramApi } from './api.ts';
 export { longestMessage, piecesOf } from './pieces.ts';
 export { type OffsetStore, type PollOptions, poll } from './poll.ts';
 export { type ReadUpdateOptions, readUpdate } from './read-update.ts';

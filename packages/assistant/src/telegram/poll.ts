@@ -1,7 +1,6 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import type { Api } from 'grammy/web';
-import { signalArgument } from './api.ts';
+import type { TelegramApi } from './api.ts';
 import { wantedUpdates } from './webhook.ts';
 
 /** Keeps the number up to which updates have been accepted. */
@@ -11,8 +10,9 @@ export interface OffsetStore {
   save(offset: number): Promise<void>;
 }
 
+/** Where updates are fetched from, and who takes them. */
 export interface PollOptions {
-  readonly api: Api;
+  readonly api: TelegramApi;
   readonly runtime?: Runtime;
   /** Ends it, at once: what was not accepted by then comes again next time. */
   readonly signal: AbortSignal;
@@ -81,7 +81,7 @@ async function fetchUpdates(
 ): Promise<Update[]> {
   const updates: unknown = await api.raw.getUpdates(
     { timeout: waitSeconds, allowed_updates: wantedUpdates, ...(offset !== undefined && { offset }) },
-    ...signalArgument(signal),
+    signal,
   );
   return (Array.isArray(updates) ? updates : []).filter(isUpdate);
 }

@@ -1,5 +1,6 @@
 import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../incoming.ts';
 
+/** Who is listened to, and how much of them. */
 export interface ReadUpdateOptions {
   /** The numeric ids of those who may speak with the assistant. Names are no identity: they can change hands. */
   readonly allowed: ReadonlySet<string> | ((userId: string) => boolean);

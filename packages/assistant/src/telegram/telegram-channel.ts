@@ -1,14 +1,14 @@
 import { AgentError } from '@cobbler/agent';
-import type { Api, InputFile } from 'grammy/web';
 import type { Button, Channel, Piece } from '../channel.ts';
-import type { TelegramApiOptions } from './api.ts';
-import { signalArgument, telegramApi } from './api.ts';
+import type { TelegramApi, TelegramApiOptions } from './api.ts';
+import { telegramApi } from './api.ts';
 import { maybeSent } from './failure.ts';
 import { piecesOf } from './pieces.ts';
 
+/** How a `telegramChannel` reaches the Bot API. */
 export interface TelegramChannelOptions extends TelegramApiOptions {
   /** Calls are made through this one, and the options of the API are not looked at. */
-  readonly api?: Api;
+  readonly api?: TelegramApi;
 }
 
 /** Characters of the notice that a tap can be answered with. */
@@ -24,7 +24,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
       const message = await withMarkupOrPlain(piece, (text, format) =>
         api.raw.sendMessage(
           { chat_id: chatId, text, ...format, ...linkPreview, ...keyboard(buttons) },
-          ...signalArgument(signal),
+          signal,
         ),
       );
       return idOf(message, 'sendMessage');
@@ -32,9 +32,8 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
     async sendFile(chatId, { name, type, text }, { signal } = {}) {
       if (text === '')
         throw new AgentError({ kind: 'invalid', code: 'empty_file', message: `${name} is empty.` });
-      // What goes over the wire is built from a File; grammY's types know only its own kind of file.
-      const document = new File([text], name, { type }) as unknown as InputFile;
-      const message = await api.raw.sendDocument({ chat_id: chatId, document }, ...signalArgument(signal));
+      const document = new File([text], name, { type });
+      const message = await api.raw.sendDocument({ chat_id: chatId, document }, signal);
       return idOf(message, 'sendDocument');
     },
     async edit(chatId, messageId, piece, { signal, buttons = [] } = {}) {
@@ -42,7 +41,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
       const change = (text: string, format: object) =>
         api.raw.editMessageText(
           { chat_id: chatId, message_id, text, ...format, ...linkPreview, ...keyboard(buttons) },
-          ...signalArgument(signal),
+          signal,
         );
       await withMarkupOrPlain(piece, change).catch(
         unless(/message is not modified|message to edit not found/i),

@@ -1,10 +1,11 @@
 import { AgentError } from '@cobbler/agent';
-import type { Api } from 'grammy/web';
+import type { TelegramApi } from './api.ts';
 import { secretPattern } from './secret.ts';
 
 /** The updates that `readUpdate` understands. */
 export const wantedUpdates = ['message', 'callback_query'] as const;
 
+/** Where updates are sent to, and how Telegram proves that they are its own. */
 export interface WebhookOptions {
   /** Where Telegram sends updates to: https, on port 443, 80, 88 or 8443. */
   readonly url: string;
@@ -21,7 +22,7 @@ export interface WebhookOptions {
  *
  * @throws AgentError `invalid` when the address is not https or the secret is none; what `Channel` says of calls.
  */
-export async function setWebhook(api: Api, options: WebhookOptions): Promise<void> {
+export async function setWebhook(api: TelegramApi, options: WebhookOptions): Promise<void> {
   const { url, secret, maxConnections, dropPending } = options;
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
     throw invalid('webhook_url', 'A webhook needs an address that begins with https://.');
@@ -43,7 +44,7 @@ export async function setWebhook(api: Api, options: WebhookOptions): Promise<voi
 
 /** Takes the address back, so that updates can be fetched by `poll`. */
 export async function deleteWebhook(
-  api: Api,
+  api: TelegramApi,
   options: { readonly dropPending?: boolean } = {},
 ): Promise<void> {
   const { dropPending } = options;
@@ -51,7 +52,7 @@ export async function deleteWebhook(
 }
 
 /** Who the bot is: the way to see whether a token is right. */
-export async function getMe(api: Api): Promise<{ readonly id: string; readonly name: string }> {
+export async function getMe(api: TelegramApi): Promise<{ readonly id: string; readonly name: string }> {
   const { id, username } = await api.raw.getMe();
   return { id: String(id), name: username };
 }

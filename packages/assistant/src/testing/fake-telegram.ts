@@ -13,6 +13,7 @@ import { BrokenConnection } from './fake-telegram/faults.ts';
 import type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
 import { FakeUpdates } from './fake-telegram/updates.ts';
 
+/** Which bot the fake knows, and in what it is laxer than the real one. */
 export interface FakeTelegramOptions {
   readonly token: string;
   /** Default: the real clock. */

@@ -12,6 +12,7 @@ export interface FakeVectorize extends Vectorize {
   readonly calls: Readonly<Record<'upsert' | 'query' | 'getByIds' | 'deleteByIds', number>>;
 }
 
+/** The index that is faked, and how soon it shows what was written. */
 export interface FakeVectorizeOptions {
   readonly dimensions: number;
   /** Answers take into account at once what was written, as the real one never promises. Default false. */

@@ -1,3 +1,9 @@
+/**
+ * The contracts of channels, stores and memories, and stand-ins for the services behind them.
+ *
+ * @module
+ */
+
 export type {
   ChannelFault,
   ChannelScene,

@@ -32,7 +32,7 @@ async function allOf(store: MessageStore, chatId = 'chat'): Promise<ChatMessage[
 const the = (group: string, name: string, run: PlaceCase<MessageStore>['run']) => ({ group, name, run });
 
 const definitions: readonly PlaceCase<MessageStore>[] = [
-  the('add', 'a message comes back as it was', async ({ store, again }) => {
+  the('add', 'S3.10 a message comes back as it was', async ({ store, again }) => {
     const odd: ChatMessage[] = [
       message('one', 'chat:1@x', "Grüße, 世界 🇪🇺 \u0001\u2028 '; DROP TABLE messages; -- ?1"),
       { ...message('two', 'chat:1@x', ''), role: 'assistant' },
@@ -53,7 +53,7 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
     const told = await Promise.all(stores.flatMap((one) => [1, 2, 3].map(() => one.add(message('one')))));
     expectSame(told.filter((isNew) => isNew).length, 1, 'how many were told so');
   }),
-  the('recent', 'of 25 messages the last 20 are given, oldest first', async ({ store }) => {
+  the('recent', 'S3.11 of 25 messages the last 20 are given, oldest first', async ({ store }) => {
     const ids = await fill(store, 25);
     expectSame(idsOf(await store.recent('chat', 20)), ids.slice(5), 'the messages');
   }),
@@ -107,17 +107,21 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
     expectSame(await store.unsummarised('chat', 10, 99), [], 'all but ten');
     expectSame(idsOf(await store.unsummarised('chat', 0, 99)), ids, 'all');
   }),
-  the('summary', 'what was summarised is not given again, and the mark never goes back', async (scene) => {
-    const { store } = scene;
-    const ids = await fill(store, 10);
-    await store.summarised('chat', 'm6');
-    for (const late of ['m6', 'm3', 'gone']) await store.summarised('chat', late);
-    expectSame(idsOf(await store.unsummarised('chat', 2, 99)), ids.slice(6, 8), 'what is left');
-    await store.summarised('chat', 'm7');
-    const other = await scene.again();
-    expectSame(idsOf(await other.unsummarised('chat', 2, 99)), ['m8'], 'what is left in another life');
-    expectSame(idsOf(await store.recent('chat', 20)), ids, 'what is recent: all the same');
-  }),
+  the(
+    'summary',
+    'S3.12 what was summarised is not given again, and the mark never goes back',
+    async (scene) => {
+      const { store } = scene;
+      const ids = await fill(store, 10);
+      await store.summarised('chat', 'm6');
+      for (const late of ['m6', 'm3', 'gone']) await store.summarised('chat', late);
+      expectSame(idsOf(await store.unsummarised('chat', 2, 99)), ids.slice(6, 8), 'what is left');
+      await store.summarised('chat', 'm7');
+      const other = await scene.again();
+      expectSame(idsOf(await other.unsummarised('chat', 2, 99)), ['m8'], 'what is left in another life');
+      expectSame(idsOf(await store.recent('chat', 20)), ids, 'what is recent: all the same');
+    },
+  ),
   the('forget', 'a chat that was forgotten begins anew, marks included', async ({ store }) => {
     await fill(store, 5);
     await store.startFresh('chat');

@@ -176,7 +176,12 @@ function errorOf(result: Fields, message: string): ErrorData {
   if (subtype === 'error_max_turns') return limited('turns', message);
   if (subtype === 'error_max_budget_usd') return limited('usd', message);
   if (/^aborted/.test(textOf(result['terminal_reason'])))
-    return { kind: 'aborted', message: message || 'Claude Code was interrupted.', provider: claudeName };
+    return {
+      kind: 'aborted',
+      code: 'cancelled',
+      message: message || 'Claude Code was interrupted.',
+      provider: claudeName,
+    };
   if (result['terminal_reason'] === 'prompt_too_long')
     return { kind: 'invalid', code: 'context_full', message, provider: claudeName };
   const status = numberOf(result['api_error_status']);

@@ -174,7 +174,8 @@ class AppServerTalk implements Talk {
     const status = textOf(turn['status']);
     if (status === 'completed') return { type: 'end', ok: true, ...total };
     if (status === 'interrupted') {
-      const error: ErrorData = { kind: 'aborted', message: 'Codex was interrupted.', provider: codexName };
+      const message = 'Codex was interrupted.';
+      const error: ErrorData = { kind: 'aborted', code: 'cancelled', message, provider: codexName };
       return { type: 'end', ok: false, error, ...total };
     }
     const error = fieldsOf(turn['error']);
@@ -207,13 +208,13 @@ function withText(item: Fields): Fields {
 const classes: Readonly<Record<string, Pick<ErrorData, 'kind' | 'retryable' | 'code'>>> = {
   contextWindowExceeded: { kind: 'invalid', code: 'context_full' },
   sessionBudgetExceeded: { kind: 'limit', code: 'tokens' },
-  usageLimitExceeded: { kind: 'rate_limit' },
-  rateLimitExceeded: { kind: 'rate_limit', retryable: true },
-  serverOverloaded: { kind: 'rate_limit', retryable: true },
-  internalServerError: { kind: 'agent', retryable: true },
-  unauthorized: { kind: 'auth' },
-  badRequest: { kind: 'invalid' },
-  modelNotFound: { kind: 'invalid' },
+  usageLimitExceeded: { kind: 'rate_limit', code: 'rate_limited' },
+  rateLimitExceeded: { kind: 'rate_limit', code: 'rate_limited', retryable: true },
+  serverOverloaded: { kind: 'rate_limit', code: 'rate_limited', retryable: true },
+  internalServerError: { kind: 'agent', code: 'service_failed', retryable: true },
+  unauthorized: { kind: 'auth', code: 'key_refused' },
+  badRequest: { kind: 'invalid', code: 'request_refused' },
+  modelNotFound: { kind: 'invalid', code: 'not_served' },
 };
 
 /** The class that Codex gives a failure. Nothing for one of a later version: then its words count. */

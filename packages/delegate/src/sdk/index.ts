@@ -1,1 +1,7 @@
+/**
+ * Claude Code through its own SDK, as an agent that works in sessions.
+ *
+ * @module
+ */
+
 export { ClaudeCodeAgent, type ClaudeCodeAgentConfig } from './claude-code-agent.ts';

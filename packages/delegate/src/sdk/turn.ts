@@ -74,5 +74,9 @@ async function quietly(tell: () => unknown): Promise<void> {
 
 function thrownEnd(thrown: unknown): End {
   const { message } = AgentError.from(thrown);
-  return { type: 'end', ok: false, error: { kind: 'agent', message, provider: claudeName } };
+  return {
+    type: 'end',
+    ok: false,
+    error: { kind: 'agent', code: 'sdk_failed', message, provider: claudeName },
+  };
 }

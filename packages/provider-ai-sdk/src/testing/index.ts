@@ -1,3 +1,9 @@
+/**
+ * The services' test wires, seen through the AI SDK.
+ *
+ * @module
+ */
+
 export { type Between, betweenAnthropic, betweenChat, betweenResponses } from './between.ts';
 export { aiSdkContract } from './contract.ts';
 export { throughAiSdk } from './through.ts';

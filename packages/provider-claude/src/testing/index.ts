@@ -1,3 +1,9 @@
+/**
+ * The inverse of the wire: plays the Messages API in tests.
+ *
+ * @module
+ */
+
 import type { ProviderTesting } from '@cobbler/agent/testing';
 import { error, fail } from './errors.ts';
 import { read } from './read.ts';

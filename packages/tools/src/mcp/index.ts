@@ -1,3 +1,9 @@
+/**
+ * Tools of MCP servers, supervised.
+ *
+ * @module
+ */
+
 export type { McpAddress, McpProgram, McpServerConfig, McpServerLimits } from '@cobbler/agent/node';
 export type { ListChange } from './list-change.ts';
 export { connectMcp, type Mcp, type McpOptions, type McpServerReport } from './mcp.ts';

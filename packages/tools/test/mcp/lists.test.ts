@@ -106,7 +106,7 @@ describe('what a tool does to the world', () => {
 });
 
 describe('a list that changes', () => {
-  test('P14 is announced at once, and the tools stay the same objects until they are taken up', async () => {
+  test('S4.11 is announced at once, and the tools stay the same objects until they are taken up', async () => {
     const { mcp, call, changes } = await stage('');
     const before = mcp.tools;
     await call('grow');

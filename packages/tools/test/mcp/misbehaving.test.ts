@@ -91,7 +91,7 @@ describe('a server that breaks', () => {
     expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(262_144);
   });
 
-  test('P8 with a message without bounds: it is stopped, the call fails, the next one works', async () => {
+  test('P10 with a message without bounds: it is stopped, the call fails, the next one works', async () => {
     const { call } = await stage('');
     const failure = await call('huge').catch((error: Error) => error.message);
     expect(failure).toContain('it sent a message of more than 16 MiB and was stopped');

@@ -55,7 +55,7 @@ describe('a server over streamable HTTP', () => {
     expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');
   });
 
-  test('P8 that sends without end is cut off', async () => {
+  test('P10 that sends without end is cut off', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     let sent = 0;

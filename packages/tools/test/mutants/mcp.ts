@@ -31,7 +31,7 @@ export const mcpMutants: readonly Mutant[] = [
     find: 'if (!this.#isAdopted) return;',
     replace: 'this.tools = [];',
     why: 'a list that changes is taken up at once',
-    breaks: ['P14'],
+    breaks: ['S4.11'],
     by: lists,
   },
   {
@@ -63,7 +63,7 @@ export const mcpMutants: readonly Mutant[] = [
     find: 'if (this.#length > this.#mostBytes) {',
     replace: 'if (this.#length > 4 * this.#mostBytes) {',
     why: 'a message may be longer than its bound',
-    breaks: ['P8'],
+    breaks: ['P10'],
     by: misbehaving,
   },
   {
@@ -95,7 +95,7 @@ export const mcpMutants: readonly Mutant[] = [
     find: 'if (bytes <= mostMessageBytes) return controller.enqueue(value);',
     replace: 'if (bytes > 0) return controller.enqueue(value);',
     why: 'an answer over HTTP may be of any length',
-    breaks: ['P8'],
+    breaks: ['P10'],
     by: overHttp,
   },
   {

@@ -8,6 +8,7 @@ import { systemRuntime } from '../../runtime.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
 import { SqliteJournal } from './sqlite-journal.ts';
 
+/** The routine that `sqliteRunner` runs, and the file that remembers its runs. */
 export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
   /** The folder and the file are made when they are missing, for the owner alone. */
   readonly file: string;
@@ -32,7 +33,7 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
  * Runs routines durably on one machine, with a journal in a file that any number of processes may use at once: each
  * run is worked on by one of them, and by another when that dies. What a step recorded survives a power cut. Runs
  * that were under way are taken up as soon as the runner is opened; one of a version that is not known fails with
- * code `version`, so all processes on one file should have the same.
+ * code `routine_version`, so all processes on one file should have the same.
  * @throws AgentError that says what is wrong with the file and what to do, with the codes of {@link sqliteStore}.
  */
 export function sqliteRunner<Input extends Json, Output extends Json>(

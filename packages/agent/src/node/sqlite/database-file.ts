@@ -20,6 +20,7 @@ const checkpointPages = 1000;
 /** What the write-ahead log is cut back to, in bytes, once it has grown beyond. */
 const longestWal = 64 * 1024 * 1024;
 
+/** How a database file is opened. */
 export interface OpenOptions {
   readonly maxBytes: number | undefined;
   readonly onWrite: OnWrite;

@@ -16,6 +16,7 @@ import { Snapshots } from './snapshots.ts';
 import { Statements } from './statements.ts';
 import type { OnWrite } from './write-moment.ts';
 
+/** How `sqliteStore` behaves when the disk or the file is short: room, and patience with other processes. */
 export interface SqliteStoreOptions {
   /** Most bytes that the file may grow to. Default: as many as there is room for. */
   readonly maxBytes?: number;

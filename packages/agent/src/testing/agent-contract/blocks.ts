@@ -252,6 +252,10 @@ export const blockCases: readonly CaseDefinition[] = [
   the('P1 words where a payload belongs are never a success', async (subject) => {
     const edit = (all: readonly unknown[]) => [...all.slice(0, 2), 'upstream connect error', ...all.slice(2)];
     const { outcome } = await askOnce(subject, plays(text, { edit }), {}, { retry: { retries: 0 } });
+    expect(
+      outcome.response === undefined,
+      "a failure: what is no JSON comes to `event` as a string where the framing is 'sse', and is `out.fail('broken', …)`",
+    );
     expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
   }),
   the('calls named like what every object inherits are calls like others', async (subject) => {

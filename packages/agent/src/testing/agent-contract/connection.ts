@@ -212,7 +212,7 @@ export const connectionCases: readonly CaseDefinition[] = [
       { retry: { retries: 1 } },
     );
   }),
-  the('P5 S0.19 a kept connection that the service closes meanwhile costs no attempt', async (subject) => {
+  the('P5 a kept connection that the service closes meanwhile costs no attempt', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,

@@ -216,7 +216,7 @@ export const historyCases: readonly CaseDefinition[] = [
         answered(await stage.ask({ messages: [user('Go.'), assistant(call('a', 'put')), message] }));
         expect(
           stage.server.exchanges[0]?.text.includes(picture.data) === true,
-          'the bytes of the picture in the request',
+          'the bytes of the picture in the request, if need be as a text of the result or as a part behind it',
         );
       });
     },

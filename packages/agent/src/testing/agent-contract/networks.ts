@@ -321,7 +321,7 @@ export const networkCases: readonly CaseDefinition[] = [
       );
     }
   }),
-  the('S0.19 a kept connection on which the service says goodbye costs no attempt', async (subject) => {
+  the('P5 a kept connection on which the service says goodbye costs no attempt', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,

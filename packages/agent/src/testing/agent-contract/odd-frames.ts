@@ -50,6 +50,7 @@ function spoiledInText(testing: ProviderTesting, bytes: readonly number[]): Uint
   const frames = framesOf(plays(words, { steps: tell(words, 1) }), testing).join('');
   // Where the wire says the text again when it is whole, the first telling is the one that counts.
   const place = frames.indexOf('MARK');
+  expect(place >= 0, 'a text to stand in its frames as it is; else declare the lack `checked-text`');
   const encoder = new TextEncoder();
   return [
     encoder.encode(frames.slice(0, place)),
@@ -137,17 +138,25 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, answer, subject.testing);
   }),
-  the('bytes that are no text are replaced, and nothing else is lost', async (subject) => {
-    for (const bytes of brokenText) {
-      const play = body(subject.testing, spoiledInText(subject.testing, bytes));
-      const { outcome } = await askOnce(subject, [play]);
-      const { content } = answered(outcome);
-      expect(
-        /^before \ufffd+ after$/.test(content),
-        `the bytes to be replaced, found ${JSON.stringify(content)}`,
-      );
-    }
-  }),
+  the(
+    'bytes that are no text are replaced, and nothing else is lost',
+    async (subject) => {
+      for (const bytes of brokenText) {
+        const play = body(subject.testing, spoiledInText(subject.testing, bytes));
+        const { response, error } = (await askOnce(subject, [play])).outcome;
+        expect(
+          response !== undefined,
+          `an answer in spite of bytes that are no text, or the lack \`checked-text\` where frames are counted or checked; found ${error?.message}`,
+        );
+        const { content } = response;
+        expect(
+          /^before \ufffd+ after$/.test(content),
+          `the bytes to be replaced, found ${JSON.stringify(content)}`,
+        );
+      }
+    },
+    'checked-text',
+  ),
   the('P1 a character cut by the end of the stream is a cut', async (subject) => {
     const [left = new Uint8Array(0)] = spoiledInText(subject.testing, []);
     const play = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);

@@ -18,9 +18,12 @@ function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
     expectEqual(result.status, status, 'the status');
     expectEqual(result.text, 'As far as it goes.', 'the text');
     if (status === 'failed')
-      expectEqual([result.error?.kind, result.error?.code], ['agent', stop], 'the error');
+      expectEqual([result.error?.kind, result.error?.code], ['agent', codes[stop] ?? stop], 'the error');
   });
 }
+
+/** What a stop reason that is no end is called as an error, where it has another name. */
+const codes: Partial<Record<StopReason, string>> = { tool_use: 'no_call', unknown: 'unknown_stop' };
 
 function failsAs(kind: ErrorKind): ExecutorCase {
   return the(`P1 a request that fails with ${kind} fails the run with ${kind}`, async (stage) => {
@@ -115,7 +118,7 @@ export const loopCases: readonly ExecutorCase[] = [
   endsAs('tool_use', 'failed'),
   the('P4 a stop reason that nobody knows is unknown, never complete', async (stage) => {
     const result = await stage.play({ agent: puppet([says('Hm.', { stop: 'made_up' as StopReason })]) });
-    expectEqual([result.status, result.error?.code], ['failed', 'unknown'], 'the end');
+    expectEqual([result.status, result.error?.code], ['failed', 'unknown_stop'], 'the end');
   }),
   the('an answer that pauses is asked to go on', async (stage) => {
     const agent = puppet([says('First half,', { stop: 'pause' }), says(' second half.')]);

@@ -22,6 +22,7 @@ export interface HarnessSubject {
   open(options: SubjectOptions): Promise<HarnessStand> | HarnessStand;
 }
 
+/** What a case wants to hear from the harness that it tries. */
 export interface SubjectOptions {
   readonly handler: HarnessHandler;
   readonly report: (error: AgentError) => void;

@@ -5,6 +5,7 @@ import type { Violation } from './world.ts';
 
 export type { Violation } from './world.ts';
 
+/** What a simulation leaves out, and what else it looks at. */
 export interface SimulationOptions {
   /** Names of choices that come out plain, whatever the seed says. */
   readonly dropped?: ReadonlySet<string>;

@@ -91,7 +91,7 @@ export const fileCases: readonly StoreCase[] = [
     await expectRefused(() => importSession(store, [], 'new'), 'no_events', 'no lines');
     await expectRefused(() => importSession(store, ['\n'], 'new'), 'no_events', 'an empty line');
     await expectRefused(() => importSession(store, lines, '../new'), 'session_id', 'a hostile id');
-    await expectRefused(() => importSession(store, lines, 'one'), 'exists', 'an id that is taken');
+    await expectRefused(() => importSession(store, lines, 'one'), 'session_exists', 'an id that is taken');
     expectEqual(await store.sessions(), ['one'], 'the sessions');
     await write(store, 'one', [said('More.'), answered('Done.'), ended()]);
   }),

@@ -9,6 +9,7 @@ export interface FakeDelivery {
   readonly status?: number;
 }
 
+/** Which updates are offered to a webhook, how often, and with which secret. */
 export interface DeliverOptions {
   /** How often an update is offered before the real one would wait for long. Default 3. */
   readonly attempts?: number;

@@ -6,6 +6,7 @@ export interface ReadText {
   readonly entities: readonly Entity[];
 }
 
+/** One stretch of a text and how it looks, as the Bot API tells it. */
 export interface Entity {
   /** `bold`, `italic`, `underline`, `strikethrough`, `spoiler`, `code`, `pre`, `text_link`, `blockquote`. */
   readonly type: string;

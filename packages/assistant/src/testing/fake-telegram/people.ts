@@ -9,6 +9,7 @@ export interface FakePerson {
   readonly isBot?: boolean;
 }
 
+/** A person, or only their numeric id. */
 export type PersonOrId = number | FakePerson;
 
 export function personOf(who: PersonOrId): FakePerson {

@@ -2,11 +2,13 @@ import type { Runtime } from '@cobbler/agent';
 import type { Payload } from './chats.ts';
 import { badRequest, Refused } from './refused.ts';
 
+/** An update as the Bot API sends it. */
 export interface FakeUpdate {
   readonly update_id: number;
   readonly [kind: string]: unknown;
 }
 
+/** A webhook that is set. */
 export interface FakeWebhook {
   readonly url: string;
   readonly secret?: string;
@@ -142,8 +144,10 @@ export class FakeUpdates {
     return this.#allowed.length === 0 ? !onlyWhenNamed.has(kind) : this.#allowed.includes(kind);
   }
 
-  #takeAllowed({ allowed_updates: allowed }: Payload): void {
-    if (allowed === undefined) return;
+  #takeAllowed({ allowed_updates: given }: Payload): void {
+    if (given === undefined) return;
+    // In a form and in a query a list comes as JSON.
+    const allowed = typeof given === 'string' ? listIn(given) : given;
     if (!Array.isArray(allowed) || !allowed.every((kind) => typeof kind === 'string' && kinds.has(kind)))
       throw badRequest("can't parse allowed_updates JSON object");
     this.#allowed = allowed;
@@ -151,5 +155,13 @@ export class FakeUpdates {
 
   #dropPending({ drop_pending_updates: drop }: Payload): void {
     if (drop === true) this.#pending.length = 0;
+  }
+}
+
+function listIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

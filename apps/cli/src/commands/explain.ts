@@ -1,0 +1,82 @@
+import { catalogue, codes, explanationOf } from '../explain/catalogue.ts';
+import type { Explanation } from '../explain/explanation.ts';
+import type { Io } from '../io.ts';
+import { ownName } from '../own-name.ts';
+import { screenFor } from '../screen.ts';
+import { nearest } from '../suggestion.ts';
+import { wrap } from '../text-width.ts';
+import { UsageError } from '../usage-error.ts';
+
+const mostSuggested = 5;
+
+/**
+ * `cobbler explain CODE`: what the code of an error means and what to do. Without a code: all there are.
+ * @throws UsageError for a code that no error has.
+ */
+export function explain(
+  given: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+  io: Pick<Io, 'stdout' | 'env'>,
+): number {
+  const name = ownName(io.env);
+  const entries = given.map((code) => found(code, given, name));
+  const [entry] = entries;
+  const columns = screenFor(io.stdout, io.env).columns();
+  if (options['json'] === true) {
+    const shown = entry === undefined ? catalogue : entries.length === 1 ? entry : entries;
+    io.stdout.write(`${JSON.stringify(shown)}\n`);
+  } else {
+    const texts = entries.map((one) => told(one, columns, name).join('\n'));
+    io.stdout.write(`${entry === undefined ? listed(columns).join('\n') : texts.join('\n\n')}\n`);
+  }
+  return 0;
+}
+
+function found(given: string, all: readonly string[], name: string): Explanation {
+  const word = given.replaceAll('-', '_').replace(/^[[("']+|[\])"',.]+$/g, '');
+  const code = codes.find((one) => one.toLowerCase() === word.toLowerCase());
+  const entry = code === undefined ? undefined : explanationOf(code);
+  if (entry !== undefined) return entry;
+  const near = alike(word);
+  throw new UsageError(
+    `There is no error code ${JSON.stringify(given)}.${near.length === 0 ? '' : ` Did you mean ${near.join(', ')}?`}`,
+    `See all of them: ${name} explain. A service may have codes of its own, which are not listed here.`,
+    `If it is a prompt: ${name} run explain ${all.join(' ')}`,
+  );
+}
+
+/** Codes that a mistyped or half remembered one may stand for, the likeliest first. */
+function alike(word: string): string[] {
+  const parts = word
+    .toLowerCase()
+    .split('_')
+    .filter((part) => part.length > 2);
+  const holding = codes.filter((code) => parts.some((part) => code.toLowerCase().includes(part)));
+  const first = nearest(word, codes);
+  return [...new Set([...(first === undefined ? [] : [first]), ...holding])].slice(0, mostSuggested);
+}
+
+function told(
+  { code, kinds = [], status = [], what, todo, see }: Explanation,
+  columns: number,
+  name: string,
+): string[] {
+  const about = [...kinds, ...status.map((one) => `HTTP ${one}`)].join(', ');
+  const indented = (text: string) => wrap(text, columns - 3).map((line) => `  ${line}`);
+  return [
+    about === '' ? code : `${code}  (${about})`,
+    '',
+    ...indented(what),
+    '',
+    ...indented(todo.replaceAll('`cobbler ', `\`${name} `)),
+    ...(see === undefined ? [] : ['', `  See ${see}`]),
+  ];
+}
+
+function listed(columns: number): string[] {
+  return catalogue.flatMap(({ title, entries }, at) => [
+    ...(at === 0 ? [] : ['']),
+    title,
+    ...wrap(entries.map(({ code }) => code).join('  '), columns - 3).map((line) => `  ${line.trim()}`),
+  ]);
+}

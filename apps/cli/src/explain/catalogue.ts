@@ -1,0 +1,33 @@
+import { assistant } from './assistant.ts';
+import { commandLine } from './command-line.ts';
+import type { Area, Explanation } from './explanation.ts';
+import { requests, services } from './models.ts';
+import { runners } from './runners.ts';
+import { cassettes, runs } from './runs.ts';
+import { server } from './server.ts';
+import { sessions, stores } from './stores.ts';
+import { delegation, tools } from './tools.ts';
+
+/** Every error that Cobbler raises, in the order in which people meet them. A test compares it with the sources. */
+export const catalogue: readonly Area[] = [
+  commandLine,
+  requests,
+  services,
+  runs,
+  tools,
+  delegation,
+  sessions,
+  stores,
+  cassettes,
+  server,
+  runners,
+  assistant,
+];
+
+/** All codes. */
+export const codes: readonly string[] = catalogue.flatMap(({ entries }) => entries.map(({ code }) => code));
+
+/** What stands behind a code. */
+export function explanationOf(code: string): Explanation | undefined {
+  return catalogue.flatMap(({ entries }) => entries).find((entry) => entry.code === code);
+}

@@ -1,0 +1,108 @@
+import { AgentError } from './errors.ts';
+import type { ApprovalRequestedEvent, EventBody } from './event.ts';
+import type { Message, UserPart } from './message.ts';
+import type { AdvanceOptions, RunPlan } from './plan.ts';
+import type { ApprovalAnswer } from './run.ts';
+import type { State } from './state.ts';
+import { unanswered, undecided } from './state.ts';
+import { wellFormedParts } from './well-formed.ts';
+
+type Opening = RunPlan<unknown>['open'];
+type Prompt = string | readonly UserPart[] | readonly Message[];
+type Answers = readonly (ApprovalAnswer & { readonly approvalId: string })[];
+
+/**
+ * Begins with a prompt. Of a whole conversation a session that has one already takes the last message only.
+ * @throws AgentError `invalid`, code `empty_prompt`, at once.
+ */
+export function openPrompt(prompt: Prompt): Opening {
+  const first = promptEvents(prompt);
+  return (state) => [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
+}
+
+/** Goes on where a crash or a wait left the session. */
+export function openAgain(sessionId: string, answers: Answers = [], now: () => number): Opening {
+  return (state) => {
+    if (state.seq === 0) throw noSession(sessionId);
+    return [{ type: 'resumed' }, ...expired(state, now()), ...answers.map(decision)];
+  };
+}
+
+/** Begins, or goes on with, a run that is done action by action: the log alone says which. */
+export function openAction(
+  { prompt, sessionId, runId, answers }: Pick<AdvanceOptions, 'prompt' | 'sessionId' | 'runId' | 'answers'>,
+  now: () => number,
+): Opening {
+  const begin = prompt === undefined ? undefined : openPrompt(prompt);
+  const goOn = openAgain(sessionId, answers, now);
+  return (state) => {
+    const hasBegun = state.seq > 0 && state.runId === runId;
+    if (!hasBegun) return (begin ?? goOn)(state);
+    if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
+    const again = goOn(state);
+    // Only an answer, or a question that nobody answered in time, wakes a run that waits.
+    return state.finished.status === 'waiting' && again.length > 1 ? again : [];
+  };
+}
+
+/** The events that a prompt begins with. */
+function promptEvents(prompt: Prompt): EventBody[] {
+  if (typeof prompt === 'string') return promptEvents([{ type: 'text', text: prompt }]);
+  if (!isMessages(prompt)) return [userEvent(prompt)];
+  const last = prompt.at(-1);
+  if (last?.role !== 'user') return [{ type: 'history', messages: prompt }];
+  const user = userEvent(last.content);
+  return prompt.length === 1 ? [user] : [{ type: 'history', messages: prompt.slice(0, -1) }, user];
+}
+
+function userEvent(content: readonly UserPart[]): EventBody {
+  const whole = wellFormedParts(content);
+  if (whole.every((part) => part.type === 'text' && part.text.trim() === ''))
+    throw new AgentError({ kind: 'invalid', code: 'empty_prompt', message: 'The prompt is empty.' });
+  return { type: 'user', content: whole };
+}
+
+function isMessages(prompt: readonly UserPart[] | readonly Message[]): prompt is readonly Message[] {
+  return prompt.some((item) => 'role' in item);
+}
+
+/** A new prompt answers what a person was asked and never decided. */
+function superseded(state: State): EventBody[] {
+  return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
+}
+
+/** What nobody can answer any more. */
+function expired(state: State, now: number): EventBody[] {
+  const over = requestsOf(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
+  return over.map(({ approvalId }) => decidedBy('expired', approvalId));
+}
+
+function requestsOf(state: State): ApprovalRequestedEvent[] {
+  return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
+}
+
+/** Whether a tool began and whoever ran it is gone: for as long as we hold the session nobody else does. */
+function isInterrupted(state: State): boolean {
+  return unanswered(state).some((call) => call.started && !call.orphaned);
+}
+
+function decision(answer: Answers[number]): EventBody {
+  const { approvalId, decision, message } = answer;
+  const said = message === undefined ? {} : { message };
+  return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };
+}
+
+function decidedBy(decision: 'superseded' | 'expired', approvalId: string): EventBody {
+  return { type: 'approval_decided', approvalId, decision, waitedMs: 0 };
+}
+
+/** A session has its conversation already; one that is only to be gone on with is taken up again. */
+function withoutHistory(first: readonly EventBody[]): EventBody[] {
+  const said = first.filter((event) => event.type !== 'history');
+  return said.length > 0 ? said : [{ type: 'resumed' }];
+}
+
+function noSession(sessionId: string): AgentError {
+  const message = `There is no session ${JSON.stringify(sessionId)} in the store.`;
+  return new AgentError({ kind: 'invalid', code: 'no_session', message });
+}

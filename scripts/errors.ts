@@ -1,0 +1,13 @@
+// Writes docs/errors.md from the catalogue of errors, or with --check says whether it is as it would be written.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { catalogue } from '../apps/cli/src/explain/catalogue.ts';
+import { errorsPage } from './errors/page.mjs';
+
+const file = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
+const page = errorsPage(catalogue);
+if (!process.argv.includes('--check')) writeFileSync(file, page);
+else if (readFileSync(file, 'utf8') !== page) {
+  process.stderr.write('docs/errors.md is not what the catalogue says. Write it: npm run docs:errors\n');
+  process.exitCode = 1;
+}

@@ -1,0 +1,99 @@
+// The places whose code cannot be told from their own lines. Each says why, and what can come out there.
+
+const limits = {
+  turns: ['limit'],
+  toolCalls: ['limit'],
+  tokens: ['limit'],
+  usd: ['limit'],
+  no_progress: ['limit'],
+};
+
+/** What `serviceCode` gives, by kind; the words of a service itself stay as they are. */
+const services = {
+  key_refused: ['auth'],
+  rate_limited: ['rate_limit'],
+  service_failed: ['agent'],
+  request_refused: ['invalid'],
+  not_served: ['invalid'],
+};
+
+/**
+ * @typedef {object} Relay
+ * @property {string} file
+ * @property {string} says words of the expression that are found nowhere else in the file
+ * @property {string} why
+ * @property {Readonly<Record<string, readonly (string | number)[]>>} [raises] codes, and the kinds of each, or
+ * its HTTP statuses; nothing where errors are only passed on
+ */
+/** @type {readonly Relay[]} */
+export const relays = [
+  {
+    file: 'packages/agent/src/errors.ts',
+    says: 'message: cause.message, cause',
+    why: 'what others throw has no code of ours; its own stands in `cause`',
+  },
+  {
+    file: 'packages/agent/src/step-attempts.ts',
+    says: 'code.slice(0, 100)',
+    why: 'an error that is too large for a journal keeps the code it has',
+  },
+  {
+    file: 'apps/server/src/problem.ts',
+    says: 'new Problem(status, code, detail, { ...retry, extra })',
+    why: 'an error of a run keeps its code on its way to a client',
+  },
+  {
+    file: 'apps/server/src/front.ts',
+    says: 'new Problem(status, code, detail)',
+    why: 'a table, by what the parser of HTTP says',
+    raises: { slow: [408], headers_too_large: [431], bad_request: [400] },
+  },
+  {
+    file: 'packages/agent/src/decide.ts',
+    says: 'code: limit, message',
+    why: 'the name of the limit is the code',
+    raises: limits,
+  },
+  {
+    file: 'packages/agent/src/limits.ts',
+    says: "kind: 'limit', code, message",
+    why: 'the name of the limit is the code',
+    raises: limits,
+  },
+  {
+    file: 'packages/agent/src/run.ts',
+    says: 'code: fields.status',
+    why: 'the status is the code: of those that come without an error',
+    raises: { max_tokens: ['agent'], refusal: ['agent'], waiting: ['agent'] },
+  },
+  {
+    file: 'packages/agent/src/provider/timeouts.ts',
+    says: 'code: name',
+    why: 'the name of the deadline is the code',
+    raises: { head: ['timeout'], stall: ['timeout'], progress: ['timeout'], total: ['timeout'] },
+  },
+  {
+    file: 'packages/agent/src/provider/fault.ts',
+    says: 'gave no reason.',
+    why: '`serviceCode`, by kind',
+    raises: {
+      ...services,
+      context_full: ['invalid'],
+      garbled: ['network'],
+      service_timeout: ['timeout'],
+      service_limit: ['limit'],
+    },
+  },
+  {
+    file: 'packages/agent/src/remote/api-link.ts',
+    says: "typeof code === 'string'",
+    why: 'the code of the server that answered',
+    raises: { foreign_answer: ['auth', 'agent', 'invalid'] },
+  },
+  {
+    file: 'packages/assistant/src/memory/http-embedder.ts',
+    says: 'serviceCode(kind, status)',
+    why: '`serviceCode`, by kind',
+    raises: services,
+  },
+];

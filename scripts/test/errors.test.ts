@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { catalogue } from '../../apps/cli/src/explain/catalogue.ts';
+import { errorsPage } from '../errors/page.mjs';
+import { raisedIn } from '../errors/raised.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const entries = catalogue.flatMap((area) => area.entries);
+
+let found: ReturnType<typeof raisedIn>;
+beforeAll(() => {
+  found = raisedIn(root);
+}, 60_000);
+
+function sorted<Value>(values: Iterable<Value>): Value[] {
+  return [...new Set(values)].sort();
+}
+
+describe('the sources and the catalogue of errors', () => {
+  test('every error that is raised has a code', () => {
+    expect(found.problems).toEqual([]);
+    expect(found.raised.length).toBeGreaterThan(300);
+  });
+
+  test('every code that is raised is explained', () => {
+    const known = new Set(entries.map(({ code }) => code));
+    const missing = found.raised.filter(({ code }) => !known.has(code));
+    expect(missing.map(({ code, where }) => `${code}, raised at ${where}, has no entry`)).toEqual([]);
+  });
+
+  test('every code that is explained is raised, and none is explained twice', () => {
+    const raised = new Set(found.raised.map(({ code }) => code));
+    expect(entries.filter(({ code }) => !raised.has(code)).map(({ code }) => code)).toEqual([]);
+    expect(entries).toHaveLength(new Set(entries.map(({ code }) => code)).size);
+  });
+
+  test('an entry has the kinds and statuses that are raised with its code', () => {
+    const kinds = entries.map(({ code, kinds = [], status = [] }) => [code, sorted(kinds), sorted(status)]);
+    const raised = entries.map(({ code }) => {
+      const all = found.raised.filter((one) => one.code === code);
+      return [
+        code,
+        sorted(all.flatMap(({ kind }) => kind ?? [])),
+        sorted(all.flatMap(({ status }) => status ?? [])),
+      ];
+    });
+    expect(kinds).toEqual(raised);
+  });
+
+  test('a code is a word that can be typed, and an entry says what happened and what to do', () => {
+    for (const { code, what, todo } of entries) {
+      // One of them was in the log before the others were given their form.
+      if (code !== 'toolCalls') expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(what, code).toMatch(/^[A-Z].{15,300}[.]$/);
+      expect(todo, code).toMatch(/^[A-Z].{5,300}[.)\-?"]$|^[A-Z].{5,300}`$/);
+    }
+  });
+
+  test('an error without a code is found, and one whose code is given by a caller is told', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'errors-'));
+    mkdirSync(join(folder, 'packages/one/src'), { recursive: true });
+    const lines = [
+      "throw new AgentError({ kind: 'tool', message: 'No code.' });",
+      "throw new AgentError({ ...given, kind: 'tool', message: 'None of its own.' });",
+      'const failed = (code: string, message: string) => new AgentError({ kind: "auth", code, message });',
+      "if (later) throw failed('one', 'It is so.');",
+      "throw failed(later ? 'two' : 'three', 'It is not so.');",
+      'throw new AgentError({ ...error.toJSON(), message });',
+    ];
+    writeFileSync(join(folder, 'packages/one/src/a.ts'), lines.join('\n'));
+    const { raised, problems } = raisedIn(folder);
+    expect(raised.map(({ code, kind }) => `${code} ${kind}`)).toEqual(['one auth', 'two auth', 'three auth']);
+    const own = problems.filter((problem) => problem.startsWith('packages/one/'));
+    expect(own.map((problem) => problem.split(' ')[0])).toEqual(
+      [1, 2].map((line) => `packages/one/src/a.ts:${line}`),
+    );
+    rmSync(folder, { recursive: true });
+  });
+
+  test('the pages that entries name are there', () => {
+    const pages = sorted(entries.flatMap(({ see }) => see ?? []));
+    expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
+  });
+
+  test('docs/errors.md is what the catalogue says (npm run docs:errors)', () => {
+    expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorsPage(catalogue));
+  });
+});
