@@ -20,7 +20,7 @@ export interface Reached {
 }
 
 /** What a program imports that does what the contestants do, and what of it is not weighed. */
-interface Program {
+export interface Program {
   readonly imports: string;
   readonly without: readonly string[];
 }
@@ -49,7 +49,8 @@ export async function sizesOf(entrants: readonly Entrant[], folder: string): Pro
   return sizes;
 }
 
-async function weigh({ imports, without }: Program, folder: string): Promise<Omit<Size, 'entrant'>> {
+/** Bundles a program from what is built in `folder` and weighs it. */
+export async function weigh({ imports, without }: Program, folder: string): Promise<Omit<Size, 'entrant'>> {
   const { outputFiles } = await build({
     stdin: { contents: imports, resolveDir: folder },
     external: [...without],

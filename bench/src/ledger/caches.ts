@@ -120,13 +120,6 @@ export class StepCache implements PromptCache {
   }
 }
 
-/** No cache at all. */
-export class NoCache implements PromptCache {
-  bill({ blocks }: Prompt): Bill {
-    return plainBill(blocks.reduce((sum, { tokens }) => sum + tokens, 0));
-  }
-}
-
 function plainBill(plain: number): Bill {
   return { plain, read: 0, write: 0, writeLong: 0 };
 }

@@ -1,0 +1,17 @@
+// Writes packages/agent/test/event-schema.json, unless the format of events has changed in a way that breaks readers.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { eventJsonSchema } from '../packages/agent/src/events.ts';
+import { schemaChange } from '../packages/agent/test/schema-change.ts';
+
+const file = fileURLToPath(new URL('../packages/agent/test/event-schema.json', import.meta.url));
+const { added, broken } = schemaChange(JSON.parse(readFileSync(file, 'utf8')), eventJsonSchema());
+if (broken.length > 0) {
+  process.stderr.write(
+    `This breaks readers, see docs/events.md. Nothing was written.\n  ${broken.join('\n  ')}\n`,
+  );
+  process.exitCode = 1;
+} else {
+  writeFileSync(file, `${JSON.stringify(eventJsonSchema(), undefined, 1)}\n`);
+  process.stdout.write(`${added.length === 0 ? 'Nothing was added.' : added.join('\n')}\n`);
+}
