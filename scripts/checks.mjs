@@ -14,6 +14,8 @@ import { capture, handOver } from './child.mjs';
 const SOURCE_CHECKS = [
   { name: 'lint', command: ['biome', 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'] },
   { name: 'house rules', command: ['node', 'scripts/check-house.mjs'] },
+  { name: 'api', command: ['node', 'scripts/api.mjs', '--check'] },
+  { name: 'unused code', command: ['knip', '--no-progress', '--no-config-hints'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   { name: 'types of scripts', command: ['tsc', '-p', 'scripts'] },
 ];
@@ -22,6 +24,16 @@ const SOURCE_CHECKS = [
 const BUILD_CHECKS = [
   { name: 'build', command: ['turbo', 'run', 'build', '--output-logs=errors-only'] },
   { name: 'packages', command: ['turbo', 'run', 'check-package', '--output-logs=errors-only'] },
+  {
+    name: 'sizes',
+    command: [
+      'node',
+      '--conditions=@cobbler/source',
+      '--disable-warning=ExperimentalWarning',
+      'scripts/budgets.ts',
+      '--check',
+    ],
+  },
 ];
 
 /**

@@ -1,6 +1,7 @@
 // The rules of the house that the linter cannot hold. Each takes the project and the whole of house.json and
 // gives its violations; `mend` says what to do about one.
 import { posix } from 'node:path';
+import { entriesOf, isDocumented, publishedPackages } from './exports.mjs';
 import { cycles, reach } from './graph.mjs';
 import { globalUses, wordUses } from './names.mjs';
 import { entryFile, lineAt } from './source.mjs';
@@ -263,6 +264,25 @@ function* unfinished({ sources }) {
   }
 }
 
+/** @type {Rule} */
+function* documentedExports(project) {
+  for (const target of publishedPackages(project)) {
+    for (const { specifier, names } of entriesOf(project, target)) {
+      for (const { name, source, statements } of names) {
+        const [first] = statements;
+        if (!source || !first || statements.some((statement) => isDocumented(source, statement))) continue;
+        yield {
+          path: source.path,
+          line: lineAt(source.text, first.start),
+          rule: 'documented exports',
+          what: `${name} of ${specifier} has no doc comment`,
+          mend: 'Say above it what it means, its units, and what it throws.',
+        };
+      }
+    }
+  }
+}
+
 /** @type {Rule[]} */
 export const RULES = [
   packageDirection,
@@ -277,16 +297,20 @@ export const RULES = [
   testingEntries,
   effects,
   vendorNames,
+  documentedExports,
   unfinished,
 ];
 
 /**
+ * What holds for a package: what is said of it by name, or else of its kind, such as `@cobbler/provider-*`.
  * @param {House} house
  * @param {string} name
  * @returns {{ mayImport: string[], testsMayImport: string[] } | undefined}
  */
 function rulesOf({ packages }, name) {
-  return Object.entries(packages).find(([key]) => key === name)?.[1];
+  const rules = Object.entries(packages);
+  const own = rules.find(([key]) => key === name);
+  return (own ?? rules.find(([key]) => starred(key).exec(name)?.[0] === name))?.[1];
 }
 
 /**
@@ -315,12 +339,20 @@ function blank({ text, comments }) {
 }
 
 /**
+ * What begins like this, where a star stands for any name.
  * @param {string} path
- * @param {string} folder
+ */
+function starred(path) {
+  return new RegExp(`^${path.replaceAll('*', '[^/]+')}`);
+}
+
+/**
+ * @param {string} path
+ * @param {string} folder a star in it stands for any name
  * @param {string[]} except files, or folders with a slash at the end
  */
 function within(path, folder, except) {
-  if (!path.startsWith(`${folder}/`)) return false;
+  if (!starred(`${folder}/`).test(path)) return false;
   return !except.some((one) => path === one || (one.endsWith('/') && path.startsWith(one)));
 }
 

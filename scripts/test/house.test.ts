@@ -146,7 +146,7 @@ describe('import cycles', () => {
     expect(
       found({
         [`${AGENT}/provider/index.ts`]: "export { send } from '#transport';",
-        [`${AGENT}/provider/fetch-transport.ts`]: 'export const send = 1;',
+        [`${AGENT}/provider/fetch-transport.ts`]: '/** Sends. */\nexport const send = 1;',
         [`${AGENT}/node/transport.ts`]:
           "import type { X } from '@cobbler/agent/provider';\nexport type Y = X;",
       }),
@@ -183,7 +183,7 @@ describe('entries', () => {
       found({
         [`${AGENT}/index.ts`]: "export * from './store.ts';",
         [`${AGENT}/store.ts`]:
-          "\nimport type { Stats } from 'node:fs';\nimport 'zod';\nimport 'fs';\nexport type S = Stats;",
+          "\nimport type { Stats } from 'node:fs';\nimport 'zod';\nimport 'fs';\n/** S */\nexport type S = Stats;",
       }),
     ).toEqual([`${AGENT}/store.ts:2 runs anywhere`, `${AGENT}/store.ts:4 runs anywhere`]);
   });
@@ -220,7 +220,7 @@ describe('entries', () => {
     expect(
       found({
         [`${AGENT}/provider/index.ts`]: "export { send } from '#transport';",
-        [`${AGENT}/provider/fetch-transport.ts`]: 'export const send = 1;',
+        [`${AGENT}/provider/fetch-transport.ts`]: '/** Sends. */\nexport const send = 1;',
         [`${AGENT}/node/transport.ts`]: "import 'node:http';\nexport const send = 1;",
       }),
     ).toEqual([]);
@@ -237,6 +237,46 @@ describe('entries', () => {
       `${CLAUDE}/src/testing/mock.ts:1 testing entries`,
       `${CLAUDE}/src/testing/mock.ts:2 testing entries`,
     ]);
+  });
+});
+
+describe('documented exports', () => {
+  const bare = (files: Record<string, string>) =>
+    found(files).filter((line) => line.endsWith('documented exports'));
+
+  test('an export without a doc comment is named where it is declared, through re-exports', () => {
+    expect(
+      bare({
+        'packages/tools/src/index.ts': "export * from './a.ts';\nexport { B as C } from './b.ts';\n",
+        'packages/tools/src/a.ts': '/** One. */\nexport const one = 1;\n\n// two\nexport const two = 2;\n',
+        'packages/tools/src/b.ts': '/** */\nexport type B = string;\nexport type Inner = B;\n',
+      }),
+    ).toEqual([
+      'packages/tools/src/a.ts:5 documented exports',
+      'packages/tools/src/b.ts:2 documented exports',
+    ]);
+  });
+
+  test('one comment is enough for all overloads, and that of another declaration does not count', () => {
+    expect(
+      bare({
+        'packages/tools/src/index.ts': [
+          '/** f */\nexport function f(a: string): void;',
+          'export function f(a: number): void;',
+          'export function f(a: unknown): void {}',
+          '/** not for g */\nconst inner = 1;\nexport const g = inner;',
+        ].join('\n'),
+      }),
+    ).toEqual(['packages/tools/src/index.ts:7 documented exports']);
+  });
+
+  test('what no entry exports, and what is not published, need none', () => {
+    expect(
+      bare({
+        'packages/tools/src/inner.ts': 'export const a = 1;',
+        'apps/web/src/page.ts': 'export const b = 1;',
+      }),
+    ).toEqual([]);
   });
 });
 

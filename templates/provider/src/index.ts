@@ -1,1 +1,7 @@
+/**
+ * Your Own as an agent.
+ *
+ * @module
+ */
+
 export { createYourOwn, type YourOwnConfig } from './create-your-own.ts';
