@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Row } from './board.ts';
+import type { StartOf } from './programs.ts';
+import type { Room, Start } from './room.ts';
+import type { Tarball } from './tarball.ts';
+
+const program = 'node_modules/.bin/cobbler';
+
+/** The command as people install it. No key is there, and no model is asked. */
+export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
+  const says = async (args: readonly string[], expected: RegExp, column: string, code = 0) => {
+    const outcome = await room.run(program, args, start(column));
+    const text = `${outcome.stdout}${outcome.stderr}`;
+    if (outcome.code === code && expected.test(text)) return undefined;
+    throw new Error(`It ended with ${outcome.code} and said:\n${text.slice(-2000)}`);
+  };
+  const version = new RegExp(`^${cli.manifest.version.replaceAll('.', '\\.')}$`, 'm');
+  return [
+    { claim: 'cobbler --version', check: (column) => says(['--version'], version, column) },
+    { claim: 'cobbler --help', check: (column) => says(['--help'], /ANTHROPIC_API_KEY/, column) },
+    { claim: 'cobbler demo', check: (column) => says(['demo'], /4 of 4 pass/, column) },
+    // It ends with 1, because there is no key, and says so.
+    { claim: 'cobbler doctor', check: (column) => says(['doctor'], /ANTHROPIC_API_KEY/, column, 1) },
+    { claim: 'cobbler serve, and its page', check: (column) => serves(room, start(column)) },
+    { claim: 'npx, from an empty folder', check: (column) => byNpx(room, start(column), cli, version) },
+  ];
+}
+
+async function byNpx(room: Room, start: Start, cli: Tarball, version: RegExp): Promise<undefined> {
+  const args = ['--yes', `--package=${cli.file}`, 'cobbler', '--version'];
+  const { stdout } = await room.must('npx', args, { ...start, cwd: room.elsewhere, network: true });
+  if (!version.test(stdout)) throw new Error(`It said ${JSON.stringify(stdout)}`);
+  return undefined;
+}
+
+async function serves(room: Room, start: Start): Promise<undefined> {
+  const nobody = ['-m', 'openai:nobody', '--base-url', 'http://127.0.0.1:9/v1'];
+  const server = room.start(program, ['serve', '--port', '0', ...nobody], start);
+  const ended = once(server, 'exit');
+  try {
+    const address = await addressOf(server.stdout);
+    const page = await fetch(new URL('/', address));
+    const text = await page.text();
+    if (page.status !== 200 || !text.includes('<script'))
+      throw new Error(`The page is ${page.status}: ${text}`);
+  } finally {
+    server.kill('SIGTERM');
+    await ended;
+  }
+  return undefined;
+}
+
+async function addressOf(stdout: NodeJS.ReadableStream | null): Promise<string> {
+  if (stdout !== null)
+    for await (const line of createInterface({ input: stdout })) if (line.startsWith('http://')) return line;
+  throw new Error('It ended without an address.');
+}

@@ -1,0 +1,88 @@
+// The packages as they would be published, tried as a stranger gets them. Started by scripts/packed.mjs.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { binaryRows } from './binary.ts';
+import { Board } from './board.ts';
+import { bundleRows } from './bundles.ts';
+import { peerRows, plainRows, writePrograms } from './programs.ts';
+import { readmeProgram } from './readme.ts';
+import { Room } from './room.ts';
+import { editionOf, editions } from './runtimes.ts';
+import type { Tarball } from './tarball.ts';
+import { inspect, packAll, publishable } from './tarball.ts';
+import { typeRows } from './types.ts';
+
+const suite = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const root = join(suite, '..', '..');
+const [npm = '/usr/bin', ...npmFlags] = process.argv.slice(2);
+
+const nodes = editions(suite, 'node-', 'Node');
+const compilers = editions(suite, 'typescript-', 'TypeScript');
+const columns = nodes.map(({ title }) => title);
+const start = (column: string) => ({ bin: join(editionOf(nodes, column).folder, 'bin') });
+const bin = join(nodes.at(-2)?.folder ?? '', 'bin');
+
+const shelf = mkdtempSync(join(tmpdir(), 'cobbler-tarballs-'));
+const room = new Room(npm);
+const board = new Board();
+try {
+  process.exitCode = await tryAll();
+} finally {
+  room.remove();
+  rmSync(shelf, { recursive: true, force: true });
+}
+
+async function tryAll(): Promise<number> {
+  const program = readmeProgram(root);
+  const tarballs = packAll(publishable(root), shelf);
+  const rows = tarballs.map((tarball) => ({
+    claim: tarball.manifest.name,
+    check: () => inspect(tarball, root),
+  }));
+  await board.table(
+    'What a tarball holds',
+    ['LICENSE, README.md, dist; nothing of tests or of a machine'],
+    rows,
+  );
+
+  writePrograms(room, program);
+  await install(tarballs.map(({ file }) => file));
+  await board.table('Without optional peers', columns, plainRows(room, start, tarballs, program));
+  const cli = tarballs.find(({ manifest }) => manifest.bin !== undefined);
+  if (cli !== undefined) await board.table('The command', columns, binaryRows(room, start, cli));
+  await board.table('Without Node', ['esbuild, workerd'], bundleRows(room, program));
+  const checking = { room, tarballs, editions: compilers, suite, bin, withoutPeers: true };
+  const titles = compilers.map(({ title }) => title);
+  await board.table('Types, skipLibCheck false', titles, typeRows(checking));
+
+  await install(peersOf(tarballs));
+  await board.table('With optional peers', columns, peerRows(room, start, tarballs));
+  await board.table('Types, with optional peers', titles, typeRows({ ...checking, withoutPeers: false }));
+  return told();
+}
+
+/** The versions of the optional peers that the packages themselves are tested with. */
+function peersOf(tarballs: readonly Tarball[]): string[] {
+  return tarballs.flatMap(({ manifest }) =>
+    Object.keys(manifest.peerDependencies ?? {}).map(
+      (name) => `${name}@${manifest.devDependencies?.[name] ?? 'latest'}`,
+    ),
+  );
+}
+
+/** Optional dependencies are left out: one peer has programs of 0.4 GB among them. */
+async function install(what: readonly string[]): Promise<void> {
+  process.stderr.write(`packed: npm install of ${what.length} into an empty folder\n`);
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--omit=optional', '--prefer-offline'];
+  await room.must('npm', ['install', ...quiet, ...npmFlags, ...what], { bin, network: true });
+}
+
+function told(): number {
+  const { failures, passed } = board;
+  process.stdout.write(`\n${board.toString()}\n\n`);
+  for (const failure of failures) process.stdout.write(`FAILED ${failure}\n\n`);
+  process.stdout.write(`${passed} passed, ${failures.length} failed, 0 skipped\n`);
+  return failures.length > 0 ? 1 : 0;
+}
