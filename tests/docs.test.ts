@@ -291,7 +291,8 @@ interface CobblerLine {
 /** What is typed behind `cobbler` or `npm start --`, wherever a command may begin. */
 function cobblerLines(one: Page): CobblerLine[] {
   const begins = /(?:^|[;&|]\s*| -- |^… |=\S+\s+)(?:cobbler|npm start --) ([^;&|\n]+)/g;
-  return [...inlineCodeOf(one), ...commandsOf(one)].flatMap(({ line, text }) =>
+  const inBlocks = commandsOf(one).filter(({ isInline }) => !isInline);
+  return [...inlineCodeOf(one), ...inBlocks].flatMap(({ line, text }) =>
     [...text.replaceAll(/\s*\\\n\s*/g, ' ').matchAll(begins)].map(([, rest = '']) => ({
       place: `${one.path}:${line}`,
       words: rest.replaceAll(/'[^']*'|"[^"]*"/g, 'TEXT').split(/\s+/),

@@ -1,0 +1,241 @@
+// What single pages need: values for their placeholders, and what a reader would have by then.
+import type { PagePlan, Plan } from './plan.ts';
+import {
+  asks,
+  isAsked,
+  isOver,
+  isReady,
+  lastSession,
+  limited,
+  playsNpx,
+  refusal,
+  savesProgram,
+  serves,
+  servesHere,
+  servesNoMore,
+} from './scenes.ts';
+
+const noEngine = 'there is no container engine here; deploy/try.mjs does the steps of the file without one';
+const noSystemd =
+  'there is no systemd here; a test runs the command lines of the units with their environments';
+const noAccount =
+  'needs an account of Cloudflare, and wrangler from npm; npm run test:worker runs what it would upload';
+const noRestate = 'needs servers of PostgreSQL and Restate; npm run test:scale fetches and runs them';
+
+const noClaudeCode = 'a program that needs Claude Code and a login; npm run test:clis drives the real one';
+const noBot = 'a program that needs a bot of Telegram; it is type-checked';
+
+export const pagePlans: readonly PagePlan[] = [
+  {
+    page: 'docs/sessions.md',
+    fill: [['a43c', lastSession]],
+    before: 'cd "$DOCS_PROJECT"; cobbler "say hello"',
+  },
+  {
+    page: 'docs/operations.md',
+    fill: [
+      ['sudo -u cobbler ', ''],
+      ['sudo ', ''],
+      ['-o cobbler ', ''],
+      ['/opt/cobbler', '$DOCS_FOLDER/opt/cobbler'],
+      ['/usr/local/bin/', '$DOCS_FOLDER/'],
+      ['/etc/cobbler', '$DOCS_FOLDER/etc'],
+      ['/var/backups/cobbler', '$DOCS_FOLDER/backups'],
+      ['/var/lib/cobbler', '$DOCS_FOLDER/state'],
+    ],
+  },
+  { page: 'docs/mcp.md', before: playsNpx },
+];
+
+export const pageRules: readonly Plan[] = [
+  {
+    page: 'README.md',
+    command: /ln -s "\$PWD/,
+    after: 'npm run exec -- node ~/.local/bin/cobbler --version',
+  },
+  { page: 'README.md', command: /^api -X POST .*prompt/, prints: /"seq":1/ },
+  {
+    page: 'docs/sessions.md',
+    command: /^cobbler resume( a43c)?$/,
+    before: limited,
+  },
+  {
+    page: 'README.md',
+    command: 'npm run try hello.ts',
+    before: savesProgram,
+    prints: /complete It is 42\. 1/,
+    keyless: true,
+  },
+  {
+    page: 'README.md',
+    command: 'npm run new -- provider|channel|store|tool NAME',
+    fill: [['provider|channel|store|tool NAME', 'tool from-readme']],
+  },
+  {
+    page: 'docs/assistant.md',
+    command: 'npm start -- assistant',
+    way: 'server',
+    fill: [['assistant', 'assistant --api-root $DOCS_TELEGRAM']],
+    prints: /ready/,
+  },
+  {
+    page: 'docs/assistant.md',
+    command: /^npm start -- assistant (set|delete)-webhook/,
+    fill: [['-webhook', '-webhook --api-root $DOCS_TELEGRAM']],
+  },
+  {
+    page: 'docs/assistant.md',
+    command: 'npm start -- assistant --webhook',
+    way: 'server',
+    fill: [['--webhook', '--webhook --port 0 --api-root $DOCS_TELEGRAM']],
+    prints: /ready/,
+  },
+  {
+    page: 'docs/assistant.md',
+    command: /^cobbler assistant --embedder/,
+    way: 'server',
+    fill: [
+      ['--embedder', '--api-root $DOCS_TELEGRAM --embedder'],
+      ["'http://localhost:11434/v1#nomic-embed-text'", '"$DOCS_MODEL/v1#nomic-embed-text"'],
+    ],
+    prints: /ready/,
+  },
+  {
+    page: 'docs/chat.md',
+    command: /^cobbler chat --connect/,
+    way: 'terminal',
+    before: serves,
+    fill: [["'http://127.0.0.1:4370/#token=cbk_…'", '"http://127.0.0.1:4370/#token=$DOCS_TOKEN"']],
+    keys: isReady,
+    after: servesNoMore,
+  },
+  { page: 'docs/cloudflare.md', command: /^(npx wrangler|npm run (migrate|deploy|dev))/, apart: noAccount },
+  { page: 'docs/cloudflare.md', command: /^curl localhost:8787/, apart: noAccount },
+  {
+    page: 'docs/cloudflare.md',
+    command: /^curl "https:\/\/api\.telegram\.org/,
+    before: 'TELEGRAM_BOT_TOKEN=$DOCS_BOT TELEGRAM_WEBHOOK_SECRET=made-up',
+    fill: [
+      ['https://api.telegram.org', '$DOCS_TELEGRAM'],
+      ['<address>', 'worker.example.org'],
+    ],
+    prints: /"ok":true/,
+  },
+  {
+    page: 'docs/mcp.md',
+    command: 'cobbler --mcp https://mcp.example.org/mcp "…"',
+    fill: [['"…"', '"say hello"']],
+  },
+  {
+    page: 'docs/mcp.md',
+    command: /^claude mcp add/,
+    way: 'speak',
+    fill: [['claude mcp add cobbler -- ', '']],
+  },
+  {
+    page: 'docs/operations.md',
+    command: /podman/,
+    apart: noEngine,
+    instead: 'test -f "$DOCS_CLONE/deploy/Containerfile"',
+  },
+  {
+    page: 'docs/operations.md',
+    command: /systemctl|journalctl|useradd|cat \/run\/cobbler/,
+    apart: noSystemd,
+  },
+  {
+    page: 'docs/operations.md',
+    command: 'node deploy/try.mjs',
+    apart: 'needs root, and builds for minutes: a suite of its own',
+  },
+  {
+    page: 'docs/operations.md',
+    command: /install -m 0600/,
+    fill: [['/dev/stdin', '/dev/stdin <<<"$DOCS_KEY"']],
+  },
+  { page: 'docs/operations.md', command: /cp deploy/, fill: [['/etc/systemd/system/', '$DOCS_FOLDER/']] },
+  {
+    page: 'docs/operations.md',
+    command: /cobbler backup \/var/,
+    before: 'mkdir -p $DOCS_FOLDER/state; COBBLER_HOME=$DOCS_FOLDER/state cobbler "say hello"',
+  },
+  { page: 'docs/operations.md', command: /restore/, fill: [['2026-11-22', '$(date +%F)']] },
+  {
+    page: 'docs/operations.md',
+    command: /\/v1\/tokens/,
+    before: serves,
+    prints: /cbk_/,
+    after: servesNoMore,
+  },
+  {
+    page: 'docs/operations.md',
+    command: /^npm run load -- --url/,
+    before: serves,
+    fill: [
+      ['https://cobbler.example.org', '$DOCS_URL'],
+      ['--seconds 30', '--seconds 3'],
+    ],
+    after: servesNoMore,
+  },
+  { page: 'docs/operations.md', command: 'npm run load -- --self', fill: [['--self', '--self --seconds 3']] },
+  { page: 'docs/scale-out.md', command: /restate-server/, apart: noRestate },
+  { page: 'docs/scale-out.md', command: /--runner restate/, apart: noRestate },
+  { page: 'docs/server.md', command: 'cd my-project' },
+  {
+    page: 'docs/server.md',
+    command: /\/events$/,
+    way: 'follow',
+    prints: /"type":"user"/,
+  },
+  {
+    page: 'docs/server.md',
+    command: /approvals\/7cea…/,
+    before: isAsked,
+    fill: [
+      ['7cea…', '$DOCS_APPROVAL'],
+      ['e916…', `'"$DOCS_HASH"'`],
+    ],
+    after: isOver,
+  },
+  { page: 'docs/server.md', command: /cancel$/, prints: /"cancelled"/ },
+  // What has ended well is not gone on with: that much it says.
+  { page: 'docs/server.md', command: /^api .*\/resume$/, prints: /"(runId|code)"/ },
+  {
+    page: 'docs/server.md',
+    command: /\/steer /,
+    before: asks,
+    never: refusal,
+    after: 'api -X POST $URL/v1/sessions/demo/cancel',
+  },
+  { page: 'docs/server.md', command: /fork/, never: refusal, fill: [['"upToSeq":10', '"upToSeq":4']] },
+  {
+    page: 'docs/server.md',
+    command: /^kill -9 SERVER/,
+    way: 'server',
+    fill: [['SERVER', '$DOCS_SERVER'], ...servesHere],
+  },
+  // The server of the page is asked, and not one beside it.
+  { page: 'docs/server.md', command: 'cobbler approve' },
+  {
+    page: 'docs/server.md',
+    command: /^cobbler (approve|deny) 7cea/,
+    before: `api -X POST $URL/v1/sessions/demo/prompt -d '{"content":"Write bye.txt."}'\n${isAsked}`,
+    fill: [['7cea', '$DOCS_APPROVAL']],
+    after: isOver,
+  },
+  {
+    page: 'docs/sessions.md',
+    command: 'cobbler sessions import log.jsonl',
+    before: `cobbler sessions delete "$(sed -n '1s/.*"seq":1,"id":"\\([^-]*\\).*/\\1/p' log.jsonl)"`,
+  },
+  { page: 'docs/sessions.md', command: /--at 12/, fill: [['12', '2']] },
+  {
+    page: 'docs/server.md',
+    command: /connectHarness[\s\S]*127\.0\.0\.1:4370/,
+    before: 'COBBLER_SERVER_TOKEN=$DOCS_TOKEN',
+    prints: /approval_requested\s+finished\s+waiting/,
+  },
+  { page: 'docs/delegation.md', command: /^import [\s\S]*claudeCode\(/, apart: noClaudeCode },
+  { page: 'packages/delegate/README.md', command: /^import [\s\S]*claudeCode\(/, apart: noClaudeCode },
+  { page: 'docs/telegram.md', command: /^import [\s\S]*TELEGRAM_BOT_TOKEN/, apart: noBot },
+];

@@ -1,0 +1,254 @@
+// Runs the commands of one page in the order in which they stand there, as a reader would.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from './commands.ts';
+import type { Plan, Plans } from './plan.ts';
+import { filledIn, planFor, unfilled } from './plan.ts';
+import { writeProgram } from './programs.ts';
+import type { End, PagePlace, Running } from './shell.ts';
+import { PageShell } from './shell.ts';
+
+/** What became of a command. */
+export interface Outcome {
+  readonly command: Command;
+  /** `apart`: not run, for the reason in `why`. `again`: run before, on this page or another. */
+  readonly verdict: 'passed' | 'failed' | 'apart' | 'again';
+  readonly why?: string;
+  readonly ms: number;
+}
+
+export interface Means {
+  readonly plans: Plans;
+  readonly place: PagePlace;
+  readonly clone: string;
+  /** Where servers listen in the place of their usual port, so that two runs can be under way. */
+  readonly port: number;
+  /** Variables of every command; those of `keys` are left out where a page promises that no key is needed. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly keys: Readonly<Record<string, string>>;
+  /** Mentions that were run on an earlier page. */
+  readonly known: Set<string>;
+  readonly tell: (outcome: Outcome) => void;
+}
+
+/** The first message of a client of the Agent Client Protocol and of the Model Context Protocol. */
+const greetings = {
+  acp: { protocolVersion: 1, clientCapabilities: {} },
+  mcp: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'docs', version: '1' } },
+};
+
+/** Follows a page from its first command to its last. What is left behind at its end is a failure of the last one. */
+export async function runPage(page: string, commands: readonly Command[], means: Means): Promise<Outcome[]> {
+  const reader = new Reader(page, means);
+  const outcomes: Outcome[] = [];
+  const told = (outcome: Outcome) => {
+    outcomes.push(outcome);
+    means.tell(outcome);
+  };
+  for (const command of commands) told(await reader.follow(command));
+  const problem = await reader.end();
+  const last = commands.at(-1);
+  if (problem !== undefined && last !== undefined)
+    told({ command: last, verdict: 'failed', why: `after the page: ${problem}`, ms: 0 });
+  return outcomes;
+}
+
+/** Where `cobbler serve` listens unless told otherwise. */
+const usualPort = /\b4370\b/g;
+
+/** How often Ctrl-C is pressed in a chat, and how long each may take, in milliseconds. */
+const [ctrlCs, betweenMs] = [30, 1000];
+
+class Failure extends Error {}
+
+class Reader {
+  readonly #page: string;
+  readonly #means: Means;
+  readonly #shell: PageShell;
+  #hasBegun = false;
+  #server: Running | undefined;
+
+  constructor(page: string, means: Means) {
+    this.#page = page;
+    this.#means = means;
+    this.#shell = new PageShell(means.place, page.replaceAll(/\W/g, '-'));
+  }
+
+  /** Ends the server of the page. Resolves with what is wrong. */
+  async end(): Promise<string | undefined> {
+    try {
+      await this.#endServer();
+      const left = this.#shell.left();
+      return left.length > 0 ? `still there: ${left.join('; ')}` : undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#shell.endAll();
+    }
+  }
+
+  async follow(command: Command): Promise<Outcome> {
+    const { plans, known } = this.#means;
+    const plan = planFor(command, plans) ?? { command: command.text };
+    if ((command.isInline || plan.once) && known.has(command.text))
+      return { command, verdict: 'again', ms: 0 };
+    known.add(command.text);
+    const began = performance.now();
+    const ms = () => Math.round(performance.now() - began);
+    try {
+      if (command.begins !== undefined) this.#goWhereReadersStand(command.begins);
+      await this.#prepare(command, plan);
+      if (plan.apart !== undefined) {
+        if (plan.instead !== undefined) await this.#must(plan.instead, 'what was run in its place');
+        return { command, verdict: 'apart', why: plan.apart, ms: ms() };
+      }
+      await this.#perform(command, plan);
+      if (plan.after !== undefined) await this.#must(plan.after, 'what has to hold afterwards');
+      return { command, verdict: 'passed', ms: ms() };
+    } catch (error) {
+      const why = error instanceof Failure ? error.message : String((error as Error)?.stack ?? error);
+      return { command, verdict: 'failed', why, ms: ms() };
+    }
+  }
+
+  /** What a reader would have done by then: for the page, once, and for the command. */
+  async #prepare({ text }: Command, { before }: Plan): Promise<void> {
+    const ofPage = this.#means.plans.pages.find(({ page }) => page === this.#page)?.before;
+    if (ofPage !== undefined && !this.#hasBegun) await this.#must(ofPage, 'what the page begins with');
+    this.#hasBegun = true;
+    const last = text.split(/\s/).at(-1) ?? '';
+    if (before !== undefined)
+      await this.#must(`DOCS_LAST=${quoted(last)}\n${before}`, 'what has to be there before');
+  }
+
+  async #perform(command: Command, plan: Plan): Promise<void> {
+    const { plans, clone } = this.#means;
+    const { program } = command;
+    const text =
+      program === undefined
+        ? this.#here(filledIn(command, plans))
+        : `docs-program '${writeProgram(clone, { ...program, text: this.#here(program.text) })}'`;
+    const rest = program === undefined ? unfilled(text) : undefined;
+    if (rest !== undefined) throw new Failure(`nothing is put for ${rest}; add it to the plans`);
+    const ways = {
+      run: () => this.#run(text, plan),
+      server: () => this.#serve(text, plan),
+      terminal: () => this.#atTerminal(text, plan),
+      speak: () => this.#speak(text),
+      follow: () => this.#watch(text, plan),
+    };
+    await ways[plan.way ?? 'run']();
+  }
+
+  async #run(text: string, plan: Plan): Promise<void> {
+    const end = await this.#shell.run(text, this.#env(plan));
+    expectCode(end, plan.codes ?? [0]);
+    const isAsPlanned = plan.prints?.test(end.output) !== false && plan.never?.test(end.output) !== true;
+    if (!isAsPlanned) throw new Failure(`it printed ${tail(end)}`);
+  }
+
+  async #serve(text: string, plan: Plan): Promise<void> {
+    if (!/\bkill\b/.test(text)) await this.#endServer();
+    const server = this.#shell.start(text, { env: this.#env(plan) });
+    this.#server = server;
+    const ready = plan.prints ?? /(http:\/\/[^/\s]+)\/#token=(\S+)/;
+    if (!(await server.seen(ready)))
+      throw new Failure(`it is not ready: ${tail({ output: server.output() })}`);
+    const [, url, token] = ready.exec(server.output()) ?? [];
+    if (url === undefined || token === undefined) return;
+    await this.#must(`DOCS_URL='${url}' DOCS_TOKEN='${token}' DOCS_SERVER=-${server.pid}`, 'notes');
+    await this.#must('curl -fsS -o "$DOCS_HOME/null" "$DOCS_URL/livez"', 'a request to the server');
+  }
+
+  async #endServer(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    const end = await this.#shell.stop(server);
+    if (end === undefined) throw new Failure('Ctrl-C did not end it');
+    // The one that a page kills has ended by that.
+    if (end.code !== 137) expectCode(end, [0, 130]);
+  }
+
+  async #atTerminal(text: string, plan: Plan): Promise<void> {
+    const program = this.#shell.start(text, { env: this.#env(plan), atTerminal: true });
+    for (const [seen, typed] of plan.keys ?? []) {
+      if (!(await program.seen(seen))) {
+        await this.#shell.stop(program);
+        throw new Failure(`${String(seen)} was never to be seen: ${tail({ output: program.output() })}`);
+      }
+      program.type(typed);
+    }
+    expectCode(await this.#leave(program), plan.codes ?? [0, 130]);
+  }
+
+  /** Presses Ctrl-C until it has ended: what is under way takes the first, most ask for another one. */
+  async #leave(program: Running): Promise<End> {
+    for (let time = 0; time < ctrlCs; time += 1) {
+      program.interrupt();
+      const end = await Promise.race([program.ended, pause(betweenMs, undefined, { ref: false })]);
+      if (end !== undefined) return end;
+    }
+    throw new Failure(`Ctrl-C does not end it: ${tail({ output: program.output() })}`);
+  }
+
+  async #speak(text: string): Promise<void> {
+    const program = this.#shell.start(text, { env: this.#env({ command: text }), takesInput: true });
+    const params = /\bacp\b/.test(text) ? greetings.acp : greetings.mcp;
+    program.type(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
+    const isAnswered = await program.seen(/"protocolVersion"/);
+    program.finishInput();
+    expectCode(await program.ended, [0]);
+    if (!isAnswered) throw new Failure(`it does not answer: ${tail({ output: program.output() })}`);
+  }
+
+  async #watch(text: string, plan: Plan): Promise<void> {
+    const program = this.#shell.start(text, { env: this.#env(plan) });
+    const isSeen = await program.seen(plan.prints ?? /\n/, 30_000);
+    const end = await this.#shell.stop(program);
+    if (!isSeen)
+      throw new Failure(`it never printed what is waited for: ${tail({ output: program.output() })}`);
+    if (end !== undefined) expectCode(end, plan.codes ?? [0, 130]);
+  }
+
+  /** Runs what stands in the plans; a failure there is one of the command. */
+  async #must(text: string, what: string): Promise<void> {
+    const end = await this.#shell.run(this.#here(text), this.#env({ command: text }));
+    if (end.code !== 0) throw new Failure(`${what} ended with ${end.code}: ${tail(end)}`);
+  }
+
+  #here(text: string): string {
+    return text.replaceAll(usualPort, String(this.#means.port));
+  }
+
+  #env(plan: Plan): Record<string, string> {
+    const { env, keys } = this.#means;
+    return { ...env, ...(!plan.keyless && keys), DOCS_PAGE: this.#page };
+  }
+
+  /** A block with npm or node is typed in the clone, others in one's own project or where a page says cd. */
+  #goWhereReadersStand(block: string): void {
+    const { place, clone } = this.#means;
+    const isOfClone = /^([A-Z_]+=\S+ )*(npm|npx|node|pnpm|git) /m.test(block);
+    const notes = join(place.notes, 'cwd');
+    const isInClone = readFileSync(notes, 'utf8').startsWith(clone);
+    if (isOfClone && !isInClone) writeFileSync(notes, clone);
+    if (!isOfClone && isInClone)
+      writeFileSync(notes, block.startsWith('cd my-project') ? dirname(place.project) : place.project);
+  }
+}
+
+/** A word that the shell takes as it is. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function expectCode(end: End, codes: readonly number[]): void {
+  if (!codes.includes(end.code)) throw new Failure(`it ended with ${end.code}: ${tail(end)}`);
+}
+
+/** The end of what was printed: there it says what went wrong. */
+function tail({ output }: Pick<End, 'output'>): string {
+  return output.trim().split('\n').slice(-12).join('\n      ').slice(-1500);
+}

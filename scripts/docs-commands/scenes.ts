@@ -1,0 +1,60 @@
+// What a reader would have or do around a command, in the words of a shell and as keys at a terminal.
+import type { Fill, Keys } from './plan.ts';
+
+/** Waits until a chat asks what is to be done. */
+export const isReady: Keys = [[/› /, '']];
+
+/** Says something to the assistant and is answered. */
+export const greets: Keys = [
+  [/› /, 'hello\r'],
+  [/Hello!/, ''],
+];
+
+/** The usual port, which becomes that of this run. */
+export const servesHere: Fill = [[' serve', ' serve --port 4370']];
+
+/** A server beside the shell, for pages that speak to one without starting it. */
+export const serves: string = [
+  'cobbler serve --port 4370 >"$DOCS_HOME/serve.log" 2>&1 & DOCS_BESIDE=$!',
+  'until grep -q "#token=" "$DOCS_HOME/serve.log"; do sleep 0.1; kill -0 $DOCS_BESIDE || exit 1; done',
+  'DOCS_TOKEN=$(sed -n "s/.*#token=//p" "$DOCS_HOME/serve.log") TOKEN=$DOCS_TOKEN DOCS_URL=http://127.0.0.1:4370',
+].join('\n');
+export const servesNoMore: string =
+  'kill $DOCS_BESIDE; while kill -0 $DOCS_BESIDE 2>/dev/null; do sleep 0.1; done';
+
+/** How a server says no. */
+export const refusal: RegExp = /"status":[45]\d\d/;
+
+/** Waits until a question of the session `demo` is open, and notes which. */
+export const isAsked: string = [
+  'until api $URL/v1/approvals | grep -q approvalId; do sleep 0.2; done',
+  'DOCS_ASKED=$(api $URL/v1/approvals)',
+  'DOCS_APPROVAL=$(sed "s/.*\\"approvalId\\":\\"\\([^\\"]*\\).*/\\1/" <<<"$DOCS_ASKED")',
+  'DOCS_HASH=$(sed "s/.*\\"hash\\":\\"\\([^\\"]*\\).*/\\1/" <<<"$DOCS_ASKED")',
+].join('\n');
+
+export const isOver: string =
+  'until api $URL/v1/sessions/demo | grep -qE \'"status":"(complete|cancelled|failed)"\'; do sleep 0.2; done';
+
+/** The beginning of the id of the last session. */
+export const lastSession: string =
+  '$(cobbler sessions --json | head -n 1 | sed \'s/.*"id":"\\([^"]*\\).*/\\1/\')';
+
+/** A run that ended before it was done. */
+export const limited = 'cobbler --yes --max-turns 1 "Write a.txt." || [ $? = 3 ]';
+
+/** Writes the first program of the page into the file that the command names last. */
+export const savesProgram: string = [
+  "awk '/^ *```ts$/ { on = 1; next } on && /^ *```$/ { exit } on'",
+  '"$DOCS_CLONE/$DOCS_PAGE" > "$DOCS_LAST"',
+].join(' ');
+
+/** A run of the session `demo` that waits for a person. */
+export const asks = `api -X POST $URL/v1/sessions/demo/prompt -d '{"content":"Run all the tests."}'`;
+
+/** An npx that asks no registry: the one published server that the pages use is in the lockfile. */
+export const playsNpx: string = [
+  'mkdir -p "$DOCS_FOLDER/bin"',
+  `printf '#!/bin/sh\\nexec %s/packages/tools/node_modules/.bin/mcp-server-filesystem "$3"\\n' "$DOCS_CLONE" >"$DOCS_FOLDER/bin/npx"`,
+  'chmod +x "$DOCS_FOLDER/bin/npx"; PATH="$DOCS_FOLDER/bin:$PATH"',
+].join('\n');
