@@ -4,12 +4,32 @@ import { defineProject } from 'vitest/config';
 /** Runs workspace packages from their sources, so that tests need no build. */
 export const conditions: string[] = ['@cobbler/source', 'node', 'import', 'module', 'default'];
 
+export interface ProjectOptions {
+  /** Whether each file has a process of its own, which costs it half a second. Off where no test changes a global. */
+  readonly isolate?: boolean;
+  /** Runs before the first file of the project, and what it returns after the last. */
+  readonly globalSetup?: string[];
+}
+
 /** The test project of one package: everything in its `test` folder. */
-export function project(name: string, include: string[] = ['test/**/*.test.ts']): UserProjectConfigExport {
+export function project(
+  name: string,
+  include: string[] = ['test/**/*.test.ts'],
+  { isolate = true, globalSetup = [] }: ProjectOptions = {},
+): UserProjectConfigExport {
   return defineProject({
     resolve: { conditions },
     ssr: { resolve: { conditions, externalConditions: conditions } },
     // The clock of most tests is a fake one; this only ends a test that hangs, on a busy machine too.
-    test: { name, include, environment: 'node', testTimeout: 20_000, hookTimeout: 20_000 },
+    test: {
+      name,
+      include,
+      isolate,
+      globalSetup,
+      environment: 'node',
+      testTimeout: 20_000,
+      hookTimeout: 20_000,
+      expect: { poll: { timeout: 15_000 } },
+    },
   });
 }

@@ -10,7 +10,7 @@
 // planted in a copy of the package, where the tests in `by` run until one fails: first those that cite what it
 // breaks. A mutant is killed by a test that cites it, by its failing or by not ending in time. Ends with 1 when
 // one survives, is noticed only by tests that cite something else, does not load or no longer applies, and when
-// a promise is proven by none. How to add one: docs/testing.md.
+// a promise is proven by none. How to add one: docs/mutants.md.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { apiFiles } from './api.mjs';
 import { capture, Refusal } from './child.mjs';
 import { kinds } from './new/kinds.mjs';
 import { checkName, renamed } from './new/spelling.mjs';
@@ -39,40 +40,18 @@ function made(root, kind, name) {
 }
 
 /**
- * What has to know of it, with that said. Lines are put in, so that the rest stays as it is written.
+ * What has to know of it, with that said: the index of its package exports a tool. A package of its own needs nothing
+ * said elsewhere; scripts/house.json has rules for its kind.
  * @param {string} root
  * @param {string} kind
  * @param {string} name
  * @returns {Files}
  */
 function known(root, kind, name) {
-  const text = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8');
-  if (kind === 'tool') {
-    const index = 'packages/tools/src/index.ts';
-    const line = renamed("export { type YourOwnArgs, yourOwn } from './your-own.ts';\n", name);
-    return new Map([[index, text(index) + line]]);
-  }
-  const house = 'scripts/house.json';
-  const allowed = (kinds[kind]?.mayImport ?? []).map((one) => JSON.stringify(one)).join(', ');
-  const folder = kinds[kind]?.folder(name) ?? '';
-  const entry = `"@cobbler/${kind}-${name}": {\n      "mayImport": [${allowed}],\n      "testsMayImport": []\n    },\n    `;
-  let rules = insert(text(house), '"@cobbler/web": {', entry);
-  // A provider and a channel take the clock and the network from the runtime, so that runs can be played again.
-  if (kind !== 'store')
-    rules = insert(rules, '"packages/provider-ai-sdk/src",', `"${folder}/src",\n        `);
-  JSON.parse(rules);
-  return new Map([[house, rules]]);
-}
-
-/**
- * @param {string} text
- * @param {string} before
- * @param {string} line
- */
-function insert(text, before, line) {
-  const at = text.indexOf(before);
-  if (at < 0) throw new Refusal(`scripts/house.json has no ${before} any more: mend scripts/new.mjs.`);
-  return text.slice(0, at) + line + text.slice(at);
+  if (kind !== 'tool') return new Map();
+  const index = 'packages/tools/src/index.ts';
+  const line = renamed("export { type YourOwnArgs, yourOwn } from './your-own.ts';\n", name);
+  return new Map([[index, readFileSync(join(root, index), 'utf8') + line]]);
 }
 
 /**
@@ -83,6 +62,17 @@ function insert(text, before, line) {
 async function must(root, command, args) {
   const { code, output } = await capture(command, args, { cwd: root, env: process.env });
   if (code !== 0) throw new Refusal(`${command} ${args[0]} failed:\n${output.trimEnd()}`);
+}
+
+/**
+ * What the package offers is kept beside it, from the first day on.
+ * @param {string} root
+ * @param {string} folder
+ */
+function writeApi(root, folder) {
+  const path = `${folder}/api.md`;
+  const text = apiFiles(root).get(path);
+  if (text !== undefined) writeFileSync(join(root, path), text);
 }
 
 /** @param {string[]} words */
@@ -114,6 +104,7 @@ async function main(words) {
   // A name that is longer or shorter than the placeholder breaks lines elsewhere and sorts elsewhere.
   const written = [...files.keys(), ...changed.keys()].filter((path) => !path.endsWith('.md'));
   await must(root, 'biome', ['check', '--write', ...written]);
+  writeApi(root, kinds[kind]?.folder(name) ?? '');
   if (kinds[kind]?.contract && !values['no-install'])
     await must(root, 'pnpm', ['install', '--no-frozen-lockfile', '--prefer-offline']);
   say('\nNow:');

@@ -1,3 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { project } from '../../vitest.base.ts';
 
-export default project('cli');
+const bundled = fileURLToPath(new URL('test/bundled.ts', import.meta.url));
+
+export default project('cli', undefined, { globalSetup: [bundled] });

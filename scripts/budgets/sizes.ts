@@ -51,9 +51,9 @@ export function budgetFor(gzipBytes: number): number {
   return Math.ceil(Math.max(gzipBytes * 1.03, gzipBytes + leastRoom / 2) / 10) * 10;
 }
 
-/** What is wrong with a size and its budget, if anything. */
+/** What is wrong with a size and its budget, if anything. A new entry has none until `--write` gives it one. */
 export function verdict({ entry, gzipBytes }: EntrySize, budget: number | undefined): string | undefined {
-  if (budget === undefined) return `${entry} has no budget: it weighs ${gzipBytes} bytes`;
+  if (budget === undefined) return undefined;
   if (gzipBytes > budget) return `${entry} weighs ${gzipBytes} bytes, more than ${budget}`;
   const most = Math.max(gzipBytes * (1 + headroom), gzipBytes + leastRoom);
   if (budget > most) return `${entry} weighs ${gzipBytes} bytes and may take ${budget}: lower its budget`;

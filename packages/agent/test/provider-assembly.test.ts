@@ -334,6 +334,16 @@ describe('usage', () => {
   });
 });
 
+test.each([
+  ['a text', (out: Out) => out.text(0, 7 as never)],
+  ['reasoning', (out: Out) => out.reasoning(0, null as never)],
+  ['a piece of arguments', (out: Out) => out.input(0, {} as never)],
+  ['the id of a call', (out: Out) => out.call(0, [] as never, 'look')],
+  ['the name of a call', (out: Out) => out.call(0, 'c1', undefined as never)],
+])('%s that is no text is not taken', (_what, say) => {
+  expect(() => say(new Assembly('plain'))).toThrow(TypeError);
+});
+
 test('j20 a megabyte of arguments in small deltas is parsed once', () => {
   const json = JSON.stringify({ text: 'abcdefghij '.repeat(90_000) });
   const parse = vi.spyOn(JSON, 'parse');

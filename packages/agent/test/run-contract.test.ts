@@ -77,6 +77,24 @@ describe('the agent contract', () => {
     expect(agentContract(subject()).filter((member) => member.off !== undefined)).toEqual([]);
   });
 
+  it('says of a case that fails what was found and where to look', async () => {
+    const mute = agentContract({ ...subject({ event: (_payload, out) => out.end() }), slack: 0.1 });
+    const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
+    expect(failures[0]?.message).toMatch(
+      /: expected "The answer is forty-two\.".*Look at `event` of the wire/,
+    );
+  });
+
+  it('takes the case of bytes that are no text for off where a check sum refuses them', () => {
+    const lacks = { 'checked-text': 'Each frame has a check sum.' };
+    const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
+      (one) => one.off !== undefined,
+    );
+    expect(off.map(({ name }) => name)).toEqual([
+      'bytes that are no text are replaced, and nothing else is lost',
+    ]);
+  });
+
   it('fails a wire that lacks more than five things', async () => {
     const names: Lack[] = ['seal', 'images', 'documents', 'sampling', 'pause', 'interleaving'];
     const lacks = Object.fromEntries(names.map((name) => [name, 'It was never built.']));

@@ -2,6 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { Channel } from '@cobbler/assistant';
 
+/** How the service is reached. */
 export interface YourOwnOptions {
   readonly token: string;
   /** Default: the service's own address. */

@@ -18,11 +18,15 @@ export function yourOwnWire(baseURL: string, apiKey: string): Wire {
       );
     },
     turn() {
-      // Given: { side, parts }, with parts of the kinds text, image, document, reasoning, tool_call, tool_result.
+      // Given: { side, parts }, with parts of the kinds text, image, document, reasoning, opaque, tool_call, tool_result.
+      // A tool_result has content of its own: texts, pictures and documents, none of which may get lost.
       throw new Error('src/wire.ts, turn: give one turn as items of that field, each part in your words.');
     },
-    event() {
-      // Given: (payload, out). Out takes text, reasoning, seal, call, input, close, usage, model, stop, end and fail.
+    event(payload, out) {
+      // Words where JSON belongs come of something in between: the answer has a hole.
+      if (typeof payload === 'string') return out.fail('broken', 'Your Own sent something that is not JSON.');
+      // Out takes text, reasoning, seal, call, input, close, usage, model, stop, end and fail. The payload may be
+      // anything. There is one `out` for each answer, to remember by if payloads do not say what they add to.
       throw new Error(
         'src/wire.ts, event: tell `out` what one payload of the answer says; unknown ones nothing.',
       );

@@ -1,5 +1,6 @@
 import type { SessionStore } from '@cobbler/agent';
 
+/** Where sessions are kept. */
 export interface YourOwnStoreOptions {
   /** Where the sessions are. */
   readonly url: string;

@@ -25,7 +25,7 @@ interface ComposerProps {
 export function Composer(props: ComposerProps): VNode {
   const { name, isBegun, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
   const [text, setText] = useDraft(name);
-  const [attached, setAttached] = useState<readonly UserPart[]>([]);
+  const { attached, setAttached, attach } = useAttachments(warn);
   const field = useRef<HTMLTextAreaElement>(null);
   useFitting(field, text);
   useEffect(() => {
@@ -36,12 +36,8 @@ export function Composer(props: ComposerProps): VNode {
   useLayoutEffect(() => {
     if (isBegun) focusMessage();
   }, [isBegun]);
-  const isEmpty = text.trim() === '' && attached.length === 0;
+  const content = contentOf(attached, text);
   const send = async () => {
-    const content: UserPart[] = [
-      ...attached,
-      ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
-    ];
     if (content.length === 0) return;
     if (JSON.stringify(content).length > mostBytes)
       return warn('This is too much for one message: at most 1 MB.');
@@ -52,16 +48,6 @@ export function Composer(props: ComposerProps): VNode {
     } catch {
       setText(text);
       setAttached(attached);
-    }
-  };
-  const attach = async (list: Iterable<File>) => {
-    for (const file of list) {
-      try {
-        const part = await partOf(file);
-        setAttached((before) => [...before, part]);
-      } catch (error) {
-        warn(error instanceof Error ? error.message : String(error));
-      }
     }
   };
   return (
@@ -102,7 +88,7 @@ export function Composer(props: ComposerProps): VNode {
         isSteering={isRunning && !isWaiting}
         canStop={isRunning}
         isStopping={isStopping}
-        isEmpty={isEmpty}
+        isEmpty={content.length === 0}
         stop={stop}
         attach={(list) => void attach(list)}
       />
@@ -177,6 +163,33 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
       ))}
     </ul>
   );
+}
+
+/** What is said: what is attached first, as what is written speaks of it. */
+function contentOf(attached: readonly UserPart[], text: string): UserPart[] {
+  return text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
+}
+
+interface Attachments {
+  readonly attached: readonly UserPart[];
+  readonly setAttached: (parts: readonly UserPart[]) => void;
+  readonly attach: (files: Iterable<File>) => Promise<void>;
+}
+
+/** What goes with the message. Of files that cannot be sent it is said why. */
+function useAttachments(warn: (text: string) => void): Attachments {
+  const [attached, setAttached] = useState<readonly UserPart[]>([]);
+  const attach = async (list: Iterable<File>) => {
+    for (const file of list) {
+      try {
+        const part = await partOf(file);
+        setAttached((before) => [...before, part]);
+      } catch (error) {
+        warn(error instanceof Error ? error.message : String(error));
+      }
+    }
+  };
+  return { attached, setAttached, attach };
 }
 
 /** Lets what is typed next be a message. A touch screen would bring up its keyboard, over what is to be read first. */

@@ -131,6 +131,8 @@ export class Assembly implements Out {
   call(at: BlockKey, id: string, name: string): void {
     this.#steps += 1;
     if (this.#over) return;
+    if (typeof id !== 'string' || typeof name !== 'string')
+      throw new TypeError('a call has no text for its id or name');
     const known = this.#byKey.get(at);
     // Some services count every call as the first one and tell them apart by id alone.
     const isAnother = known?.kind === 'call' && id !== '' && known.id !== '' && known.id !== id;
@@ -226,6 +228,8 @@ export class Assembly implements Out {
   #takes(delta: string): boolean {
     this.#steps += 1;
     if (this.#over) return false;
+    // Wires hand on what they read.
+    if (typeof delta !== 'string') throw new TypeError('a piece of the answer is no text');
     this.#size += delta.length;
     if (this.#size <= maxAnswerSize) return true;
     this.#break({

@@ -164,7 +164,7 @@ export interface Wire {
   envelope(request: WireRequest): Envelope;
   /** One turn as items of the turns array. Pure: the kit keeps its bytes. */
   turn(turn: Turn): readonly Json[];
-  /** One payload of the answer. An unknown one calls nothing. Must not throw for odd input. */
+  /** One payload of the answer. An unknown one calls nothing; a throw means that the answer is garbled. */
   event(payload: unknown, out: Out): void;
   /** Describes an HTTP failure. `body` is at most 16 KiB of text. */
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;

@@ -5,6 +5,7 @@ export const yourOwnTesting: ProviderTesting = {
   provider: 'your-own',
   contentType: 'text/event-stream',
   // What the service cannot say, each with the reason, such as: documents: 'It takes pictures but no papers.'
+  // Look through the names of `Lack` before the first run; what stands here switches cases off, and five are the most.
   lacks: {},
   frame: (payload) => `data: ${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n\n`,
   noise: () => [{ kind: 'of-a-later-version' }],
@@ -21,7 +22,8 @@ export const yourOwnTesting: ProviderTesting = {
     throw new Error('src/testing/index.ts, begin: give the payloads that open an answer; there may be none.');
   },
   line() {
-    // Given: (step, answer). A step is open, delta, seal or close of the block answer.blocks[step.at], or the end.
+    // Given: (step, answer). A step is open, delta, seal or close of the block answer.blocks[step.at], or the end,
+    // which tells usage and stop. A block may be told without its open or its close, or be told them twice.
     throw new Error('src/testing/index.ts, line: give the payloads that tell one step of an answer.');
   },
   error() {
