@@ -45,7 +45,7 @@ export const groups: readonly Group[] = [
   },
   { title: 'Command line', files: ['docs/chat.md', 'docs/editors.md'] },
   {
-    title: 'Server',
+    title: 'Server and operations',
     files: [
       'docs/server.md',
       'docs/web-page.md',
@@ -53,6 +53,7 @@ export const groups: readonly Group[] = [
       'docs/responses.md',
       'docs/operations.md',
       'docs/scale-out.md',
+      'docs/platforms.md',
       'deploy',
     ],
   },
