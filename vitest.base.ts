@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { UserProjectConfigExport } from 'vitest/config';
 import { defineProject } from 'vitest/config';
 
@@ -27,6 +28,9 @@ export function project(
       isolate,
       globalSetup,
       environment: 'node',
+      // Said for each project, because none takes it from the root. Vitest's own choice is one less than there are cores,
+      // which on two of them runs file after file.
+      maxWorkers: availableParallelism(),
       testTimeout: 20_000,
       hookTimeout: 20_000,
       expect: { poll: { timeout: 15_000 } },

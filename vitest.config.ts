@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -10,8 +9,5 @@ export default defineConfig({
     ],
     reporters: ['default', './scripts/closing-line.ts'],
     allowOnly: false,
-    // One more than there are cores: much of the time a file waits for a process, a time-out or a service. Vitest's own
-    // choice is one less, which on two cores runs file after file.
-    maxWorkers: availableParallelism() + 1,
   },
 });
