@@ -86,7 +86,9 @@ async function main(words) {
       root: { type: 'string', default: home },
     },
   });
-  const [kind = '', name = '', ...rest] = positionals;
+  const [kind = '', given = '', ...rest] = positionals;
+  // Tools are called by names with underscores.
+  const name = kind === 'tool' ? given.replaceAll('_', '-') : given;
   if (!Object.hasOwn(kinds, kind) || name === '' || rest.length > 0) throw new Refusal(usage);
   const { root } = values;
   checkName(name, JSON.parse(readFileSync(join(root, 'scripts/house.json'), 'utf8')).forbiddenNames);

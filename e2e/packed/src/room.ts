@@ -54,7 +54,9 @@ export class Room {
   environment({ bin, network = false }: Start): NodeJS.ProcessEnv {
     const path = [bin, this.#npm, '/usr/bin', '/bin'].join(delimiter);
     const known = Object.entries(process.env).filter(([name]) => network && networkVariables.test(name));
-    return { ...Object.fromEntries(known), HOME: join(this.#root, 'home'), PATH: path };
+    // Whom the machine trusts: a Node from npm brings its own list, which knows no registry behind a proxy.
+    const trust = network ? { NODE_USE_SYSTEM_CA: '1' } : {};
+    return { ...Object.fromEntries(known), ...trust, HOME: join(this.#root, 'home'), PATH: path };
   }
 
   /** Starts a program that ends when it is told to. */

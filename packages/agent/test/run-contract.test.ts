@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Out } from '../src/provider/index.ts';
 import { createAgent } from '../src/provider/index.ts';
 import type { ContractCase, ContractSubject, Lack, ProviderTesting } from '../src/testing/index.ts';
 import {
@@ -21,6 +22,23 @@ function subject(
         { model: 'm', capabilities: scriptCapabilities, ...options },
       ),
     testing,
+  };
+}
+
+/** What a wire may tell, as plain functions. */
+function bound(out: Out): Out {
+  return {
+    text: (...told) => out.text(...told),
+    reasoning: (...told) => out.reasoning(...told),
+    seal: (...told) => out.seal(...told),
+    call: (...told) => out.call(...told),
+    input: (...told) => out.input(...told),
+    close: (...told) => out.close(...told),
+    usage: (...told) => out.usage(...told),
+    model: (...told) => out.model(...told),
+    stop: (...told) => out.stop(...told),
+    end: (...told) => out.end(...told),
+    fail: (...told) => out.fail(...told),
   };
 }
 
@@ -93,6 +111,25 @@ describe('the agent contract', () => {
     expect(off.map(({ name }) => name)).toEqual([
       'bytes that are no text are replaced, and nothing else is lost',
     ]);
+  });
+
+  it('asks a wire without names of models, or counts of what a cache was written, for neither', async () => {
+    const plain = scriptWire({ baseURL: 'http://127.0.0.1', apiKey: 'k' });
+    const mute = (out: Out): Out => ({
+      ...bound(out),
+      model: () => {},
+      usage: ({ cacheWriteTokens: _, ...usage }) => out.usage(usage),
+    });
+    const change = { event: (payload: unknown, out: Out) => plain.event(payload, mute(out)) };
+    const groups = ['answers', 'usage', 'capabilities'];
+    const failing = async (lacks: ProviderTesting['lacks']) => {
+      const cases = agentContract(subject(change, { ...scriptTesting, lacks }));
+      const asked = cases.filter(({ group }) => groups.includes(group));
+      return (await runContract(asked)).failures.map(({ name }) => name);
+    };
+    expect(await failing({})).toContain('the model that answered is named, though another one was asked');
+    const reason = 'The service does not tell.';
+    expect(await failing({ 'model-name': reason, 'cache-write-usage': reason })).toEqual([]);
   });
 
   it('fails a wire that lacks more than five things', async () => {

@@ -295,6 +295,8 @@ here('who watches', () => {
     const [looked, heard]: [string[], string[]] = [[], []];
     looking.watch((sessionId, seq) => looked.push(`${sessionId} ${seq}`));
     listening.watch((sessionId, seq) => heard.push(`${sessionId} ${seq}`));
+    // What comes after the first thing that is read is told.
+    for (const store of [looking, listening]) expect(await store.sessions()).toEqual([]);
     const epoch = await one.claim('a');
     await until(() => listening.isListening);
     await one.append('a', eventsOf('a', ['x']), { epoch });

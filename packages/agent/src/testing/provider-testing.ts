@@ -56,6 +56,7 @@ export type ReadPart =
   | { readonly type: 'document'; readonly mediaType: string; readonly data: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly seal?: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: unknown }
+  /** `text` is all texts of the result, with nothing between; its pictures and documents follow as parts of their own. */
   | { readonly type: 'result'; readonly id: string; readonly text: string; readonly isError: boolean };
 
 /** A request read back from the wire. */
@@ -83,7 +84,12 @@ export type Lack =
   | 'documents'
   | 'sampling'
   | 'native-output'
+  /** Counts of what was read from and written to a cache: both. */
   | 'cache-usage'
+  /** Of these two counts, that of what was written. */
+  | 'cache-write-usage'
+  /** Answers do not name the model that gave them: then it is the one that was asked. */
+  | 'model-name'
   | 'reasoning-usage'
   | 'interleaving'
   | 'error-results'

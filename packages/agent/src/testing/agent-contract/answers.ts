@@ -40,11 +40,15 @@ export const answerCases: readonly CaseDefinition[] = [
     expectEqual([response.wasted.inputTokens, response.wasted.outputTokens], [0, 0], 'the wasted tokens');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
-  the('the model that answered is named, though another one was asked', async (subject) => {
-    const answer = scriptAnswer(['Hello.'], { model: 'another-model-2026-11-01' });
-    const { outcome } = await askOnce(subject, plays(answer));
-    expectEqual(answered(outcome).model, 'another-model-2026-11-01', 'the model');
-  }),
+  the(
+    'the model that answered is named, though another one was asked',
+    async (subject) => {
+      const answer = scriptAnswer(['Hello.'], { model: 'another-model-2026-11-01' });
+      const { outcome } = await askOnce(subject, plays(answer));
+      expectEqual(answered(outcome).model, 'another-model-2026-11-01', 'the model');
+    },
+    'model-name',
+  ),
   the('odd characters arrive unchanged', async (subject) => {
     const answer = scriptAnswer([oddText]);
     const { outcome } = await askOnce(subject, plays(answer));
