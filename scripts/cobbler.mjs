@@ -1,5 +1,6 @@
 // The one door: `npm start`, `npm test` and their siblings come here with nothing but Node and npm installed.
-import { dirname, join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkSources, testAll } from './checks.mjs';
 import { handOver, Refusal } from './child.mjs';
@@ -20,7 +21,7 @@ const commands = {
       cwd: root,
       env: tools.env,
     }),
-  try: (tools, args) => runSource(tools, args),
+  try: (tools, args) => tryFile(tools, args),
   exec: (tools, [program = 'node', ...args]) => handOver(program, args, { cwd: root, env: tools.env }),
 };
 
@@ -48,6 +49,23 @@ function runSource(tools, args, extra) {
   const cwd = process.env.INIT_CWD ?? process.cwd();
   const env = { ...cleanEnvironment(process.env), ...extra, PATH: userPath(process.env.PATH ?? '') };
   return handOver(tools.node, [...flags, ...args], { cwd, env });
+}
+
+/**
+ * Runs a program that somebody wrote beside the README.
+ * @param {import('./setup.mjs').Tools} tools
+ * @param {string[]} args
+ */
+function tryFile(tools, args) {
+  const file = args.find((arg) => !arg.startsWith('-'));
+  if (file === undefined) throw new Refusal('Which program? Such as: npm run try examples/hello.ts');
+  const path = resolve(process.env.INIT_CWD ?? process.cwd(), file);
+  if (!existsSync(path)) throw new Refusal(`There is no file ${file}.`);
+  if (relative(root, realpathSync(path)).startsWith('..'))
+    throw new Refusal(
+      `${file} lies outside this folder, where nothing finds the packages. Put it beside README.md.`,
+    );
+  return runSource(tools, args);
 }
 
 /**

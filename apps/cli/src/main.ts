@@ -3,7 +3,7 @@ import { keepCompiled } from './compiled.ts';
 import { visible } from './escape.ts';
 import type { Io } from './io.ts';
 import { checkNode } from './node-version.ts';
-import { ownName } from './own-name.ts';
+import { asTyped, ownName } from './own-name.ts';
 import { processIo } from './process-io.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -90,7 +90,10 @@ async function version(io: Io): Promise<number> {
 /** Says what is wrong and what to do, without a stack. Returns the exit code. */
 function report(error: unknown, io: Io): number {
   const { message, advice, exitCode } = described(error, ownName(io.env));
-  const lines = [`cobbler: ${visible(message)}`, ...advice.map((line) => `  ${visible(line)}`)];
+  const lines = [
+    `cobbler: ${visible(message)}`,
+    ...advice.map((line) => `  ${asTyped(visible(line), io.env)}`),
+  ];
   io.stderr.write(`${lines.join('\n')}\n`);
   return exitCode;
 }

@@ -16,7 +16,7 @@ export function noKey(
   return new UsageError(
     `There is no key for ${title}: ${variables} not set${stored}.`,
     `Set one:             export ${keyVariable}=...   or store it: ${name} config set-key ${provider}`,
-    `See it work now:     ${name} demo   (no key needed)`,
+    `See it work now:     ${name} demo, or chat --demo, or serve --demo   (no key needed)`,
     `Use a local model:   ${name} -m openai:MODEL --base-url http://localhost:11434/v1 "..."`,
   );
 }

@@ -7,3 +7,9 @@ import type { Environment } from './io.ts';
 export function ownName(env: Environment): string {
   return env['COBBLER_COMMAND'] || 'cobbler';
 }
+
+/** A message with the commands that it names as whoever reads it can type them. */
+export function asTyped(text: string, env: Environment): string {
+  const name = ownName(env);
+  return name === 'cobbler' ? text : text.replace(/(?<![./\w-])cobbler (?=[a-z"<-])/g, `${name} `);
+}

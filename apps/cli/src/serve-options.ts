@@ -13,6 +13,7 @@ export const serveGroups: readonly OptionGroup[] = [
         text: 'serve requests for this name too, such as that of a proxy; repeatable',
         repeats: true,
       },
+      { flags: '--demo', text: 'try it with a scripted model, without a key; nothing is kept' },
       { flags: '--rotate-token', text: "replace the owner's token" },
       {
         flags: '--store <place>',

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cobbler } from './binary.ts';
@@ -75,6 +75,21 @@ describe('cobbler serve', () => {
       `Port ${port} is in use by process ${first.child.pid}, a cobbler server.`,
     );
   });
+
+  test(
+    'S4.17 with --demo it needs no key, keeps nothing, and the scripted model works on the project',
+    patience,
+    async () => {
+      const home = temporaryFolder();
+      const server = await serving({ COBBLER_HOME: home }, temporaryFolder(), '--demo');
+      await server.ask('POST', '/v1/sessions', { id: 'demo' });
+      await server.ask('POST', '/v1/sessions/demo/prompt', { content: 'fix the failing test' });
+      await until(server, 'demo', 'waiting');
+      server.child.kill('SIGINT');
+      expect(await server.end).toMatchObject({ code: 0 });
+      expect(readdirSync(home)).toEqual([]);
+    },
+  );
 
   test('without a key, or with an option that cannot be meant, ends at once with 2', patience, async () => {
     const env = { COBBLER_HOME: temporaryFolder() };

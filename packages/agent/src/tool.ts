@@ -142,6 +142,8 @@ export function fromSeedTool(seed: SeedTool): Tool {
   });
 }
 
+const effects: ReadonlySet<string> = new Set(['read', 'idempotent', 'once']);
+
 /**
  * @throws AgentError `invalid` when no provider would accept the tool.
  */
@@ -159,6 +161,15 @@ export function checkTool(tool: Tool): void {
       code: 'tool_schema',
       message: `The parameters of tool ${tool.name} must be a JSON Schema whose type is "object".`,
     });
+  }
+  if (typeof tool.execute !== 'function') {
+    const message = `Tool ${tool.name} cannot be run: its execute is no function.`;
+    throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
+  }
+  // A word that nobody knows would decide whether the tool may run twice.
+  if (tool.effect !== undefined && !effects.has(tool.effect)) {
+    const message = `The effect of tool ${tool.name} must be one of ${[...effects].join(', ')}; it is ${JSON.stringify(tool.effect)}.`;
+    throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
 }
 

@@ -120,3 +120,14 @@ describe('toolOutput', () => {
     expect(JSON.stringify(output)).toBe('{"content":"x","isError":true}');
   });
 });
+
+describe('checkTool', () => {
+  const tool = { name: 'x', description: 'Does x.', parameters: { type: 'object' }, execute: () => 1 };
+
+  it.each([
+    [{ effect: 'reed' }, 'must be one of read, idempotent, once; it is "reed"'],
+    [{ execute: 3 }, 'its execute is no function'],
+  ])('P9 refuses %j: what a tool may do is not guessed', (wrong, words) => {
+    expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
+  });
+});

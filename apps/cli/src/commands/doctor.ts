@@ -6,6 +6,7 @@ import { failureOf } from '../failure.ts';
 import { formatMs } from '../figures.ts';
 import type { Io } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
+import { asTyped } from '../own-name.ts';
 import { screenFor } from '../screen.ts';
 import type { ModelFlags, Settings } from '../settings.ts';
 import { hostOf, keyOf } from '../settings.ts';
@@ -25,7 +26,10 @@ export async function doctor(options: Readonly<Record<string, unknown>>, io: Io)
   }
   const ok = checks.every((check) => check.ok);
   if (options['json'] === true) io.stdout.write(`${visibleJson(JSON.stringify({ ok, checks }))}\n`);
-  else io.stdout.write(`${doctorLines(checks, styleFor(screenFor(io.stdout, io.env))).join('\n')}\n`);
+  else {
+    const lines = doctorLines(checks, styleFor(screenFor(io.stdout, io.env)));
+    io.stdout.write(`${asTyped(lines.join('\n'), io.env)}\n`);
+  }
   return ok ? 0 : 1;
 }
 

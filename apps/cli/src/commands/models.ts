@@ -1,5 +1,6 @@
 import { formatCount } from '../figures.ts';
 import type { Io } from '../io.ts';
+import { asTyped } from '../own-name.ts';
 import type { KnownModel } from '../providers.ts';
 import { providers } from '../providers.ts';
 import { screenFor } from '../screen.ts';
@@ -27,7 +28,7 @@ export async function models(io: Io): Promise<number> {
     'Prices are in US dollars per million tokens. Any other model works by its id: -m claude:ID, -m openai:ID.',
     'Local and other servers: -m openai:MODEL --base-url URL',
   );
-  io.stdout.write(`${lines.join('\n')}\n`);
+  io.stdout.write(`${asTyped(lines.join('\n'), io.env)}\n`);
   return 0;
 }
 

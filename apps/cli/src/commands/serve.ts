@@ -30,6 +30,7 @@ const seedSession = 'default';
 
 /** `cobbler serve`: serves sessions over HTTP until it is told to stop. Returns the exit code. */
 export async function serve(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+  if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
   const home = serverHome(io.env);
   const folder = workFolder(flags.work.dir, io);
@@ -39,6 +40,20 @@ export async function serve(options: Readonly<Record<string, unknown>>, io: Io):
     return await serveFrom(folder, flags, mcp, home, io);
   } finally {
     await mcp.close();
+  }
+}
+
+async function serveDemo(
+  { demo: _, ...options }: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<number> {
+  const { demoStage } = await import('../demo-stage.ts');
+  const { folder, env, close } = await demoStage(io);
+  try {
+    io.stderr.write('A scripted model on a small project: say "fix the failing test". Nothing is kept.\n');
+    return await serve({ ...options, dir: folder }, { ...io, env });
+  } finally {
+    await close();
   }
 }
 

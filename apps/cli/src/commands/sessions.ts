@@ -11,6 +11,7 @@ import { parseCount, plural } from '../figures.ts';
 import { findSession, sessionsIn, shortId } from '../find-session.ts';
 import { checkWritable, shortPath, workFolder } from '../folder.ts';
 import type { Io } from '../io.ts';
+import { asTyped } from '../own-name.ts';
 import { pastLines } from '../past-lines.ts';
 import { screenFor } from '../screen.ts';
 import type { Sessions } from '../session-home.ts';
@@ -90,7 +91,8 @@ async function list({ sessions, options, io }: Desk): Promise<void> {
   const columns = screen.tty ? screen.columns() : 200;
   io.stdout.write(`${sessionTable(rows, Date.now(), styleFor(screen), columns).join('\n')}\n`);
   const more = hasMore ? ` More: cobbler sessions -n ${most * 5}.` : '';
-  io.stderr.write(`Kept in ${visible(shortPath(sessions.file, io.env))}.${more} Go on: cobbler resume ID\n`);
+  const goOn = asTyped(`${more} Go on: cobbler resume ID`, io.env);
+  io.stderr.write(`Kept in ${visible(shortPath(sessions.file, io.env))}.${goOn}\n`);
 }
 
 function rowOf({ notes }: Sessions, info: SessionRow['info'], io: Io, isWhole: boolean): SessionRow {

@@ -158,6 +158,13 @@ export const runs: Area = {
       see: 'docs/tools.md',
     },
     {
+      code: 'bad_tool',
+      kinds: ['invalid'],
+      what: 'A tool has no function to run, or an effect that nobody knows.',
+      todo: 'Give it `execute`, and as `effect` one of `read`, `idempotent` and `once`, or none.',
+      see: 'docs/tools.md',
+    },
+    {
       code: 'duplicate_tool',
       kinds: ['invalid'],
       what: 'Two tools have the same name, so a call could mean either.',

@@ -13,6 +13,7 @@ const kit =
 const byGroup: Readonly<Record<string, string>> = {
   answers: answer,
   arguments: 'Hand the fragments of a call on to `out.input` as they come, unread.',
+  bodies: `${failure} For a body that is not of the service it throws, and a message that is no text loses it (rule 7).`,
   blocks:
     'Look at `event`: blocks may interleave, come twice, never be opened or never be closed. What is added to a block that was never opened is text.',
   calls: answer,
@@ -26,7 +27,7 @@ const byGroup: Readonly<Record<string, string>> = {
   framing: bytes,
   fuzz: 'Let `event` take whatever comes, and call nothing for what it does not know (rule 6).',
   history,
-  hostile: bytes,
+  hostile: `${bytes} Where an error has another shape than yours, \`fault\` throws (rule 7).`,
   ids: history,
   laws: 'The wire and its inverse differ in one of many random answers or conversations; the groups before this one tell more plainly where.',
   lives:
@@ -40,7 +41,7 @@ const byGroup: Readonly<Record<string, string>> = {
   status: failure,
   stops:
     'Translate every reason of the service in `event`; only one that wants calls run is `tool_use` (rule 1).',
-  stream: bytes,
+  stream: `${answer} A text may be told without its open, and blocks in turns.`,
   usage:
     '`inputTokens` holds what was cached, and counts are absolute (rule 2): look at `out.usage` in `event`.',
 };

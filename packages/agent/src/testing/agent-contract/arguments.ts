@@ -119,6 +119,8 @@ async function fedSlowly(
       const before = await heldBytes();
       // Not through the stage, which keeps every event.
       const asked = stage.agent().run({ messages: [userMessage('Go.')], tools: [] }, { emit });
+      // It may fail long before it is awaited.
+      asked.catch(() => {});
       await stage.server.arrival(0);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       stream.send(stepFrames(tell(answer).slice(0, 1), plays(answer), testing));
