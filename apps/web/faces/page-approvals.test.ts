@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: what is tested is what a person sees.
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { rig } from './rig.ts';
 import { logIn, say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
