@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { textFrom } from './attachment.ts';
 
@@ -25,13 +25,27 @@ export function findInstructions(folder: string): Instructions | undefined {
       if (text !== undefined && text.trim() !== '') return { path, text: shortened(text) };
     }
     // Above the repository, and anywhere without one, instructions were written for something else.
-    if (existsSync(join(at, '.git')) || !isInRepository(at) || dirname(at) === at) return undefined;
+    if (isRepository(at) || !isInRepository(at) || dirname(at) === at) return undefined;
+  }
+}
+
+/** As git sees it: a worktree has a file, and a folder without a HEAD, which other programs leave behind, is none. */
+function isRepository(folder: string): boolean {
+  const git = join(folder, '.git');
+  return existsSync(join(git, 'HEAD')) || isFile(git);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
   }
 }
 
 function isInRepository(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return true;
+    if (isRepository(at)) return true;
     if (dirname(at) === at) return false;
   }
 }

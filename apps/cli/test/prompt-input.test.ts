@@ -94,12 +94,18 @@ describe('attachments', () => {
   });
 });
 
+/** As much of a repository as says that it is one. */
+function repositoryIn(folder: string): void {
+  mkdirSync(join(folder, '.git'));
+  writeFileSync(join(folder, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+}
+
 describe('instructions of the project', () => {
   test('AGENTS.md goes before CLAUDE.md, and the nearest folder before those above', () => {
     const root = temporaryFolder();
     const inner = join(root, 'a', 'b');
     mkdirSync(inner, { recursive: true });
-    mkdirSync(join(root, '.git'));
+    repositoryIn(root);
     expect(findInstructions(inner)).toBeUndefined();
     writeFileSync(join(root, 'CLAUDE.md'), 'of claude');
     expect(findInstructions(inner)?.text).toBe('of claude');
@@ -113,8 +119,9 @@ describe('instructions of the project', () => {
     const root = temporaryFolder();
     const repository = join(root, 'repository');
     const plain = join(root, 'plain');
-    mkdirSync(join(repository, '.git'), { recursive: true });
-    mkdirSync(plain);
+    mkdirSync(repository);
+    repositoryIn(repository);
+    mkdirSync(join(plain, '.git'), { recursive: true });
     writeFileSync(join(root, 'AGENTS.md'), 'of somebody else');
     expect(findInstructions(repository)).toBeUndefined();
     expect(findInstructions(plain)).toBeUndefined();
