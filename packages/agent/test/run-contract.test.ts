@@ -121,7 +121,7 @@ describe('the agent contract', () => {
       usage: ({ cacheWriteTokens: _, ...usage }) => out.usage(usage),
     });
     const change = { event: (payload: unknown, out: Out) => plain.event(payload, mute(out)) };
-    const groups = ['answers', 'usage', 'capabilities'];
+    const groups = ['answers', 'usage', 'capabilities', 'blocks'];
     const failing = async (lacks: ProviderTesting['lacks']) => {
       const cases = agentContract(subject(change, { ...scriptTesting, lacks }));
       const asked = cases.filter(({ group }) => groups.includes(group));
