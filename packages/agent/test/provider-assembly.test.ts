@@ -65,6 +65,26 @@ describe('blocks', () => {
     ]);
   });
 
+  test('a piece that does not say what it is of goes to the block at its key, and where none is, it is text', () => {
+    const { answer } = told((out) => {
+      out.reasoning('r', '');
+      out.call('c', 'c1', 'look');
+      out.delta('r', 'Hm.');
+      out.delta('c', '{"a":1}');
+      out.delta('t', 'Hello');
+      out.seal('s', 'sealed');
+      out.delta('s', 'Well.');
+      out.end('tool_use');
+    });
+    const provider = 'plain';
+    expect(answer.parts).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'tool_call', id: 'c1', toolName: 'look', arguments: { a: 1 } },
+      { type: 'text', text: 'Hello' },
+      { type: 'reasoning', text: 'Well.', seal: { provider, data: 'sealed' } },
+    ]);
+  });
+
   test('text after its block was closed begins another block', () => {
     const { answer, events } = told((out) => {
       out.text(0, 'a');

@@ -33,6 +33,7 @@ function bound(out: Out): Out {
     seal: (...told) => out.seal(...told),
     call: (...told) => out.call(...told),
     input: (...told) => out.input(...told),
+    delta: (...told) => out.delta(...told),
     close: (...told) => out.close(...told),
     usage: (...told) => out.usage(...told),
     model: (...told) => out.model(...told),

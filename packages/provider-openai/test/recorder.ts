@@ -48,6 +48,9 @@ export function record(event: (payload: unknown, out: Out) => void, payloads: re
     input(at, fragment) {
       block(at, 'call').text += fragment;
     },
+    delta(at, piece) {
+      (recording.blocks.find((one) => one.at === at) ?? block(at, 'text')).text += piece;
+    },
     close(at) {
       const known = recording.blocks.find((one) => one.at === at);
       if (known !== undefined) known.closed = true;

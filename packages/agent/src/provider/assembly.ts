@@ -155,6 +155,13 @@ export class Assembly implements Out {
       this.#tell({ type: 'tool_input_delta', index: block.index, json: fragment });
   }
 
+  delta(at: BlockKey, piece: string): void {
+    const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
+    if (kind === 'call') this.input(at, piece);
+    else if (kind === 'text') this.text(at, piece);
+    else this.reasoning(at, piece); // A seal that came before its block is one of reasoning.
+  }
+
   close(at: BlockKey): void {
     this.#steps += 1;
     const block = this.#byKey.get(at);
@@ -187,9 +194,9 @@ export class Assembly implements Out {
     this.#over = true;
   }
 
-  fail(kind: FaultKind, message: string, retryAfterMs?: number): void {
+  fail(kind: FaultKind | undefined, message: string, retryAfterMs?: number): void {
     this.#steps += 1;
-    if (!this.#over) this.#break({ kind, message, retryAfterMs });
+    if (!this.#over) this.#break({ kind: kind ?? 'agent', message, retryAfterMs });
   }
 
   /** What the service counted, and where it counted nothing, what arrived and what was sent for it. */

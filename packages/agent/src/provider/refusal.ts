@@ -4,7 +4,7 @@ import type { Address } from './address.ts';
 import type { ErrorBody } from './error-body.ts';
 import { faultError } from './fault.ts';
 import type { OpenFraming } from './framing.ts';
-import { retryAfterOf } from './retry-after.ts';
+import { retryAfterOf, usableWait } from './retry-after.ts';
 import type { RawResponse } from './transport.ts';
 import type { Fault, Wire } from './wire.ts';
 
@@ -36,18 +36,18 @@ function httpFault(refused: Refused): AgentError {
   return faultError(wire.provider, {
     ...fault,
     status: response.status,
-    retryAfterMs: fault.retryAfterMs ?? retryAfterOf(header, () => runtime.now()),
+    retryAfterMs: usableWait(fault.retryAfterMs) ?? retryAfterOf(header, () => runtime.now()),
     requestId,
   });
 }
 
-/** A wire that stumbles over an odd body must not hide the failure itself. */
+/** A wire that stumbles over an odd body, or finds no words in it, must not hide the failure itself. */
 function describe(refused: Refused, header: (name: string) => string | undefined): Fault {
   try {
-    return refused.wire.fault(refused.response.status, bodyText(refused), header);
-  } catch {
-    return { message: '' };
-  }
+    const fault = refused.wire.fault(refused.response.status, bodyText(refused), header);
+    if (typeof fault.message === 'string') return fault;
+  } catch {}
+  return { message: '' };
 }
 
 function wrongType(refused: Refused): AgentError {

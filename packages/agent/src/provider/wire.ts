@@ -79,11 +79,11 @@ export type FaultKind = ErrorKind | 'busy' | 'broken' | 'too_long';
 export interface Fault {
   readonly message: string;
   /** Absent: taken from the HTTP status. */
-  readonly kind?: FaultKind;
+  readonly kind?: FaultKind | undefined;
   /** A finer, stable word for programs, such as `context_full`. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** How long the service asks us to wait, in milliseconds. Absent: the standard headers count. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /**
@@ -98,6 +98,11 @@ export interface Out {
   call(at: BlockKey, id: string, name: string): void;
   /** A fragment of the JSON text of a call's arguments. */
   input(at: BlockKey, fragment: string): void;
+  /**
+   * A piece of whatever the block at this key is, for services whose pieces do not say so; a text where no
+   * block is known. What a block is, `text`, `reasoning` or `call` has said when it was opened.
+   */
+  delta(at: BlockKey, piece: string): void;
   /** The block is whole. */
   close(at: BlockKey): void;
   /** Token counts so far, absolute: a field given again replaces the earlier value. */
@@ -108,8 +113,8 @@ export interface Out {
   stop(reason: StopReason, raw?: string): void;
   /** The answer is over. The reason is the one given here or noted by `stop`. */
   end(reason?: StopReason, raw?: string): void;
-  /** The service reports a failure inside the stream. */
-  fail(kind: FaultKind, message: string, retryAfterMs?: number): void;
+  /** The service reports a failure inside the stream; one of a kind you do not know is `agent`. */
+  fail(kind: FaultKind | undefined, message: string, retryAfterMs?: number): void;
 }
 
 /** Splits a body into payloads. One instance per answer. A throw means that the body is garbled. */
@@ -166,7 +171,10 @@ export interface Wire {
   turn(turn: Turn): readonly Json[];
   /** One payload of the answer. An unknown one calls nothing; a throw means that the answer is garbled. */
   event(payload: unknown, out: Out): void;
-  /** Describes an HTTP failure. `body` is at most 16 KiB of text. */
+  /**
+   * Describes an HTTP failure. `body` is at most 16 KiB of text. Where this throws, or gives a message that is
+   * no text, the status alone says what happened: the body was not the service's.
+   */
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
   /**
    * What the service does not take, if it does not take this: words such as `pictures over 5 MB`. Who says it

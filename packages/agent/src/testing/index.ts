@@ -22,6 +22,13 @@ export { handlerTransport } from './handler-transport.ts';
 export { harnessScene, type SceneOptions } from './harness-contract/scene.ts';
 export type { HarnessStand, HarnessSubject, SubjectOptions } from './harness-contract/stand.ts';
 export { harnessContract } from './harness-contract.ts';
+export {
+  type FailedRequest,
+  type FoundPart,
+  type FoundRequest,
+  type Inverse,
+  inverse,
+} from './inverse.ts';
 export { type Loopback, serveLoopback } from './loopback.ts';
 export {
   type AnswerPlay,

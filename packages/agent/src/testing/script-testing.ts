@@ -1,22 +1,15 @@
 import type { AssistantPart } from '../message.ts';
-import type { Turn } from '../provider/wire.ts';
-import type {
-  ProviderTesting,
-  ReadPart,
-  ReadRequest,
-  ScriptAnswer,
-  ScriptBlock,
-  ScriptFault,
-  Step,
-  WireError,
-} from './provider-testing.ts';
+import type { FaultKind, Turn } from '../provider/wire.ts';
+import type { FoundPart } from './inverse.ts';
+import { inverse } from './inverse.ts';
+import type { ProviderTesting, ReadRequest, ScriptFault } from './provider-testing.ts';
 import type { ScriptFailure } from './script-wire.ts';
 import { scriptProvider } from './script-wire.ts';
 
 /** The inverse of the scripted wire: the simplest there can be, and the pattern for others. */
-export const scriptTesting: ProviderTesting = {
+export const scriptTesting: ProviderTesting = inverse<Body>({
   provider: scriptProvider,
-  contentType: 'text/event-stream',
+  framing: 'sse',
   head: {
     headers: {
       'x-request-id': 'request-1',
@@ -32,56 +25,44 @@ export const scriptTesting: ProviderTesting = {
     { do: 'model', name: model },
     { do: 'usage', counts: { ...usage, outputTokens: 1 } },
   ],
-  line: (step, answer) => (step.type === 'end' ? endOf(answer) : lineOf(step, answer.blocks[step.at])),
-  noise: () => [{ do: 'ping' }, { do: 'dance', at: 0, delta: 'from the future' }, { note: 'no word' }, []],
-  frame: (payload) => `data: ${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n\n`,
-  error: (fault, secret) => errorOf(fault, secret),
-  fail: (fault) => [{ do: 'fail', ...failures[fault.type], message: fault.message }],
-  read: (body) => readRequest(body as Body),
-  refuse: (body) => refuse((body as Body).turns),
-};
-
-function endOf({ usage, stop }: ScriptAnswer): readonly unknown[] {
-  return [
+  // An empty delta gives the block its place even when another one speaks first.
+  open: (at, block) => [
+    block.type === 'call'
+      ? { do: 'call', at, id: block.id, name: block.name }
+      : { do: block.type, at, delta: '' },
+  ],
+  delta: (at, text, { type }) => [{ do: type === 'call' ? 'input' : type, at, delta: text }],
+  seal: (at, seal) => [{ do: 'seal', at, data: seal }],
+  close: (at) => [{ do: 'close', at }],
+  end: ({ usage, stop }) => [
     { do: 'usage', counts: usage },
     { do: 'end', stop },
-  ];
-}
+  ],
+  noise: () => [{ do: 'ping' }, { do: 'dance', at: 0, delta: 'from the future' }, { note: 'no word' }, []],
+  error: (fault) => ({ body: failureOf(fault) }),
+  fail: (fault) => [{ do: 'fail', kind: kinds[fault.type], message: fault.message }],
+  read: ({ turns, ...rest }) => ({
+    ...rest,
+    turns: turns.map(({ side, parts }) => ({ side, parts: parts.flatMap(foundIn) })),
+  }),
+  refuse({ turns }) {
+    const problem = Array.isArray(turns) ? problemOf(turns) : 'there are no turns';
+    return problem === undefined ? undefined : `Bad history: ${problem}.`;
+  },
+});
 
-function lineOf(step: Exclude<Step, { type: 'end' }>, block: ScriptBlock | undefined): readonly unknown[] {
-  if (block === undefined) return [];
-  const { at } = step;
-  const word = block.type === 'call' ? 'input' : block.type;
-  if (step.type === 'delta') return [{ do: word, at, delta: step.text }];
-  if (step.type === 'close') return [{ do: 'close', at }];
-  if (step.type === 'seal') return block.type === 'reasoning' ? [{ do: 'seal', at, data: block.seal }] : [];
-  // An empty delta gives the block its place even when another one speaks first.
-  return [
-    block.type === 'call' ? { do: 'call', at, id: block.id, name: block.name } : { do: word, at, delta: '' },
-  ];
-}
-
-type Failure = Required<Pick<ScriptFailure, 'kind'>> & { readonly status: number };
-
-const failures: Readonly<Record<ScriptFault['type'], Failure>> = {
-  overloaded: { status: 529, kind: 'busy' },
-  rate_limit: { status: 429, kind: 'rate_limit' },
-  server: { status: 500, kind: 'agent' },
-  invalid: { status: 400, kind: 'invalid' },
-  refused_key: { status: 401, kind: 'auth' },
-  not_found: { status: 404, kind: 'invalid' },
-  context_full: { status: 400, kind: 'too_long' },
+const kinds: Readonly<Record<ScriptFault['type'], FaultKind>> = {
+  overloaded: 'busy',
+  rate_limit: 'rate_limit',
+  server: 'agent',
+  invalid: 'invalid',
+  refused_key: 'auth',
+  not_found: 'invalid',
+  context_full: 'too_long',
 };
 
-function errorOf(fault: ScriptFault, secret: string): WireError {
-  const { status, kind } = failures[fault.type];
-  const message = fault.type === 'refused_key' ? `${fault.message} (the key was ${secret})` : fault.message;
-  const body: ScriptFailure = {
-    message,
-    kind,
-    ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
-  };
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+function failureOf({ type, message, retryAfterMs }: ScriptFault): ScriptFailure {
+  return { message, kind: kinds[type], ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** The wire's body: a request of the kit and its turns. */
@@ -90,21 +71,12 @@ interface Body extends Omit<ReadRequest, 'system' | 'turns'> {
   readonly turns: readonly Turn[];
 }
 
-function readRequest(body: Body): ReadRequest {
-  const { system, turns, ...rest } = body;
-  return {
-    ...rest,
-    system: system.join('\n\n'),
-    turns: turns.map(({ side, parts }) => ({ side, parts: parts.flatMap(readPart) })),
-  };
-}
-
-function readPart(part: Turn['parts'][number]): ReadPart[] {
+function foundIn(part: Turn['parts'][number]): FoundPart[] {
   switch (part.type) {
-    case 'tool_result': {
-      const text = part.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
-      return [{ type: 'result', id: part.callId, text, isError: part.isError }];
-    }
+    case 'tool_result':
+      return [
+        { type: 'result', id: part.callId, parts: part.content.flatMap(foundIn), isError: part.isError },
+      ];
     case 'reasoning':
       return [{ type: 'reasoning', text: part.text, ...(part.seal && { seal: String(part.seal.data) }) }];
     case 'tool_call':
@@ -117,13 +89,6 @@ function readPart(part: Turn['parts'][number]): ReadPart[] {
 }
 
 /** The rules that any service has for a history; the words are ours. */
-function refuse(turns: readonly Turn[]): WireError | undefined {
-  const problem = Array.isArray(turns) ? problemOf(turns) : 'there are no turns';
-  return problem === undefined
-    ? undefined
-    : errorOf({ type: 'invalid', message: `Bad history: ${problem}.` }, '');
-}
-
 function problemOf(turns: readonly Turn[]): string | undefined {
   const seen = new Set<string>();
   let open: string[] = [];

@@ -1,5 +1,4 @@
 import type { Capabilities, StopReason } from '../agent.ts';
-import type { ErrorKind } from '../errors.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isObject } from '../json.ts';
 import type { BlockKey, FaultKind, Out, Wire } from '../provider/wire.ts';
@@ -37,7 +36,7 @@ export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: stri
     envelope: (request) => ({ body: plain(request), turns: 'turns' }),
     turn: (turn) => [plain(turn)],
     event: tell,
-    fault: readFault,
+    fault: (_status, body) => JSON.parse(body) as ScriptFailure,
     requestIdHeader: 'x-request-id',
     rateLimitHeaders: ['x-limit-*'],
   };
@@ -82,16 +81,6 @@ function tell(payload: unknown, out: Out): void {
 /** A failure as a scripted service words it. */
 export interface ScriptFailure {
   readonly message: string;
-  readonly kind?: ErrorKind | 'busy' | 'too_long';
+  readonly kind?: FaultKind;
   readonly retryAfterMs?: number;
-}
-
-function readFault(status: number, body: string): ScriptFailure {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (isObject(parsed) && typeof parsed['message'] === 'string') return parsed as unknown as ScriptFailure;
-  } catch {
-    // Not from the scripted service: whatever stood in between.
-  }
-  return { message: `The service answered ${status}: ${body.slice(0, 300)}` };
 }

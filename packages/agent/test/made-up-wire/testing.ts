@@ -1,31 +1,26 @@
-import type { ProviderTesting, ReadPart } from '../../src/testing/index.ts';
+import type { FoundPart, ProviderTesting, ScriptFault } from '../../src/testing/index.ts';
+import { inverse } from '../../src/testing/index.ts';
 
-type Talk = readonly { readonly who: string; readonly said: readonly string[][] }[];
-type Body = Readonly<Record<string, unknown>> & { deeds: [string, string, unknown][]; talk: Talk };
+type Body = Record<'engine' | 'hands', string> & { manner: string[]; ceiling: number; heat: number } & Talk;
+type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: string[][] }[] };
 
 const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
 const byes: Record<string, string> = { complete: 'ok', tool_use: 'deeds', max_tokens: 'full', refusal: 'no' };
 const whats: Record<string, string> = { overloaded: 'crowded', rate_limit: 'hasty', server: 'broken' };
-const statuses: Record<string, number> = {
-  crowded: 529,
-  hasty: 429,
-  broken: 500,
-  refused_key: 401,
-  not_found: 404,
-};
+const oops = ({ type, message }: ScriptFault) => ['oops', whats[type] ?? type, message];
 
-function readPiece([kind, first = '', second = '', third]: readonly string[]): ReadPart {
+function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };
   if (kind === 'picture') return { type: 'image', mediaType: first, data: second };
   if (kind === 'musing') return { type: 'reasoning', text: first, seal: second };
   if (kind === 'errand') return { type: 'call', id: first, name: second, input: third };
-  return { type: 'result', id: first, text: second, isError: third === 'botched' };
+  return { type: 'result', id: first, parts: [{ type: 'text', text: second }], isError: third === 'botched' };
 }
 
 /** The inverse of the Lantern wire. */
-export const lanternTesting: ProviderTesting = {
+export const lanternTesting: ProviderTesting = inverse<Body>({
   provider: 'lantern',
-  contentType: 'application/x-ndjson',
+  framing: 'ndjson',
   lacks: {
     documents: 'A guest can show pictures but no papers.',
     'native-output': 'There is no way to ask for a shape of the answer.',
@@ -33,48 +28,34 @@ export const lanternTesting: ProviderTesting = {
     'context-full-stop': 'A talk that is too long is refused, never broken off.',
   },
   begin: ({ model }) => [['hail', model]],
-  line(step, { blocks, stop, usage }) {
-    const { inputTokens, outputTokens, cacheReadTokens: warm = 0, cacheWriteTokens: stored = 0 } = usage;
-    const eaten = [inputTokens - warm - stored, warm, stored, outputTokens, usage.reasoningTokens];
-    if (step.type === 'end')
-      return [
-        ['eaten', ...eaten],
-        ['bye', byes[stop] ?? 'vanished'],
-      ];
-    const block = blocks[step.at];
-    if (block === undefined) return [];
-    if (step.type === 'close') return [['shut', step.at]];
-    if (step.type === 'seal') return [['wax', step.at, block.type === 'reasoning' && block.seal]];
-    if (step.type === 'open' && block.type === 'call') return [['errand', step.at, block.id, block.name]];
-    return [[words[block.type], step.at, step.type === 'delta' ? step.text : '']];
+  open: (at, block) => [
+    block.type === 'call' ? ['errand', at, block.id, block.name] : [words[block.type], at, ''],
+  ],
+  delta: (at, text, { type }) => [[words[type], at, text]],
+  seal: (at, seal) => [['wax', at, seal]],
+  close: (at) => [['shut', at]],
+  end({ stop, usage: { inputTokens, outputTokens, reasoningTokens, ...cache } }) {
+    const { cacheReadTokens: warm = 0, cacheWriteTokens: stored = 0 } = cache;
+    const eaten = ['eaten', inputTokens - warm - stored, warm, stored, outputTokens, reasoningTokens];
+    return [eaten, ['bye', byes[stop] ?? 'vanished']];
   },
   noise: () => [['beat'], ['hums', 0, 'a tune']],
-  frame: (payload) => `${typeof payload === 'string' ? payload : JSON.stringify(payload)}\n`,
-  error({ type, message, retryAfterMs = 0 }, secret) {
-    const what = whats[type] ?? type;
-    const body = JSON.stringify(['oops', what, type === 'refused_key' ? `${message}: ${secret}` : message]);
-    return { status: statuses[what] ?? 400, headers: { 'x-lantern-wait': String(retryAfterMs / 100) }, body };
-  },
-  fail: ({ type, message }) => [['oops', whats[type] ?? type, message]],
-  read(body) {
-    const { engine, manner, deeds, hands, talk, ceiling, heat } = body as Body;
-    return {
-      model: String(engine),
-      system: (manner as string[]).join('\n\n'),
-      tools: deeds.map(([name, description, parameters]) => ({ name, description, parameters })),
-      toolChoice: hands === 'tied' ? 'none' : 'auto',
-      turns: talk.map(({ who, said }) => ({
-        side: who === 'guest' ? 'user' : 'assistant',
-        parts: said.map(readPiece),
-      })),
-      ...(typeof ceiling === 'number' && { maxTokens: ceiling }),
-      ...(typeof heat === 'number' && { temperature: heat }),
-    };
-  },
-  refuse(body) {
-    const isFair = (body as Body).talk.every(
-      ({ who }, index) => who === (index % 2 === 0 ? 'guest' : 'host'),
-    );
-    return isFair ? undefined : { status: 400, headers: {}, body: '["oops","wrong","Take turns."]' };
-  },
-};
+  error: (fault) => ({
+    body: oops(fault),
+    headers: { 'x-lantern-wait': String((fault.retryAfterMs ?? 0) / 100) },
+  }),
+  read: ({ engine, manner, deeds, hands, talk, ceiling, heat }) => ({
+    model: engine,
+    system: manner,
+    tools: deeds.map(([name, description, parameters]) => ({ name, description, parameters })),
+    toolChoice: hands === 'tied' ? 'none' : 'auto',
+    turns: talk.map(({ who, said }) => ({
+      side: who === 'guest' ? 'user' : 'assistant',
+      parts: said.map(found),
+    })),
+    maxTokens: ceiling,
+    temperature: heat,
+  }),
+  refuse: ({ talk }) =>
+    talk.every(({ who }, index) => who === (index % 2 === 0 ? 'guest' : 'host')) ? undefined : 'Take turns.',
+});

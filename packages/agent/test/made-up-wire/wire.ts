@@ -34,8 +34,11 @@ const lantern = (baseURL: string, pass: string): Wire => ({
   fault(_status, body, header) {
     const tenths = Number(header('x-lantern-wait'));
     const { 1: what, 2: why = body } = JSON.parse(body);
-    const kind = what === 'context_full' ? ({ kind: 'too_long' } as const) : {};
-    return { message: String(why), ...kind, ...(tenths > 0 && { retryAfterMs: tenths * 100 }) };
+    return {
+      message: why,
+      kind: what === 'context_full' ? 'too_long' : undefined,
+      retryAfterMs: tenths * 100,
+    };
   },
 });
 

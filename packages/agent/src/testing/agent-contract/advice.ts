@@ -1,6 +1,6 @@
 import { ContractFailure } from '../assertion.ts';
 
-const answer = 'Look at `event` of the wire, and at `line` of its inverse.';
+const answer = 'Look at `event` of the wire, and at `open`, `delta` and `end` of its inverse.';
 const request = 'Look at `envelope` of the wire, and at `read` of its inverse.';
 const history = 'Look at `turn` of the wire, and at `read` of its inverse.';
 const failure = 'Look at `fault` of the wire and at what its `event` gives to `out.fail`.';
@@ -13,7 +13,7 @@ const kit =
 const byGroup: Readonly<Record<string, string>> = {
   answers: answer,
   arguments: 'Hand the fragments of a call on to `out.input` as they come, unread.',
-  bodies: `${failure} For a body that is not of the service it throws, and a message that is no text loses it (rule 7).`,
+  bodies: `${failure} For a body that is not of the service it throws, or gives no text as message (rule 7).`,
   blocks:
     'Look at `event`: blocks may interleave, come twice, never be opened or never be closed. What is added to a block that was never opened is text.',
   calls: answer,
