@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node';
 
 interface Counts {
@@ -7,10 +8,14 @@ interface Counts {
   skipped: number;
 }
 
+/** Whoever sees only the end of a log sees what failed, unless half of it did. */
+const namedFailures = 50;
+
 /**
- * Prints each skipped test with its reason and, as the very last line of the run,
- * `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside of any test count
- * as failed. With COBBLER_COUNTS set the counts go to that file instead: the caller has the last word.
+ * Prints each skipped test with its reason, each failed one with the first line of its error and, as the very
+ * last line of the run, `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside of
+ * any test count as failed. With COBBLER_COUNTS set the counts go to that file instead: the caller has the
+ * last word.
  */
 export default class ClosingLine implements Reporter {
   #filtered = false;
@@ -24,13 +29,17 @@ export default class ClosingLine implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
-    const counts: Counts = { passed: 0, failed: unhandled.length, skipped: 0 };
+    const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
     const skips: string[] = [];
+    const failures = unhandled.map((error) => failed('outside of any test', error));
     for (const module of modules) {
-      counts.failed += module.errors().length;
-      for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
-      for (const test of module.children.allTests()) count(test, counts, skips);
+      const { project, relativeModuleId } = module;
+      const nodes = [module, ...module.children.allSuites()];
+      for (const error of nodes.flatMap((node) => node.errors()))
+        failures.push(failed(`${project.name} > ${relativeModuleId}`, error));
+      for (const test of module.children.allTests()) count(test, counts, skips, failures);
     }
+    counts.failed = failures.length;
     // A name or line filter skips everything it leaves out: no list of those.
     if (!this.#filtered) for (const skip of skips.sort()) process.stdout.write(`${skip}\n`);
     const path = process.env.COBBLER_COUNTS;
@@ -40,16 +49,23 @@ export default class ClosingLine implements Reporter {
     }
     // Other reporters and the shutdown may still print: wait for the exit.
     process.once('exit', () => {
+      for (const failure of failures.slice(0, namedFailures)) process.stdout.write(`${failure}\n`);
       process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
     });
   }
 }
 
-function count(test: TestCase, counts: Counts, skips: string[]): void {
+function count(test: TestCase, counts: Counts, skips: string[], failures: string[]): void {
   const result = test.result();
+  const name = `${test.project.name} > ${test.fullName}`;
   if (result.state === 'passed') counts.passed += 1;
   else if (result.state === 'skipped') {
     counts.skipped += 1;
-    skips.push(`skipped: ${test.project.name} > ${test.fullName} (${result.note ?? 'no reason given'})`);
-  } else counts.failed += 1; // A test still pending when the run ended did not pass.
+    skips.push(`skipped: ${name} (${result.note ?? 'no reason given'})`);
+  } else failures.push(failed(name, result.errors?.[0] ?? 'still running when the run ended'));
+}
+
+function failed(name: string, error: unknown): string {
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
+  return `failed: ${name} (${stripVTControlCharacters(String(message)).split('\n', 1)[0]})`;
 }

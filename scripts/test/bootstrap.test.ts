@@ -82,7 +82,7 @@ describe('the closing line', () => {
     return { status: run.status, lines: run.stdout.trimEnd().split('\n') };
   }
 
-  test('it comes last and counts tests, files that cannot be loaded and errors outside of tests', () => {
+  test('it comes last, counts and names tests, files that cannot be loaded and errors outside of tests', () => {
     const { status, lines } = vitest('mixed', {
       'a.test.js': [
         "test('passes', () => {});",
@@ -94,9 +94,15 @@ describe('the closing line', () => {
       'b.test.js': "import './missing.js';",
     });
     expect(lines.at(-1)).toBe('2 passed, 3 failed, 2 skipped');
-    expect(lines.slice(-3, -1).map((line) => line.replace(/^skipped: .*> /, ''))).toEqual([
-      'is off (needs a printer)',
-      'is off too (no reason given)',
+    const told = lines.slice(-6, -1).map((line) => line.replace(/^(\w+): .*> /, '$1: '));
+    expect(told.slice(0, 2)).toEqual([
+      'skipped: is off (needs a printer)',
+      'skipped: is off too (no reason given)',
+    ]);
+    expect(told[2]).toBe('failed: outside of any test (late)');
+    expect(told.slice(3).sort()).toEqual([
+      expect.stringMatching(/^failed: b\.test\.js \(.*missing\.js/),
+      'failed: fails (no)',
     ]);
     expect(status).toBe(1);
   });
