@@ -147,11 +147,11 @@ class ProcessTree {
     return this.#child?.pid;
   }
 
-  /** The first cause counts. */
+  /** The first cause counts; a program that has ended by itself has, though what it left may still be there. */
   stop(cause: 'aborted' | 'timeout'): void {
     if (this.#stopRequested) return;
     this.#stopRequested = true;
-    this.#cause = cause;
+    if (this.#isRunning()) this.#cause = cause;
     this.#requestStop();
   }
 

@@ -46,13 +46,18 @@ export class Owner {
     this.#path = join(dirname(file), this.row.lock);
     closeSync(openSync(this.#path, 'wx', 0o600));
     this.#held = locked(this.#path);
+    living.add(this);
   }
 
   close(): void {
+    living.delete(this);
     this.#held.close();
     rmSync(this.#path, { force: true });
   }
 }
+
+/** What nobody refers to any more is closed with the garbage, and its lock would be given back before its time. */
+const living: Set<Owner> = new Set();
 
 /** Whether the process behind a lock file is alive. */
 export function isAlive(file: string, lock: string): boolean {
