@@ -15,6 +15,7 @@ import type { EntrySize } from './budgets/sizes.ts';
 import { budgetFor, entrySizes, verdict } from './budgets/sizes.ts';
 import { dependencyRows, tableOf } from './budgets/table.ts';
 import { readProject } from './house/source.mjs';
+import { runSuite } from './suite.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const file = join(root, 'scripts', 'budgets.json');
@@ -63,12 +64,14 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-const sizes = await entrySizes(readProject(root, []));
-const budgets: Budgets = JSON.parse(readFileSync(file, 'utf8'));
-if (process.argv.includes('--write')) {
-  const written = Object.fromEntries(sizes.map(({ entry, gzipBytes }) => [entry, budgetFor(gzipBytes)]));
-  writeFileSync(file, `${JSON.stringify(written, null, 2)}\n`);
-} else {
-  if (!process.argv.includes('--check')) await printAll(sizes, budgets);
-  process.exitCode = check(sizes, budgets);
-}
+await runSuite('budgets', async (words) => {
+  const sizes = await entrySizes(readProject(root, []));
+  if (words.includes('--write')) {
+    const written = Object.fromEntries(sizes.map(({ entry, gzipBytes }) => [entry, budgetFor(gzipBytes)]));
+    writeFileSync(file, `${JSON.stringify(written, null, 2)}\n`);
+    return 0;
+  }
+  const budgets: Budgets = JSON.parse(readFileSync(file, 'utf8'));
+  if (!words.includes('--check')) await printAll(sizes, budgets);
+  return check(sizes, budgets);
+});

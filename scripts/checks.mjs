@@ -17,7 +17,7 @@ const SOURCE_CHECKS = [
   { name: 'api', command: ['node', 'scripts/api.mjs', '--check'] },
   { name: 'unused code', command: ['knip', '--no-progress', '--no-config-hints'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  { name: 'types of scripts', command: ['tsc', '-p', 'scripts'] },
+  { name: 'types of scripts and suites', command: ['tsc', '-p', 'scripts'] },
 ];
 
 /** @type {Check[]} */

@@ -7,7 +7,7 @@
 //   npm run contract -- assistant      the channels, stores and memories of the assistant
 //   npm run contract -- chat claude    those with such words in their name
 //
-// A provider is found by its packages/provider-*/test/subjects.ts. A case that a wire cannot be asked is off, with the
+// A provider, a store or a channel in a package of its own is found by its test/subjects.ts. A case that a wire cannot be asked is off, with the
 // reason; it counts towards neither number. What needs a server that is not installed is not run, and said to be. A
 // promise that nobody caught, a warning of the process and memory that is still held at the end are failures like any
 // other.

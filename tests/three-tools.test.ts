@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url));
 const key = 'sk-test-0123456789abcdefghij';
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 /** A wire, and how the command line is told to speak it. */
 interface WireRow {

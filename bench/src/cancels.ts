@@ -2,13 +2,11 @@
 // shows how long it took until control was back, until the connection was gone, and what was left behind.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createAgent } from '@cobbler/agent/provider';
 import type { CancelFigures, ContractSubject } from '@cobbler/agent/testing';
-import { drillCancels, scriptCapabilities, scriptTesting, scriptWire } from '@cobbler/agent/testing';
-import { createClaude } from '@cobbler/provider-claude';
-import { claudeTesting } from '@cobbler/provider-claude/testing';
-import { createOpenAI } from '@cobbler/provider-openai';
-import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
+import { drillCancels } from '@cobbler/agent/testing';
+import { scripted } from '../../packages/agent/test/subjects.ts';
+import { subjects as claude } from '../../packages/provider-claude/test/subjects.ts';
+import { subjects as openai } from '../../packages/provider-openai/test/subjects.ts';
 
 /** Promise 3, in milliseconds. */
 const mostBackMs = 250;
@@ -17,29 +15,7 @@ const mostClosedMs = 1000;
 /** How long what was closed may take to be gone from the process, in milliseconds. */
 const goneMs = 2000;
 
-export const subjects: readonly ContractSubject[] = [
-  { name: 'claude', create: (link) => createClaude({ env: {}, ...link }), testing: claudeTesting },
-  {
-    name: 'openai responses',
-    create: (link) => createOpenAI({ env: {}, api: 'responses', ...link }),
-    testing: responsesTesting,
-  },
-  {
-    name: 'openai chat',
-    create: (link) => createOpenAI({ env: {}, api: 'chat', model: 'llama3.3', ...link }),
-    testing: chatTesting,
-  },
-  {
-    name: 'scripted',
-    create: ({ baseURL, apiKey, ...options }) =>
-      createAgent(scriptWire({ baseURL, apiKey }), {
-        model: 'scripted-model',
-        capabilities: scriptCapabilities,
-        ...options,
-      }),
-    testing: scriptTesting,
-  },
-];
+export const subjects: readonly ContractSubject[] = [...claude, ...openai, scripted];
 
 /** What cancels on one wire came to, times in milliseconds. */
 export interface CancelRow {

@@ -30,7 +30,7 @@ test('a server under load is asked, cancelled, answered and watched, and nothing
 });
 
 test('what a server leaves out, says twice or never says is counted, and so are its refusals', async () => {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (!request.url?.endsWith('/events')) return void response.writeHead(503).end('{"code":"stopping"}');
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const id of [1, 2, 2, 4]) response.write(`id: ${id}\ndata: {"type":"user"}\n\n`);

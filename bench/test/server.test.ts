@@ -33,8 +33,11 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
   });
 
   test('P17 readers are held while they are counted', async () => {
-    const part = await measureIdle(programs, home, { clients: 20, rounds: 1 });
-    expect(figures(part).every(Number.isFinite)).toBe(true);
+    const { rows } = await measureIdle(programs, home, { clients: 20, rounds: 1 });
+    // So few may take not one page more, and nothing is so many times nothing.
+    const held = rows.filter(({ unit }) => unit === 'KiB').map(({ value }) => value);
+    expect(held).toHaveLength(4);
+    expect(held.every(Number.isFinite)).toBe(true);
   });
 
   test('a long session is told to all its readers', async () => {
@@ -44,7 +47,10 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
 
   test('P17 prompts are accepted while others watch, and no descriptor is left', async () => {
     const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
-    expect(part.rows.at(-1)).toMatchObject({ value: 0, most: 0 });
+    const left = part.rows.at(-1);
+    expect(left).toMatchObject({ name: expect.stringContaining('descriptors more than before'), most: 0 });
+    // Fewer when one was still to be closed at the beginning.
+    expect(left?.value).toBeLessThanOrEqual(0);
   });
 });
 

@@ -10,7 +10,7 @@ export default defineProject({
     name: 'store-postgres',
     include: ['test/**/*.test.ts'],
     environment: 'node',
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { weigh } from '../../bench/src/size.ts';
+import { Refusal } from '../child.mjs';
 import { publishedPackages } from '../house/exports.mjs';
 import type { Package, Project } from '../house/source.mjs';
 
@@ -17,7 +18,7 @@ const leastRoom = 100;
 /**
  * Weighs every entry of every published package, and the command line as a whole, as they are built.
  *
- * @throws Error when something is not built.
+ * @throws Refusal when something is not built.
  */
 export async function entrySizes(project: Project): Promise<EntrySize[]> {
   const sizes: EntrySize[] = [];
@@ -37,7 +38,7 @@ export async function entrySizes(project: Project): Promise<EntrySize[]> {
 async function sizeOf(project: Project, target: Package, entry: string, imports: string): Promise<EntrySize> {
   const folder = join(project.root, target.folder);
   if (!existsSync(join(folder, 'dist')))
-    throw new Error(`${target.folder} is not built: 'npm run exec turbo run build' does it`);
+    throw new Refusal(`${target.folder} is not built. Run 'npm run exec turbo run build' first.`);
   const { dependencies, peerDependencies } = target.manifest;
   const without = Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [
     name,

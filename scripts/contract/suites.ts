@@ -4,30 +4,24 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHarness, memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { createAgent } from '@cobbler/agent/provider';
 import { connectHarness } from '@cobbler/agent/remote';
-import type { ContractSubject, HarnessSubject, StoreSubject } from '@cobbler/agent/testing';
+import type { HarnessSubject, StoreSubject } from '@cobbler/agent/testing';
 import {
   agentContract,
   executorContract,
   harnessContract,
   harnessScene,
   runnerContract,
-  scriptCapabilities,
-  scriptTesting,
-  scriptWire,
   storeContract,
 } from '@cobbler/agent/testing';
 import { ServerProcess } from '../../apps/server/test/process.ts';
-import { lanternTesting } from '../../packages/agent/test/made-up-wire/testing.ts';
-import { createLantern } from '../../packages/agent/test/made-up-wire/wire.ts';
 import { onRunner } from '../../packages/agent/test/runner-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../../packages/agent/test/runner-stands.ts';
+import { lantern, scripted } from '../../packages/agent/test/subjects.ts';
 import { contracts as assistant } from '../../packages/assistant/test/contracts.ts';
 import { delegatedSubjects } from '../../packages/delegate/test/subjects.ts';
 import { restateOnDemand } from '../../packages/runner-restate/test/on-demand.ts';
-import { postgresOnDemand } from '../../packages/store-postgres/test/on-demand.ts';
-import { providerSuites } from './providers.ts';
+import { packageSuites } from './packages.ts';
 import type { Suite } from './suite.ts';
 
 const packages = fileURLToPath(new URL('../../packages', import.meta.url));
@@ -35,7 +29,7 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 /** Everything in the project that has a contract to keep. Servers are started when the first case needs them. */
 export async function allSuites(): Promise<readonly Suite[]> {
   return [
-    ...(await providerSuites(packages)),
+    ...(await packageSuites('provider', packages)),
     ...[scripted, lantern].map((subject) => ({
       name: subject.name,
       contract: 'agent',
@@ -48,27 +42,16 @@ export async function allSuites(): Promise<readonly Suite[]> {
       cases: () => executorContract({ name: 'memory', store: () => memoryStore() }),
     },
     ...stores(),
+    ...(await packageSuites('store', packages)),
     ...runners(),
     ...assistant.map(({ name, cases }) => ({
       name: `assistant ${name}`,
       contract: `assistant ${name.split(' ')[0]}`,
       cases,
     })),
+    ...(await packageSuites('channel', packages)),
   ];
 }
-
-const scripted: ContractSubject = {
-  name: 'scripted',
-  create: ({ baseURL, apiKey, ...options }) =>
-    createAgent(scriptWire({ baseURL, apiKey }), {
-      model: 'scripted-model',
-      capabilities: scriptCapabilities,
-      ...options,
-    }),
-  testing: scriptTesting,
-};
-
-const lantern: ContractSubject = { name: 'made up', create: createLantern, testing: lanternTesting };
 
 const local: HarnessSubject = {
   name: 'local',
@@ -126,20 +109,11 @@ function stores(): Suite[] {
       },
     },
   ];
-  return [
-    ...here.map((subject) => ({
-      name: `store ${subject.name}`,
-      contract: 'store',
-      cases: () => storeContract(subject),
-    })),
-    ...[postgresOnDemand(), postgresOnDemand(true)].map(({ subject, missing, stop }) => ({
-      name: `store ${subject.name}`,
-      contract: 'store',
-      cases: () => storeContract(subject),
-      missing,
-      close: stop,
-    })),
-  ];
+  return here.map((subject) => ({
+    name: `store ${subject.name}`,
+    contract: 'store',
+    cases: () => storeContract(subject),
+  }));
 }
 
 function runners(): Suite[] {

@@ -69,7 +69,8 @@ describe('the bootstrap', () => {
   });
 });
 
-describe('the closing line', () => {
+// Each starts vitest anew.
+describe('the closing line', { timeout: 120_000 }, () => {
   /** Runs vitest over the given test files and gives what it printed. */
   function vitest(name: string, files: Record<string, string>, args: string[] = []) {
     const folder = join(scratch, name);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { longestIn } from '../budgets/longest-function.ts';
 import { shapeOf } from '../budgets/shape.ts';
-import { budgetFor, verdict } from '../budgets/sizes.ts';
+import { budgetFor, entrySizes, verdict } from '../budgets/sizes.ts';
 import { dependencyRows, tableOf } from '../budgets/table.ts';
+import { Refusal } from '../child.mjs';
 import { readProject } from '../house/source.mjs';
 
 const home = mkdtempSync(join(tmpdir(), 'cobbler-budgets-'));
@@ -29,6 +30,14 @@ describe('sizes of entries', () => {
     expect(verdict({ entry: 'x', gzipBytes: 7 }, undefined)).toBeUndefined();
     for (const gzipBytes of [0, 20, 999, 5_000, 180_841])
       expect(verdict({ entry: 'x', gzipBytes }, budgetFor(gzipBytes))).toBeUndefined();
+  });
+
+  test('where nothing is built the command that builds is named, for people and without a stack', async () => {
+    const manifest = { name: '@cobbler/bare', exports: { '.': './dist/index.js' } };
+    const packages = [{ name: manifest.name, folder: 'packages/bare', manifest }];
+    await expect(entrySizes({ root: home, packages, sources: new Map() })).rejects.toEqual(
+      new Refusal("packages/bare is not built. Run 'npm run exec turbo run build' first."),
+    );
   });
 });
 

@@ -12,7 +12,7 @@ const entries = catalogue.flatMap((area) => area.entries);
 let found: ReturnType<typeof raisedIn>;
 beforeAll(() => {
   found = raisedIn(root);
-}, 60_000);
+}, 120_000);
 
 function sorted<Value>(values: Iterable<Value>): Value[] {
   return [...new Set(values)].sort();

@@ -91,13 +91,13 @@ export interface TinCupStoreOptions {
 export const tinCupStore = ({ now }: TinCupStoreOptions): SessionStore => memoryStore({ now });
 `;
   writeFileSync(join(folder, 'src/tin-cup-store.ts'), store);
-  const file = join(folder, 'test/contract.test.ts');
-  const test = readFileSync(file, 'utf8')
+  const file = join(folder, 'test/subjects.ts');
+  const subject = readFileSync(file, 'utf8')
     .replace('let places = 0;\n\n', '')
     .replace(/ +\/\/ Each case has.*\n/, '')
     .replace(/place\(now\) \{[\s\S]*?\n {4}\},/, 'place: (now) => ({ open: () => tinCupStore({ now }) }),')
     .replace("name: 'tin-cup',", "name: 'tin-cup',\n    forgets: 'what is in memory ends with the store',");
-  writeFileSync(file, test);
+  writeFileSync(file, subject);
 }
 
 let checks: { tsc: Ended; biome: Ended; house: Ended; suites: ReadonlyMap<string, Suite> };
@@ -126,7 +126,7 @@ beforeAll(async () => {
     suites(),
   ]);
   checks = { tsc, biome, house, suites: all };
-}, 120_000);
+}, 300_000);
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 

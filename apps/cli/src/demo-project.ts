@@ -1,8 +1,9 @@
 import { cpSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whyUnreadable } from './attachment.ts';
+import type { Environment } from './io.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Where the project lies in the package: one folder up, from the sources as from the bundle. */
@@ -21,6 +22,11 @@ export function newDemoProject(): string {
       'Set TMPDIR to one that works.',
     );
   }
+}
+
+/** The PATH by which the project's tests find Node even where it was started by its full path. */
+export function pathWithNode(env: Environment): string {
+  return [env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
 }
 
 /**

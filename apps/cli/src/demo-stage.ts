@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { newDemoProject } from './demo-project.ts';
+import { join } from 'node:path';
+import type { DemoModel } from './demo-model.ts';
+import { demoModel } from './demo-model.ts';
+import { newDemoProject, pathWithNode } from './demo-project.ts';
 import type { Environment, Io } from './io.ts';
 
 /** A place where a command works as ever, with a scripted model instead of a service, and keeps nothing. */
@@ -10,30 +12,36 @@ export interface DemoStage {
   readonly folder: string;
   /** The environment that leads to the scripted model and to a home of its own. */
   readonly env: Environment;
+  readonly model: DemoModel;
+  /** Removes the project and the home too. */
   close(): Promise<void>;
 }
 
 /** Sets the scene of `cobbler demo` for another command. */
 export async function demoStage(io: Io): Promise<DemoStage> {
-  const { serveScriptedModel } = await import('./demo-server.ts');
-  const { scriptedModel } = await import('./demo-script.ts');
   const folder = newDemoProject();
-  const server = await serveScriptedModel(io.clock);
   const home = mkdtempSync(join(tmpdir(), 'cobbler-demo-home-'));
+  const remove = () => {
+    for (const path of [folder, home]) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  };
+  // Whoever is told a second time to stop does not come to `close`.
+  process.once('exit', remove);
+  const model = await demoModel(io.clock);
   return {
     folder,
     env: {
       ...io.env,
-      // The project's tests want a node.
-      PATH: [io.env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter),
+      PATH: pathWithNode(io.env),
       COBBLER_HOME: home,
-      COBBLER_MODEL: `claude:${scriptedModel}`,
+      COBBLER_MODEL: `claude:${model.agent.model}`,
       ANTHROPIC_API_KEY: 'no-key-needed',
-      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_BASE_URL: model.url,
     },
+    model,
     async close() {
-      await server.close();
-      rmSync(home, { recursive: true, force: true });
+      await model.close();
+      process.off('exit', remove);
+      remove();
     },
   };
 }

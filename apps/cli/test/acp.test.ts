@@ -12,7 +12,7 @@ import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 interface Opened extends Editor {
   readonly folder: string;

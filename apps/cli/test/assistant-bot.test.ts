@@ -9,7 +9,7 @@ import { ada, botStage, botToken, until } from './assistant-stage.ts';
 import { cobbler } from './binary.ts';
 import { mockService, says, testKey } from './mock-service.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 /** What is kept of the chat, oldest first. */
 async function kept({ env }: BotStage): Promise<(readonly [role: string, content: string])[]> {
@@ -88,7 +88,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
   });
 
   test('S3.4 status 500 of the model gives friendly words, and the message is kept', patience, async () => {
-    const fault = failsWith({ type: 'server', message: 'broken' });
+    const fault = failsWith({ kind: 'agent', message: 'broken' });
     const service = await mockService(Array.from({ length: 20 }, () => fault));
     const stage = await botStage(service);
     const bot = await stage.start();

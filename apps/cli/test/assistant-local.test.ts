@@ -6,7 +6,7 @@ import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 function chat(
   home: string,

@@ -5,7 +5,7 @@ import { ada, botStage, until } from './assistant-stage.ts';
 import { cobbler } from './binary.ts';
 import { mockService, says } from './mock-service.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 const address = 'https://bot.example.org/telegram';
 

@@ -38,7 +38,7 @@ async function counted(file: string) {
   }
 }
 
-describe('cobbler backup', { timeout: 60_000 }, () => {
+describe('cobbler backup', { timeout: 120_000 }, () => {
   test('copies a server that goes on writing, as a state that a crash could have left; restore brings it back', async () => {
     const { home, into, store, at } = await place();
     const tokens = new TokenBook(tokenFile(join(home, 'server-tokens.json')));
@@ -112,7 +112,7 @@ describe('cobbler backup', { timeout: 60_000 }, () => {
   });
 });
 
-describe('cobbler restore', { timeout: 60_000 }, () => {
+describe('cobbler restore', { timeout: 120_000 }, () => {
   test('puts nothing into a home that holds anything, and nothing of a backup that has changed', async () => {
     const { home, into, store, at } = await place();
     await store.close();

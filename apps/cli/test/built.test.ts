@@ -8,12 +8,12 @@ import { buildCli } from './built-cli.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 let cli: BuiltCli;
 beforeAll(() => {
   cli = buildCli();
-}, 60_000);
+}, 120_000);
 afterAll(() => cli?.remove());
 
 /** An environment in which a model with a known price is asked, which is what most runs do. */

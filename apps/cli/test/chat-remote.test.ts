@@ -9,6 +9,7 @@ import { RemoteHost } from '../src/chat/remote-host.ts';
 import { Permission } from '../src/permission.ts';
 import { serverAccess } from '../src/server-access.ts';
 import { chatStage } from './chat-stage.ts';
+import { ownPort } from './own-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A server whose sessions ask before they do something. */
@@ -24,11 +25,17 @@ async function serverOf(agent: Agent, folder: string, store: SessionStore, token
   return server;
 }
 
-function remote(server: CobblerServer, token: string, folder: string) {
-  return chatStage({
+async function remote(server: CobblerServer, token: string, folder: string) {
+  const stage = await chatStage({
     agent: scriptedAgent([]),
     host: (io) => new RemoteHost({ io, url: server.url, token, folder }),
   });
+  // Left alone it would look for its server at a port that soon is that of another test.
+  onTestFinished(async () => {
+    stage.io.interrupt();
+    await stage.left;
+  });
+  return stage;
 }
 
 const writes = {
@@ -58,11 +65,11 @@ describe('a chat with a server', () => {
   test('goes on after the server was away, and says so', async () => {
     const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenBook()];
     const agent = scriptedAgent(['One.', 'Two.']);
-    const first = await serverOf(agent, folder, store, tokens);
+    const port = await ownPort();
+    const first = await serverOf(agent, folder, store, tokens, port);
     const stage = await remote(first, tokens.own(), folder);
     stage.type('first', '\r');
     await stage.until(/One\.\n\n✓/);
-    const port = Number(new URL(first.url).port);
     await first.close();
     await stage.until('reconnecting…');
     await serverOf(agent, folder, store, tokens, port);

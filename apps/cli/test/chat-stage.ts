@@ -28,6 +28,9 @@ export interface StageOptions {
   readonly host?: (io: FakeIo) => ChatHost;
 }
 
+/** How long something may be waited for, in milliseconds: less than what a test may take. */
+const patienceMs = 15_000;
+
 /** A chat at a terminal that is held in memory. */
 export interface ChatStage {
   readonly io: FakeIo;
@@ -128,7 +131,8 @@ async function staged(
       for (const chunk of chunks) keyboard.type(chunk);
     },
     async until(words) {
-      for (let turn = 0; turn < 3000; turn += 1) {
+      // By time, not by turns: what is waited for may be the work of another process, which gets its turns when it gets them.
+      for (const began = performance.now(); performance.now() - began < patienceMs; ) {
         const text = shown();
         if (typeof words === 'string' ? text.includes(words) : words.test(text)) return;
         await new Promise((next) => setImmediate(next));

@@ -6,7 +6,7 @@ import { cobbler } from './binary.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const original = fileURLToPath(new URL('../demo/', import.meta.url));
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 /** A copy of the demo project, changed as wanted before the demo plays in it. */
 function project(...changes: readonly (readonly [file: string, from: string, to: string])[]): string {

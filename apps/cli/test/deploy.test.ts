@@ -42,7 +42,7 @@ describe('the container file', () => {
   });
 });
 
-describe('the units of systemd', { timeout: 60_000 }, () => {
+describe('the units of systemd', { timeout: 120_000 }, () => {
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
   test.skipIf(!hasSystemd)('are understood by systemd-analyze verify, which has to be here', () => {
@@ -91,7 +91,7 @@ describe('the units of systemd', { timeout: 60_000 }, () => {
     const end = ended(child);
     const file = env['COBBLER_ADDRESS_FILE'] ?? '';
     const address = () => (existsSync(file) ? readFileSync(file, 'utf8').trim() : '');
-    await expect.poll(address, { timeout: 20_000 }).toContain('#token=');
+    await expect.poll(address, { timeout: 60_000 }).toContain('#token=');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const [url = '', token = ''] = address().split('/#token=');
     const ask = async (method: string, path: string, body?: unknown) => {
@@ -112,7 +112,7 @@ describe('the units of systemd', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the unit of the assistant', { timeout: 60_000 }, () => {
+describe('the unit of the assistant', { timeout: 120_000 }, () => {
   test('starts a bot that has both secrets from credentials, and ends it with 0', async () => {
     const stage = await botStage(await mockService([]));
     const [state, credentials] = [temporaryFolder(), temporaryFolder()];
@@ -141,7 +141,7 @@ describe('the unit of the assistant', { timeout: 60_000 }, () => {
         said += text;
       },
     });
-    await expect.poll(() => said, { timeout: 20_000 }).toContain('"ready"');
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('"ready"');
     child.kill('SIGTERM');
     const { code } = await end;
     expect([code, said.includes(botToken), said.includes(testKey)]).toEqual([0, false, false]);

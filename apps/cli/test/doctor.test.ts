@@ -66,7 +66,7 @@ describe('doctor', () => {
   });
 
   test('a key that the service refuses comes out with --live', async () => {
-    const service = await mockService([failsWith({ type: 'refused_key', message: 'invalid x-api-key' })]);
+    const service = await mockService([failsWith({ kind: 'auth', message: 'invalid x-api-key' })]);
     const { code, lines } = await examine(claudeAt(service), { live: true });
     expect(code).toBe(1);
     expect(lines[0]).toMatch(

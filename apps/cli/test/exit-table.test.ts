@@ -224,7 +224,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-const patience = { timeout: 30_000 };
+const patience = { timeout: 120_000 };
 
 describe.concurrent('exit code and first line', () => {
   test.for(rows)('$name', patience, async ({ args, env, input, code, stdout, stderr }, { expect }) => {

@@ -4,7 +4,7 @@ import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 30_000 };
+const patience = { timeout: 120_000 };
 
 describe('--json', () => {
   test(
@@ -58,7 +58,7 @@ describe('--json', () => {
   });
 
   test('a failure is told to people too', patience, async () => {
-    const service = await mockService([failsWith({ type: 'invalid', message: 'Too many cooks.' })]);
+    const service = await mockService([failsWith({ kind: 'invalid', message: 'Too many cooks.' })]);
     const end = await cobbler(['--json', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
     expect(end.stderr).toMatch(/^cobbler: 400 from .*Too many cooks/);

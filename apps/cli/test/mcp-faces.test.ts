@@ -1,19 +1,17 @@
 // Tools of MCP servers behind each way in: `run` has them in mcp-servers.test.ts.
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { startEditor } from './acp-editor.ts';
 import { atTerminal, hasScript } from './at-terminal.ts';
 import { cobbler } from './binary.ts';
+import { greeterFlag, greetersLeft } from './greeter.ts';
 import type { MockService } from './mock-service.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { serving, until } from './serving.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
-const greeter = fileURLToPath(new URL('mcp-greeter.ts', import.meta.url));
+const patience = { timeout: 120_000 };
 const greets = () => [says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('I have greeted her.')];
 
 interface Place {
@@ -33,21 +31,9 @@ async function place(): Promise<Place> {
     cwd,
     env: { ...claudeAt(service), COBBLER_HOME: home },
     service,
-    flags: ['--mcp', `greeter=${process.execPath} "${greeter}" '${log}'`],
-    left: () => {
-      if (!existsSync(log)) throw new Error('The server was never started.');
-      return readFileSync(log, 'utf8').trim().split('\n').map(Number).filter(isRunning);
-    },
+    flags: ['--mcp', greeterFlag(log)],
+    left: () => greetersLeft(log),
   };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const heard = ({ server }: MockService) => JSON.stringify(server.exchanges);

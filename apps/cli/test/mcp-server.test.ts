@@ -10,7 +10,7 @@ import { bareEnvironment, cobbler, command } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 interface Called {
   readonly text: string;
@@ -140,13 +140,13 @@ test(
     const one = await desk([sleeps, says('Here again.')], ['--yes']);
     const back = new AbortController();
     const running = one.call('cobbler_run', { prompt: 'Sleep.' }, back.signal);
-    await expect.poll(() => one.progress.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => one.progress.length, { timeout: 60_000 }).toBeGreaterThan(0);
     back.abort('enough');
     await expect(running).rejects.toThrow();
     const list = (await one.call('cobbler_status', {})).standing as unknown as { sessions: Standing[] };
     const { session_id = '' } = list.sessions[0] ?? {};
     const status = async () => (await one.call('cobbler_status', { session_id })).standing.status;
-    await expect.poll(status, { timeout: 20_000 }).toBe('cancelled');
+    await expect.poll(status, { timeout: 60_000 }).toBe('cancelled');
     expect((await one.call('cobbler_run', { prompt: 'Awake?', session_id })).text).toBe('Here again.');
   },
 );

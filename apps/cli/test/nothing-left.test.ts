@@ -8,7 +8,7 @@ import { bareEnvironment, cobbler, command, ended } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
 /** A command that leaves something behind: a child of its own, apart from its group, which goes on for long. */
@@ -139,7 +139,7 @@ describe.skipIf(process.platform !== 'linux')(
       await ask('POST', '/v1/sessions', { id: 'work' });
       await ask('POST', '/v1/sessions/work/prompt', { content: 'Do it.' });
       const isDone = async () => (await ask('GET', '/v1/sessions/work')).status;
-      await expect.poll(isDone, { timeout: 20_000 }).toBe('complete');
+      await expect.poll(isDone, { timeout: 60_000 }).toBe('complete');
       expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
       child.kill('SIGTERM');
       expect((await end).code).toBe(0);

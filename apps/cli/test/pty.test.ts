@@ -6,7 +6,7 @@ import { atTerminal, hasScript } from './at-terminal.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', () => {
   test('asks, takes a key, and leaves the terminal as it was', patience, async () => {
@@ -35,11 +35,13 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
       says('Fine.'),
     ]);
     const cwd = temporaryFolder();
+    // The shell takes the first line; the keys after it are there for sure before anything is asked.
     const typing = [
-      ['cobbler', 'yyyy'],
+      ['begin?', 'yes\ryyyy'],
       ['deny and say why', 'n'],
     ] as const;
-    const end = await atTerminal(['write it'], { env: claudeAt(service), cwd, typing });
+    const before = 'echo "begin?"; read -r line;';
+    const end = await atTerminal(['write it'], { env: claudeAt(service), cwd, typing, before });
     expect(end.code).toBe(0);
     expect(() => readFileSync(join(cwd, 'a.txt'))).toThrow('ENOENT');
     expect(end.stdout).toContain('A person denied this call.');

@@ -8,7 +8,7 @@ import { invoke } from './in-process.ts';
 import { claudeAt, mockService, says, testKey } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 /** A folder with two files to read, and a place beside it for the cassette. */
 function place(): { cwd: string; cassette: string } {
@@ -20,7 +20,7 @@ function place(): { cwd: string; cassette: string } {
   return { cwd, cassette: join(folder, 'run.jsonl') };
 }
 
-const busy = failsWith({ type: 'overloaded', message: 'Overloaded' });
+const busy = failsWith({ kind: 'busy', message: 'Overloaded' });
 
 function cut(text: string): Play {
   const answer = scriptAnswer([text], { model: 'claude-test' });
@@ -146,7 +146,7 @@ describe('cobbler --record and --replay', () => {
     async () => {
       const { cassette, cwd } = await recorded();
       const old = readFileSync(cassette, 'utf8');
-      const broken = await mockService([failsWith({ type: 'refused_key', message: 'no' })]);
+      const broken = await mockService([failsWith({ kind: 'auth', message: 'no' })]);
       const args = ['--replay', cassette, '--refresh', '--edits', '--json'];
       const failed = await invoke(args, { env: claudeAt(broken), cwd });
       expect(failed.code).toBe(2);

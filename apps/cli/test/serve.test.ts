@@ -6,7 +6,7 @@ import { claudeAt, mockService, says } from './mock-service.ts';
 import { serving, until } from './serving.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 describe('cobbler serve', () => {
   test('survives kill -9 with a question open; cobbler approve answers it', patience, async () => {
@@ -55,7 +55,7 @@ describe('cobbler serve', () => {
     await first.ask('POST', '/v1/sessions', { id: 'work' });
     await first.ask('POST', '/v1/sessions/work/prompt', { content: 'Sleep.' });
     await expect
-      .poll(async () => (await first.ask('GET', '/v1/sessions/work')).json['toolCalls'], { timeout: 20_000 })
+      .poll(async () => (await first.ask('GET', '/v1/sessions/work')).json['toolCalls'], { timeout: 60_000 })
       .toBe(1);
     first.child.kill('SIGKILL');
     await first.end;

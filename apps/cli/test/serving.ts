@@ -48,7 +48,7 @@ export async function serving(env: Record<string, string>, cwd: string, ...args:
 export async function until(server: Serving, session: string, status: string): Promise<void> {
   await expect
     .poll(async () => (await server.ask('GET', `/v1/sessions/${session}`)).json['status'], {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toBe(status);
 }

@@ -14,7 +14,7 @@ import { invoke } from './in-process.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 /** A folder to work in, a home, and a service that says these things. */
 async function place(...script: readonly Play[]) {
@@ -116,15 +116,17 @@ describe('a run', () => {
 });
 
 describe('after kill -9', () => {
-  const sleeper = 'echo begun >> log; echo ready; sleep 3';
+  const sleeper = 'echo begun >> log; echo ready; sleep 60';
 
   /** Starts a run and kills it in the middle of a command. */
   async function killed() {
     const here = await place(says('', ['run_command', { command: sleeper }]), says('It may have run.'));
+    let seen = '';
     const end = await cobbler(['--json=deltas', '--yes', 'go'], {
       ...here,
       onOutput: (text, child) => {
-        if (text.includes('"text":"ready')) child.kill('SIGKILL');
+        seen += text;
+        if (seen.includes('"text":"ready')) child.kill('SIGKILL');
       },
     });
     expect(end.signal).toBe('SIGKILL');
@@ -151,7 +153,7 @@ describe('after kill -9', () => {
 });
 
 test('a session that is busy in another process is refused, and says who holds it', patience, async () => {
-  const { at, env, cwd } = await place(says('', ['run_command', { command: 'echo ready; sleep 20' }]));
+  const { at, env, cwd } = await place(says('', ['run_command', { command: 'echo ready; sleep 60' }]));
   let second: Promise<Awaited<ReturnType<typeof at>>> | undefined;
   await cobbler(['--json=deltas', '--yes', 'go'], {
     env,

@@ -6,7 +6,7 @@ import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says, testKey } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const patience = { timeout: 30_000 };
+const patience = { timeout: 120_000 };
 
 describe('a run without a terminal', () => {
   test('the answer goes to standard output, the rest to standard error', patience, async () => {
@@ -88,7 +88,7 @@ describe('a run without a terminal', () => {
   });
 
   test('a refused key is exit 2, with host, status and the variable it came from', patience, async () => {
-    const service = await mockService([failsWith({ type: 'refused_key', message: 'invalid x-api-key' })]);
+    const service = await mockService([failsWith({ kind: 'auth', message: 'invalid x-api-key' })]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
     expect(end.stderr).toContain(
@@ -105,7 +105,7 @@ describe('a run without a terminal', () => {
   });
 
   test('an overloaded service is tried again, and said so', patience, async () => {
-    const fault = failsWith({ type: 'overloaded', message: 'Overloaded' });
+    const fault = failsWith({ kind: 'busy', message: 'Overloaded' });
     const service = await mockService([fault, says('after all')]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 0, stdout: 'after all\n' });

@@ -5,6 +5,7 @@ import { trace } from '@opentelemetry/api';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Meters } from '../src/meters.ts';
 import { RunSpans } from '../src/run-spans.ts';
+import { ownPort } from './own-port.ts';
 import { moment, rig } from './rig.ts';
 
 const prompt = '/v1/sessions/s/prompt';
@@ -143,7 +144,7 @@ describe('the end of a server', () => {
   });
 
   test('cancels what does not end in time, ends streams and closes its port', async () => {
-    const { ask, server, store, watch } = await rig({ limits: { drainMs: 30 } });
+    const { ask, server, store, watch } = await rig({ port: await ownPort(), limits: { drainMs: 30 } });
     await ask('POST', '/v1/sessions', { id: 's' });
     const events = await watch('/v1/sessions/s/events');
     await ask('POST', prompt, { content: 'hang' });

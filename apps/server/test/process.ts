@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Event } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
+import { ownPort } from './own-port.ts';
 
 const program = fileURLToPath(new URL('./serving.ts', import.meta.url));
 
@@ -35,7 +36,7 @@ export class ServerProcess {
 
   /** Starts it, at the port it had before. Resolves when it listens. */
   async start(): Promise<void> {
-    const port = this.url === '' ? '0' : new URL(this.url).port;
+    const port = this.url === '' ? String(await ownPort()) : new URL(this.url).port;
     const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
     const child = spawn(process.execPath, [...flags, program, this.file, port], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -61,7 +62,7 @@ export class ServerProcess {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await gone;

@@ -3,10 +3,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { ownPort } from './own-port.ts';
 
 /** The name in the files of `deploy/`. */
 export const site = 'cobbler.example.org';
@@ -98,7 +98,7 @@ export async function behind(kind: ProxyKind, server: string): Promise<Proxied> 
       stdio: 'ignore',
     },
   );
-  const port = await freePort();
+  const port = await ownPort();
   const name = kind.name === 'nginx' ? 'nginx.conf' : 'Caddyfile';
   writeFileSync(join(folder, name), kind.configure(deploy(name), { folder, port, server }));
   const [program = '', ...args] = kind.command(folder);
@@ -114,14 +114,14 @@ export async function behind(kind: ProxyKind, server: string): Promise<Proxied> 
   });
   const proxied = new Proxied(port);
   while (!(await proxied.answers())) {
-    if (child.exitCode !== null) throw new Error(`${kind.name} ended:\n${said}`);
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${kind.name} ended:\n${said}`);
   }
   return proxied;
 }
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    if (child.exitCode !== null) return resolve();
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
     child.once('exit', () => resolve());
     child.kill('SIGTERM');
   });
@@ -177,13 +177,4 @@ export class Proxied {
       return false;
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -19,6 +19,6 @@ const remote: HarnessSubject = {
   },
 };
 
-describe('a harness over a server process', { timeout: 60_000 }, () =>
+describe('a harness over a server process', { timeout: 120_000 }, () =>
   describeContract(harnessContract(remote), { describe, it }),
 );

@@ -84,11 +84,7 @@ export class LedgerService {
     const reply = mind(request, this.entries.length);
     if (reply.trouble === 'overloaded') {
       this.entries.push({ outcome: 'overloaded', bill: noBill, outputTokens: 0 });
-      const {
-        status,
-        headers,
-        body: words,
-      } = testing.error({ type: 'overloaded', message: 'Too busy.' }, '');
+      const { status, headers, body: words } = testing.error({ kind: 'busy', message: 'Too busy.' }, '');
       return this.#response(status, headers, [words], 'end');
     }
     const bill = cache.bill(prompt(body), now());

@@ -39,7 +39,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const play = playFor(claudeTesting.read(JSON.parse(Buffer.concat(chunks).toString())));
   if (play === 'silence') return;
   if (play === undefined) {
-    const { status, headers, body } = claudeTesting.error({ type: 'invalid', message: 'No.' }, '');
+    const { status, headers, body } = claudeTesting.error({ kind: 'invalid', message: 'No.' }, '');
     response.writeHead(status, headers).end(body);
     return;
   }

@@ -106,9 +106,9 @@ function answerTo(isClaude: boolean, { turns }: ReadRequest): Play {
     case 'silent':
       return { type: 'silent' };
     case 'overloaded':
-      return failsWith({ type: 'overloaded', message: 'Overloaded' });
+      return failsWith({ kind: 'busy', message: 'Overloaded' });
     case 'refused':
-      return failsWith({ type: 'refused_key', message: 'The key is no good.' });
+      return failsWith({ kind: 'auth', message: 'The key is no good.' });
     default:
       return answers(`There is no scene ${scene}.`);
   }

@@ -92,7 +92,7 @@ describe('a turn on Workflows', () => {
   });
 
   it('S3.4 a model that fails with 500 gives friendly words, and the message is saved', async () => {
-    town.brain = () => failsWith({ type: 'server', message: 'broken inside' });
+    town.brain = () => failsWith({ kind: 'agent', message: 'broken inside' });
     const reply = await town.ask(person, 'Hello.');
     expect(reply).toContain('went wrong');
     expect(reply).not.toContain('broken inside');

@@ -7,7 +7,7 @@ import type { ClaimedRun, Freed, Journal, Outcome } from './run-journal.ts';
 import { fencedRun } from './run-journal.ts';
 import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
 import type { Runtime } from './runtime.ts';
-import { checkRunId, runCancelled } from './step-attempts.ts';
+import { checkRunId, noRun, notAwaited, runBusy, runCancelled, runnerClosed } from './step-attempts.ts';
 
 /** Every how many looks it is looked also when nobody has written: a process that dies writes nothing. */
 const thoroughEvery = 5;
@@ -50,10 +50,7 @@ export class JournaledRunner implements Runner {
     const { version } = this.#options;
     const run = { runId, key, version, input: plainJson(input, `The input of run ${runId}`) };
     const started = await this.#journal.start(run, whenBusy === 'reject');
-    if (started.result === 'busy') {
-      const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
-      throw new AgentError({ kind: 'invalid', code: 'busy', message });
-    }
+    if (started.result === 'busy') throw runBusy(runId, key);
     if (started.result === 'exists') return false;
     if (started.run !== undefined) this.#begin(started.run);
     return true;
@@ -87,7 +84,7 @@ export class JournaledRunner implements Runner {
   async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
     for (;;) {
       this.#checkOpen();
-      if (signal?.aborted) throw gaveUp(runId, signal.reason);
+      if (signal?.aborted) throw notAwaited(runId, signal.reason);
       const standing = this.#journal.standing(runId);
       if (standing === undefined) throw noRun(runId);
       if (standing.state === 'done') return JSON.parse(standing.text);
@@ -106,7 +103,7 @@ export class JournaledRunner implements Runner {
     this.#takeLookBack();
     const live = [...this.#live.values()];
     this.#live.clear();
-    for (const run of live) run.stop(closedRunner('aborted'));
+    for (const run of live) run.stop(runnerClosed('aborted'));
     for (const runId of [...this.#watchers.keys()]) this.#tell(runId);
     await this.#journal.close();
   }
@@ -230,23 +227,8 @@ export class JournaledRunner implements Runner {
   }
 
   #checkOpen(): void {
-    if (this.#closed !== undefined) throw closedRunner('invalid');
+    if (this.#closed !== undefined) throw runnerClosed();
   }
-}
-
-function closedRunner(kind: 'invalid' | 'aborted'): AgentError {
-  return new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' });
-}
-
-function noRun(runId: string): AgentError {
-  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
-  return new AgentError({ kind: 'invalid', code: 'no_run', message });
-}
-
-function gaveUp(runId: string, reason: unknown): AgentError {
-  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  const message = `Nobody waits for run ${runId} any more; it goes on.`;
-  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }
 
 function wrongVersion({ runId, version }: ClaimedRun, own: string): Outcome {

@@ -10,6 +10,7 @@ import {
   changedStep,
   checkDuration,
   keptError,
+  minded,
   pause,
   runOver,
   StepNames,
@@ -223,10 +224,4 @@ function stepValue<Value extends Json>(entry: Entry, name: string): Value {
   if (entry.kind === 'value') return JSON.parse(entry.text) as Value;
   if (entry.kind === 'error') throw new AgentError(JSON.parse(entry.text) as ErrorData);
   throw changedStep(name);
-}
-
-/** A routine that does not wait for a step must not end the process when that step fails. */
-function minded<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => {});
-  return promise;
 }

@@ -67,6 +67,36 @@ export function runCancelled(runId: string): AgentError {
   return new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` });
 }
 
+/** A run that is not started, because one with its key is at work. */
+export function runBusy(runId: string, key: string | undefined): AgentError {
+  const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
+  return new AgentError({ kind: 'invalid', code: 'busy', message });
+}
+
+/** A run that a runner does not know. */
+export function noRun(runId: string): AgentError {
+  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
+  return new AgentError({ kind: 'invalid', code: 'no_run', message });
+}
+
+/** How waiting for a run ends whose signal fired: with the signal's reason, if that is an error `aborted`. */
+export function notAwaited(runId: string, reason: unknown): AgentError {
+  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
+  const message = `Nobody waits for run ${runId} any more; it goes on.`;
+  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
+}
+
+/** A runner that is closed: for who asks it something then, and with `aborted` for what it was doing. */
+export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentError {
+  return new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' });
+}
+
+/** A step as a routine is given it: one that it does not wait for must not end the process when it fails. */
+export function minded<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
+}
+
 /** Reference of a step for services that drop what they have had before: the same for all attempts. */
 export function stepKey(runtime: Runtime, runId: string, name: string): Promise<string> {
   return runtime.digest(JSON.stringify([runId, name]));

@@ -1,5 +1,6 @@
 import { AgentError } from './errors.ts';
 import type { Event } from './event.ts';
+import { isoTime } from './runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 import type { State } from './state.ts';
 
@@ -123,6 +124,19 @@ export function checkRetention({ olderThanMs, keepLast }: Retention): void {
   if (given.length > 0 && given.every((rule) => rule >= 0)) return;
   const message = 'Say what to keep: an age in milliseconds, a number of sessions, or both, each from 0 up.';
   throw new AgentError({ kind: 'invalid', code: 'retention', message });
+}
+
+/** The refusal of a session that another process holds, since a time in milliseconds since 1970, as far as is known. */
+export function inUse(
+  sessionId: string,
+  owner?: { readonly pid: number; readonly host: string; readonly since: number },
+): AgentError {
+  const who =
+    owner === undefined
+      ? 'another process'
+      : `process ${owner.pid} on ${owner.host}, which began ${isoTime(owner.since)}`;
+  const message = `Session ${sessionId} is in use by ${who}. Wait until its run has ended, or end that process, and try again.`;
+  return new AgentError({ kind: 'invalid', code: 'in_use', message });
 }
 
 /** The refusal of a writer that has been replaced. */

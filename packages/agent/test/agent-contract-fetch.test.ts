@@ -1,28 +1,6 @@
 import { describe, it } from 'vitest';
-import { fetchTransport } from '../src/provider/fetch-transport.ts';
-import { createAgent } from '../src/provider/index.ts';
-import { systemRuntime } from '../src/runtime.ts';
-import type { ContractSubject } from '../src/testing/index.ts';
-import {
-  agentContract,
-  describeContract,
-  scriptCapabilities,
-  scriptTesting,
-  scriptWire,
-} from '../src/testing/index.ts';
-
-/** The scripted wire over the web's fetch: what browsers, workers and other runtimes use. */
-const subject: ContractSubject = {
-  name: 'fetch',
-  create: ({ baseURL, apiKey, ...options }) =>
-    createAgent(scriptWire({ baseURL, apiKey }), {
-      model: 'scripted-model',
-      capabilities: scriptCapabilities,
-      transport: fetchTransport(systemRuntime.fetch),
-      ...options,
-    }),
-  testing: scriptTesting,
-};
+import { agentContract, describeContract } from '../src/testing/index.ts';
+import { fetching } from './subjects.ts';
 
 /** What depends on the transport; the rest is proven over the other one. */
 const groups = new Set([
@@ -60,7 +38,7 @@ const otherwise: Readonly<Record<string, string>> = {
 };
 
 describe('the contract over fetch', () => {
-  const cases = agentContract(subject).filter(({ group }) => groups.has(group));
+  const cases = agentContract(fetching).filter(({ group }) => groups.has(group));
   describeContract(
     cases.map((one) => {
       const reason = otherwise[one.name];

@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ContractSubject } from '../src/testing/index.ts';
 import { agentContract, describeContract } from '../src/testing/index.ts';
-import { lanternTesting } from './made-up-wire/testing.ts';
-import { createLantern } from './made-up-wire/wire.ts';
-
-const subject: ContractSubject = { name: 'lantern', create: createLantern, testing: lanternTesting };
+import { lantern } from './subjects.ts';
 
 describe('the contract over a made-up wire of lines of JSON', () => {
-  describeContract(agentContract(subject), { describe, it });
+  describeContract(agentContract(lantern), { describe, it });
 });
 
 describe('a provider for a made-up service', () => {

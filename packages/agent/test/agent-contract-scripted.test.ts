@@ -1,25 +1,7 @@
 import { describe, it } from 'vitest';
-import { createAgent } from '../src/provider/index.ts';
-import type { ContractSubject } from '../src/testing/index.ts';
-import {
-  agentContract,
-  describeContract,
-  scriptCapabilities,
-  scriptTesting,
-  scriptWire,
-} from '../src/testing/index.ts';
-
-const subject: ContractSubject = {
-  name: 'scripted',
-  create: ({ baseURL, apiKey, ...options }) =>
-    createAgent(scriptWire({ baseURL, apiKey }), {
-      model: 'scripted-model',
-      capabilities: scriptCapabilities,
-      ...options,
-    }),
-  testing: scriptTesting,
-};
+import { agentContract, describeContract } from '../src/testing/index.ts';
+import { scripted } from './subjects.ts';
 
 describe('the contract over the scripted wire', () => {
-  describeContract(agentContract(subject), { describe, it });
+  describeContract(agentContract(scripted), { describe, it });
 });

@@ -23,7 +23,7 @@ function says(text: string, ...paths: readonly string[]): Play {
 
 const scene: Scene = {
   script: [
-    failsWith({ type: 'overloaded', message: 'Overloaded' }),
+    failsWith({ kind: 'busy', message: 'Overloaded' }),
     says('First.', 'a.txt', 'b.txt'),
     says('Then.', 'c.txt'),
     says('Done.'),

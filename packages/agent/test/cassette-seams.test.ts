@@ -73,7 +73,7 @@ describe('a wire that sends by itself', () => {
 
   async function recorded() {
     const { wire, sent } = selfSending([
-      { type: 'fault', fault: { type: 'overloaded', message: 'Busy.' } },
+      { type: 'fault', fault: { kind: 'busy', message: 'Busy.' } },
       says('Well.'),
     ]);
     const lines: string[] = [];

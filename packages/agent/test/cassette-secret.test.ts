@@ -33,9 +33,9 @@ function echoes(chunks: Chunking): Play {
 
 const scene = (chunks: Chunking): Scene => ({
   script: [
-    failsWith({ type: 'rate_limit', message: `Key ${apiKey} is too fast.` }),
+    failsWith({ kind: 'rate_limit', message: `Key ${apiKey} is too fast.` }),
     echoes(chunks),
-    failsWith({ type: 'refused_key', message: 'No.' }),
+    failsWith({ kind: 'auth', message: 'No.' }),
   ],
   tools: () => [
     {

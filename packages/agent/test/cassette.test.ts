@@ -50,7 +50,7 @@ function says(text: string, ...calls: readonly string[]): Play {
   return plays(scriptAnswer([text, ...blocks]));
 }
 
-const busy = failsWith({ type: 'overloaded', message: 'Overloaded' });
+const busy = failsWith({ kind: 'busy', message: 'Overloaded' });
 
 function cut(text: string): Play {
   const answer = scriptAnswer([text]);

@@ -1,17 +1,9 @@
 import { memoryStore } from '../src/memory-store.ts';
-import { fetchTransport } from '../src/provider/fetch-transport.ts';
-import { createAgent } from '../src/provider/index.ts';
-import { systemRuntime } from '../src/runtime.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
-import type { ContractCase, ContractSubject } from '../src/testing/index.ts';
-import {
-  agentContract,
-  runnerContract,
-  scriptCapabilities,
-  scriptTesting,
-  scriptWire,
-} from '../src/testing/index.ts';
+import type { ContractCase } from '../src/testing/index.ts';
+import { agentContract, runnerContract } from '../src/testing/index.ts';
 import { sqliteStand } from './runner-stands.ts';
+import { fetching, scripted } from './subjects.ts';
 
 /** A contract that a mutant has to break. */
 export interface Check {
@@ -19,32 +11,18 @@ export interface Check {
   cases(): readonly ContractCase[];
 }
 
-const scripted: ContractSubject = {
-  name: 'scripted',
-  slack: 8,
-  create: ({ baseURL, apiKey, ...options }) =>
-    createAgent(scriptWire({ baseURL, apiKey }), {
-      model: 'scripted-model',
-      capabilities: scriptCapabilities,
-      ...options,
-    }),
-  testing: scriptTesting,
-};
-
-const fetching: ContractSubject = {
-  ...scripted,
-  create: (link) => scripted.create({ transport: fetchTransport(systemRuntime.fetch), ...link }),
-};
+/** As for the mutants of providers: several are tried at a time. */
+const slack = 8;
 
 /** What notices mistakes in the core, the likeliest first. */
 export const checks: readonly Check[] = [
-  { name: 'contract', cases: () => agentContract(scripted, { seeds: { count: 40 } }) },
+  { name: 'contract', cases: () => agentContract({ ...scripted, slack }, { seeds: { count: 40 } }) },
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
   { name: 'runner', cases: () => runnerContract(sqliteStand) },
   {
     name: 'fetch',
     cases: () =>
-      agentContract(fetching).filter(
+      agentContract({ ...fetching, slack }).filter(
         ({ group, name }) => group === 'redirects' || (group === 'secrets' && !name.includes('an encoding')),
       ),
   },

@@ -12,7 +12,7 @@ const plain: Inverse<FoundRequest> = {
   delta: (at, text, block) => [['piece', at, text, block.type]],
   end: ({ stop }) => [['end', stop]],
   noise: () => [],
-  error: ({ type, message }) => ({ body: { type, message } }),
+  error: ({ kind, message }) => ({ body: { kind, message } }),
   read: (body) => body,
   refuse: ({ model }) => (model === '' ? 'Name a model.' : undefined),
 };
@@ -55,20 +55,20 @@ describe('an inverse', () => {
 
   test('a failed request has the status of its kind, and the key in it where the key is refused', () => {
     const { error } = inverse(plain);
-    const failed = error({ type: 'refused_key', message: 'No' }, secret);
+    const failed = error({ kind: 'auth', message: 'No' }, secret);
     expect(failed).toEqual({
       status: 401,
       headers: { 'content-type': 'application/json' },
-      body: '{"type":"refused_key","message":"No: a-secret"}',
+      body: '{"kind":"auth","message":"No: a-secret"}',
     });
-    expect(error({ type: 'overloaded', message: 'No' }, secret)).toMatchObject({ status: 529 });
-    expect(error({ type: 'context_full', message: 'No' }, secret)).toMatchObject({ status: 400 });
-    expect(error({ type: 'server', message: 'No' }, secret).body).not.toContain(secret);
+    expect(error({ kind: 'busy', message: 'No' }, secret)).toMatchObject({ status: 529 });
+    expect(error({ kind: 'too_long', message: 'No' }, secret)).toMatchObject({ status: 400 });
+    expect(error({ kind: 'agent', message: 'No' }, secret).body).not.toContain(secret);
   });
 
   test('a status, headers and a body that is a text are taken as they are given', () => {
     const error = () => ({ status: 418, headers: { 'x-wait': '2' }, body: 'Teapot.' });
-    expect(inverse({ ...plain, error }).error({ type: 'server', message: '' }, secret)).toEqual({
+    expect(inverse({ ...plain, error }).error({ kind: 'agent', message: '' }, secret)).toEqual({
       status: 418,
       headers: { 'content-type': 'text/plain', 'x-wait': '2' },
       body: 'Teapot.',
@@ -76,8 +76,8 @@ describe('an inverse', () => {
   });
 
   test('a failure in the middle is the body of the failed request, unless it is said otherwise', () => {
-    const fault = { type: 'server', message: 'Ill.' } as const;
-    expect(inverse(plain).fail(fault)).toEqual([{ type: 'server', message: 'Ill.' }]);
+    const fault = { kind: 'agent', message: 'Ill.' } as const;
+    expect(inverse(plain).fail(fault)).toEqual([{ kind: 'agent', message: 'Ill.' }]);
     expect(inverse({ ...plain, fail: () => ['over', 'out'] }).fail(fault)).toEqual(['over', 'out']);
   });
 
@@ -86,7 +86,7 @@ describe('an inverse', () => {
     expect(refuse(empty)).toBeUndefined();
     expect(refuse({ ...empty, model: '' })).toMatchObject({
       status: 400,
-      body: '{"type":"invalid","message":"Name a model."}',
+      body: '{"kind":"invalid","message":"Name a model."}',
     });
   });
 

@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childEnvironment, reapOrphans, recordProcesses, superviseProcess } from '@cobbler/agent/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bootId, identityOf, setRecords } from '../src/node/process-record.ts';
 import { readProcessTable } from '../src/node/process-table.ts';
+import { systemRuntime } from '../src/runtime.ts';
 
 let area: string;
 let records: string;
@@ -57,11 +58,16 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
       `trap "" TERM; echo $$ >> pids; ${stubborn} & (setsid ${stubborn} > /dev/null 2>&1 &) ; ${untilThree}; sleep 60`,
     );
     expect(pids().filter(isRunning)).toHaveLength(3);
-    const began = performance.now();
-    const { ended, left } = await reapOrphans(records);
+    let waited = 0;
+    const timer = (ms: number, fire: () => void) => {
+      waited += ms;
+      return systemRuntime.timer(ms, fire);
+    };
+    const { ended, left } = await reapOrphans(records, { ...systemRuntime, timer });
     expect(left).toBe(0);
     expect(ended).toBeGreaterThanOrEqual(3);
-    expect(performance.now() - began).toBeLessThan(5000);
+    // What this machine took besides is not ours.
+    expect(waited).toBeLessThan(5000);
     expect(pids().filter(isRunning)).toEqual([]);
     expect(readdirSync(records)).toEqual([]);
   });
@@ -74,7 +80,7 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
       (name) => JSON.parse(readFileSync(join(records, name), 'utf8')).child,
     );
     process.kill(child.pid, 'SIGKILL');
-    await vi.waitFor(() => expect(isRunning(child.pid)).toBe(false));
+    await expect.poll(() => isRunning(child.pid)).toBe(false);
     const daemon = pids().find((pid) => pid !== 1) ?? 0;
     expect(isRunning(daemon)).toBe(true);
     await reapOrphans(records);

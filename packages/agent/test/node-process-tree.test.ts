@@ -9,6 +9,7 @@ import type { ProcessEnd, ProcessEntry, ProcessOptions } from '@cobbler/agent/no
 import { childEnvironment, superviseProcess } from '@cobbler/agent/node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processTree, readProcessTable } from '../src/node/process-table.ts';
+import { systemRuntime } from '../src/runtime.ts';
 
 let area: string;
 const env = childEnvironment(process.env);
@@ -94,7 +95,18 @@ describe('a supervised process', () => {
   });
 
   it('P2 ends with its time limit', async () => {
-    const end = await shell('echo begun; sleep 60', { timeoutMs: 200 });
+    let limit = () => {};
+    const runtime = {
+      monotonic: systemRuntime.monotonic,
+      /** The limit is over as soon as something was printed, however long this machine takes for that. */
+      timer(ms: number, fire: () => void) {
+        if (ms !== 200) return systemRuntime.timer(ms, fire);
+        limit = fire;
+        return () => {};
+      },
+    };
+    const onOutput = () => limit();
+    const end = await shell('echo begun; sleep 60', { timeoutMs: 200, runtime, onOutput });
     expect(end).toMatchObject({ cause: 'timeout', code: null, signal: 'SIGTERM' });
     expect(end.stdout.text()).toBe('begun\n');
     expect(end.durationMs).toBeLessThan(10_000);
@@ -103,7 +115,7 @@ describe('a supervised process', () => {
   it('may tidy up when it is told to end', async () => {
     const end = await shell(
       'trap "echo tidy; exit 7" TERM; echo ready; while :; do sleep 0.02; done',
-      stopOnceReady(),
+      stopOnceReady({ graceMs: 15_000 }),
     );
     expect(end).toMatchObject({ cause: 'aborted', code: 7 });
     expect(end.stdout.text()).toBe('ready\ntidy\n');
@@ -111,6 +123,25 @@ describe('a supervised process', () => {
 });
 
 describe('the tree of a process', () => {
+  it('of a program that has ended by itself is ended, and its time may be over meanwhile', async () => {
+    const stubborn = `setsid sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'`;
+    let limit = () => {};
+    const runtime = {
+      monotonic: systemRuntime.monotonic,
+      /** The limit is over with the first look at what is left, 10 ms after it was told to end. */
+      timer(ms: number, fire: () => void) {
+        if (ms === 10) limit();
+        if (ms !== 60_000) return systemRuntime.timer(ms, fire);
+        limit = fire;
+        return () => {};
+      },
+    };
+    const line = `${stubborn} & while [ ! -s pids ]; do :; done; echo done`;
+    const end = await shell(line, { timeoutMs: 60_000, runtime });
+    expect(end).toMatchObject({ cause: 'exit', code: 0 });
+    expect(pids().filter(isRunning)).toEqual([]);
+  });
+
   it('P3 is gone after an abort, grandchildren included that ignore SIGTERM', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ >> pids; echo ready; while :; do sleep 0.05; done'`;
     const end = await shell(`echo $$ >> pids; ${stubborn} & wait`, stopOnceReady());
@@ -200,7 +231,7 @@ describe('the tree of a process', () => {
     const pid = Number(execFileSync(process.execPath, node, { encoding: 'utf8', cwd: import.meta.dirname }));
     expect(pid).toBeGreaterThan(1);
     // The kernel may take its time to end what was killed, and nobody is left to wait for it.
-    await vi.waitFor(() => expect([pid, ...pids()].filter(isRunning)).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(() => expect([pid, ...pids()].filter(isRunning)).toEqual([]), { timeout: 60_000 });
   });
 
   it('leaves no listener on this process behind', async () => {

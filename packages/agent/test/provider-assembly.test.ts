@@ -85,6 +85,23 @@ describe('blocks', () => {
     ]);
   });
 
+  test('what is added to a block of an unknown kind is left out, until its key is of one that is known', () => {
+    const { answer } = told((out) => {
+      out.skip(1);
+      out.delta(1, 'a dream');
+      out.seal(1, 'sealed');
+      out.close(1);
+      out.text(0, 'Awake.');
+      out.reasoning(1, 'Hm');
+      out.delta(1, '.');
+      out.end('complete');
+    });
+    expect(answer.parts).toEqual([
+      { type: 'text', text: 'Awake.' },
+      { type: 'reasoning', text: 'Hm.' },
+    ]);
+  });
+
   test('text after its block was closed begins another block', () => {
     const { answer, events } = told((out) => {
       out.text(0, 'a');
@@ -180,7 +197,7 @@ describe('blocks', () => {
       out.close(0);
       out.stop('refusal');
       out.end('refusal');
-      out.fail('busy', 'late');
+      out.fail({ kind: 'busy', message: 'late' });
       out.usage({ inputTokens: 5, outputTokens: 2 });
       out.model('plain-2');
     });
@@ -359,6 +376,7 @@ test.each([
   ['reasoning', (out: Out) => out.reasoning(0, null as never)],
   ['a piece of arguments', (out: Out) => out.input(0, {} as never)],
   ['the id of a call', (out: Out) => out.call(0, [] as never, 'look')],
+  ['the message of a failure', (out: Out) => out.fail({ message: 7 as never })],
   ['the name of a call', (out: Out) => out.call(0, 'c1', undefined as never)],
 ])('%s that is no text is not taken', (_what, say) => {
   expect(() => say(new Assembly('plain'))).toThrow(TypeError);

@@ -44,7 +44,10 @@ describe('errors by status', () => {
     ['auth', 'auth', false],
     ['invalid', 'invalid', false],
   ] as const)('a failure of kind %s inside a stream is %s', async (given, kind, retryable) => {
-    const { fails } = rig([streams(started + frame('fail', given, 'words', 1500))], noRetry);
+    const { fails } = rig(
+      [streams(started + frame('fail', { kind: given, message: 'words', retryAfterMs: 1500 }))],
+      noRetry,
+    );
     const error = await fails();
     expect(error).toMatchObject({ kind, retryable, message: 'words', retryAfterMs: 1500 });
     expect(error.code).toBe(given === 'too_long' ? 'context_full' : serviceCode(kind));
@@ -169,7 +172,7 @@ describe('P19 secrets', () => {
   test.each(spellings)('echoed %s never reach an error', async (_name, echo) => {
     const errors = [
       await rig([refuses(401, `bad key ${echo}!`, { 'request-id': `r ${echo}` })], noRetry).fails(),
-      await rig([streams(frame('fail', 'auth', `bad key ${echo}`))], noRetry).fails(),
+      await rig([streams(frame('fail', { kind: 'auth', message: `bad key ${echo}` }))], noRetry).fails(),
       await rig([(exchange) => exchange.cut(new Error(`proxy says ${echo}`))], noRetry).fails(),
       await rig(
         [(exchange) => exchange.head(200, { 'content-type': 'text/html' }).write(`<p>${echo}`).end()],

@@ -118,7 +118,7 @@ describe('P1 nothing but the end is success', () => {
   test.each([
     ['JSON that is none', 'data: {"a"\n\n'],
     ['a payload the wire stumbles over', frame('nothing')],
-    ['a failure that the wire calls broken', frame('fail', 'broken', 'odd')],
+    ['a failure that the wire calls broken', frame('fail', { kind: 'broken', message: 'odd' })],
   ])('%s is network and retryable', async (_name, text) => {
     const { fails, server } = rig([(exchange) => exchange.head().write(text)], noRetry);
     expect(await fails()).toMatchObject({ kind: 'network', retryable: true });

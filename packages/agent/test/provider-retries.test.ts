@@ -161,7 +161,10 @@ describe('P7 waits that the service asks for', () => {
   });
 
   test('inside a stream are kept too', async () => {
-    const { ask, runtime, events } = rig([streams(frame('fail', 'busy', 'slow', 4000)), good]);
+    const { ask, runtime, events } = rig([
+      streams(frame('fail', { kind: 'busy', message: 'slow', retryAfterMs: 4000 })),
+      good,
+    ]);
     await hurry(runtime, ask());
     expect(events[0]).toMatchObject({ type: 'retry', delayMs: 4000 });
   });

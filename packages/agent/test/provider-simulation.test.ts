@@ -103,7 +103,7 @@ function mishap(random: SeededRandom, exchange: Exchange, person: AbortControlle
     busy: () =>
       exchange
         .head()
-        .write(frame('fail', 'busy', 'busy'))
+        .write(frame('fail', { kind: 'busy', message: 'busy' }))
         .end(),
     html: () => exchange.head(200, { 'content-type': 'text/html' }).write('<p>').end(),
     person: () => person.abort(),

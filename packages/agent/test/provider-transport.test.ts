@@ -276,7 +276,7 @@ test('an idle connection does not keep the process alive', async () => {
     program,
   ];
   // The server would keep the connection for a minute.
-  const { stdout } = await promisify(execFile)(process.execPath, arguments_, { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, arguments_, { timeout: 50_000 });
   expect(stdout).toBe('read\n');
 });
 

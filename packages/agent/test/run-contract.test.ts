@@ -35,6 +35,7 @@ function bound(out: Out): Out {
     input: (...told) => out.input(...told),
     delta: (...told) => out.delta(...told),
     close: (...told) => out.close(...told),
+    skip: (...told) => out.skip(...told),
     usage: (...told) => out.usage(...told),
     model: (...told) => out.model(...told),
     stop: (...told) => out.stop(...told),
@@ -97,7 +98,7 @@ describe('the agent contract', () => {
   });
 
   it('says of a case that fails what was found and where to look', async () => {
-    const mute = agentContract({ ...subject({ event: (_payload, out) => out.end() }), slack: 0.1 });
+    const mute = agentContract(subject({ event: (_payload, out) => out.end() }));
     const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
     expect(failures[0]?.message).toMatch(
       /: expected "The answer is forty-two\.".*Look at `event` of the wire/,

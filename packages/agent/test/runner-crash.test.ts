@@ -9,4 +9,4 @@ test('P13 killed around its writes and steps, asleep and waiting, a run is gone 
   expect(kills).toBeGreaterThan(36);
   // Between a step's effect and its record: there it has to.
   expect(repeated).toBeGreaterThan(0);
-}, 60_000);
+}, 120_000);

@@ -82,7 +82,7 @@ export function plainChild(folder: string, ...args: string[]): StoreChild {
 
 function childOf(env: Readonly<Record<string, string>>, args: readonly string[]): StoreChild {
   const script = fileURLToPath(new URL('sqlite-child.ts', import.meta.url));
-  const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
+  const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning', '--expose-gc'];
   const child = spawn(process.execPath, [...flags, script, ...args], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -329,7 +329,7 @@ test('a process that closes its runner ends by itself, and leaves no file but th
   const child = spawn(process.execPath, [...flags, '-e', text], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: 20_000,
+    timeout: 60_000,
   });
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(readdirSync(dirname(file)).toSorted()).toEqual(['runs.db', 'runs.db-made']);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditEntry, AuditOptions } from '../src/audit.ts';
 import { auditOf } from '../src/audit.ts';
 import type { Stage } from './stage.ts';
-import { stage } from './stage.ts';
+import { eventually, stage } from './stage.ts';
 
 const note = defineTool({
   name: 'note',
@@ -27,9 +27,10 @@ async function audited({ options }: Stage, rest: AuditOptions = {}): Promise<Aud
 /** Says something and taps a button of the question that comes of it. */
 async function decided({ say, tap, channel, runner }: Stage, button: number): Promise<void> {
   const run = await say('Note it.');
-  for (let turn = 0; turn < 2000 && channel.messages.at(-1)?.buttons.length !== 2; turn += 1)
-    await new Promise((resolve) => setImmediate(resolve));
-  await tap(channel.messages.at(-1)?.buttons[button]?.data ?? '');
+  const question = await eventually(() =>
+    channel.messages.slice(-1).find(({ buttons }) => buttons.length === 2),
+  );
+  await tap(question.buttons[button]?.data ?? '');
   await runner.result(run);
 }
 

@@ -91,3 +91,14 @@ export function stage(script: readonly ScriptStep[], rest: Partial<AssistantOpti
     },
   };
 }
+
+/** What comes to be in a moment: nothing here waits for a clock, but for threads of Node that others may keep busy. */
+export async function eventually<Value>(look: () => Value | undefined): Promise<Value> {
+  const deadline = performance.now() + 60_000;
+  while (performance.now() < deadline) {
+    const found = look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error('It did not come to be.');
+}

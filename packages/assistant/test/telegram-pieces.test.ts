@@ -178,7 +178,7 @@ describe('any text', () => {
       }),
       { numRuns: 1000, seed: 7 },
     );
-  }, 60_000);
+  }, 120_000);
 
   it('no entity that Telegram keeps alone lies in or around another', () => {
     fc.assert(
@@ -201,7 +201,7 @@ describe('any text', () => {
       }),
       { numRuns: 200, seed: 11 },
     );
-  }, 60_000);
+  }, 120_000);
 
   it('the same text gives the same pieces', () => {
     fc.assert(
@@ -210,5 +210,5 @@ describe('any text', () => {
       }),
       { numRuns: 100, seed: 13 },
     );
-  }, 60_000);
+  }, 120_000);
 });

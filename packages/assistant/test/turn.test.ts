@@ -2,7 +2,7 @@ import { defineTool, systemRuntime } from '@cobbler/agent';
 import type { ScriptStep } from '@cobbler/agent/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { defaultPersona } from '../src/system-prompt.ts';
-import { stage } from './stage.ts';
+import { eventually, stage } from './stage.ts';
 
 const textOf = (message: { readonly content: readonly { readonly type: string }[] }): string =>
   message.content.map((part) => ('text' in part ? String(part.text) : '')).join('');
@@ -278,14 +278,3 @@ describe('what a person may ask for', () => {
     expect(texts()[2]).toContain('a lot at once');
   });
 });
-
-/** What comes to be in a moment: nothing here waits for a clock, but for threads of Node that others may keep busy. */
-async function eventually<Value>(look: () => Value | undefined): Promise<Value> {
-  const deadline = performance.now() + 15_000;
-  while (performance.now() < deadline) {
-    const found = look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  throw new Error('It did not come to be.');
-}

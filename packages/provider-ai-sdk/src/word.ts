@@ -32,6 +32,6 @@ export function utter(word: Word, out: Out): void {
     case 'end':
       return out.end(word.reason, word.raw);
     case 'fail':
-      return out.fail(word.kind, word.message);
+      return out.fail(word);
   }
 }

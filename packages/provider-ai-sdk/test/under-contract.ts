@@ -10,6 +10,6 @@ export function putUnderContract(name: string): void {
   if (subject === undefined) throw new RangeError(`There is no subject named ${name}.`);
   describe(`agentContract, ${name}`, () => {
     for (const { group, name: what, run, off } of subject.cases({ seeds }))
-      test(`${group}: ${what}`, { timeout: 60_000 }, ({ skip }) => (off === undefined ? run() : skip(off)));
+      test(`${group}: ${what}`, { timeout: 120_000 }, ({ skip }) => (off === undefined ? run() : skip(off)));
   });
 }

@@ -23,7 +23,8 @@ type Reader = (at: number, from: Fields, out: Out) => void;
  * from the future, and blocks of tools that the service runs itself, of which none is ever declared.
  */
 export function readEvent(payload: unknown, out: Out): void {
-  if (typeof payload === 'string') out.fail('broken', 'Claude sent an event that is not JSON.');
+  if (typeof payload === 'string')
+    out.fail({ kind: 'broken', message: 'Claude sent an event that is not JSON.' });
   if (typeof payload !== 'object' || payload === null) return;
   const event = payload as Fields;
   const { type, index } = event;
@@ -115,10 +116,10 @@ function readUsage(usage: Fields, out: Out): void {
 
 function readError(error: Fields, out: Out): void {
   const message = textOf(error['message']);
-  out.fail(
-    kindOfError(error['type']) ?? 'agent',
-    message === '' ? 'Claude broke off without saying why.' : message,
-  );
+  out.fail({
+    kind: kindOfError(error['type']),
+    message: message === '' ? 'Claude broke off without saying why.' : message,
+  });
 }
 
 function count(value: unknown): number | undefined {

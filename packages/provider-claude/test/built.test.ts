@@ -28,7 +28,7 @@ beforeAll(() => {
     readFileSync(join(folder, 'metafile-esm.json'), 'utf8'),
   );
   for (const [path, output] of Object.entries(metafile.outputs)) outputs.set(nameOf(path), output);
-}, 60_000);
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('what is published', () => {

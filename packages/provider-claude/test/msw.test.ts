@@ -14,7 +14,7 @@ afterAll(() => network.close());
 
 test('the handlers of the contract work in msw as well, at the service’s real address', async () => {
   const server = wireServer(claudeTesting, [
-    failsWith({ type: 'overloaded', message: 'Overloaded', retryAfterMs: 1 }),
+    failsWith({ kind: 'busy', message: 'Overloaded', retryAfterMs: 1 }),
     plays(scriptAnswer([{ type: 'reasoning', text: 'Easy.', seal: 's1' }, 'Four.'])),
   ]);
   network.use(http.post('https://api.anthropic.com/v1/messages', ({ request }) => server.handler(request)));

@@ -121,7 +121,7 @@ test('S4.5 a prompt appends what was said, tells it, loops and ends when no tool
 });
 
 test('S4.5 a failing API is the outcome, and unwrap throws it', async () => {
-  const { harness } = await stage([failsWith({ type: 'invalid', message: 'no' })]);
+  const { harness } = await stage([failsWith({ kind: 'invalid', message: 'no' })]);
   const result = await harness.prompt('Hello.').result;
   expect(result.status).toBe('failed');
   expect(() => result.unwrap()).toThrow(AgentError);

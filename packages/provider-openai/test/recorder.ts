@@ -1,5 +1,5 @@
 import type { StopReason, Usage } from '@cobbler/agent';
-import type { BlockKey, Json, Out } from '@cobbler/agent/provider';
+import type { BlockKey, Fault, Json, Out } from '@cobbler/agent/provider';
 
 /** A block as a wire told it. */
 export interface RecordedBlock {
@@ -19,7 +19,7 @@ export interface Recording {
   model?: string;
   noted?: StopReason;
   end?: StopReason | 'as noted';
-  fault?: { readonly kind: string; readonly message: string; readonly retryAfterMs?: number };
+  fault?: Fault;
 }
 
 /** Plays payloads to a wire's `event` and records what it says. */
@@ -55,6 +55,7 @@ export function record(event: (payload: unknown, out: Out) => void, payloads: re
       const known = recording.blocks.find((one) => one.at === at);
       if (known !== undefined) known.closed = true;
     },
+    skip() {},
     usage(counts) {
       Object.assign(recording.usage, counts);
     },
@@ -67,8 +68,8 @@ export function record(event: (payload: unknown, out: Out) => void, payloads: re
     end(reason) {
       recording.end = reason ?? 'as noted';
     },
-    fail(kind, message, retryAfterMs) {
-      recording.fault = { kind, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    fail(fault) {
+      recording.fault = fault;
     },
   };
   for (const payload of payloads) event(payload, out);

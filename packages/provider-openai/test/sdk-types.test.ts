@@ -206,4 +206,4 @@ test('each body sent and each payload played fits the types of the SDK, which no
   const refused = await refusedLines([...good, ...bad]);
   expect(good.filter((_, index) => refused.has(index + 1))).toEqual([]);
   expect(bad.filter((_, index) => !refused.has(good.length + index + 1))).toEqual([]);
-}, 60_000);
+}, 120_000);

@@ -1,5 +1,14 @@
-import type { Json, Routine, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
-import { AgentError, checkRunId, plainJson, runCancelled, systemRuntime } from '@cobbler/agent';
+import type { AgentError, Json, Routine, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
+import {
+  checkRunId,
+  noRun,
+  notAwaited,
+  plainJson,
+  runBusy,
+  runCancelled,
+  runnerClosed,
+  systemRuntime,
+} from '@cobbler/agent';
 import { Endpoint } from './endpoint.ts';
 import { Engine } from './engine.ts';
 import { errorOf, failed } from './outcome.ts';
@@ -118,9 +127,8 @@ class EngineRunner implements RestateRunner {
     };
     const path = `/${this.#names.keys}/${encodeURIComponent(objectKey(runId, key))}/start`;
     const started = await this.#call<Started>(path, request, this.#runtime.id());
-    if (started !== 'busy') return started === 'started';
-    const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
-    throw new AgentError({ kind: 'invalid', code: 'busy', message });
+    if (started === 'busy') throw runBusy(runId, key);
+    return started === 'started';
   }
 
   async signal(runId: string, name: string, value: Json): Promise<boolean> {
@@ -155,11 +163,11 @@ class EngineRunner implements RestateRunner {
   }
 
   async #close(): Promise<void> {
-    this.#closing.abort(closedRunner());
+    this.#closing.abort(runnerClosed());
     const endpoint = await this.#endpoint.catch(() => undefined);
     endpoint?.drain();
     if (this.#drainMs > 0) await this.#drained();
-    for (const steps of this.#live) steps.stop(stoppedRunner());
+    for (const steps of this.#live) steps.stop(runnerClosed('aborted'));
     await endpoint?.close();
   }
 
@@ -189,7 +197,7 @@ class EngineRunner implements RestateRunner {
       onWork: (steps, isOn) => {
         if (!isOn) this.#live.delete(steps);
         else if (this.#closed === undefined) this.#live.add(steps);
-        else steps.stop(stoppedRunner());
+        else steps.stop(runnerClosed('aborted'));
       },
     });
     return Endpoint.open({ definitions, host, port, reusePort, identityKeys });
@@ -221,7 +229,7 @@ class EngineRunner implements RestateRunner {
       return await this.#engine.call<Standing>(this.#path(runId, 'result'), undefined, { signal: either });
     } catch (thrown) {
       this.#checkOpen();
-      if (signal?.aborted) throw gaveUp(runId, signal.reason);
+      if (signal?.aborted) throw notAwaited(runId, signal.reason);
       throw thrown;
     }
   }
@@ -241,7 +249,7 @@ class EngineRunner implements RestateRunner {
   }
 
   #checkOpen(): void {
-    if (this.#closed !== undefined) throw closedRunner();
+    if (this.#closed !== undefined) throw runnerClosed();
   }
 }
 
@@ -251,23 +259,4 @@ function isOver({ state }: Standing): boolean {
 
 function bases(given: string | readonly string[]): string[] {
   return [given].flat().map((base) => base.replace(/\/+$/, ''));
-}
-
-function closedRunner(): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
-}
-
-function stoppedRunner(): AgentError {
-  return new AgentError({ kind: 'aborted', code: 'closed', message: 'The runner has been closed.' });
-}
-
-function noRun(runId: string): AgentError {
-  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
-  return new AgentError({ kind: 'invalid', code: 'no_run', message });
-}
-
-function gaveUp(runId: string, reason: unknown): AgentError {
-  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  const message = `Nobody waits for run ${runId} any more; it goes on.`;
-  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }

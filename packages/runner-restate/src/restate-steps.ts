@@ -5,6 +5,7 @@ import {
   changedStep,
   checkDuration,
   keptError,
+  minded,
   pause,
   runCancelled,
   StepNames,
@@ -263,10 +264,4 @@ function engineError(failure: Error): AgentError {
 function outlived(runId: string): AgentError {
   const message = `This attempt at run ${runId} is over; another one goes on with it.`;
   return new AgentError({ kind: 'aborted', code: 'attempt', message });
-}
-
-/** A routine that does not wait for a step must not end the process when that step fails. */
-function minded<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => {});
-  return promise;
 }

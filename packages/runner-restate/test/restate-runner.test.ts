@@ -16,7 +16,7 @@ const opened: RestateRunner[] = [];
 
 beforeAll(async () => {
   if (missing === undefined) cluster = await startRestate();
-}, 90_000);
+}, 120_000);
 
 afterAll(async () => {
   for (const runner of opened) await runner.close();

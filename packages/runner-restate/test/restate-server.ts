@@ -124,13 +124,24 @@ async function answers(url: string, child: ChildProcess | undefined): Promise<vo
   }
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+let asked = 0;
+
+/**
+ * A port that stays free until it is taken here: below those that a system gives to whoever asks for any, and looked for
+ * elsewhere in every process.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    asked += 1;
+    const port = 10_000 + ((process.pid * 16 + asked) % 20_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

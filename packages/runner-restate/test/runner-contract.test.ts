@@ -12,7 +12,7 @@ let cluster: RestateCluster;
 
 beforeAll(async () => {
   if (missing === undefined) cluster = await startRestate();
-}, 90_000);
+}, 120_000);
 
 afterAll(() => cluster?.stop());
 

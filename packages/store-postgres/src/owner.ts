@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { AgentError } from '@cobbler/agent';
 import type { Database } from './database.ts';
 
 /** A process that has runs under way, as it is known to others. */
@@ -83,14 +82,4 @@ export class Owner {
 export function aliveIn(schema: string, leaseMs: number): string {
   return `EXISTS (SELECT 1 FROM ${schema}.owners o
     WHERE o.lock = t.owner AND o.seen > now() - ${Math.ceil(leaseMs)} * interval '1 millisecond')`;
-}
-
-/** The refusal of a session that another process holds. */
-export function inUse(sessionId: string, owner: OwnerRow | undefined): AgentError {
-  const who =
-    owner === undefined
-      ? 'another process'
-      : `process ${owner.pid} on ${owner.host}, which began ${new Date(owner.since).toISOString()}`;
-  const message = `Session ${sessionId} is in use by ${who}. Wait until its run has ended, or end that process, and try again.`;
-  return new AgentError({ kind: 'invalid', code: 'in_use', message });
 }

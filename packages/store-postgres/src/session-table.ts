@@ -1,8 +1,17 @@
 import type { ListOptions, Origin, Parent, Retention, SessionInfo, SessionPage, Tally } from '@cobbler/agent';
-import { cursorOf, isSessionId, newTally, pageSize, placeOf, sessionInfo, titleOf } from '@cobbler/agent';
+import {
+  cursorOf,
+  inUse,
+  isSessionId,
+  newTally,
+  pageSize,
+  placeOf,
+  sessionInfo,
+  titleOf,
+} from '@cobbler/agent';
 import type { Connection, Database } from './database.ts';
 import type { OwnerRow } from './owner.ts';
-import { aliveIn, inUse } from './owner.ts';
+import { aliveIn } from './owner.ts';
 
 export interface SessionTableOptions {
   readonly db: Database;

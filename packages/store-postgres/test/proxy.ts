@@ -4,6 +4,8 @@ import { connect, createServer } from 'node:net';
 /** A wire to a server that can be cut at a chosen moment. */
 export interface Proxy {
   readonly port: number;
+  /** Connections that were refused because the wire is cut. */
+  readonly refusals: number;
   /** Cuts all connections, and refuses new ones until `mend`. */
   cut(): void;
   mend(): void;
@@ -15,12 +17,16 @@ export interface Proxy {
 export async function startProxy(target: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let refusals = 0;
   let needle: string | undefined;
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
   const server = createServer((client) => {
-    if (isCut) return void client.destroy();
+    if (isCut) {
+      refusals += 1;
+      return void client.destroy();
+    }
     const behind = connect(target, '127.0.0.1');
     for (const socket of [client, behind]) {
       sockets.add(socket);
@@ -42,6 +48,9 @@ export async function startProxy(target: number): Promise<Proxy> {
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    get refusals() {
+      return refusals;
+    },
     cut() {
       isCut = true;
       cut();

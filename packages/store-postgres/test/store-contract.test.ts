@@ -17,7 +17,7 @@ beforeAll(async () => {
   if (missing !== undefined) return;
   server = await startPostgres();
   if (missingToo === undefined) pooler = await startPooler(server);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await pooler?.stop();

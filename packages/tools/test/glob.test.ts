@@ -36,10 +36,12 @@ describe('a glob', () => {
   it('P2 takes no longer than the product of the lengths, whatever the pattern', () => {
     const names = 'a'.repeat(250);
     const steps = Array.from({ length: 200 }, () => 'a').join('/');
-    const began = performance.now();
+    // Time in which others had the processor does not count.
+    const began = process.cpuUsage();
     expect(compileGlob(`${'*a'.repeat(100)}*b`)(names)).toBe(false);
     expect(compileGlob(`${'**/a/'.repeat(60)}b`)(steps)).toBe(false);
     expect(compileGlob('{a,b}'.repeat(60))(names)).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1000);
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1000).toBeLessThan(1000);
   });
 });

@@ -1,8 +1,9 @@
 import { channelContract } from '@cobbler/assistant/testing';
 import { describe, test } from 'vitest';
-import { subject } from './subject.ts';
+import { subjects } from './subjects.ts';
 
-describe('channelContract, Your Own', () => {
-  for (const { group, name, off, run } of channelContract(subject))
-    test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
-});
+for (const subject of subjects)
+  describe(`channelContract, ${subject.name}`, () => {
+    for (const { group, name, off, run } of channelContract(subject))
+      test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
+  });

@@ -24,9 +24,10 @@ export function yourOwnWire(baseURL: string, apiKey: string): Wire {
     },
     event(payload, out) {
       // Words where JSON belongs come of something in between: the answer has a hole.
-      if (typeof payload === 'string') return out.fail('broken', 'Your Own sent something that is not JSON.');
-      // Out takes text, reasoning, seal, call, input, close, usage, model, stop, end and fail. The payload may be
-      // anything. There is one `out` for each answer, to remember by if payloads do not say what they add to.
+      if (typeof payload === 'string')
+        return out.fail({ kind: 'broken', message: 'Your Own sent something that is not JSON.' });
+      // Out takes text, reasoning, call, delta, input, seal, close, skip, usage, model, stop, end and fail. The payload
+      // may be anything, and there is one `out` for each answer.
       throw new Error(
         'src/wire.ts, event: tell `out` what one payload of the answer says; unknown ones nothing.',
       );

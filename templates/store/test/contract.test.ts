@@ -1,18 +1,9 @@
 import { storeContract } from '@cobbler/agent/testing';
 import { describe, test } from 'vitest';
-import { yourOwnStore } from '../src/index.ts';
+import { subjects } from './subjects.ts';
 
-let places = 0;
-
-describe('storeContract, Your Own', () => {
-  const cases = storeContract({
-    name: 'your-own',
-    // Each case has a place of its own. `open` is called again where a case closes the store and comes back.
-    place(now) {
-      const url = `your-own://127.0.0.1/${places++}`;
-      return { open: () => yourOwnStore({ url, now }) };
-    },
+for (const subject of subjects)
+  describe(`storeContract, ${subject.name}`, () => {
+    for (const { group, name, off, run } of storeContract(subject))
+      test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
   });
-  for (const { group, name, off, run } of cases)
-    test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
-});

@@ -1,22 +1,15 @@
-import { delimiter, dirname } from 'node:path';
-import { AgentError, memoryBlobs } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
-import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../backend.ts';
 import { Chat } from '../chat/chat.ts';
 import type { ChatHost } from '../chat/host.ts';
-import type { AskedModel } from '../chat/local-host.ts';
-import { LocalHost } from '../chat/local-host.ts';
+import type { LocalHost } from '../chat/local-host.ts';
 import { PromptHistory } from '../chat/prompt-history.ts';
 import { RemoteHost } from '../chat/remote-host.ts';
-import { contextPlan, contextPolicy } from '../context-plan.ts';
-import { newDemoProject } from '../demo-project.ts';
 import { visible } from '../escape.ts';
 import { workFolder } from '../folder.ts';
-import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
 import { openMcp } from '../mcp-servers.ts';
-import { permissionIn } from '../permission-plan.ts';
 import { readPrompt } from '../prompt-input.ts';
 import type { RunFlags } from '../run-flags.ts';
 import { readRunFlags } from '../run-flags.ts';
@@ -29,7 +22,6 @@ import { readSettings } from '../settings.ts';
 import { styleFor } from '../style.ts';
 import { UsageError } from '../usage-error.ts';
 import { localConversations } from './local-conversations.ts';
-import { systemOf } from './run.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -78,7 +70,10 @@ async function prepared(
   options: Raw,
   io: Io,
 ): Promise<Prepared & { close?: () => Promise<void> }> {
-  if (options['demo'] === true) return await demoHost(io);
+  if (options['demo'] === true) {
+    const { demoConversations } = await import('./demo-conversations.ts');
+    return { ...(await demoConversations(io)), isFleeting: true };
+  }
   if (typeof options['connect'] !== 'string') return await localHost(flags, io);
   const { url, token } = serverAccess(options['connect'], options['token'], io.env);
   const host = new RemoteHost({ io, url, token, folder: workFolder(flags.dir, io) });
@@ -145,39 +140,4 @@ async function hostWithServers(
     await mcp.close();
     throw error;
   }
-}
-
-/** The scripted model of `cobbler demo`, with somebody to ask. */
-async function demoHost(io: Io): Promise<Prepared & { close: () => Promise<void> }> {
-  const { createClaude } = await import('@cobbler/provider-claude');
-  const { serveScriptedModel } = await import('../demo-server.ts');
-  const { scriptedModel } = await import('../demo-script.ts');
-  const folder = newDemoProject();
-  const server = await serveScriptedModel(io.clock);
-  const path = [io.env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
-  const tools = workspaceTools({ root: folder, env: { PATH: path }, environment: io.env });
-  const instructions = findInstructions(folder);
-  const flags = readRunFlags({});
-  const { permission } = await permissionIn(folder, flags, true, io.env);
-  const asked: AskedModel = {
-    agent: createClaude({ model: scriptedModel, apiKey: 'no-key-needed', baseURL: server.url, env: {} }),
-    pricing: () => ({ input: 0, output: 0 }),
-    failure: { host: new URL(server.url).host, model: scriptedModel, provider: 'claude' },
-    note: { folder },
-  };
-  const host = new LocalHost({
-    io,
-    folder,
-    asked,
-    tools: () => tools,
-    permission,
-    models: [{ name: scriptedModel, text: 'the only one of the demo' }],
-    choose: async () => asked,
-    system: systemOf(flags, folder, tools, instructions, io),
-    context: contextPolicy(contextPlan(flags, {}, true), memoryBlobs()),
-    limits: { turns: 20 },
-    allowUnpriced: false,
-    facts: ['a scripted model: try "fix the failing test"'],
-  });
-  return { host, isFleeting: true, close: () => server.close() };
 }

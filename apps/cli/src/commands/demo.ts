@@ -1,9 +1,6 @@
-import { delimiter, dirname } from 'node:path';
-import { createClaude } from '@cobbler/provider-claude';
 import { workspaceTools } from '@cobbler/tools';
-import { checkDemoProject, newDemoProject } from '../demo-project.ts';
-import { scriptedModel } from '../demo-script.ts';
-import { serveScriptedModel } from '../demo-server.ts';
+import { demoModel } from '../demo-model.ts';
+import { checkDemoProject, newDemoProject, pathWithNode } from '../demo-project.ts';
 import { shortPath, workFolder } from '../folder.ts';
 import { findInstructions } from '../instructions.ts';
 import type { Io } from '../io.ts';
@@ -35,13 +32,15 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
   };
   const where = `${given === undefined ? 'a new folder of its own' : 'the folder given'}, ${shortPath(folder, io.env)}`;
   say(opening(where, style, screen.columns()));
-  const server = await serveScriptedModel(screen.redraw ? io.clock : undefined);
+  const { agent, pricing, failure, close } = await demoModel(screen.redraw ? io.clock : undefined);
   try {
-    const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io) }, environment: io.env });
+    const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io.env) }, environment: io.env });
     const instructions = findInstructions(folder);
     const { exitCode } = await performTask(
       {
-        agent: createClaude({ model: scriptedModel, apiKey: 'no-key-needed', baseURL: server.url, env: {} }),
+        agent,
+        pricing,
+        failure,
         tools,
         system: systemPrompt({
           folder,
@@ -53,25 +52,18 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
         prompt: [{ type: 'text', text: prompt }],
         permission: new Permission('yes', [], false),
         limits: { turns: 20 },
-        pricing: () => ({ input: 0, output: 0 }),
         form: isJson ? 'json' : 'people',
         verbose: options['verbose'] === true,
-        header: ['cobbler', scriptedModel, shortPath(folder, io.env), 'asks nothing here'],
+        header: ['cobbler', agent.model, shortPath(folder, io.env), 'asks nothing here'],
         folder: shortPath(folder, io.env),
-        failure: { host: new URL(server.url).host, model: scriptedModel, provider: 'claude' },
       },
       io,
     );
     if (exitCode === 0) say(ending(folder, style, screen.columns(), io));
     return exitCode;
   } finally {
-    await server.close();
+    await close();
   }
-}
-
-/** The commands of the demo find Node even where it was started by its full path. */
-function pathWithNode(io: Io): string {
-  return [io.env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
 }
 
 function opening(where: string, style: Style, columns: number): string[] {

@@ -1,7 +1,7 @@
 import { catalogue, codes, explanationOf } from '../explain/catalogue.ts';
 import type { Explanation } from '../explain/explanation.ts';
-import type { Io } from '../io.ts';
-import { ownName } from '../own-name.ts';
+import type { Environment, Io } from '../io.ts';
+import { asTyped } from '../own-name.ts';
 import { screenFor } from '../screen.ts';
 import { nearest } from '../suggestion.ts';
 import { wrap } from '../text-width.ts';
@@ -18,21 +18,20 @@ export function explain(
   options: Readonly<Record<string, unknown>>,
   io: Pick<Io, 'stdout' | 'env'>,
 ): number {
-  const name = ownName(io.env);
-  const entries = given.map((code) => found(code, given, name));
+  const entries = given.map((code) => found(code, given));
   const [entry] = entries;
   const columns = screenFor(io.stdout, io.env).columns();
   if (options['json'] === true) {
     const shown = entry === undefined ? catalogue : entries.length === 1 ? entry : entries;
     io.stdout.write(`${JSON.stringify(shown)}\n`);
   } else {
-    const texts = entries.map((one) => told(one, columns, name).join('\n'));
+    const texts = entries.map((one) => told(one, columns, io.env).join('\n'));
     io.stdout.write(`${entry === undefined ? listed(columns).join('\n') : texts.join('\n\n')}\n`);
   }
   return 0;
 }
 
-function found(given: string, all: readonly string[], name: string): Explanation {
+function found(given: string, all: readonly string[]): Explanation {
   const word = given.replaceAll('-', '_').replace(/^[[("']+|[\])"',.]+$/g, '');
   const code = codes.find((one) => one.toLowerCase() === word.toLowerCase());
   const entry = code === undefined ? undefined : explanationOf(code);
@@ -40,8 +39,8 @@ function found(given: string, all: readonly string[], name: string): Explanation
   const near = alike(word);
   throw new UsageError(
     `There is no error code ${JSON.stringify(given)}.${near.length === 0 ? '' : ` Did you mean ${near.join(', ')}?`}`,
-    `See all of them: ${name} explain. A service may have codes of its own, which are not listed here.`,
-    `If it is a prompt: ${name} run explain ${all.join(' ')}`,
+    'See all of them: cobbler explain. A service may have codes of its own, which are not listed here.',
+    `If it is a prompt: cobbler run explain ${all.join(' ')}`,
   );
 }
 
@@ -59,7 +58,7 @@ function alike(word: string): string[] {
 function told(
   { code, kinds = [], status = [], what, todo, see }: Explanation,
   columns: number,
-  name: string,
+  env: Environment,
 ): string[] {
   const about = [...kinds, ...status.map((one) => `HTTP ${one}`)].join(', ');
   const indented = (text: string) => wrap(text, columns - 3).map((line) => `  ${line}`);
@@ -68,7 +67,7 @@ function told(
     '',
     ...indented(what),
     '',
-    ...indented(todo.replaceAll('`cobbler ', `\`${name} `)),
+    ...indented(asTyped(todo, env)),
     ...(see === undefined ? [] : ['', `  See ${see}`]),
   ];
 }

@@ -6,7 +6,7 @@ import type { BlockKind } from './block.ts';
 import { Block } from './block.ts';
 import { CallNames } from './call-names.ts';
 import { UsageCount } from './usage-count.ts';
-import type { BlockKey, FaultKind, Out } from './wire.ts';
+import type { BlockKey, Fault, FaultKind, Out } from './wire.ts';
 
 /** Most UTF-16 units of one answer: 64 Mi. */
 const maxAnswerSize = 64 * 1024 * 1024;
@@ -15,7 +15,7 @@ const maxAnswerSize = 64 * 1024 * 1024;
 export interface StreamFault {
   readonly kind: FaultKind;
   readonly message: string;
-  readonly code?: string;
+  readonly code?: string | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -53,6 +53,8 @@ export class Assembly implements Out {
   readonly #provider: string;
   readonly #blocks: Block[] = [];
   readonly #byKey = new Map<BlockKey, Block>();
+  /** Blocks of kinds that the wire does not know. */
+  readonly #skipped = new Set<BlockKey>();
   readonly #names = new CallNames();
   readonly #usage = new UsageCount();
   #emit: ((event: AgentEvent) => void) | undefined;
@@ -117,7 +119,7 @@ export class Assembly implements Out {
 
   seal(at: BlockKey, data: Json): void {
     this.#steps += 1;
-    if (this.#over) return;
+    if (this.#over || this.#skipped.has(at)) return;
     const known = this.#byKey.get(at);
     // Text cannot be sealed, and a closed opaque block is complete: both get a neighbour.
     if (known?.kind === 'text') this.#add('opaque').seal = { data };
@@ -156,6 +158,10 @@ export class Assembly implements Out {
   }
 
   delta(at: BlockKey, piece: string): void {
+    if (this.#skipped.has(at)) {
+      this.#steps += 1;
+      return;
+    }
     const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
     if (kind === 'call') this.input(at, piece);
     else if (kind === 'text') this.text(at, piece);
@@ -166,6 +172,11 @@ export class Assembly implements Out {
     this.#steps += 1;
     const block = this.#byKey.get(at);
     if (block !== undefined && !this.#over) this.#close(block);
+  }
+
+  skip(at: BlockKey): void {
+    this.#steps += 1;
+    this.#skipped.add(at);
   }
 
   usage(counts: Partial<Usage>): void {
@@ -194,9 +205,10 @@ export class Assembly implements Out {
     this.#over = true;
   }
 
-  fail(kind: FaultKind | undefined, message: string, retryAfterMs?: number): void {
+  fail(fault: Fault): void {
     this.#steps += 1;
-    if (!this.#over) this.#break({ kind: kind ?? 'agent', message, retryAfterMs });
+    if (typeof fault.message !== 'string') throw new TypeError('a failure has no text for its message');
+    if (!this.#over) this.#break({ ...fault, kind: fault.kind ?? 'agent' });
   }
 
   /** What the service counted, and where it counted nothing, what arrived and what was sent for it. */
@@ -266,6 +278,7 @@ export class Assembly implements Out {
     if (known !== undefined) this.#close(known);
     const block = this.#add(kind);
     this.#byKey.set(at, block);
+    this.#skipped.delete(at);
     return this.#remember(at, block);
   }
 

@@ -30,11 +30,16 @@ export interface ReportedFault {
   readonly requestId?: string | undefined;
 }
 
+const codes: Readonly<Partial<Record<FaultKind, string>>> = {
+  too_long: 'context_full',
+  not_found: 'not_found',
+};
+
 /** The error of a failure that the service reported. */
 export function faultError(provider: string, fault: ReportedFault): AgentError {
   const { status, requestId } = fault;
   const kind = kindOf(fault);
-  const code = fault.code ?? (fault.kind === 'too_long' ? 'context_full' : serviceCode(kind, status));
+  const code = fault.code ?? codes[fault.kind ?? 'agent'] ?? serviceCode(kind, status);
   const retryAfterMs = usableWait(fault.retryAfterMs);
   return new AgentError({
     kind,
@@ -53,7 +58,7 @@ export function faultError(provider: string, fault: ReportedFault): AgentError {
 function kindOf(fault: ReportedFault): ErrorKind {
   if (fault.kind === 'busy') return 'rate_limit';
   if (fault.kind === 'broken') return 'network';
-  if (fault.kind === 'too_long') return 'invalid';
+  if (fault.kind === 'too_long' || fault.kind === 'not_found') return 'invalid';
   return fault.kind ?? kindOfStatus(fault.status ?? 500);
 }
 

@@ -70,15 +70,17 @@ export type Turn =
 export type BlockKey = number | string;
 
 /**
- * Why a request or a stream failed, in neutral words: an error kind, `busy` (try later), `broken` (garbled) or
- * `too_long` (the conversation does not fit the model, which a shorter one might).
+ * Why a request or a stream failed, in neutral words: an error kind (`invalid` for what would be refused again,
+ * `auth` for the key, `rate_limit`, `agent` for a service that is down or broke), `busy` (at its limit),
+ * `not_found` (no such model, no such address), `too_long` (the conversation does not fit the model, which a
+ * shorter one might) or `broken` (a garbled stream).
  */
-export type FaultKind = ErrorKind | 'busy' | 'broken' | 'too_long';
+export type FaultKind = ErrorKind | 'busy' | 'broken' | 'not_found' | 'too_long';
 
 /** A failure as a wire reports it, in neutral words. The kit makes the error of it. */
 export interface Fault {
   readonly message: string;
-  /** Absent: taken from the HTTP status. */
+  /** Absent: taken from the HTTP status, and `agent` inside a stream, which has none. */
   readonly kind?: FaultKind | undefined;
   /** A finer, stable word for programs, such as `context_full`. */
   readonly code?: string | undefined;
@@ -105,6 +107,8 @@ export interface Out {
   delta(at: BlockKey, piece: string): void;
   /** The block is whole. */
   close(at: BlockKey): void;
+  /** The block is of a kind that is not known: `delta`, `seal` and `close` leave it out of the answer. */
+  skip(at: BlockKey): void;
   /** Token counts so far, absolute: a field given again replaces the earlier value. */
   usage(counts: Partial<Usage>): void;
   /** The model that answers, as the service names it. */
@@ -113,8 +117,8 @@ export interface Out {
   stop(reason: StopReason, raw?: string): void;
   /** The answer is over. The reason is the one given here or noted by `stop`. */
   end(reason?: StopReason, raw?: string): void;
-  /** The service reports a failure inside the stream; one of a kind you do not know is `agent`. */
-  fail(kind: FaultKind | undefined, message: string, retryAfterMs?: number): void;
+  /** The service reports a failure inside the stream. */
+  fail(fault: Fault): void;
 }
 
 /** Splits a body into payloads. One instance per answer. A throw means that the body is garbled. */

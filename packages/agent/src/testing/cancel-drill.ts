@@ -109,7 +109,7 @@ function scenesOf({ testing }: ContractSubject, random: SeededRandom): Scene[] {
     { staysOpen: true, play: () => ({ type: 'live', stream: drip(framesOf(plays(spoken), testing)) }) },
     { staysOpen: false, play: () => answersStatus(500) },
     { staysOpen: false, play: () => answersStatus(429, { 'retry-after': '30' }) },
-    { staysOpen: false, play: () => failsWith({ type: 'overloaded', message: 'Busy.' }) },
+    { staysOpen: false, play: () => failsWith({ kind: 'busy', message: 'Busy.' }) },
     { staysOpen: false, play: () => ({ type: 'hang_up' }) },
     {
       staysOpen: false,

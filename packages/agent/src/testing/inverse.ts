@@ -35,7 +35,7 @@ export interface FoundRequest extends Pick<ReadRequest, 'model' | 'tools' | 'too
 export interface FailedRequest {
   /** Written as JSON unless it is a text. */
   readonly body: unknown;
-  /** Default: overloaded 529, rate_limit 429, server 500, refused_key 401, not_found 404, the others 400. */
+  /** Default: busy 529, rate_limit 429, agent 500, auth 401, not_found 404, the others 400. */
   readonly status?: number;
   /** Besides the content type. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export interface Inverse<Body = unknown> extends Pick<ProviderTesting, 'provider
   end(answer: ScriptAnswer): readonly unknown[];
   /** Payloads that a good provider does not mind: pings and kinds from the future. */
   noise(): readonly unknown[];
-  /** A failed request. The message of `refused_key` names the key that was refused. */
+  /** A failed request. The message of `auth` names the key that was refused. */
   error(fault: ScriptFault): FailedRequest;
   /** A failure in the middle of an answer. Default: one payload, the body of the failed request. */
   fail?(fault: ScriptFault): readonly unknown[];
@@ -77,11 +77,11 @@ const framings = {
   ndjson: { contentType: 'application/x-ndjson', frame: (payload: unknown) => `${written(payload)}\n` },
 } as const;
 
-const statuses: Readonly<Partial<Record<ScriptFault['type'], number>>> = {
-  overloaded: 529,
+const statuses: Readonly<Partial<Record<ScriptFault['kind'], number>>> = {
+  busy: 529,
   rate_limit: 429,
-  server: 500,
-  refused_key: 401,
+  agent: 500,
+  auth: 401,
   not_found: 404,
 };
 
@@ -101,7 +101,7 @@ export function inverse<Body = unknown>(own: Inverse<Body>): ProviderTesting {
     read: (body) => plain(own.read(body as Body)),
     refuse(body) {
       const message = own.refuse(body as Body);
-      return message === undefined ? undefined : failed(own, { type: 'invalid', message }, '');
+      return message === undefined ? undefined : failed(own, { kind: 'invalid', message }, '');
     },
   };
 }
@@ -124,9 +124,9 @@ function toldBy(
 }
 
 function failed({ error }: Pick<Inverse<never>, 'error'>, fault: ScriptFault, secret: string): WireError {
-  const { type, message } = fault;
-  const told = type === 'refused_key' ? { ...fault, message: `${message}: ${secret}` } : fault;
-  const { body, status = statuses[type] ?? 400, headers } = error(told);
+  const { kind, message } = fault;
+  const told = kind === 'auth' ? { ...fault, message: `${message}: ${secret}` } : fault;
+  const { body, status = statuses[kind] ?? 400, headers } = error(told);
   const contentType = typeof body === 'string' ? 'text/plain' : 'application/json';
   return { status, headers: { 'content-type': contentType, ...headers }, body: written(body) };
 }

@@ -16,7 +16,9 @@ export interface Loopback {
  */
 export async function serveLoopback(handler: Handler): Promise<Loopback> {
   const { createServer } = await import('node:http');
-  const server = createServer((incoming, outgoing) => {
+  // A connection stays for as long as its client: one that is closed for idleness just as a client takes it up again
+  // fails a request that the service never saw.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     answer(handler, incoming, outgoing).catch(() => breakConnection(outgoing));
   });
   await new Promise<void>((resolve, reject) => {

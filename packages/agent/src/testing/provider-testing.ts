@@ -27,17 +27,9 @@ export type Step =
   /** The rest: stop reason, usage, end. */
   | { readonly type: 'end' };
 
-/** A failure in neutral words. */
+/** A failure of a service, as its provider is to describe it. */
 export interface ScriptFault {
-  /** `overloaded` is a service at its limit, `refused_key` names the key it was given in its text. */
-  readonly type:
-    | 'overloaded'
-    | 'rate_limit'
-    | 'server'
-    | 'invalid'
-    | 'refused_key'
-    | 'not_found'
-    | 'context_full';
+  readonly kind: 'busy' | 'rate_limit' | 'agent' | 'invalid' | 'auth' | 'not_found' | 'too_long';
   readonly message: string;
   readonly retryAfterMs?: number;
 }
@@ -123,7 +115,7 @@ export interface ProviderTesting {
   noise(): readonly unknown[];
   /** A payload as it stands on the wire. A string payload is not JSON-encoded. */
   frame(payload: unknown): string;
-  /** A failure as HTTP answer; `secret` is the key of the request, to be echoed by `refused_key`. */
+  /** A failure as HTTP answer; `secret` is the key of the request, to be echoed by `auth`. */
   error(fault: ScriptFault, secret: string): WireError;
   /** A failure as payloads inside a stream that began well. */
   fail(fault: ScriptFault): readonly unknown[];

@@ -1,9 +1,8 @@
 import type { AssistantPart } from '../message.ts';
-import type { FaultKind, Turn } from '../provider/wire.ts';
+import type { Turn } from '../provider/wire.ts';
 import type { FoundPart } from './inverse.ts';
 import { inverse } from './inverse.ts';
-import type { ProviderTesting, ReadRequest, ScriptFault } from './provider-testing.ts';
-import type { ScriptFailure } from './script-wire.ts';
+import type { ProviderTesting, ReadRequest } from './provider-testing.ts';
 import { scriptProvider } from './script-wire.ts';
 
 /** The inverse of the scripted wire: the simplest there can be, and the pattern for others. */
@@ -39,8 +38,8 @@ export const scriptTesting: ProviderTesting = inverse<Body>({
     { do: 'end', stop },
   ],
   noise: () => [{ do: 'ping' }, { do: 'dance', at: 0, delta: 'from the future' }, { note: 'no word' }, []],
-  error: (fault) => ({ body: failureOf(fault) }),
-  fail: (fault) => [{ do: 'fail', kind: kinds[fault.type], message: fault.message }],
+  error: (fault) => ({ body: fault }),
+  fail: (fault) => [{ do: 'fail', kind: fault.kind, message: fault.message }],
   read: ({ turns, ...rest }) => ({
     ...rest,
     turns: turns.map(({ side, parts }) => ({ side, parts: parts.flatMap(foundIn) })),
@@ -50,20 +49,6 @@ export const scriptTesting: ProviderTesting = inverse<Body>({
     return problem === undefined ? undefined : `Bad history: ${problem}.`;
   },
 });
-
-const kinds: Readonly<Record<ScriptFault['type'], FaultKind>> = {
-  overloaded: 'busy',
-  rate_limit: 'rate_limit',
-  server: 'agent',
-  invalid: 'invalid',
-  refused_key: 'auth',
-  not_found: 'invalid',
-  context_full: 'too_long',
-};
-
-function failureOf({ type, message, retryAfterMs }: ScriptFault): ScriptFailure {
-  return { message, kind: kinds[type], ...(retryAfterMs !== undefined && { retryAfterMs }) };
-}
 
 /** The wire's body: a request of the kit and its turns. */
 interface Body extends Omit<ReadRequest, 'system' | 'turns'> {

@@ -1,7 +1,7 @@
 import type { Capabilities, StopReason } from '../agent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isObject } from '../json.ts';
-import type { BlockKey, FaultKind, Out, Wire } from '../provider/wire.ts';
+import type { BlockKey, Fault, FaultKind, Out, Wire } from '../provider/wire.ts';
 import type { Usage } from '../usage.ts';
 
 /** Where a scripted service is found. */
@@ -36,7 +36,7 @@ export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: stri
     envelope: (request) => ({ body: plain(request), turns: 'turns' }),
     turn: (turn) => [plain(turn)],
     event: tell,
-    fault: (_status, body) => JSON.parse(body) as ScriptFailure,
+    fault: faultIn,
     requestIdHeader: 'x-request-id',
     rateLimitHeaders: ['x-limit-*'],
   };
@@ -66,21 +66,22 @@ const tellers: Readonly<Record<string, Teller>> = {
   usage: (out, _, { counts }) => out.usage(counts as Partial<Usage>),
   model: (out, _, { name }) => out.model(String(name)),
   end: (out, _, { stop }) => out.end(reasons.get(stop) ?? 'unknown'),
-  fail: (out, _, { kind, message }) => out.fail(kind as FaultKind, String(message)),
+  fail: (out, _, { kind, message }) => out.fail({ kind: kind as FaultKind, message: String(message) }),
 };
 
 function tell(payload: unknown, out: Out): void {
   if (typeof payload === 'string')
-    return out.fail('broken', 'The scripted service sent an event that is not JSON.');
+    return out.fail({ kind: 'broken', message: 'The scripted service sent an event that is not JSON.' });
   if (!isObject(payload)) return undefined;
   const word = String(payload['do']);
   if (Object.hasOwn(tellers, word)) tellers[word]?.(out, payload['at'] as BlockKey, payload);
   return undefined;
 }
 
-/** A failure as a scripted service words it. */
-export interface ScriptFailure {
-  readonly message: string;
-  readonly kind?: FaultKind;
-  readonly retryAfterMs?: number;
+function faultIn(status: number, body: string): Fault {
+  try {
+    return JSON.parse(body) as Fault;
+  } catch {
+    return { message: `The service answered ${status}: ${body.slice(0, 300)}` }; // Whatever stands in between.
+  }
 }

@@ -165,7 +165,7 @@ function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {
 /** What makes the agent try again, or not; {@link worded} puts the script's own error in its place. */
 function faultOf({ retryable, message, retryAfterMs }: ErrorData): ScriptFault {
   return {
-    type: retryable === true ? 'overloaded' : 'invalid',
+    kind: retryable === true ? 'busy' : 'invalid',
     message,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };

@@ -6,8 +6,8 @@ type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: str
 
 const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
 const byes: Record<string, string> = { complete: 'ok', tool_use: 'deeds', max_tokens: 'full', refusal: 'no' };
-const whats: Record<string, string> = { overloaded: 'crowded', rate_limit: 'hasty', server: 'broken' };
-const oops = ({ type, message }: ScriptFault) => ['oops', whats[type] ?? type, message];
+const whats: Record<string, string> = { busy: 'crowded', rate_limit: 'hasty', agent: 'broken' };
+const oops = ({ kind, message }: ScriptFault) => ['oops', whats[kind] ?? kind, message];
 
 function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };

@@ -36,7 +36,7 @@ const lantern = (baseURL: string, pass: string): Wire => ({
     const { 1: what, 2: why = body } = JSON.parse(body);
     return {
       message: why,
-      kind: what === 'context_full' ? 'too_long' : undefined,
+      kind: what === 'too_long' ? 'too_long' : undefined,
       retryAfterMs: tenths * 100,
     };
   },
@@ -67,5 +67,5 @@ const lines: Record<string, (out: Out, ...line: never[]) => void> = {
     out.usage({ ...input, outputTokens, reasoningTokens: mused });
   },
   bye: (out, how: string) => out.end(how === 'no' ? 'refusal' : (byes[how] ?? 'unknown'), how),
-  oops: (out, what: string, why: string) => out.fail(oopses[what] ?? 'invalid', why),
+  oops: (out, what: string, why: string) => out.fail({ kind: oopses[what] ?? 'invalid', message: why }),
 };

@@ -1,5 +1,16 @@
 import type { ErrorData, Json, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
-import { AgentError, checkRunId, pause, plainJson, runCancelled, systemRuntime } from '@cobbler/agent';
+import {
+  AgentError,
+  checkRunId,
+  noRun,
+  notAwaited,
+  pause,
+  plainJson,
+  runBusy,
+  runCancelled,
+  runnerClosed,
+  systemRuntime,
+} from '@cobbler/agent';
 import type { Sql } from '../sql.ts';
 import { instanceId, wake } from './instance-id.ts';
 import { RunTable } from './run-table.ts';
@@ -66,7 +77,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       whenBusy === 'reject',
       this.#runtime.now(),
     );
-    if (!isThere) throw busy(runId, key);
+    if (!isThere) throw runBusy(runId, key);
     // Also for one that was there: whoever recorded it may have died before this.
     if (isOpen) await this.#begin(runId);
     return isNew;
@@ -107,7 +118,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       if (status.state === 'unknown') throw noRun(runId);
       const ends = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
       await pause(this.#runtime, this.#lookMs, AbortSignal.any(ends)).catch(() => {});
-      if (signal?.aborted) throw gaveUp(runId, signal.reason);
+      if (signal?.aborted) throw notAwaited(runId, signal.reason);
     }
   }
 
@@ -125,7 +136,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(closed());
+    this.#closing.abort(runnerClosed());
   }
 
   async #seeAfter(runId: string): Promise<void> {
@@ -168,7 +179,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
   }
 
   #checkOpen(): void {
-    if (this.#closing.signal.aborted) throw closed();
+    if (this.#closing.signal.aborted) throw runnerClosed();
   }
 }
 
@@ -185,24 +196,4 @@ function engineRefused(runId: string, error: unknown): AgentError {
     retryable: true,
     message: `The Workflow did not take run ${runId}: ${message}`,
   });
-}
-
-function busy(runId: string, key: string | undefined): AgentError {
-  const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
-  return new AgentError({ kind: 'invalid', code: 'busy', message });
-}
-
-function noRun(runId: string): AgentError {
-  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
-  return new AgentError({ kind: 'invalid', code: 'no_run', message });
-}
-
-function gaveUp(runId: string, reason: unknown): AgentError {
-  if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  const message = `Nobody waits for run ${runId} any more; it goes on.`;
-  return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
-}
-
-function closed(): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The runner has been closed.' });
 }

@@ -4,6 +4,7 @@ import {
   attemptStep,
   checkDuration,
   keptError,
+  minded,
   pause,
   runCancelled,
   runOver,
@@ -318,10 +319,4 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
-}
-
-/** A routine that does not wait for a step must not end the process when that step fails. */
-function minded<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => {});
-  return promise;
 }

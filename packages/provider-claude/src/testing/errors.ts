@@ -27,25 +27,25 @@ export function refusal(message: string): WireError {
 
 /** A failure in neutral words as HTTP answer. */
 export function error(fault: ScriptFault, secret: string): WireError {
-  const { status, type } = kinds[fault.type];
-  const message = fault.type === 'refused_key' ? `${fault.message} (x-api-key: ${secret})` : fault.message;
-  const said = fault.type === 'context_full' ? `prompt is too long: ${message}` : message;
+  const { status, type } = kinds[fault.kind];
+  const message = fault.kind === 'auth' ? `${fault.message} (x-api-key: ${secret})` : fault.message;
+  const said = fault.kind === 'too_long' ? `prompt is too long: ${message}` : message;
   return serviceError(status, type, said, waitHeader(fault.retryAfterMs));
 }
 
 /** A failure inside a stream that began well. */
 export function fail(fault: ScriptFault): readonly unknown[] {
-  return [errorBody(kinds[fault.type].type, fault.message)];
+  return [errorBody(kinds[fault.kind].type, fault.message)];
 }
 
-const kinds: Readonly<Record<ScriptFault['type'], { readonly status: number; readonly type: ErrorType }>> = {
-  overloaded: { status: 529, type: 'overloaded_error' },
+const kinds: Readonly<Record<ScriptFault['kind'], { readonly status: number; readonly type: ErrorType }>> = {
+  busy: { status: 529, type: 'overloaded_error' },
   rate_limit: { status: 429, type: 'rate_limit_error' },
-  server: { status: 500, type: 'api_error' },
+  agent: { status: 500, type: 'api_error' },
   invalid: { status: 400, type: 'invalid_request_error' },
-  refused_key: { status: 401, type: 'authentication_error' },
+  auth: { status: 401, type: 'authentication_error' },
   not_found: { status: 404, type: 'not_found_error' },
-  context_full: { status: 400, type: 'invalid_request_error' },
+  too_long: { status: 400, type: 'invalid_request_error' },
 };
 
 function errorBody(type: ErrorType, message: string) {

@@ -34,7 +34,8 @@ function answerOf(out: Out): Answer {
  */
 export function chatEvent(payload: unknown, out: Out): void {
   if (payload === '[DONE]') return;
-  if (typeof payload === 'string') return out.fail('broken', 'The stream held a line that is not JSON.');
+  if (typeof payload === 'string')
+    return out.fail({ kind: 'broken', message: 'The stream held a line that is not JSON.' });
   if (!isFields(payload)) return;
   if (payload['error'] !== undefined && payload['error'] !== null) return failWith(payload['error'], out);
   const answer = answerOf(out);
@@ -92,5 +93,5 @@ function stopOf(reason: string, answer: Answer): StopReason {
 
 function failWith(error: unknown, out: Out): void {
   const { kind, message, retryAfterMs } = streamFault(errorObject(error));
-  out.fail(kind, message, retryAfterMs);
+  out.fail({ kind, message, retryAfterMs });
 }

@@ -36,7 +36,8 @@ function answerOf(out: Out): Answer {
 export function responsesEvent(payload: unknown, out: Out): void {
   // Compatible servers close with the `[DONE]` of the older API; any other text is not part of this protocol.
   if (payload === '[DONE]') return;
-  if (typeof payload === 'string') return out.fail('broken', 'The stream held a line that is not JSON.');
+  if (typeof payload === 'string')
+    return out.fail({ kind: 'broken', message: 'The stream held a line that is not JSON.' });
   if (!isFields(payload)) return;
   const handle = handlers.get(String(payload['type']));
   if (handle !== undefined) handle(payload, out);
@@ -92,7 +93,7 @@ const incomplete: ReadonlyMap<string, StopReason> = new Map([
 
 function failWith(error: unknown, out: Out): void {
   const { kind, message, retryAfterMs } = streamFault(errorObject(error));
-  out.fail(kind, message, retryAfterMs);
+  out.fail({ kind, message, retryAfterMs });
 }
 
 /** The item's place in the output; a server that leaves it out is understood by the item's id. */

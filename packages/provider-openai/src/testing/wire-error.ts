@@ -39,14 +39,14 @@ type Words = Omit<WireFailure, 'message'> & { readonly status: number };
  * Status, type and code of each failure, from developers.openai.com/api/docs/guides/error-codes and, for the
  * overload, the bodies quoted in github.com/anomalyco/opencode/issues/25884.
  */
-const words: Readonly<Record<ScriptFault['type'], Words>> = {
-  overloaded: { status: 503, type: 'service_unavailable_error', param: null, code: 'server_is_overloaded' },
+const words: Readonly<Record<ScriptFault['kind'], Words>> = {
+  busy: { status: 503, type: 'service_unavailable_error', param: null, code: 'server_is_overloaded' },
   rate_limit: { status: 429, type: 'requests', param: null, code: 'rate_limit_exceeded' },
-  server: { status: 500, type: 'server_error', param: null, code: null },
+  agent: { status: 500, type: 'server_error', param: null, code: null },
   invalid: { status: 400, type: 'invalid_request_error', param: null, code: null },
-  refused_key: { status: 401, type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
+  auth: { status: 401, type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
   not_found: { status: 404, type: 'invalid_request_error', param: null, code: 'model_not_found' },
-  context_full: {
+  too_long: {
     status: 400,
     type: 'invalid_request_error',
     param: 'input',
@@ -56,7 +56,7 @@ const words: Readonly<Record<ScriptFault['type'], Words>> = {
 
 /** A failure as the service words it, without its status. */
 export function failureOf(fault: ScriptFault): WireFailure {
-  const { status: _status, ...rest } = words[fault.type];
+  const { status: _status, ...rest } = words[fault.kind];
   return { message: fault.message, ...rest };
 }
 
@@ -66,8 +66,8 @@ export function errorOf(fault: ScriptFault, secret: string): WireError {
   const echo = `${fault.message} Incorrect API key provided: ${secret}. You can find your API key at https://platform.openai.com/account/api-keys.`;
   const hint = fault.retryAfterMs === undefined ? {} : { 'retry-after-ms': String(fault.retryAfterMs) };
   return wireError(
-    words[fault.type].status,
-    fault.type === 'refused_key' ? { ...failure, message: echo } : failure,
+    words[fault.kind].status,
+    fault.kind === 'auth' ? { ...failure, message: echo } : failure,
     hint,
   );
 }

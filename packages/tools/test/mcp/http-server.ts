@@ -22,7 +22,7 @@ export async function httpServer(token?: string): Promise<HttpServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const requests: string[] = [];
   let instead: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  const http = createServer((request, response) => {
+  const http = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void bodyOf(request).then(async (body) => {
       requests.push([request.method, body?.method].filter(Boolean).join(' '));
       if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)

@@ -35,7 +35,7 @@ test('P3 a server whose Cobbler was killed with -9 is ended at the next start, w
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const gone = new Promise((resolve) => cobbler.once('exit', resolve));
-  await vi.waitUntil(() => existsSync(ready) && readFileSync(ready, 'utf8') !== '', 30_000);
+  await vi.waitUntil(() => existsSync(ready) && readFileSync(ready, 'utf8') !== '', 60_000);
   cobbler.kill('SIGKILL');
   await gone;
   const pids = [

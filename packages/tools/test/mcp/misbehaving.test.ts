@@ -119,10 +119,10 @@ describe('a call that takes too long', () => {
     const { call, notes } = await stage('');
     const stop = new AbortController();
     const slow = call('slow', {}, { signal: stop.signal });
-    await vi.waitUntil(() => notes().includes('called slow'), 10_000);
+    await vi.waitUntil(() => notes().includes('called slow'), 60_000);
     stop.abort(new Error('enough'));
     await expect(slow).rejects.toThrow();
-    await vi.waitUntil(() => notes().includes('cancelled'), 10_000);
+    await vi.waitUntil(() => notes().includes('cancelled'), 60_000);
     expect((await call('echo')).text).toBe('{}');
     expect(pidsIn(notes())).toHaveLength(1);
   });
@@ -136,7 +136,7 @@ describe('a call that takes too long', () => {
       'complete',
       'mcp__fake__slow did not finish within 0.3 s and was stopped.',
     ]);
-    await vi.waitUntil(() => notes().includes('cancelled'), 10_000);
+    await vi.waitUntil(() => notes().includes('cancelled'), 60_000);
   });
 });
 

@@ -1,8 +1,7 @@
-import { AgentError } from '../../errors.ts';
 import type { Parent, SessionInfo, Tally } from '../../session-info.ts';
 import { sessionInfo, titleOf } from '../../session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage } from '../../store.ts';
-import { cursorOf, pageSize, placeOf } from '../../store.ts';
+import { cursorOf, inUse, pageSize, placeOf } from '../../store.ts';
 import type { OwnerRow } from './owner.ts';
 import { buried, isAlive, lockFiles } from './owner.ts';
 import type { SessionLog } from './session-log.ts';
@@ -175,12 +174,3 @@ const selectOld = `
 
 /** Before all sessions of the list. */
 const beyond = { updated: Number.MAX_SAFE_INTEGER, key: Number.MAX_SAFE_INTEGER } as const;
-
-function inUse(sessionId: string, owner: OwnerRow | undefined): AgentError {
-  const who =
-    owner === undefined
-      ? 'another process'
-      : `process ${owner.pid} on ${owner.host}, which began ${new Date(owner.since).toISOString()}`;
-  const message = `Session ${sessionId} is in use by ${who}. Wait until its run has ended, or end that process, and try again.`;
-  return new AgentError({ kind: 'invalid', code: 'in_use', message });
-}

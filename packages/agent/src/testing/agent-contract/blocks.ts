@@ -212,7 +212,7 @@ export const blockCases: readonly CaseDefinition[] = [
     );
   }),
   the('P4 a failure behind the end changes nothing', async (subject) => {
-    const failure = subject.testing.fail({ type: 'overloaded', message: 'Too late.' });
+    const failure = subject.testing.fail({ kind: 'busy', message: 'Too late.' });
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
       const { outcome } = await askOnce(subject, plays(spoken, { edit, chunks }));
@@ -256,7 +256,7 @@ export const blockCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, plays(text, { edit }), {}, { retry: { retries: 0 } });
     expect(
       outcome.response === undefined,
-      "a failure: what is no JSON comes to `event` as a string where the framing is 'sse', and is `out.fail('broken', …)`",
+      "a failure: what is no JSON comes to `event` as a string where the framing is 'sse', and is `out.fail({ kind: 'broken', … })`",
     );
     expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
   }),

@@ -74,27 +74,23 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('P3 a run is cancelled while it pauses before a retry', async (subject) => {
-    await onStage(
-      subject,
-      [failsWith({ type: 'overloaded', message: 'Busy.' }), plays(answer)],
-      async (stage) => {
-        const controller = new AbortController();
-        const paused = Promise.withResolvers<void>();
-        const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
-        const asked = stage.ask({}, { signal: controller.signal, emit, patient: false });
-        await paused.promise;
-        await stage.settled();
-        controller.abort();
-        expectEqual(
-          failed(await promptly(asked, backMs, 'the cancelled run')).kind,
-          'aborted',
-          'the kind of the error',
-        );
-        await stage.runtime.advance(60_000);
-        await stage.settled();
-        expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
-      },
-    );
+    await onStage(subject, [failsWith({ kind: 'busy', message: 'Busy.' }), plays(answer)], async (stage) => {
+      const controller = new AbortController();
+      const paused = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
+      const asked = stage.ask({}, { signal: controller.signal, emit, patient: false });
+      await paused.promise;
+      await stage.settled();
+      controller.abort();
+      expectEqual(
+        failed(await promptly(asked, backMs, 'the cancelled run')).kind,
+        'aborted',
+        'the kind of the error',
+      );
+      await stage.runtime.advance(60_000);
+      await stage.settled();
+      expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+    });
   }),
   the('P3 a run is cancelled while it reads an error', async (subject) => {
     const stuck: Play = {

@@ -49,7 +49,7 @@ function clockSet(stage: Stage): {
 
 export const clockCases: readonly CaseDefinition[] = [
   clocks('P2 a machine that slept through a pause does not go on days later', async (subject) => {
-    const busy = failsWith({ type: 'overloaded', message: 'Busy.', retryAfterMs: 5000 });
+    const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
     await onStage(subject, [busy, { type: 'silent' }], async (stage) => {
       const { runtime, sleep } = clockSet(stage);
       const asked = stage.ask({}, { agent: stage.agent({ runtime }), patient: false });
@@ -105,7 +105,7 @@ export const clockCases: readonly CaseDefinition[] = [
   }),
   clocks('a wall clock that is set during a pause changes no pause', async (subject) => {
     for (const jump of [-day, day]) {
-      const busy = failsWith({ type: 'overloaded', message: 'Busy.', retryAfterMs: 5000 });
+      const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
       await onStage(subject, [busy, fine], async (stage) => {
         const { runtime, set } = clockSet(stage);
         const began = stage.runtime.monotonic();

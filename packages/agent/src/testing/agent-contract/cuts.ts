@@ -35,12 +35,12 @@ function cutCase(place: Place, ending: Ending): CaseDefinition {
 }
 
 /** A failure told inside a stream whose head said 200. */
-function faultCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): CaseDefinition {
+function faultCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   const { what, answer } = place;
-  const message = `The stream fails with ${type}, number 991.`;
-  const play = toldTo(place, { fault: { type, message } });
+  const message = `The stream fails with ${told}, number 991.`;
+  const play = toldTo(place, { fault: { kind: told, message } });
   return faults(
-    `P5 a stream that tells of ${type} ${what} is ${kind}, and is tried again`,
+    `P5 a stream that tells of ${told} ${what} is ${kind}, and is tried again`,
     async (subject) => {
       const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expectEqual(
@@ -62,18 +62,18 @@ function faultCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): Ca
 }
 
 /** Failures that the same request would meet again, and what they are. */
-const finalFaults: readonly (readonly [ScriptFault['type'], ErrorKind])[] = [
+const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
   ['invalid', 'invalid'],
-  ['context_full', 'invalid'],
+  ['too_long', 'invalid'],
 ];
 
-function finalCase(place: Place, type: ScriptFault['type'], kind: ErrorKind): CaseDefinition {
+function finalCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   return faults(
-    `P6 a stream that tells of ${type} ${place.what} is ${kind}, and final`,
+    `P6 a stream that tells of ${told} ${place.what} is ${kind}, and final`,
     async (subject) => {
-      const message = `No good, number 7: ${type}.`;
+      const message = `No good, number 7: ${told}.`;
       const { outcome, exchanges } = await askOnce(subject, [
-        toldTo(place, { fault: { type, message } }),
+        toldTo(place, { fault: { kind: told, message } }),
         plays(place.answer),
       ]);
       expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');
@@ -107,9 +107,9 @@ export const cutCases: readonly CaseDefinition[] = [
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
   ...wholePlaces.flatMap((place) => [
-    faultCase(place, 'overloaded', 'rate_limit'),
+    faultCase(place, 'busy', 'rate_limit'),
     faultCase(place, 'rate_limit', 'rate_limit'),
-    faultCase(place, 'server', 'agent'),
+    faultCase(place, 'agent', 'agent'),
   ]),
   ...finalFaults.flatMap(([type, kind]) =>
     wholePlaces.filter(({ answer }) => answer === spoken).map((place) => finalCase(place, type, kind)),

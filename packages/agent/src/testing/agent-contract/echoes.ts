@@ -94,7 +94,7 @@ function redirected(what: string, status: number, location: (other: string) => s
 }
 
 export const echoCases: readonly CaseDefinition[] = [
-  echoed('an error has it in its words', (words) => failsWith({ type: 'invalid', message: `No: ${words}.` })),
+  echoed('an error has it in its words', (words) => failsWith({ kind: 'invalid', message: `No: ${words}.` })),
   echoed('an error has it in plain text', (words) => text(400, `no such key: ${words}`)),
   echoed('an error has it in a web page', (words) =>
     text(502, `<html><body><pre>x-api-key: ${words}</pre></body></html>`, 'text/html'),
@@ -113,7 +113,7 @@ export const echoCases: readonly CaseDefinition[] = [
     text(200, 'odd', `text/x-${headerSafe(words).replaceAll(/[\s;]/g, '-')}`),
   ),
   echoed('a header of the error has it', (words, subject) => ({
-    ...failsWith({ type: 'server', message: 'Broken.' }),
+    ...failsWith({ kind: 'agent', message: 'Broken.' }),
     headers: Object.fromEntries(
       [
         ...Object.keys(subject.testing.head?.headers ?? {}),
@@ -138,7 +138,7 @@ export const echoCases: readonly CaseDefinition[] = [
       const script = spellings.map((words) =>
         plays(spoken, {
           steps: until(spoken, 0, 'delta'),
-          fault: { type: 'overloaded', message: `For ${words}.` },
+          fault: { kind: 'busy', message: `For ${words}.` },
         }),
       );
       await onStage(
@@ -207,7 +207,7 @@ export const echoCases: readonly CaseDefinition[] = [
     expectEqual(leaks(failed(outcome), ['pa55-w0rd-xyz']), undefined, 'where the password stands');
   }),
   the('P19 the key is sent again with a retry and nowhere else', async (subject) => {
-    const busy = failsWith({ type: 'overloaded', message: 'Busy.' });
+    const busy = failsWith({ kind: 'busy', message: 'Busy.' });
     const { exchanges } = await askOnce(subject, [busy, busy, fine]);
     for (const { headers, url, text: sent } of exchanges) {
       const holders = [...headers].filter(([, value]) => value.includes(contractKey));
@@ -241,7 +241,7 @@ export const echoCases: readonly CaseDefinition[] = [
     expectEqual([failed(outcome).kind, exchanges.length], ['invalid', 1], 'kind and requests');
   }),
   redirects('P6 a redirect in a second attempt is final too', async (subject) => {
-    const busy = failsWith({ type: 'server', message: 'Broken.' });
+    const busy = failsWith({ kind: 'agent', message: 'Broken.' });
     const away: Play = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
     const { outcome, exchanges } = await askOnce(subject, [busy, away, fine]);
     expectEqual(

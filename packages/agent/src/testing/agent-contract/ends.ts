@@ -106,7 +106,7 @@ async function cutAnywhere(subject: ContractSubject): Promise<void> {
 async function faultsInEnd(subject: ContractSubject): Promise<void> {
   const { testing } = subject;
   const needed = await neededOfEnd(subject, spoken, 'end');
-  const failure = testing.fail({ type: 'overloaded', message: 'Late, number 17.' });
+  const failure = testing.fail({ kind: 'busy', message: 'Late, number 17.' });
   const parts = endsInPart(spoken, testing).map(
     (play): AnswerPlay => ({ ...play, edit: (all) => [...(play.edit?.(all) ?? all), ...failure] }),
   );
@@ -158,7 +158,7 @@ export const endCases: readonly CaseDefinition[] = [
   faults(
     'P5 a failure in place of the whole answer is one',
     async (subject) => {
-      const failure = subject.testing.fail({ type: 'overloaded', message: 'First thing, number 18.' });
+      const failure = subject.testing.fail({ kind: 'busy', message: 'First thing, number 18.' });
       const first = plays(spoken, { edit: () => failure });
       const { outcome } = await askOnce(subject, [first], {}, { retry: { retries: 0 } });
       expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
@@ -169,7 +169,7 @@ export const endCases: readonly CaseDefinition[] = [
   faults(
     'P1 what follows a failure changes nothing',
     async (subject) => {
-      const failure = subject.testing.fail({ type: 'server', message: 'Broken, number 19.' });
+      const failure = subject.testing.fail({ kind: 'agent', message: 'Broken, number 19.' });
       const edit = (all: readonly unknown[]) => [...failure, ...all];
       for (const chunks of ['whole', 'payload'] as const) {
         const play = plays(spoken, { edit, chunks });
@@ -185,7 +185,7 @@ export const endCases: readonly CaseDefinition[] = [
       const last = framesOf(plays(spoken, { steps: [] }), subject.testing).length;
       const rewrite = (frame: string, index: number) =>
         index === last ? frame.slice(0, frame.length / 2) : frame;
-      const fault = { type: 'overloaded', message: 'Cut short.' } as const;
+      const fault = { kind: 'busy', message: 'Cut short.' } as const;
       const cut = plays(spoken, { steps: [], fault, rewrite });
       const { outcome } = await askOnce(subject, [cut, plays(spoken)]);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
@@ -195,7 +195,7 @@ export const endCases: readonly CaseDefinition[] = [
   faults(
     'P5 a service that fails inside each of its streams is asked four times',
     async (subject) => {
-      const play = plays(spoken, { steps: [], fault: { type: 'overloaded', message: 'Still busy.' } });
+      const play = plays(spoken, { steps: [], fault: { kind: 'busy', message: 'Still busy.' } });
       const { outcome, exchanges } = await askOnce(subject, [play, play, play, play, plays(spoken)]);
       expectEqual([failed(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
       expectOneOf(failed(outcome).kind, ['rate_limit'], 'the kind of the error');

@@ -44,14 +44,14 @@ function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
 }
 
 /** A failure in the service's own words. */
-function fault(what: string, type: ScriptFault['type'], kind: ErrorKind, isRetried: boolean): CaseDefinition {
+function fault(what: string, told: ScriptFault['kind'], kind: ErrorKind, isRetried: boolean): CaseDefinition {
   return the(`${what} is ${kind}, with the service's words`, async (subject) => {
-    const words = `Words of the service about ${type}, number 4217.`;
-    const play = failsWith({ type, message: words });
+    const words = `Words of the service about ${told}, number 4217.`;
+    const play = failsWith({ kind: told, message: words });
     const { outcome, exchanges } = await askOnce(subject, [play, play], {}, { retry: { retries: 1 } });
     const error = failed(outcome);
     expectEqual([error.kind, error.retryable], [kind, isRetried], 'kind and retryable');
-    if (type === 'context_full') expectEqual(error.code, 'context_full', 'the code');
+    if (told === 'too_long') expectEqual(error.code, 'context_full', 'the code');
     expect(error.message.includes(words), `the words of the service in the message, found ${error.message}`);
     expectEqual(error.provider, subject.testing.provider, 'the provider of the error');
     expectEqual(exchanges.length, isRetried ? 2 : 1, 'the number of requests');
@@ -74,13 +74,13 @@ export const errorCases: readonly CaseDefinition[] = [
   retriedStatus(503, 'agent'),
   retriedStatus(504, 'agent'),
   retriedStatus(529, 'rate_limit'),
-  fault('an overloaded service', 'overloaded', 'rate_limit', true),
+  fault('an overloaded service', 'busy', 'rate_limit', true),
   fault('a reached rate limit', 'rate_limit', 'rate_limit', true),
-  fault('a failure of the service', 'server', 'agent', true),
+  fault('a failure of the service', 'agent', 'agent', true),
   fault('a request that the service refuses', 'invalid', 'invalid', false),
-  fault('a refused key', 'refused_key', 'auth', false),
+  fault('a refused key', 'auth', 'auth', false),
   fault('a model that is not there', 'not_found', 'invalid', false),
-  fault('a conversation too long for the model', 'context_full', 'invalid', false),
+  fault('a conversation too long for the model', 'too_long', 'invalid', false),
   the('the error is plain data with the same facts', async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(404)]);
     const error = failed(outcome);

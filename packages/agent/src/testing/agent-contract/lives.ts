@@ -46,12 +46,12 @@ function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Play
   if (kind === 1)
     return toldTo(random.pick(fitting), { ending: random.pick(['end', 'reset', 'stall'] as const) });
   if (kind === 2 && testing.lacks['in-stream-fault'] === undefined) {
-    const type = random.pick(['overloaded', 'server', 'invalid'] as const);
+    const told = random.pick(['busy', 'agent', 'invalid'] as const);
     return toldTo(random.pick(fitting.filter(({ torn }) => torn === undefined)), {
-      fault: { type, message: 'No.' },
+      fault: { kind: told, message: 'No.' },
     });
   }
-  if (kind === 3) return failsWith({ type: 'context_full', message: 'prompt is too long' });
+  if (kind === 3) return failsWith({ kind: 'too_long', message: 'prompt is too long' });
   if (kind === 4) return { type: 'hang_up' };
   // Services pause for tools of their own, of which none is ever declared, and go on from nothing else.
   const play = randomPlay(random, { ...testing.lacks, pause: 'left out here' });

@@ -15,7 +15,7 @@ const the = group('retries');
 const hints = group('retry-after');
 
 const answer = scriptAnswer(['Fine after all.']);
-const busy = failsWith({ type: 'overloaded', message: 'Too busy.' });
+const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
 
 type RetryEvent = AgentEvent & { readonly type: 'retry' };
 
@@ -180,12 +180,12 @@ export const retryCases: readonly CaseDefinition[] = [
   }),
   followed(
     "the service's own hint",
-    () => failsWith({ type: 'rate_limit', message: 'Slow.', retryAfterMs: 2000 }),
+    () => failsWith({ kind: 'rate_limit', message: 'Slow.', retryAfterMs: 2000 }),
     2000,
   ),
   followed(
     'a hint on an overloaded answer',
-    () => failsWith({ type: 'overloaded', message: 'Slow.', retryAfterMs: 3000 }),
+    () => failsWith({ kind: 'busy', message: 'Slow.', retryAfterMs: 3000 }),
     3000,
   ),
   followed('a hint in seconds', () => answersStatus(429, { 'retry-after': '7' }), 7000),

@@ -42,11 +42,9 @@ function html(status: number, body: string): Play {
 }
 
 export const secretCases: readonly CaseDefinition[] = [
-  echoed('the service refuses it and repeats it', () =>
-    failsWith({ type: 'refused_key', message: 'No such key' }),
-  ),
+  echoed('the service refuses it and repeats it', () => failsWith({ kind: 'auth', message: 'No such key' })),
   echoed('the service words it into an error', () =>
-    failsWith({ type: 'invalid', message: `Key ${contractKey} (${contractKey}) may not.` }),
+    failsWith({ kind: 'invalid', message: `Key ${contractKey} (${contractKey}) may not.` }),
   ),
   echoed('a gateway repeats the headers', () =>
     html(502, `<pre>authorization: Bearer ${contractKey}\nx-api-key: ${contractKey}</pre>`),
@@ -60,23 +58,23 @@ export const secretCases: readonly CaseDefinition[] = [
     headers: { location: `http://127.0.0.1:9/?key=${encodeURIComponent(contractKey)}` },
   })),
   echoed('the request id is the key', (subject) => ({
-    ...failsWith({ type: 'server', message: 'Broken.' }, idHeaders(subject)),
+    ...failsWith({ kind: 'agent', message: 'Broken.' }, idHeaders(subject)),
   })),
   echoed('a long message is cut in the middle of it', () =>
-    failsWith({ type: 'invalid', message: `${'x'.repeat(1985)}${contractKey} and more` }),
+    failsWith({ kind: 'invalid', message: `${'x'.repeat(1985)}${contractKey} and more` }),
   ),
   echoed('a long body is cut in the middle of it', () =>
     html(500, `${'x'.repeat(16 * 1024 - 12)}${contractKey} and more`),
   ),
   echoed('the message is cut at every other length', () =>
-    failsWith({ type: 'invalid', message: `${contractKey} `.repeat(200) }),
+    failsWith({ kind: 'invalid', message: `${contractKey} `.repeat(200) }),
   ),
   the(
     'P19 the key does not appear when a stream repeats it',
     async (subject) => {
       const play = plays(scriptAnswer(['Hm.']), {
         steps: [],
-        fault: { type: 'server', message: `Failed for ${contractKey}.` },
+        fault: { kind: 'agent', message: `Failed for ${contractKey}.` },
       });
       const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expect(failed(outcome).message.includes('Failed for'), 'the words of the service');
@@ -85,7 +83,7 @@ export const secretCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   the('P19 the key does not appear in the events of a retry', async (subject) => {
-    const play = failsWith({ type: 'overloaded', message: `Too busy for ${contractKey}.` });
+    const play = failsWith({ kind: 'busy', message: `Too busy for ${contractKey}.` });
     const { outcome } = await askOnce(subject, [play, fine]);
     answered(outcome);
     const retry = outcome.events.find(({ type }) => type === 'retry');

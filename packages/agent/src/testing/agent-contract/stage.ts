@@ -17,7 +17,7 @@ import type { AgentLink, ContractSubject } from './subject.ts';
 /** The key of every case. Its characters have a meaning in patterns and replacements, to catch careless scrubbing. */
 export const contractKey = "sk-contract-$&.*+$'7f3a9c";
 
-/** Real time that a case may take, in milliseconds: nothing waits for real, so this is only ever a hang. */
+/** How long a case may take, in milliseconds: nothing waits for real, so this is only ever a hang. */
 const watchdogMs = 5000;
 
 /** A service under a script, an agent before it, and a clock that only the case moves. */
@@ -221,7 +221,14 @@ export async function promptly<Value>(promise: Promise<Value>, ms: number, what:
   return settled;
 }
 
-/** Settles as the promise does, or fails when that takes longer than `ms` of real time. */
+/** From one look of the watchdog to the next, and the most of it that counts, in milliseconds. */
+const lookMs = 50;
+const mostOfLookMs = 250;
+
+/**
+ * Settles as the promise does, or fails when it has not within `ms`. A process that stood still, as on a machine with
+ * too much to do, has not had that time: of a look that comes late only a part counts.
+ */
 export async function watched<Value>(
   promise: Promise<Value>,
   ms: number = watchdogMs,
@@ -229,9 +236,14 @@ export async function watched<Value>(
 ): Promise<Value> {
   let clear = () => {};
   const hang = new Promise<never>((_, reject) => {
-    clear = systemRuntime.timer(ms, () =>
-      reject(new ContractFailure(`expected ${what} to be over within ${ms} ms`)),
-    );
+    const watch = (left: number) => {
+      if (left <= 0) return reject(new ContractFailure(`expected ${what} to be over within ${ms} ms`));
+      const began = systemRuntime.monotonic();
+      clear = systemRuntime.timer(Math.min(left, lookMs), () =>
+        watch(left - Math.min(systemRuntime.monotonic() - began, mostOfLookMs)),
+      );
+    };
+    watch(ms);
   });
   try {
     return await Promise.race([promise, hang]);

@@ -115,9 +115,9 @@ export const usageCases: readonly CaseDefinition[] = [
     'P14 a busy answer, a cut one and one that fails in its stream are each counted once',
     async (subject) => {
       const steps = unfinished(counted);
-      const busy = failsWith({ type: 'overloaded', message: 'Too busy.' });
+      const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
       const cut = plays(counted, { steps, ending: 'reset' });
-      const fault = plays(counted, { steps, fault: { type: 'server', message: 'Broken.' } });
+      const fault = plays(counted, { steps, fault: { kind: 'agent', message: 'Broken.' } });
       const alone = [await wastedBy(subject, [cut]), await wastedBy(subject, [fault])];
       const together = await wastedBy(subject, [busy, cut, fault]);
       const sum = (of: 'inputTokens' | 'outputTokens') =>
@@ -133,7 +133,7 @@ export const usageCases: readonly CaseDefinition[] = [
   the('P14 a request that the service turned away used nothing', async (subject) => {
     const answer = scriptAnswer(['Hello.']);
     const { outcome } = await askOnce(subject, [
-      failsWith({ type: 'overloaded', message: 'Too busy.' }),
+      failsWith({ kind: 'busy', message: 'Too busy.' }),
       plays(answer),
     ]);
     expectAnswer(answered(outcome), answer, subject.testing);

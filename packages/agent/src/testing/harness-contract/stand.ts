@@ -38,7 +38,7 @@ export interface HarnessStand {
 }
 
 /** How long anything in a case may take, in milliseconds, on a busy machine too. */
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /** Waits, but not for ever. */
 export function soon<Value>(pending: PromiseLike<Value>, what: string): Promise<Value> {

@@ -123,7 +123,7 @@ function spoiled(
     pings: [],
     torn: [],
     garbage: ['{"do":"te'],
-    reports: scriptTesting.fail({ type: choices.pick('reported', reported), message: 'The service fails.' }),
+    reports: scriptTesting.fail({ kind: choices.pick('reported', reported), message: 'The service fails.' }),
   }[trouble];
   const frames = more.length === 0 ? kept : laidOut([...kept.map(({ payload }) => payload), ...more]);
   const moves: Move[] = paced(chunked(frames, choices), choices);
@@ -134,7 +134,7 @@ function spoiled(
   return streamed(what, frames, moves, headMs);
 }
 
-const reported: readonly ScriptFault['type'][] = ['overloaded', 'rate_limit', 'server', 'invalid'];
+const reported: readonly ScriptFault['kind'][] = ['busy', 'rate_limit', 'agent', 'invalid'];
 
 function* pinging(moves: readonly Move[]): Iterable<Move> {
   yield* moves;

@@ -9,6 +9,8 @@ import {
   schema,
   text,
 } from '../body.ts';
+import type { Piece } from '../turns.ts';
+import { turnsOf } from '../turns.ts';
 
 /** Reads a body back. Throws for one that would not stream or would not tell its usage. */
 export function read(body: unknown): ReadRequest {
@@ -51,22 +53,6 @@ function readTool(tool: Record<string, unknown>, index: number): ReadRequest['to
     description: text(declared['description'], `${place}.function.description`),
     parameters: schema(declared['parameters'], `${place}.function.parameters`),
   };
-}
-
-interface Piece {
-  readonly side: 'user' | 'assistant';
-  readonly parts: readonly ReadPart[];
-}
-
-/** Messages of one side that stand together are one turn: tool messages and the user's. */
-function turnsOf(pieces: readonly Piece[]): ReadRequest['turns'] {
-  const turns: { readonly side: Piece['side']; readonly parts: ReadPart[] }[] = [];
-  for (const { side, parts } of pieces) {
-    const last = turns.at(-1);
-    if (last?.side === side) last.parts.push(...parts);
-    else turns.push({ side, parts: [...parts] });
-  }
-  return turns;
 }
 
 function readMessage(message: Record<string, unknown>, index: number): Piece {

@@ -210,9 +210,9 @@ function responseOf(answer: ScriptAnswer, state: Partial<Response>, whole: boole
  */
 export function fail(fault: ScriptFault): readonly unknown[] {
   const { message, type, param, code } = toldInStream(fault);
-  if (fault.type === 'overloaded')
+  if (fault.kind === 'busy')
     return [{ type: 'error', error: { type, code, message, param }, sequence_number }];
-  if (fault.type === 'rate_limit' || fault.type === 'server') {
+  if (fault.kind === 'rate_limit' || fault.kind === 'agent') {
     const answer: ScriptAnswer = {
       blocks: [],
       stop: 'unknown',
@@ -220,7 +220,7 @@ export function fail(fault: ScriptFault): readonly unknown[] {
       model: '',
     };
     const error = {
-      code: fault.type === 'server' ? 'server_error' : 'rate_limit_exceeded',
+      code: fault.kind === 'agent' ? 'server_error' : 'rate_limit_exceeded',
       message,
     } as const;
     const failed: ResponseStreamEvent = {

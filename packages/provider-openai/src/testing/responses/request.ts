@@ -9,6 +9,8 @@ import {
   schema,
   text,
 } from '../body.ts';
+import type { Piece } from '../turns.ts';
+import { turnsOf } from '../turns.ts';
 import { decrypt } from './cipher.ts';
 
 /** Reads a body back. Throws for one that would store the conversation or would not stream. */
@@ -46,22 +48,6 @@ function readTool(tool: Record<string, unknown>, index: number): ReadRequest['to
     description: text(tool['description'], `${place}.description`),
     parameters: schema(tool['parameters'], `${place}.parameters`),
   };
-}
-
-interface Piece {
-  readonly side: 'user' | 'assistant';
-  readonly parts: readonly ReadPart[];
-}
-
-/** Items of one side that stand together are one turn. */
-function turnsOf(pieces: readonly Piece[]): ReadRequest['turns'] {
-  const turns: { readonly side: Piece['side']; readonly parts: ReadPart[] }[] = [];
-  for (const { side, parts } of pieces) {
-    const last = turns.at(-1);
-    if (last?.side === side) last.parts.push(...parts);
-    else turns.push({ side, parts: [...parts] });
-  }
-  return turns;
 }
 
 function readItem(item: Record<string, unknown>, index: number): Piece {

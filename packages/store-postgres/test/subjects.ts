@@ -1,18 +1,19 @@
-import type { StoreSubject } from '@cobbler/agent/testing';
+import type { ContractCase } from '@cobbler/agent/testing';
+import { storeContract } from '@cobbler/agent/testing';
 import { postgresSubject } from './postgres-places.ts';
 import type { Pooler, PostgresServer } from './postgres-server.ts';
 import { missingPooler, missingPostgres, startPooler, startPostgres } from './postgres-server.ts';
 
-/** A subject of the store's contract whose server is started when the first case needs it. */
-export interface OnDemand<Subject> {
-  readonly subject: Subject;
+/** The store's contract over a server that is started when the first case needs it. */
+interface OnDemand {
+  readonly name: string;
+  cases(): readonly ContractCase[];
   /** Why it cannot be started here, and how to come by what is missing. */
   readonly missing: string | undefined;
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
-/** Directly, and behind a transaction pooler. */
-export function postgresOnDemand(pooled = false): OnDemand<StoreSubject> {
+function onDemand(pooled: boolean): OnDemand {
   let started: Promise<{ readonly server: PostgresServer; readonly pooler: Pooler | undefined }> | undefined;
   const start = async () => {
     const server = await startPostgres();
@@ -23,19 +24,24 @@ export function postgresOnDemand(pooled = false): OnDemand<StoreSubject> {
   const { place } = postgresSubject(name, () => ({ url }));
   return {
     missing: missingPostgres() ?? (pooled ? missingPooler() : undefined),
-    subject: {
-      name,
-      async place(now) {
-        started ??= start();
-        const { server, pooler } = await started;
-        url = pooler?.url ?? server.url;
-        return await place(now);
-      },
-    },
-    async stop() {
+    name,
+    cases: () =>
+      storeContract({
+        name,
+        async place(now) {
+          started ??= start();
+          const { server, pooler } = await started;
+          url = pooler?.url ?? server.url;
+          return await place(now);
+        },
+      }),
+    async close() {
       const running = await started?.catch(() => undefined);
       await running?.pooler?.stop();
       await running?.server.stop();
     },
   };
 }
+
+/** What `npm run contract` runs the contract on: directly, and behind a transaction pooler. */
+export const subjects: readonly OnDemand[] = [onDemand(false), onDemand(true)];

@@ -5,17 +5,17 @@ import { yourOwnChannel } from '../src/index.ts';
 /** The other end of the channel: the service as its documents describe it, in memory. */
 async function service(): Promise<Response> {
   // Given: (input, init), as `fetch` is.
-  throw new Error('test/subject.ts, service: keep what is sent, and answer what the service answers.');
+  throw new Error('test/subjects.ts, service: keep what is sent, and answer what the service answers.');
 }
 
-export const subject: ChannelSubject = {
+const subject: ChannelSubject = {
   name: 'your-own',
   longest: 4000,
   // What cannot happen to this channel, each with the reason, such as: markup: 'It shows plain text only.'
   lacks: {},
   async open() {
     const channel = yourOwnChannel({ token: 'a-token', runtime: { ...systemRuntime, fetch: service } });
-    const unwritten = (what: string) => new Error(`test/subject.ts, ${what}`);
+    const unwritten = (what: string) => new Error(`test/subjects.ts, ${what}`);
     return {
       channel,
       chatId: 'a',
@@ -43,3 +43,6 @@ export const subject: ChannelSubject = {
     };
   },
 };
+
+/** What the contract is run on, here and by `npm run contract`. */
+export const subjects: readonly ChannelSubject[] = [subject];

@@ -1,0 +1,37 @@
+import { memoryBlobs } from '@cobbler/agent';
+import { workspaceTools } from '@cobbler/tools';
+import type { AskedModel } from '../chat/local-host.ts';
+import { LocalHost } from '../chat/local-host.ts';
+import { contextPlan, contextPolicy } from '../context-plan.ts';
+import { demoStage } from '../demo-stage.ts';
+import { findInstructions } from '../instructions.ts';
+import type { Io } from '../io.ts';
+import { permissionIn } from '../permission-plan.ts';
+import { readRunFlags } from '../run-flags.ts';
+import { systemOf } from './run.ts';
+
+/** Conversations with the scripted model of `cobbler demo`, with somebody to ask. Nothing of them is kept. */
+export async function demoConversations(io: Io): Promise<{ host: LocalHost; close: () => Promise<void> }> {
+  const { folder, env, model, close } = await demoStage(io);
+  const { agent, pricing, failure } = model;
+  const tools = workspaceTools({ root: folder, environment: env });
+  const instructions = findInstructions(folder);
+  const flags = readRunFlags({});
+  const { permission } = await permissionIn(folder, flags, true, env);
+  const asked: AskedModel = { agent, pricing, failure, note: { folder } };
+  const host = new LocalHost({
+    io: { ...io, env },
+    folder,
+    asked,
+    tools: () => tools,
+    permission,
+    models: [{ name: agent.model, text: 'the only one of the demo' }],
+    choose: async () => asked,
+    system: systemOf(flags, folder, tools, instructions, io),
+    context: contextPolicy(contextPlan(flags, {}, true), memoryBlobs()),
+    limits: { turns: 20 },
+    allowUnpriced: false,
+    facts: ['a scripted model: try "fix the failing test"'],
+  });
+  return { host, close };
+}

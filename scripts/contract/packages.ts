@@ -1,0 +1,107 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ContractCase, ContractSubject, StoreSubject } from '@cobbler/agent/testing';
+import { agentContract, storeContract } from '@cobbler/agent/testing';
+import type { ChannelSubject } from '@cobbler/assistant/testing';
+import { channelContract } from '@cobbler/assistant/testing';
+import type { Suite } from './suite.ts';
+
+/** What the packages of one kind have to keep, and how their subjects are known. */
+interface Kind {
+  readonly prefix: string;
+  readonly contract: string;
+  /** How the suite over a subject of that name is called. */
+  called(name: string): string;
+  /** The cases over a subject, or `undefined` for what is none. */
+  casesOf(subject: Named): (() => readonly ContractCase[]) | undefined;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** A subject that brings its cases itself: some of them off, or all of them behind a server that it starts. */
+type OwnCases = Omit<Suite, 'contract'>;
+
+const kinds = {
+  provider: {
+    prefix: 'provider-',
+    contract: 'agent',
+    called: (name) => name,
+    casesOf: (subject) =>
+      has<ContractSubject>(subject, 'create', 'testing') ? () => agentContract(subject) : undefined,
+  },
+  channel: {
+    prefix: 'channel-',
+    contract: 'assistant channel',
+    called: (name) => `assistant channel ${name}`,
+    casesOf: (subject) => (has<ChannelSubject>(subject, 'open') ? () => channelContract(subject) : undefined),
+  },
+  store: {
+    prefix: 'store-',
+    contract: 'store',
+    called: (name) => `store ${name}`,
+    casesOf: (subject) => (has<StoreSubject>(subject, 'place') ? () => storeContract(subject) : undefined),
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+/**
+ * Every package of a kind that lies in `packages`, by what its `test/subjects.ts` exports as `subjects`: so one that is
+ * added is under contract without being named anywhere. One without that file is named as not run.
+ */
+export async function packageSuites(kind: keyof typeof kinds, packages: string): Promise<readonly Suite[]> {
+  const { prefix } = kinds[kind];
+  const folders = readdirSync(packages)
+    .filter((name) => name.startsWith(prefix) && existsSync(join(packages, name, 'package.json')))
+    .sort();
+  const found = await Promise.all(folders.map((folder) => suitesOf(kinds[kind], packages, folder)));
+  return found.flat();
+}
+
+async function suitesOf(kind: Kind, packages: string, folder: string): Promise<readonly Suite[]> {
+  const { contract, called } = kind;
+  const file = join(packages, folder, 'test', 'subjects.ts');
+  const place = `packages/${folder}/test/subjects.ts`;
+  if (!existsSync(file)) {
+    const missing = `there is no ${place}, which exports \`subjects\`, what the contract is run on`;
+    return [{ name: folder, contract, cases: () => [], missing }];
+  }
+  try {
+    const { subjects } = (await import(pathToFileURL(file).href)) as { readonly subjects?: unknown };
+    if (!Array.isArray(subjects) || subjects.length === 0) throw new Error('`subjects` is no list');
+    return subjects.map((subject: unknown) => {
+      const suite = suiteOf(kind, subject);
+      return { ...suite, contract, name: called(suite.name) };
+    });
+  } catch (error) {
+    return [{ name: folder, contract, cases: () => [cannotBeLoaded(place, error)] }];
+  }
+}
+
+/** @throws Error for what is no subject of the kind. */
+function suiteOf({ contract, casesOf }: Kind, subject: unknown): OwnCases {
+  if (has<OwnCases>(subject, 'name', 'cases')) return subject;
+  if (has<Named>(subject, 'name')) {
+    const cases = casesOf(subject);
+    if (cases !== undefined) return { name: subject.name, cases };
+  }
+  throw new Error(`not all of \`subjects\` are what the ${contract} contract takes`);
+}
+
+function has<Subject>(
+  given: unknown,
+  ...keys: readonly (keyof Subject & string)[]
+): given is Subject & object {
+  return typeof given === 'object' && given !== null && keys.every((key) => key in given);
+}
+
+/** A package that cannot be tried has not passed. */
+function cannotBeLoaded(place: string, error: unknown): ContractCase {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    group: 'subjects',
+    name: 'can be loaded',
+    run: () => Promise.reject(new Error(`${place} cannot be used: ${reason}`)),
+  };
+}

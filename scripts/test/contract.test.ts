@@ -1,0 +1,46 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { packageSuites } from '../contract/packages.ts';
+
+const packages = mkdtempSync(join(tmpdir(), 'cobbler-contract-test-'));
+
+afterAll(() => rmSync(packages, { recursive: true, force: true }));
+
+/** A package in the folder, with what its test/subjects.ts says. */
+function place(name: string, subjects?: string): void {
+  mkdirSync(join(packages, name, 'test'), { recursive: true });
+  writeFileSync(join(packages, name, 'package.json'), '{ "type": "module" }');
+  if (subjects !== undefined) writeFileSync(join(packages, name, 'test/subjects.ts'), subjects);
+}
+
+const one = (text: string) => `export const subjects: readonly unknown[] = [${text}];\n`;
+
+test('a package of each kind is under its contract because of what its test/subjects.ts exports', async () => {
+  place('provider-a', one(`{ name: 'a', create() {}, testing: {} }`));
+  place('channel-b', one(`{ name: 'b', lacks: {}, open() {} }`));
+  place('store-c', one(`{ name: 'c', place() {} }, { name: 'd', cases: () => [], missing: 'no server' }`));
+  const found = await Promise.all(
+    (['provider', 'channel', 'store'] as const).map((kind) => packageSuites(kind, packages)),
+  );
+  expect(found.flat().map(({ contract, name, missing }) => [contract, name, missing])).toEqual([
+    ['agent', 'a', undefined],
+    ['assistant channel', 'assistant channel b', undefined],
+    ['store', 'store c', undefined],
+    ['store', 'store d', 'no server'],
+  ]);
+  expect(found[1]?.[0]?.cases().length).toBeGreaterThan(10);
+  expect(found[2]?.[0]?.cases().length).toBeGreaterThan(10);
+});
+
+test('one without that file is not run, and told which file; one that cannot be used has failed', async () => {
+  place('store-e');
+  place('store-f', one(`{ name: 'f', open() {} }`));
+  const suites = await packageSuites('store', packages);
+  const [e, f] = ['store-e', 'store-f'].map((name) => suites.find((suite) => suite.name === name));
+  expect(e?.missing).toContain('packages/store-e/test/subjects.ts');
+  await expect(f?.cases()[0]?.run()).rejects.toThrow(
+    'not all of `subjects` are what the store contract takes',
+  );
+});
