@@ -60,6 +60,8 @@ export async function testAll(root, tools, testArgs) {
   const { code, counts } = await runTests(root, tools, testArgs);
   if (failed.length > 0) process.stderr.write(`cobbler: failed checks: ${failed.join(', ')} (see above)\n`);
   const failures = counts.failed + failed.length;
+  for (const name of failed) process.stdout.write(`failed: the check of ${name}\n`);
+  for (const failure of counts.failures) process.stdout.write(`${failure}\n`);
   process.stdout.write(`${counts.passed} passed, ${failures} failed, ${counts.skipped} skipped\n`);
   return failed.length > 0 ? 1 : code;
 }
@@ -117,13 +119,18 @@ async function runTests(root, tools, testArgs) {
  * A run that ends without counts (no test found, a broken configuration) is one failure.
  * @param {string} file
  * @param {number} code
- * @returns {{ passed: number, failed: number, skipped: number }}
+ * @returns {{ passed: number, failed: number, skipped: number, failures: string[] }} `failures` are the names of what failed
  */
 function readCounts(file, code) {
   try {
     const counts = JSON.parse(readFileSync(file, 'utf8'));
     return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+    return {
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+      failures: ['failed: the run of the tests, before any was counted'],
+    };
   }
 }

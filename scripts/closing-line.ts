@@ -14,8 +14,8 @@ const namedFailures = 50;
 /**
  * Prints each skipped test with its reason, each failed one with the first line of its error and, as the very
  * last line of the run, `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside of
- * any test count as failed. With COBBLER_COUNTS set the counts go to that file instead: the caller has the
- * last word.
+ * any test count as failed. With COBBLER_COUNTS set, counts and names go to that file instead: the caller has
+ * the last word.
  */
 export default class ClosingLine implements Reporter {
   #filtered = false;
@@ -44,7 +44,7 @@ export default class ClosingLine implements Reporter {
     if (!this.#filtered) for (const skip of skips.sort()) process.stdout.write(`${skip}\n`);
     const path = process.env.COBBLER_COUNTS;
     if (path) {
-      writeFileSync(path, JSON.stringify(counts));
+      writeFileSync(path, JSON.stringify({ ...counts, failures: failures.slice(0, namedFailures) }));
       return;
     }
     // Other reporters and the shutdown may still print: wait for the exit.

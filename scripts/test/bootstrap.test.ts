@@ -69,8 +69,7 @@ describe('the bootstrap', () => {
   });
 });
 
-// Each starts vitest anew.
-describe('the closing line', { timeout: 120_000 }, () => {
+describe('the closing line', () => {
   /** Runs vitest over the given test files and gives what it printed. */
   function vitest(name: string, files: Record<string, string>, args: string[] = []) {
     const folder = join(scratch, name);

@@ -28,10 +28,7 @@ function folder(files: Record<string, string>): string {
   return home;
 }
 
-// It reads every test that there is.
-test('every requirement and promise has a test, and the pages are as they would be written', {
-  timeout: 120_000,
-}, () => {
+test('every requirement and promise has a test, and the pages are as they would be written', () => {
   const { problems, pages } = proofs(root);
   expect(problems).toEqual([]);
   expect(outdated(root, pages), 'npm run docs:seeds').toEqual([]);

@@ -93,7 +93,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     const stage = await botStage(service);
     const bot = await stage.start();
     stage.telegram.say(ada, 'Hello?');
-    await until(() => stage.telegram.replies(ada).length > 0, 50_000);
+    await until(() => stage.telegram.replies(ada).length > 0);
     expect(stage.telegram.replies(ada)[0]).toMatch(/went wrong|overloaded/);
     await until(() => bot.log().includes('"not answered"'));
     await bot.stop();

@@ -91,7 +91,7 @@ function launched(args: readonly string[], env: Readonly<Record<string, string>>
 }
 
 /** Waits for what another process brings about. */
-export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   for (const deadline = performance.now() + ms; performance.now() < deadline; ) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 15));

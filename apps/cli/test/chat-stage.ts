@@ -29,7 +29,7 @@ export interface StageOptions {
 }
 
 /** How long something may be waited for, in milliseconds: less than what a test may take. */
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /** A chat at a terminal that is held in memory. */
 export interface ChatStage {

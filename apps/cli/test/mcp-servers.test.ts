@@ -135,7 +135,7 @@ describe('cobbler run with MCP servers', () => {
     expect([code, stderr]).toEqual([2, 'cobbler: A program has MCP servers of its own.\n']);
   });
 
-  test('work in the folder of the task, as a process too', { timeout: 60_000 }, async () => {
+  test('work in the folder of the task, as a process too', async () => {
     const here = place();
     const service = await mockService([says('', ['mcp__greeter__where', {}]), says('Done.')]);
     const end = await cobbler(['--mcp', here.flag, '--yes', 'where?'], {

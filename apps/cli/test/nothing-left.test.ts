@@ -45,7 +45,7 @@ async function place(): Promise<Place> {
     },
     work,
     async remains() {
-      await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => processesWith(mark)).toEqual([]);
       return [
         ...readdirSync(user).map((name) => `in the user's home: ${name}`),
         ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}`),

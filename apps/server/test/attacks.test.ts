@@ -20,7 +20,6 @@ const descriptors = () => readdirSync('/proc/self/fd').length;
 // Descriptors are counted in /proc, which only Linux has.
 test.skipIf(process.platform !== 'linux')(
   'P15 P16 P18 all attacks at once: each gets its answer, an honest client is served, nothing is left open',
-  { timeout: 60_000 },
   async () => {
     const limits = { headersMs: 2_000, requestMs: 3_000, bufferBytes: 256 * 1024 };
     const one = await rig({ limits });

@@ -244,7 +244,8 @@ describe('P15 what may be sent', () => {
       expect([path, answer.slice(9, 12)]).toEqual([path, expect.stringMatching(/400|404/)]);
       expect(answer).not.toContain('root:');
     }
-    expect(await raw(one, 'GET http://evil.example/ HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')).toMatch(/ 400 /);
+    const elsewhere = 'GET http://evil.example/ HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n';
+    expect(await raw(one, elsewhere)).toMatch(/ 400 /);
     expect(await raw(one, 'CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example:443\r\n\r\n')).toBe('');
   });
 
@@ -262,9 +263,7 @@ describe('P15 what may be sent', () => {
     expect((await one.ask('GET', '/livez')).status).toBe(200);
   });
 
-  test('500 clients that connect and leave, some in the middle, leave nothing behind', {
-    timeout: 60_000,
-  }, async () => {
+  test('500 clients that connect and leave, some in the middle, leave nothing behind', async () => {
     const one = await rig();
     await one.ask('POST', '/v1/sessions', { id: 's' });
     const auth = `authorization: Bearer ${one.token}\r\n`;
@@ -286,14 +285,10 @@ describe('P15 what may be sent', () => {
     await Promise.all(visits);
     expect((await one.ask('GET', '/livez')).status).toBe(200);
     await expect
-      .poll(async () => (await one.ask('GET', '/metrics')).text.match(/^cobbler_sse_clients .*/m)?.[0], {
-        timeout: 20_000,
-      })
+      .poll(async () => (await one.ask('GET', '/metrics')).text.match(/^cobbler_sse_clients .*/m)?.[0])
       .toBe('cobbler_sse_clients 0');
     await expect
-      .poll(() => new Promise((resolve) => one.server.http.getConnections((_, count) => resolve(count))), {
-        timeout: 20_000,
-      })
+      .poll(() => new Promise((resolve) => one.server.http.getConnections((_, count) => resolve(count))))
       .toBeLessThan(5);
   });
 });

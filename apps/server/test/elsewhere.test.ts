@@ -31,7 +31,7 @@ async function statusOf(server: Rig, session: string): Promise<unknown> {
 }
 
 async function until(server: Rig, session: string, status: string): Promise<void> {
-  await expect.poll(() => statusOf(server, session), { timeout: 15_000 }).toBe(status);
+  await expect.poll(() => statusOf(server, session)).toBe(status);
 }
 
 describe('servers whose runs are done elsewhere', () => {

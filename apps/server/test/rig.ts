@@ -45,6 +45,8 @@ export async function rig(options: Partial<ServerOptions> = {}): Promise<Rig> {
     store,
     tokens,
   });
+  // A test that was held up for longer than connections idle would take up one that is being closed.
+  server.http.keepAliveTimeout = 0;
   onTestFinished(() => server.close());
   const authorization = `Bearer ${token}`;
   const ask: Rig['ask'] = async (method, path, body, headers = {}) => {

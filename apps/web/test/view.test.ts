@@ -74,9 +74,7 @@ describe('what the page shows is what the harness has', () => {
     expect(messagesOf(viewOf(await store.read('s')))).toEqual(messages);
   });
 
-  test('whatever a log holds, sense or nonsense, its items are the messages that the fold makes of it', {
-    timeout: 60_000,
-  }, () => {
+  test('whatever a log holds, sense or nonsense, its items are the messages that the fold makes of it', () => {
     for (let seed = 1; seed <= 400; seed += 1) {
       const events = randomStory(seededRandom(seed), 30);
       const view = emptyView();

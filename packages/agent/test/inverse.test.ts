@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FoundRequest, Inverse, ScriptAnswer } from '../src/testing/index.ts';
-import { callBlock, inverse, scriptAnswer } from '../src/testing/index.ts';
+import { callBlock, inverse, scriptAnswer, wordFor } from '../src/testing/index.ts';
 
 const empty: FoundRequest = { model: 'm', system: '', turns: [], tools: [], toolChoice: 'auto' };
 
@@ -22,6 +22,14 @@ const answer: ScriptAnswer = scriptAnswer([
   callBlock('c', 'f', '{}'),
 ]);
 const secret = 'a-secret';
+
+test('a word is found by its meaning, the first of several', () => {
+  const table = new Map([
+    ['full', 'complete'],
+    ['done', 'complete'],
+  ]);
+  expect([wordFor(table, 'complete'), wordFor(table, 'refusal')]).toEqual(['full', undefined]);
+});
 
 describe('an inverse', () => {
   test.each([

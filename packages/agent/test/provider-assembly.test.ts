@@ -85,6 +85,15 @@ describe('blocks', () => {
     ]);
   });
 
+  test('P2 a block of an unknown kind is no progress', () => {
+    const assembly = new Assembly('plain');
+    assembly.skip(1);
+    assembly.delta(1, 'a dream');
+    assembly.seal(1, 'sealed');
+    assembly.close(1);
+    expect(assembly.steps).toBe(0);
+  });
+
   test('what is added to a block of an unknown kind is left out, until its key is of one that is known', () => {
     const { answer } = told((out) => {
       out.skip(1);

@@ -23,7 +23,7 @@ export function yourOwnWire(baseURL: string, apiKey: string): Wire {
       throw new Error('src/wire.ts, turn: give one turn as items of that field, each part in your words.');
     },
     event(payload, out) {
-      // Words where JSON belongs come of something in between: the answer has a hole.
+      // With 'sse', words where JSON belongs come of something in between: the answer has a hole.
       if (typeof payload === 'string')
         return out.fail({ kind: 'broken', message: 'Your Own sent something that is not JSON.' });
       // Out takes text, reasoning, call, delta, input, seal, close, skip, usage, model, stop, end and fail. The payload

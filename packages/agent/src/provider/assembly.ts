@@ -118,8 +118,9 @@ export class Assembly implements Out {
   }
 
   seal(at: BlockKey, data: Json): void {
+    if (this.#skipped.has(at)) return;
     this.#steps += 1;
-    if (this.#over || this.#skipped.has(at)) return;
+    if (this.#over) return;
     const known = this.#byKey.get(at);
     // Text cannot be sealed, and a closed opaque block is complete: both get a neighbour.
     if (known?.kind === 'text') this.#add('opaque').seal = { data };
@@ -158,10 +159,7 @@ export class Assembly implements Out {
   }
 
   delta(at: BlockKey, piece: string): void {
-    if (this.#skipped.has(at)) {
-      this.#steps += 1;
-      return;
-    }
+    if (this.#skipped.has(at)) return;
     const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
     if (kind === 'call') this.input(at, piece);
     else if (kind === 'text') this.text(at, piece);
@@ -169,13 +167,13 @@ export class Assembly implements Out {
   }
 
   close(at: BlockKey): void {
+    if (this.#skipped.has(at)) return;
     this.#steps += 1;
     const block = this.#byKey.get(at);
     if (block !== undefined && !this.#over) this.#close(block);
   }
 
   skip(at: BlockKey): void {
-    this.#steps += 1;
     this.#skipped.add(at);
   }
 

@@ -89,7 +89,7 @@ export interface Fault {
 }
 
 /**
- * The only way for a wire to speak. Whatever is called here counts as progress; an event that calls
+ * The only way for a wire to speak. Whatever is called here counts as progress, `skip` apart; an event that calls
  * nothing proves life but not progress. Nothing but `end` is success.
  */
 export interface Out {
@@ -107,7 +107,10 @@ export interface Out {
   delta(at: BlockKey, piece: string): void;
   /** The block is whole. */
   close(at: BlockKey): void;
-  /** The block is of a kind that is not known: `delta`, `seal` and `close` leave it out of the answer. */
+  /**
+   * The block is of a kind that is not known: `delta`, `seal` and `close` leave it out of the answer. This is no
+   * progress, and neither are they.
+   */
   skip(at: BlockKey): void;
   /** Token counts so far, absolute: a field given again replaces the earlier value. */
   usage(counts: Partial<Usage>): void;

@@ -28,6 +28,7 @@ export {
   type FoundRequest,
   type Inverse,
   inverse,
+  wordFor,
 } from './inverse.ts';
 export { type Loopback, serveLoopback } from './loopback.ts';
 export {

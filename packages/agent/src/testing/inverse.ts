@@ -36,7 +36,7 @@ export interface FailedRequest {
   /** Written as JSON unless it is a text. */
   readonly body: unknown;
   /** Default: busy 529, rate_limit 429, agent 500, auth 401, not_found 404, the others 400. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Besides the content type. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -84,6 +84,12 @@ const statuses: Readonly<Partial<Record<ScriptFault['kind'], number>>> = {
   auth: 401,
   not_found: 404,
 };
+
+/** The word that a service has for a meaning, by the table in which its wire looks up meanings. */
+export function wordFor<Word>(table: ReadonlyMap<Word, unknown>, meaning: unknown): Word | undefined {
+  for (const [word, means] of table) if (means === meaning) return word;
+  return undefined;
+}
 
 /** The inverse of a wire, made of what is the service's own. */
 export function inverse<Body = unknown>(own: Inverse<Body>): ProviderTesting {

@@ -42,6 +42,8 @@ const byGroup: Readonly<Record<string, string>> = {
   stops:
     'Translate every reason of the service in `event`; only one that wants calls run is `tool_use` (rule 1).',
   stream: `${answer} A text may be told without its open, and blocks in turns.`,
+  waits:
+    'The kit sees to it for a wire without `send`; but what calls something on `out` is progress, and `noise` is to be none.',
   usage:
     '`inputTokens` holds what was cached, and counts are absolute (rule 2): look at `out.usage` in `event`.',
 };
