@@ -1,13 +1,12 @@
 import type { FoundPart, ProviderTesting, ScriptFault } from '../../src/testing/index.ts';
-import { inverse } from '../../src/testing/index.ts';
+import { inverse, wordFor } from '../../src/testing/index.ts';
+import { byes, oopses } from './wire.ts';
 
 type Body = Record<'engine' | 'hands', string> & { manner: string[]; ceiling: number; heat: number } & Talk;
 type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: string[][] }[] };
 
 const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
-const byes: Record<string, string> = { complete: 'ok', tool_use: 'deeds', max_tokens: 'full', refusal: 'no' };
-const whats: Record<string, string> = { busy: 'crowded', rate_limit: 'hasty', agent: 'broken' };
-const oops = ({ kind, message }: ScriptFault) => ['oops', whats[kind] ?? kind, message];
+const oops = ({ kind, message }: ScriptFault) => ['oops', wordFor(oopses, kind), message];
 
 function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };
@@ -37,7 +36,7 @@ export const lanternTesting: ProviderTesting = inverse<Body>({
   end({ stop, usage: { inputTokens, outputTokens, reasoningTokens, ...cache } }) {
     const { cacheReadTokens: warm = 0, cacheWriteTokens: stored = 0 } = cache;
     const eaten = ['eaten', inputTokens - warm - stored, warm, stored, outputTokens, reasoningTokens];
-    return [eaten, ['bye', byes[stop] ?? 'vanished']];
+    return [eaten, ['bye', wordFor(byes, stop) ?? 'vanished']];
   },
   noise: () => [['beat'], ['hums', 0, 'a tune']],
   error: (fault) => ({

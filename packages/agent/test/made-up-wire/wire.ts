@@ -32,13 +32,9 @@ const lantern = (baseURL: string, pass: string): Wire => ({
     if (Object.hasOwn(lines, word)) lines[word]?.(out, ...(rest as never[]));
   },
   fault(_status, body, header) {
-    const tenths = Number(header('x-lantern-wait'));
-    const { 1: what, 2: why = body } = JSON.parse(body);
-    return {
-      message: why,
-      kind: what === 'too_long' ? 'too_long' : undefined,
-      retryAfterMs: tenths * 100,
-    };
+    const [word, what, message] = JSON.parse(body);
+    if (word !== 'oops') throw new Error('These are not the words of a host.');
+    return { message, kind: oopses.get(what), retryAfterMs: Number(header('x-lantern-wait')) * 100 };
   },
 });
 
@@ -51,8 +47,24 @@ function pieceOf(part: Turn['parts'][number]): Json {
   return ['brought', part.callId, texts.join(''), part.isError ? 'botched' : 'well'];
 }
 
-const byes: Record<string, StopReason> = { ok: 'complete', deeds: 'tool_use', full: 'max_tokens' };
-const oopses: Record<string, FaultKind> = { crowded: 'busy', hasty: 'rate_limit', broken: 'agent' };
+/** How a host says goodbye. */
+export const byes: ReadonlyMap<string, StopReason> = new Map([
+  ['ok', 'complete'],
+  ['deeds', 'tool_use'],
+  ['full', 'max_tokens'],
+  ['no', 'refusal'],
+]);
+
+/** What a host cannot help, and what a guest can. */
+export const oopses: ReadonlyMap<string, FaultKind> = new Map([
+  ['crowded', 'busy'],
+  ['hasty', 'rate_limit'],
+  ['broken', 'agent'],
+  ['wrong', 'invalid'],
+  ['stranger', 'auth'],
+  ['no engine', 'not_found'],
+  ['too long', 'too_long'],
+]);
 
 const lines: Record<string, (out: Out, ...line: never[]) => void> = {
   hail: (out, engine: string) => out.model(engine),
@@ -66,6 +78,6 @@ const lines: Record<string, (out: Out, ...line: never[]) => void> = {
     const input = { inputTokens: fresh + warm + stored, cacheReadTokens: warm, cacheWriteTokens: stored };
     out.usage({ ...input, outputTokens, reasoningTokens: mused });
   },
-  bye: (out, how: string) => out.end(how === 'no' ? 'refusal' : (byes[how] ?? 'unknown'), how),
-  oops: (out, what: string, why: string) => out.fail({ kind: oopses[what] ?? 'invalid', message: why }),
+  bye: (out, how: string) => out.end(byes.get(how), how),
+  oops: (out, what: string, why: string) => out.fail({ kind: oopses.get(what) ?? 'invalid', message: why }),
 };
