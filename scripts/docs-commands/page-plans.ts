@@ -68,6 +68,13 @@ export const pageRules: readonly Plan[] = [
   },
   {
     page: 'README.md',
+    command: 'node hello.ts',
+    // The page names the Node that this takes; the one here may be older.
+    fill: [['node', 'npm run exec -- node']],
+    prints: /complete It is 42\. 1/,
+  },
+  {
+    page: 'README.md',
     command: 'npm run new -- provider|channel|store|tool NAME',
     fill: [['provider|channel|store|tool NAME', 'tool from-readme']],
   },
