@@ -32,7 +32,7 @@ export interface ReportedFault {
 
 const codes: Readonly<Partial<Record<FaultKind, string>>> = {
   too_long: 'context_full',
-  not_found: 'not_found',
+  not_found: 'not_served',
 };
 
 /** The error of a failure that the service reported. */
