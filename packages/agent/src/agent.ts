@@ -148,6 +148,11 @@ export interface Agent {
   readonly provider: string;
   readonly model: string;
   readonly capabilities: Capabilities;
+  /**
+   * Maximum tokens of a response when the request names none. Absent: the service decides. A limit on tokens or
+   * money holds back this much before a request.
+   */
+  readonly maxTokens?: number;
   /** Resolves with one complete response; rejects only with {@link AgentError}. Retries are its own affair. */
   run(request: ModelRequest, context?: RunContext): Promise<ModelResponse>;
 }

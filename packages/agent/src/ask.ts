@@ -10,8 +10,8 @@ import { isNoUsage, noUsage } from './usage.ts';
 import { wellFormedAnswer } from './well-formed.ts';
 import type { Work } from './work.ts';
 
-/** What an answer may use when nobody said how long it may be. */
-const assumedOutput = 32_000;
+/** Maximum tokens of a response under a limit when neither the request nor the agent states one. */
+const defaultOutput = 32_000;
 
 /** An answer that may use fewer tokens than this is not worth its input. */
 const leastOutput = 256;
@@ -261,7 +261,7 @@ function reserve(work: Work, { agent, request, ...asked }: Asked): Reserved {
   // Nobody knows yet what the provider's cache will make of the input.
   const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
   const usdLeft = budget.usdLeft - inputUsd;
-  const wanted = request.config?.maxTokens || assumedOutput;
+  const wanted = request.config?.maxTokens || agent.maxTokens || defaultOutput;
   const room = { tokens: budget.tokensLeft - inputTokens, usd: affordableTokens(usdLeft, price) };
   const outputTokens = Math.min(wanted, room.tokens, room.usd);
   const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
@@ -270,9 +270,13 @@ function reserve(work: Work, { agent, request, ...asked }: Asked): Reserved {
   }
   const outputUsd = usdOf([{ inputTokens: 0, outputTokens }], price);
   const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
-  if (outputTokens === wanted) return { request, reservation };
+  // Stated even when the limit leaves room for all of it: what was held back is what the service may use.
   const config = { ...request.config, maxTokens: outputTokens };
-  return { request: { ...request, config }, reservation, shortenedBy: limit };
+  return {
+    request: { ...request, config },
+    reservation,
+    ...(outputTokens < wanted && { shortenedBy: limit }),
+  };
 }
 
 function affordableTokens(usd: number, price: Price | undefined): number {

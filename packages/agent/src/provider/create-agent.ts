@@ -125,7 +125,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     };
   }
 
-  return { provider, model, capabilities, run };
+  return { provider, model, capabilities, ...(maxTokens && { maxTokens }), run };
 }
 
 /** A watcher's failure is the watcher's own. */

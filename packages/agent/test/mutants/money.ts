@@ -23,6 +23,23 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: ask,
+    find: 'request.config?.maxTokens || agent.maxTokens || defaultOutput',
+    replace: 'request.config?.maxTokens || defaultOutput',
+    why: 'an agent with a large maximum of its own spends more than the limit',
+    breaks: ['B1'],
+    by: 'executor: limits',
+  },
+  {
+    file: ask,
+    find: 'const config = { ...request.config, maxTokens: outputTokens };',
+    replace:
+      'const config = outputTokens < wanted ? { ...request.config, maxTokens: outputTokens } : request.config;',
+    why: 'under a limit a response may be longer than what was reserved for it',
+    breaks: ['B1'],
+    by: 'executor: limits',
+  },
+  {
+    file: ask,
     find: 'settle?.(0);',
     replace: '',
     why: 'a request that failed uses up a turn of those who share its budget',

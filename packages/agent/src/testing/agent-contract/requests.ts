@@ -188,6 +188,15 @@ export const requestCases: readonly CaseDefinition[] = [
     const { maxTokens } = await sent(subject, {});
     expect(maxTokens === undefined || maxTokens >= 1024, `no limit or a usable one, found ${maxTokens}`);
   }),
+  config('B1 the agent states the maximum that it asks for when the request names none', async (subject) => {
+    for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
+      await onStage(subject, [fine], async (stage) => {
+        const agent = stage.agent(link);
+        answered(await stage.ask({}, { agent }));
+        expectEqual(agent.maxTokens, stage.server.exchanges[0]?.request?.maxTokens, 'the stated maximum');
+      });
+    }
+  }),
   heated(
     'S0.4 the temperature of a request wins over that of the agent',
     { temperature: 0.25 },

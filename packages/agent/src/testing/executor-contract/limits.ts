@@ -154,6 +154,36 @@ const budgetCases: readonly ExecutorCase[] = [
     const result = await stage.play({ agent, limits: { tokens: 20_000 } });
     expectEqual([result.status, result.limit, result.text], ['limit', 'tokens', 'Half of'], 'the end');
   }),
+  the("B1 a response of the agent's own maximum never passes the limit", async (stage) => {
+    for (const limits of [{ tokens: 40_000 }, { usd: 0.4 }]) {
+      const longest: PuppetStep = ({ config }) =>
+        says('As long as it may be.', {
+          usage: { inputTokens: 1, outputTokens: config?.maxTokens || 64_000 },
+        });
+      const agent = puppet([longest], {}, 64_000);
+      const { metrics } = await stage.play({ agent, limits, pricing: priced });
+      const used = metrics.totalInputTokens + metrics.totalOutputTokens;
+      expect(used > 38_000 && used <= 40_000, `nearly all of 40,000 tokens, found ${used}`);
+      expect(
+        (metrics.usd ?? 0) <= 0.4 + 1e-9 || limits.usd === undefined,
+        `at most $0.4, found ${metrics.usd}`,
+      );
+    }
+  }),
+  the('B1 under a limit each request states how long its response may be', async (stage) => {
+    const cases = [
+      { own: undefined, limits: { tokens: 1_000_000 }, stated: 32_000 },
+      { own: undefined, limits: { usd: 100 }, stated: 32_000 },
+      { own: 64_000, limits: { tokens: 1_000_000 }, stated: 64_000 },
+      { own: 500, limits: { tokens: 1_000_000 }, stated: 500 },
+      { own: 64_000, limits: {}, stated: undefined },
+    ];
+    for (const { own, limits, stated } of cases) {
+      const agent = puppet([says('Hello.')], {}, own);
+      const { status } = await stage.play({ agent, limits, pricing: priced });
+      expectEqual([status, agent.requests[0]?.config?.maxTokens], ['complete', stated], `with ${own}`);
+    }
+  }),
   the('P14 B2 what a failed request wasted counts towards the limit', async (stage) => {
     const budget = new Budget({ tokens: 100_000 });
     const error = new AgentError({ kind: 'network', message: 'cut', wasted: spent });

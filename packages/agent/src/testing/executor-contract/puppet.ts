@@ -35,13 +35,21 @@ const everything: Capabilities = Object.freeze({
   cacheUsage: true,
 });
 
-/** Makes an agent that takes one step for each request. A request too many fails with code `script_over`. */
-export function puppet(steps: readonly PuppetStep[], capabilities: Partial<Capabilities> = {}): Puppet {
+/**
+ * Makes an agent that takes one step for each request. A request too many fails with code `script_over`.
+ * `maxTokens` is the agent's own maximum for a response.
+ */
+export function puppet(
+  steps: readonly PuppetStep[],
+  capabilities: Partial<Capabilities> = {},
+  maxTokens?: number,
+): Puppet {
   const requests: ModelRequest[] = [];
   return {
     provider: 'puppet',
     model: 'puppet-model',
     capabilities: { ...everything, ...capabilities },
+    ...(maxTokens !== undefined && { maxTokens }),
     requests,
     async run(request, context = {}) {
       const step = steps[requests.length];
