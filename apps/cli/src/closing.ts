@@ -115,7 +115,8 @@ const limitAdvice: Readonly<Record<string, string>> = {
   turns: 'What was done so far stays. For a longer run give a higher --max-turns.',
   usd: 'What was done so far stays. For a longer run give a higher --max-usd.',
   tokens: 'What was done so far stays. For a longer run give a higher --max-tokens.',
-  no_progress: 'The model repeated itself. Say more exactly what to do, or try a stronger model: -m best.',
+  no_progress:
+    'The model repeated itself. Say more exactly what to do, or try a stronger model: -m best. To allow more: --max-repeats 20, or never.',
 };
 
 const statusAdvice: Partial<Readonly<Record<RunStatus, string>>> = {

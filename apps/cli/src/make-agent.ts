@@ -26,7 +26,13 @@ export async function makeAgent(
   const { values } = settings.file;
   // What only the command line knows is no business of a provider, least of all the keys of others.
   const { keys: _keys, prices: _prices, maxTurns: _turns, maxUsd: _usd, ...rest } = values;
-  const { compactAbove: _compact, spillAbove: _spill, keepSessions: _keep, ...config } = rest;
+  const {
+    maxRepeats: _repeats,
+    compactAbove: _compact,
+    spillAbove: _spill,
+    keepSessions: _keep,
+    ...config
+  } = rest;
   try {
     const create = (full: FactoryConfig) => provider.create({ ...full, ...link });
     const agent = resolveAgent(config, { [name]: create }, settings.env, settings.chosen);

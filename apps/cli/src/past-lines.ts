@@ -39,12 +39,17 @@ function linesOf(event: Event, calls: CallBook, view: PastView): string[] {
       return event.upTo === 0
         ? []
         : [style.dim(`${plural(event.upTo, 'older message')} given way to a summary`)];
+    case 'notice':
+      return [style.dim(noticeWords)];
     case 'finished':
       return event.status === 'complete' ? [] : [style.dim(`${style.marks.dash} ${endOf(event)}`)];
     default:
       return [];
   }
 }
+
+/** What a notice of the runtime to the model is for users. */
+export const noticeWords = 'the model repeats the same calls: it has been asked to do something else';
 
 /** What a person said, with a mark in front; what was attached is only named. */
 export function promptLines(content: readonly UserPart[], { style }: Pick<PastView, 'style'>): string[] {

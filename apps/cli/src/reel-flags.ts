@@ -21,6 +21,7 @@ export const taskOptions: readonly string[] = [
   'tools',
   ...permissionOptions,
   'maxTurns',
+  'maxRepeats',
   'maxUsd',
   'maxTokens',
   'timeout',

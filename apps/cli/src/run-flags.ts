@@ -24,6 +24,8 @@ export interface RunFlags {
   readonly mode: PermissionMode;
   readonly allow: readonly string[];
   readonly maxTurns?: number;
+  /** 0 for no limit. */
+  readonly maxRepeats?: number;
   readonly maxUsd?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
@@ -74,6 +76,7 @@ export function readRunFlags(raw: Raw): RunFlags {
     mode: readMode(raw),
     allow: texts(raw['allow']),
     ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),
+    ...optional('maxRepeats', number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never')),
     ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
     ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
     ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),

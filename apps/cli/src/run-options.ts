@@ -76,6 +76,11 @@ export const taskGroups: readonly OptionGroup[] = [
     title: 'Limits',
     options: [
       { flags: '--max-turns <n>', text: 'most requests to the model (default 100)' },
+      {
+        flags: '--max-repeats <n>',
+        text: 'equal calls with equal results in a row before the run ends, or never (default 6)',
+        completes: ['never'],
+      },
       { flags: '--max-usd <amount>', text: 'most money, in US dollars' },
       { flags: '--max-tokens <n>', text: 'most tokens, in and out together' },
       { flags: '--timeout <time>', text: 'most time, such as 90s or 10m (default 1h)' },

@@ -8,6 +8,7 @@ import { formatCount, formatMs, plural } from './figures.ts';
 import { footerLine } from './footer.ts';
 import type { Io, Key } from './io.ts';
 import { MarkdownStream } from './markdown.ts';
+import { noticeWords } from './past-lines.ts';
 import type { Screen } from './screen.ts';
 import type { Style } from './style.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
@@ -107,6 +108,9 @@ export class RunView implements View {
         break;
       case 'compacted':
         this.#compacted(event);
+        break;
+      case 'notice':
+        this.#notice();
         break;
       case 'assistant':
         calls.answered(event);
@@ -264,6 +268,11 @@ export class RunView implements View {
     if (quiet || upTo === 0) return;
     const how = spent === undefined ? 'left out' : 'summarised';
     this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save room`)]);
+  }
+
+  #notice(): void {
+    const { quiet, report } = this.#parts;
+    if (!quiet) this.#lines([report.style.dim(noticeWords)]);
   }
 
   #lines(lines: readonly string[]): void {

@@ -45,6 +45,12 @@ describe('the command line', () => {
     });
   });
 
+  test('--max-repeats takes a number, or never', () => {
+    expect(flagsOf('--max-repeats', '20').maxRepeats).toBe(20);
+    expect(flagsOf('--max-repeats', 'never').maxRepeats).toBe(0);
+    expect(flagsOf().maxRepeats).toBeUndefined();
+  });
+
   test('tools are a list, or none', () => {
     expect(flagsOf('--tools', 'read_file, list_files').tools).toEqual(['read_file', 'list_files']);
     expect(flagsOf('--tools', 'none').tools).toEqual([]);

@@ -1,10 +1,11 @@
 import type { ErrorData } from './errors.ts';
-import type { RunStatus } from './event.ts';
+import type { NoticeEvent, RunStatus } from './event.ts';
 import type { LimitName } from './limits.ts';
+import type { RepeatPolicy } from './repeat-policy.ts';
 import type { OpenCall } from './state.ts';
 
 /** What of a run's options decides about its course. */
-export interface Policy {
+export interface Policy extends RepeatPolicy {
   readonly turns: number;
   readonly toolCalls: number;
   readonly onLimit: 'return' | 'finalize';
@@ -16,10 +17,6 @@ export interface Policy {
   readonly compactAbove: number;
   /** What instructions and tools weigh, in tokens, as long as no request has been counted. */
   readonly prefixTokens: number;
-  /** A turn taken this often in a row makes no progress. */
-  readonly repeats: number;
-  /** Tools for which the same result again is nothing unusual. */
-  readonly mayRepeat: readonly string[];
 }
 
 /** The end of a run: how, and why if it did not complete. */
@@ -32,8 +29,11 @@ export interface Finish {
 
 /** What happens next. */
 export type Action =
-  /** With `closing`, the limit that was reached: one last answer without tools. */
-  | { readonly type: 'ask'; readonly closing?: LimitName }
+  /**
+   * With `closing`, the limit that was reached: one last answer without tools. With `notice`, what the model has
+   * to read first.
+   */
+  | { readonly type: 'ask'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }
   | { readonly type: 'call'; readonly calls: readonly OpenCall[] }
   | { readonly type: 'compact' }
   | Finish;

@@ -1,3 +1,4 @@
+import type { Action } from './action.ts';
 import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from './agent.ts';
 import { inputBound } from './context.ts';
 import { AgentError } from './errors.ts';
@@ -20,8 +21,9 @@ const leastOutput = 256;
 const graceMs = 50;
 
 /** One model request, and its outcome as an event: an answer, or why there is none. */
-export async function ask(work: Work, closing: LimitName | undefined): Promise<void> {
+export async function ask(work: Work, { closing, notice }: Extract<Action, { type: 'ask' }>): Promise<void> {
   const place = work.state.answers + 1;
+  if (notice !== undefined) await work.step(`notice:${place}`, () => [{ type: 'notice', ...notice }]);
   if (closing !== undefined && work.state.closing === undefined) {
     await work.step(`wind-up:${place}`, () => [{ type: 'stop_requested', reason: 'limit', limit: closing }]);
   }

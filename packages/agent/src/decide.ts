@@ -3,6 +3,7 @@ import type { StopReason } from './agent.ts';
 import { endingError, limitOf } from './ending-error.ts';
 import type { ErrorData } from './errors.ts';
 import type { LimitName } from './limits.ts';
+import { repeatedText, repeatNotice, repeatsItself } from './repeat-policy.ts';
 import type { State } from './state.ts';
 import { unanswered, undecided } from './state.ts';
 import { isHeavier } from './weight.ts';
@@ -22,22 +23,19 @@ export function decide(state: State, policy: Policy): Action {
     if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };
     return { type: 'call', calls: open.slice(0, left) };
   }
-  if (closing !== undefined && stopReason !== undefined) return reached(closing);
+  if (closing !== undefined && stopReason !== undefined) return reached(closing, policy);
   if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);
   if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
   if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
   if (!compacted && isHeavier(state, policy.compactAbove, policy.prefixTokens)) return { type: 'compact' };
-  return closing === undefined ? { type: 'ask' } : { type: 'ask', closing };
+  if (closing !== undefined) return { type: 'ask', closing };
+  const notice = repeatNotice(state, policy);
+  return { type: 'ask', ...(notice && { notice }) };
 }
 
 /** The service said so. Of a closing answer what there is will do. */
 function isFull({ failure, stopReason, closing }: State): boolean {
   return failure?.code === 'context_full' || (stopReason === 'context_full' && closing === undefined);
-}
-
-function repeatsItself({ batch, repeats }: State, { repeats: most, mayRepeat }: Policy): boolean {
-  if (batch === undefined || repeats < most) return false;
-  return !batch.calls.some((call) => mayRepeat.includes(call.toolName));
 }
 
 function ended(status: StopReason): Finish {
@@ -47,15 +45,14 @@ function ended(status: StopReason): Finish {
 }
 
 function limited(limit: LimitName, policy: Policy): Action {
-  return policy.onLimit === 'finalize' ? { type: 'ask', closing: limit } : reached(limit);
+  return policy.onLimit === 'finalize' ? { type: 'ask', closing: limit } : reached(limit, policy);
 }
 
-function reached(limit: LimitName): Finish {
-  const message = limit === 'no_progress' ? noProgress : `The limit on ${limit} was reached.`;
+function reached(limit: LimitName, policy: Policy): Finish {
+  const message =
+    limit === 'no_progress' ? repeatedText(policy.repeats) : `The limit on ${limit} was reached.`;
   return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
 }
-
-const noProgress = 'The model made the same calls with the same results again and again, without progress.';
 
 function failed(error: ErrorData): Finish {
   if (error.kind !== 'limit') return { type: 'finish', status: 'failed', error };

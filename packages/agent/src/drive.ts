@@ -216,7 +216,7 @@ class Driver<Output> {
       return this.#end(read);
     }
     if (this.#plan.byAction && this.#hasActed) return this.#leave();
-    if (action.type === 'ask') await ask(this.#work, action.closing);
+    if (action.type === 'ask') await ask(this.#work, action);
     else if (action.type === 'call') await call(this.#work, action.calls);
     else await compact(this.#work);
     this.#hasActed = true;

@@ -176,6 +176,7 @@ const events = z.discriminatedUnion('type', [
     reason: z.enum(['cancelled', 'timeout', 'limit']),
     limit: limit.optional(),
   }),
+  z.looseObject({ ...head, type: z.literal('notice'), code: z.string(), text: z.string() }),
   z.looseObject({ ...head, type: z.literal('resumed') }),
   z.looseObject({
     ...head,

@@ -146,6 +146,15 @@ export interface StopRequestedEvent {
   readonly limit?: LimitName;
 }
 
+/** The runtime tells the model something that neither a user nor a tool said. Only ever between two turns. */
+export interface NoticeEvent {
+  readonly type: 'notice';
+  /** Why, as a word for programs: `no_progress` when the model repeats a turn. Further words may follow. */
+  readonly code: string;
+  /** What the model reads. */
+  readonly text: string;
+}
+
 /** A session is taken up again after a crash or a wait. */
 export interface ResumedEvent {
   readonly type: 'resumed';
@@ -172,6 +181,7 @@ export type EventBody =
   | ApprovalDecidedEvent
   | CompactedEvent
   | StopRequestedEvent
+  | NoticeEvent
   | ResumedEvent
   | FinishedEvent;
 

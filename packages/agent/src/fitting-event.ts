@@ -1,4 +1,11 @@
-import type { CompactedEvent, Event, HistoryEvent, ToolResultEvent, UserEvent } from './event.ts';
+import type {
+  CompactedEvent,
+  Event,
+  HistoryEvent,
+  NoticeEvent,
+  ToolResultEvent,
+  UserEvent,
+} from './event.ts';
 import { safeCut } from './fold.ts';
 import { mendMessages } from './mend-messages.ts';
 import type { OpenCall, State } from './state.ts';
@@ -34,6 +41,8 @@ export function fitting(state: State, event: Event): Fitting {
       return fitResult(state, event);
     case 'compacted':
       return fitCompacted(state, event);
+    case 'notice':
+      return fitNotice(state, event);
     default:
       return { event };
   }
@@ -82,6 +91,13 @@ function fitCall(state: State, event: Extract<Event, { readonly callId: string }
 
 function isMeant({ index, part }: OpenCall, event: Extract<Event, { readonly callId: string }>): boolean {
   return index === event.index && part.id === event.callId;
+}
+
+function fitNotice(state: State, event: Head & NoticeEvent): Fitting {
+  if (state.calls.length > 0) return { problem: 'informs the model in the middle of a turn' };
+  const text = wellFormedText(event.text);
+  if (text === '') return { problem: 'says nothing' };
+  return text === event.text ? { event } : { event: { ...event, text }, problem: badText };
 }
 
 function fitCompacted(state: State, event: Head & CompactedEvent): Fitting {

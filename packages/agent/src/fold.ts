@@ -7,6 +7,7 @@ import type {
   CallPlace,
   CompactedEvent,
   Event,
+  NoticeEvent,
   StopRequestedEvent,
   ToolResultEvent,
   ToolStartedEvent,
@@ -15,7 +16,7 @@ import type {
 import type { Message, TextPart, ToolResultMessage } from './message.ts';
 import { callsOf, userMessage } from './message.ts';
 import { countAnswer, noMetrics } from './metrics.ts';
-import { sameBatch } from './same-batch.ts';
+import { countRepeats, forgetRepeats } from './repeats.ts';
 import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
 import { isNoUsage, noUsage } from './usage.ts';
@@ -34,6 +35,7 @@ import { wellFormedAnswer, wellFormedParts, wellFormedText } from './well-formed
  */
 export function fold(state: State, event: Event): void {
   state.seq = event.seq;
+  state.time = event.time;
   if (event.runId !== state.runId && event.type !== 'resumed') beginRun(state, event.runId);
   switch (event.type) {
     case 'history':
@@ -56,6 +58,8 @@ export function fold(state: State, event: Event): void {
       return foldCompacted(state, event);
     case 'stop_requested':
       return foldStop(state, event);
+    case 'notice':
+      return foldNotice(state, event);
     case 'resumed':
       return foldResumed(state, event.runId);
     case 'finished':
@@ -243,23 +247,23 @@ function foldCompacted(state: State, event: CompactedEvent): void {
   if (state.failure?.code === 'context_full') state.failure = undefined;
   if (state.stopReason !== 'context_full') return;
   // Services refuse a request that ends with the model's own turn.
-  state.messages.push(cutOff);
+  state.messages.push(userMessage(cutOffText));
   state.stopReason = undefined;
 }
 
 /** Stands before the words of a summary. */
 export const summaryHeading = 'Summary of the conversation so far:\n\n';
 
-const cutOff: Message = userMessage(
-  'Your last answer was cut off, because the conversation had become too long. Go on from where it ended.',
-);
+const cutOffText =
+  'Your last answer was cut off, because the conversation had become too long. Go on from where it ended.';
 
 /**
  * The largest index up to which messages may be replaced without leaving a result behind that has lost
  * its call: the kept part begins with a user's message or an answer.
  */
 export function safeCut(messages: readonly Message[], wanted: number): number {
-  let cut = Math.max(0, Math.min(Math.floor(wanted) || 0, messages.length));
+  // JSON has no infinity: an index that is not a number of messages cuts nothing, stored or not.
+  let cut = Number.isFinite(wanted) ? Math.max(0, Math.min(Math.floor(wanted), messages.length)) : 0;
   while (cut > 0 && messages[cut]?.role === 'tool_result') cut -= 1;
   return cut;
 }
@@ -272,6 +276,13 @@ function foldStop(state: State, event: StopRequestedEvent): void {
   } else if (state.stop === undefined) {
     state.stop = event.reason;
   }
+}
+
+function foldNotice(state: State, event: NoticeEvent): void {
+  const content = wellFormedParts([{ type: 'text', text: event.text }]);
+  if (state.calls.length > 0 || content.length === 0) return;
+  state.messages.push(userMessage(content));
+  state.noticed = true;
 }
 
 /** Answers whatever is still open, so that the conversation can go on from here. */
@@ -330,20 +341,6 @@ function placeSteering(state: State): void {
 /** The model has to be asked again; but nothing follows a closing answer, also when the run is taken up again. */
 function wantAnswer(state: State): void {
   if (state.closing === undefined) state.stopReason = undefined;
-}
-
-/** The same turn again brings the run no further; anything else begins a new count. */
-function countRepeats(state: State): void {
-  const results = state.calls.map((call) => call.result).filter((result) => result !== undefined);
-  const batch = { calls: state.calls.map((call) => call.part), results };
-  const again = state.batch !== undefined && sameBatch(state.batch, batch);
-  state.repeats = again ? state.repeats + 1 : 1;
-  state.batch = batch;
-}
-
-function forgetRepeats(state: State): void {
-  state.batch = undefined;
-  state.repeats = 0;
 }
 
 function callAt(state: State, place: CallPlace): OpenCall | undefined {

@@ -15,8 +15,9 @@ export interface Limits {
   /** Money in US dollars. Default: no limit. */
   readonly usd?: number;
   /**
-   * How often in a row a turn may be taken with the same calls, the same arguments and the same results before
-   * the run ends for want of progress. Default 3; 0 for any number of times.
+   * How many times in a row a turn may make the same calls with the same arguments and get the same results
+   * before the run ends with `no_progress`. Halfway there the model is informed. Turns at least ten seconds apart
+   * wait for something and are not counted. Default 6; 0 for no limit.
    */
   readonly repeats?: number;
   /** Time in milliseconds, the time people take to decide not counted. Default 3,600,000. */
@@ -39,10 +40,10 @@ export function isLimitName(code: string | undefined): code is LimitName {
   return code !== undefined && limitNames.has(code);
 }
 
-/** The limits of a run that sets none: 10 turns, 3 equal batches in a row, one hour. */
+/** The limits of a run that sets none: 10 turns, 6 equal batches in a row, one hour. */
 export const defaultLimits: Required<Pick<Limits, 'turns' | 'repeats' | 'ms'>> = {
   turns: 10,
-  repeats: 3,
+  repeats: 6,
   ms: 3_600_000,
 };
 

@@ -57,3 +57,8 @@ export function isoTime(ms: number): string {
   const thousandths = rest - seconds * 1000;
   return `${minuteText}${seconds < 10 ? '0' : ''}${seconds}.${thousandths < 10 ? '00' : thousandths < 100 ? '0' : ''}${thousandths}Z`;
 }
+
+/** The wall-clock reading of an ISO 8601 text in milliseconds; NaN for any other text. */
+export function timeOf(text: string): number {
+  return Date.parse(text);
+}

@@ -35,6 +35,8 @@ export interface OpenCall extends CallPlace {
 export interface State {
   /** Sequence number of the last folded event. */
   seq: number;
+  /** Wall clock of the last folded event, ISO 8601. */
+  time: string;
   /** The run that the last folded event belongs to. */
   runId: string;
   messages: Message[];
@@ -58,8 +60,12 @@ export interface State {
   compacted: boolean;
   /** The latest turn whose calls all have their results, as long as nothing new was said since. */
   batch: Batch | undefined;
-  /** How many times in a row that turn was taken: same calls, same arguments, same results. */
+  /** When that turn ended: ISO 8601, and the time that the run had spent on the model by then. */
+  batchEnd: { readonly time: string; readonly modelMs: number } | undefined;
+  /** How many times in a row that turn was taken without waiting: same calls, same arguments, same results. */
   repeats: number;
+  /** Whether the model has been informed that it repeats itself. */
+  noticed: boolean;
   finished: FinishedEvent | undefined;
   /** Input and output tokens of the latest answer: what the conversation up to it weighs. */
   contextTokens: number;
@@ -71,6 +77,7 @@ export interface State {
 export function emptyState(): State {
   return {
     seq: 0,
+    time: '',
     runId: '',
     messages: [],
     calls: [],
@@ -85,7 +92,9 @@ export function emptyState(): State {
     failure: undefined,
     compacted: false,
     batch: undefined,
+    batchEnd: undefined,
     repeats: 0,
+    noticed: false,
     finished: undefined,
     contextTokens: 0,
     contextMessages: 0,

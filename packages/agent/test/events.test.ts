@@ -41,6 +41,7 @@ const samples: { [Type in Event['type']]: Extract<Event, { type: Type }> } = {
   approval_decided: { ...head, type: 'approval_decided', approvalId: 'a', decision: 'deny', waitedMs: 1 },
   compacted: { ...head, type: 'compacted', upTo: 2, summary: 's' },
   stop_requested: { ...head, type: 'stop_requested', reason: 'cancelled' },
+  notice: { ...head, type: 'notice', code: 'no_progress', text: 'Again?' },
   resumed: { ...head, type: 'resumed' },
   finished: { ...head, type: 'finished', status: 'complete', metrics: noMetrics },
 };

@@ -170,6 +170,7 @@ const anyBody: fc.Arbitrary<EventBody> = fc.oneof(
   fc
     .constantFrom('cancelled', 'timeout', 'limit')
     .map((reason): EventBody => ({ type: 'stop_requested', reason })),
+  text.map((words): EventBody => ({ type: 'notice', code: 'no_progress', text: words })),
   fc.constant<EventBody>({ type: 'resumed' }),
   status.map(finished),
 );

@@ -169,9 +169,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'circles never noticed',
-    file: 'src/decide.ts',
-    find: 'if (batch === undefined || repeats < most) return false;',
-    replace: 'if (batch === undefined || repeats <= most + 1) return false;',
+    file: 'src/repeat-policy.ts',
+    find: 'if (batch === undefined || repeats < times) return false;',
+    replace: 'if (batch === undefined || repeats <= times + 1) return false;',
     why: 'the same turn is taken again and again until another limit ends it',
   },
   {

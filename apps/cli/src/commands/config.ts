@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AgentError, cleanKey } from '@cobbler/agent';
+import { AgentError, cleanKey, defaultLimits } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
 import { writeSetting } from '../config-writer.ts';
 import { usualSpill } from '../context-plan.ts';
@@ -39,6 +39,7 @@ async function show(io: Io): Promise<number> {
     ['temperature', stored('temperature')],
     ['requestTimeout', stored('requestTimeout')],
     ['maxTurns', stored('maxTurns') ?? { value: 100, source: 'default' }],
+    ['maxRepeats', stored('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
     ['maxUsd', stored('maxUsd')],
     ['compactAbove', stored('compactAbove') ?? { value: "80% of the model's window", source: 'default' }],
     ['spillAbove', stored('spillAbove') ?? { value: usualSpill, source: 'default' }],

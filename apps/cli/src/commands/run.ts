@@ -251,8 +251,10 @@ export function limitsOf(
   { file: { values } }: Settings,
 ): Limits & { readonly turns: number } {
   const usd = flags.maxUsd ?? values.maxUsd;
+  const repeats = flags.maxRepeats ?? values.maxRepeats;
   return {
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
+    ...(repeats !== undefined && { repeats }),
     ...(usd !== undefined && { usd }),
     ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
     ...(flags.timeoutMs !== undefined && { ms: flags.timeoutMs }),

@@ -75,8 +75,8 @@ export const runs: Area = {
       code: 'no_progress',
       kinds: ['limit'],
       what: 'The model made the same calls with the same results several times in a row.',
-      todo: 'Tell it what to do differently and go on. Where waiting is meant, set `mayRepeat` on the tool.',
-      see: 'docs/long-work.md',
+      todo: 'Say what to do differently, then continue the session. To allow more, raise `--max-repeats` or `limits.repeats`; for a tool that polls, set `mayRepeat` on the tool or its MCP server.',
+      see: 'docs/limits.md',
     },
     {
       code: 'max_tokens',

@@ -22,6 +22,13 @@ export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode |
           <div class="thoughts">{what.event.summary}</div>
         </details>
       );
+    case 'notice':
+      return (
+        <details class="rule-note">
+          <summary>The model repeats the same calls and has been asked to do something else</summary>
+          <div class="thoughts">{what.event.text}</div>
+        </details>
+      );
     case 'stop':
       return what.event.reason === 'limit' ? (
         <p class="muted small">A limit was reached ({limitWords(what.event.limit)}): one closing answer.</p>

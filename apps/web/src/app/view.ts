@@ -71,6 +71,7 @@ export interface Note {
         readonly messages: readonly Message[];
       }
     | { readonly type: 'stop'; readonly event: Stored<'stop_requested'> }
+    | { readonly type: 'notice'; readonly event: Stored<'notice'>; readonly message: UserMessage }
     | { readonly type: 'resumed' }
     | { readonly type: 'finished'; readonly event: Stored<'finished'> };
 }
@@ -140,10 +141,16 @@ function place(view: View, event: Event, fresh: readonly Message[]): void {
 }
 
 function placeSaid(view: View, event: Event, message: UserMessage): void {
+  if (event.type === 'notice') return placeNotice(view, event, message);
   const own = event.type === 'history' || (event.type === 'user' && event.steer !== true);
   const from = own ? event : (view.queued.shift() ?? event);
   const { seq, time, runId } = from;
   view.items.push({ kind: 'said', seq, time, runId, message, steer: !own });
+}
+
+function placeNotice({ items }: View, event: Stored<'notice'>, message: UserMessage): void {
+  const { seq, time, runId } = event;
+  items.push({ kind: 'note', seq, time, runId, what: { type: 'notice', event, message } });
 }
 
 function placeAnswer({ state, items }: View, event: Event, message: Message & { role: 'assistant' }): void {
@@ -264,13 +271,13 @@ function freshOf(messages: readonly Message[], before: readonly Message[]): Mess
 
 /** The messages that the items stand for, in order, since the conversation was last made smaller. */
 export function messagesOf(view: View): Message[] {
-  const at = view.items.findLastIndex((item) => item.kind === 'note' && summarized(item).length > 0);
+  const at = view.items.findLastIndex((item) => item.kind === 'note' && summarized(item.what).length > 0);
   const summary = view.items[at];
   const after = view.items.slice(at + 1).flatMap(messagesIn);
   if (summary?.kind !== 'note') return after;
   const kept = new Set(view.state.messages);
   const before = view.items.slice(0, at).flatMap(messagesIn);
-  const [first, ...rest] = summarized(summary);
+  const [first, ...rest] = summarized(summary.what);
   return [
     ...(first === undefined ? [] : [first]),
     ...before.filter((one) => kept.has(one)),
@@ -279,13 +286,14 @@ export function messagesOf(view: View): Message[] {
   ];
 }
 
-function summarized({ what }: Note): readonly Message[] {
+function summarized(what: Note['what']): readonly Message[] {
   return what.type === 'compacted' ? what.messages : [];
 }
 
 function messagesIn(item: Item): Message[] {
   if (item.kind === 'said') return [item.message];
-  if (item.kind === 'note') return [...summarized(item)];
+  if (item.kind === 'note')
+    return item.what.type === 'notice' ? [item.what.message] : [...summarized(item.what)];
   if (item.message === undefined) return [];
   return [item.message, ...item.calls.flatMap(({ result }) => result ?? [])];
 }

@@ -75,6 +75,7 @@ const settings: Readonly<Record<keyof FileConfig, Check>> = {
   keys: table(text, 'must name providers and their keys'),
   prices: table(price, 'must name models and their prices'),
   maxTurns: count,
+  maxRepeats: count,
   maxUsd: amount,
   compactAbove: count,
   spillAbove: count,

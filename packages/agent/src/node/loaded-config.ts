@@ -28,6 +28,8 @@ export interface McpServerLimits {
   readonly tools?: readonly string[];
   /** What a tool does to the world, by the name that the server gives it; `once` for those not named. */
   readonly effects?: Readonly<Record<string, 'read' | 'idempotent' | 'once'>>;
+  /** Tools that are meant to be called again and again with the same result, such as a poll; true for all of them. */
+  readonly mayRepeat?: true | readonly string[];
   /** Believe what the server says about its tools' effects. Default false. */
   readonly trustHints?: boolean;
   /** Most time until it is ready, in milliseconds. Default 30,000. */
@@ -45,6 +47,8 @@ export interface FileConfig extends AgentConfig {
   /** Prices in US dollars per million tokens, by model id; they beat every other source. */
   readonly prices?: Readonly<Record<string, Price>>;
   readonly maxTurns?: number;
+  /** Equal calls with equal results in a row before a run ends; 0 for no limit. Default 6. */
+  readonly maxRepeats?: number;
   /** US dollars that one run may cost. */
   readonly maxUsd?: number;
   /** Tokens above which a conversation is made smaller; 0 for never. */

@@ -55,6 +55,8 @@ const effects: Check = (value) =>
   Object.values(value).every((item) => ['read', 'idempotent', 'once'].includes(String(item)))
     ? undefined
     : 'must name tools, each with read, idempotent or once';
+const mayRepeat: Check = (value) =>
+  value === true || texts(value) === undefined ? undefined : 'must be true, or a list of tools';
 const url: Check = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value)
     ? undefined
@@ -63,6 +65,7 @@ const url: Check = (value) =>
 const limits: Readonly<Record<string, Check>> = {
   tools: texts,
   effects,
+  mayRepeat,
   trustHints: yesOrNo,
   connectTimeout: time,
   callTimeout: time,

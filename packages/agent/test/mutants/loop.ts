@@ -56,7 +56,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: decide,
-    find: 'if (closing !== undefined && stopReason !== undefined) return reached(closing);',
+    find: 'if (closing !== undefined && stopReason !== undefined) return reached(closing, policy);',
     replace: '',
     why: 'a run that reached its limit ends as complete',
     breaks: ['P1', 'P4'],

@@ -21,6 +21,8 @@ export interface ListedTool {
   readonly description: string;
   readonly parameters: JsonObject;
   readonly effect: ToolEffect;
+  /** Whether the same call with the same result again is nothing unusual. */
+  readonly mayRepeat: boolean;
 }
 
 /** A tool that is not offered, and why. */
@@ -52,6 +54,7 @@ export function listedTool(
     description: capped(plainText(description).trim(), mostDescription) || shown,
     parameters: parameters as JsonObject,
     effect: effectOf(ownName, config, entry['annotations']),
+    mayRepeat: config.mayRepeat === true || config.mayRepeat?.includes(ownName) === true,
   };
 }
 

@@ -13,12 +13,13 @@ const mostProgress = 300;
 
 /** A tool of a server as one of ours. */
 export function mcpTool(connection: McpConnection, listed: ListedTool, now: () => number): Tool {
-  const { ownName, name, description, parameters, effect } = listed;
+  const { ownName, name, description, parameters, effect, mayRepeat } = listed;
   return defineTool<Record<string, unknown>>({
     name,
     description,
     parameters,
     effect,
+    mayRepeat,
     // The executor's clock decides; that of the connection is only there for those who call a tool by themselves.
     timeoutMs: connection.callMs,
     subject: (args) => JSON.stringify(args),

@@ -91,6 +91,16 @@ describe('what a tool does to the world', () => {
     expect(await effects({ trustHints: true, effects: { echo: 'once' } })).toEqual(['read', 'once', 'once']);
   });
 
+  test('may be called again with the same result where the configuration says so', async () => {
+    const repeats = async (config: object) => {
+      const { tool } = await stage('', config);
+      return ['boast', 'echo'].map((name) => tool(name).mayRepeat);
+    };
+    expect(await repeats({})).toEqual([false, false]);
+    expect(await repeats({ mayRepeat: ['echo'] })).toEqual([false, true]);
+    expect(await repeats({ mayRepeat: true })).toEqual([true, true]);
+  });
+
   test('P21 the gate stands in front, with the arguments as its subject', async () => {
     const { mcp, notes } = await stage('');
     const call = (args: object) => ({ calls: [{ name: 'mcp__fake__echo', arguments: { ...args } }] });

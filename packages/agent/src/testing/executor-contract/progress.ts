@@ -1,3 +1,4 @@
+import type { Message } from '../../message.ts';
 import type { ExecutorOptions } from '../../plan.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
@@ -5,6 +6,7 @@ import { group } from './cases.ts';
 import { probes } from './probe.ts';
 import type { PuppetStep } from './puppet.ts';
 import { calls, puppet, says } from './puppet.ts';
+import { ofType } from './results.ts';
 
 const the = group('progress');
 
@@ -13,29 +15,90 @@ function stubborn(turns = 9, last: PuppetStep = says('Done.')): PuppetStep[] {
   return [...Array.from({ length: turns }, () => calls([{ name: 'one', arguments: { path: 'a' } }])), last];
 }
 
+function isNotice({ role, content }: Message): boolean {
+  const [part] = content;
+  return role === 'user' && part?.type === 'text' && part.text.includes('the same results');
+}
+
 export const progressCases: readonly ExecutorCase[] = [
-  the('P1 the same call with the same result three times in a row is the end', async (stage) => {
+  the('P1 the same call with the same result six times in a row is the end', async (stage) => {
     const { tool, names } = probes();
     const result = await stage.play({ agent: puppet(stubborn()), tools: [tool('one')] });
-    expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 3], 'the end');
+    expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 6], 'the end');
     expectEqual([result.error?.kind, result.error?.code], ['limit', 'no_progress'], 'the error');
-    expect(result.error?.message.includes('same calls') === true, 'words that say why');
+    for (const word of ['same calls', '6 times', 'limits.repeats', 'mayRepeat'])
+      expect(result.error?.message.includes(word) === true, `"${word}" in: ${result.error?.message}`);
+  }),
+  the('the model is informed once before the end, and may do something else', async (stage) => {
+    const { tool } = probes();
+    const agent = puppet([...stubborn(5, calls(['two'])), says('Done.')]);
+    const run = stage.run({ agent, tools: [tool('one'), tool('two')] });
+    expectEqual((await stage.until(run)).status, 'complete', 'the status');
+    expectEqual(ofType(stage.storedOf(run), 'notice').length, 1, 'the notices');
+    const notices = agent.requests.map(({ messages }) => messages.filter(isNotice).length);
+    expectEqual(notices, [0, 0, 0, 1, 1, 1, 1], 'the notices in each request');
+    expect(agent.requests[3]?.messages.at(-1)?.role === 'user', 'the notice last in its request');
+  }),
+  the('no notice comes where the limit leaves no turn for it', async (stage) => {
+    for (const [repeats, notices] of [
+      [1, 0],
+      [2, 0],
+      [3, 1],
+    ] as const) {
+      const run = stage.run({
+        agent: puppet(stubborn()),
+        tools: [probes().tool('one')],
+        limits: { repeats },
+      });
+      const result = await stage.until(run);
+      const stored = stage.storedOf(run);
+      const turns = ofType(stored, 'tool_result').length;
+      expectEqual(
+        [result.limit, turns, ofType(stored, 'notice').length],
+        ['no_progress', repeats, notices],
+        'the end',
+      );
+    }
+  }),
+  the('equal calls with ten seconds between them wait for something', async (stage) => {
+    for (const [ms, status] of [
+      [10_000, 'complete'],
+      [9_000, 'limit'],
+    ] as const) {
+      const pause = () => new Promise<string>((done) => void stage.runtime.timer(ms, () => done('not yet')));
+      const poll = [probes().tool('one', { execute: pause })];
+      const run = stage.run({ agent: puppet(stubborn(9)), tools: poll });
+      const result = await stage.until(run);
+      expectEqual(result.status, status, `the status with ${ms} ms`);
+      const { length } = ofType(stage.storedOf(run), 'notice');
+      expectEqual(length, status === 'limit' ? 1 : 0, `the notices with ${ms} ms`);
+    }
+  }),
+  the('time that the model takes is no wait', async (stage) => {
+    const slow: PuppetStep = () =>
+      new Promise(
+        (done) =>
+          void stage.runtime.timer(20_000, () => done(calls([{ name: 'one', arguments: { path: 'a' } }]))),
+      );
+    const agent = puppet(Array.from({ length: 9 }, () => slow));
+    const result = await stage.play({ agent, tools: [probes().tool('one')] });
+    expectEqual([result.limit, agent.requests.length], ['no_progress', 6], 'the end');
   }),
   the('with finalize one closing answer follows', async (stage) => {
-    const agent = puppet(stubborn(3, says('I am stuck.')));
+    const agent = puppet(stubborn(6, says('I am stuck.')));
     const options: ExecutorOptions = { agent, tools: [probes().tool('one')], onLimit: 'finalize' };
     const result = await stage.play(options);
     expectEqual([result.limit, result.text], ['no_progress', 'I am stuck.'], 'the end');
-    expectEqual(agent.requests[3]?.config?.toolChoice, 'none', 'the choice of tools');
+    expectEqual(agent.requests[6]?.config?.toolChoice, 'none', 'the choice of tools');
   }),
   the('another argument, another result or another tool is progress', async (stage) => {
     const { tool } = probes();
     const { tool: counted, runs } = probes();
     const counting = counted('count', { execute: () => `${runs.length}` });
     const scripts: PuppetStep[][] = [
-      Array.from({ length: 6 }, (_, n) => calls([{ name: 'one', arguments: { n } }])),
-      Array.from({ length: 6 }, () => calls(['count'])),
-      Array.from({ length: 6 }, (_, n) => calls(n % 3 === 0 ? ['one', 'two'] : ['one'])),
+      Array.from({ length: 8 }, (_, n) => calls([{ name: 'one', arguments: { n } }])),
+      Array.from({ length: 8 }, () => calls(['count'])),
+      Array.from({ length: 8 }, (_, n) => calls(n % 3 === 0 ? ['one', 'two'] : ['one'])),
     ];
     for (const script of scripts) {
       const tools = [tool('one'), tool('two'), counting];
@@ -47,12 +110,12 @@ export const progressCases: readonly ExecutorCase[] = [
     const { tool } = probes();
     const poll = [tool('one', { mayRepeat: true })];
     expectEqual(
-      (await stage.play({ agent: puppet(stubborn(6)), tools: poll })).status,
+      (await stage.play({ agent: puppet(stubborn(8)), tools: poll })).status,
       'complete',
       'polling',
     );
     const plain = [tool('one')];
-    const lifted = await stage.play({ agent: puppet(stubborn(6)), tools: plain, limits: { repeats: 0 } });
+    const lifted = await stage.play({ agent: puppet(stubborn(8)), tools: plain, limits: { repeats: 0 } });
     expectEqual(lifted.status, 'complete', 'the status without the limit');
     const five = puppet(stubborn());
     expectEqual(
@@ -71,12 +134,12 @@ export const progressCases: readonly ExecutorCase[] = [
     };
     const run = stage.run({ agent, tools: [tool('one')] }, 'Go.', { onEvent });
     const result = await stage.until(run);
-    expectEqual([result.limit, agent.requests.length], ['no_progress', 5], 'the end');
+    expectEqual([result.limit, agent.requests.length], ['no_progress', 8], 'the end');
   }),
   the('a crash in between changes nothing: what the log holds is counted', async (stage) => {
     const { tool } = probes();
     const options = { tools: [tool('one', { effect: 'read' })] } as const;
-    const stop = puppet([...stubborn(2, () => new Promise(() => {}))]);
+    const stop = puppet([...stubborn(5, () => new Promise(() => {}))]);
     const first = stage.run({ ...options, agent: stop }, 'Go.', { sessionId: 'stubborn' });
     await stage.advance(1000);
     const agent = puppet(stubborn());
