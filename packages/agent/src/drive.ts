@@ -1,5 +1,6 @@
 import type { Finish, Policy } from './action.ts';
 import type { ModelResponse } from './agent.ts';
+import type { ApprovalAnswer } from './approval-answer.ts';
 import { Approvals } from './approvals.ts';
 import { ask } from './ask.ts';
 import { call } from './call.ts';
@@ -13,7 +14,7 @@ import { Log } from './log.ts';
 import type { UserPart } from './message.ts';
 import { openSession } from './open-session.ts';
 import type { RunOptions, RunPlan } from './plan.ts';
-import type { Advance, ApprovalAnswer, RunResult } from './run.ts';
+import type { Advance, RunResult } from './run.ts';
 import { errorOf, Run } from './run.ts';
 import { lastText, outcomeOf } from './run-outcome.ts';
 import { policyOf } from './run-policy.ts';

@@ -4,10 +4,10 @@ import { allowAll } from './gate.ts';
 import type { Limits } from './limits.ts';
 import { Budget, defaultLimits } from './limits.ts';
 import { memoryStore } from './memory-store.ts';
-import type { Message, UserPart } from './message.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
 import { planOutput } from './output.ts';
 import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './plan.ts';
+import type { Prompt } from './prompt.ts';
 import type { Advance, Run } from './run.ts';
 import { systemRuntime } from './runtime.ts';
 import type { Tool } from './tool.ts';
@@ -47,12 +47,10 @@ export class Executor {
   /**
    * Starts a run and returns at once. Give a prompt, or a whole conversation to go on with; of a conversation
    * given to a session that has one already only the user's last message is taken.
-   * @throws AgentError `invalid` only for a programmer's mistake: an empty prompt, an output no agent can give.
+   * @throws AgentError `invalid` only for a programmer's mistake: an empty prompt, a value that is no
+   * prompt (code `bad_prompt`), an output no agent can give.
    */
-  run<Output = unknown>(
-    prompt: string | readonly UserPart[] | readonly Message[],
-    options: RunOptions<Output> = {},
-  ): Run<Output> {
+  run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output> {
     return drive(this.#plan({ resumes: false, open: openPrompt(prompt) }, options), options);
   }
 

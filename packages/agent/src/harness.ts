@@ -9,6 +9,7 @@ import { HeldRun, refusedRun } from './held-run.ts';
 import { memoryStore } from './memory-store.ts';
 import type { UserPart } from './message.ts';
 import type { ExecutorOptions, ResumeOptions } from './plan.ts';
+import { readUserContent } from './prompt.ts';
 import type { Run } from './run.ts';
 import { errorOf } from './run.ts';
 import type { Runtime } from './runtime.ts';
@@ -52,7 +53,10 @@ export interface Harness {
   prompt(content: string | readonly UserPart[], options?: PromptOptions): Run;
   /** Goes on where a crash, or a wait for a person, left the conversation. */
   resume(options?: TakeUpOptions): Run;
-  /** Says something during a run; it is heard at the next turn. False when no run hears it. */
+  /**
+   * Says something during a run; it is part of the next turn. False when there is no run to hear it.
+   * @throws AgentError `invalid`, code `bad_prompt`, for what is no text and no array of parts.
+   */
   steer(content: string | readonly UserPart[]): boolean;
   /** Stops what is under way. False when there is nothing to stop. */
   cancel(): boolean;
@@ -145,7 +149,8 @@ class LocalHarness implements Harness {
   }
 
   steer(content: string | readonly UserPart[]): boolean {
-    return this.#run?.steer(content) ?? false;
+    const said = readUserContent(content);
+    return this.#run?.steer(said) ?? false;
   }
 
   cancel(): boolean {

@@ -6,6 +6,7 @@
 
 export type { Action, Finish, Policy } from './action.ts';
 export type * from './agent.ts';
+export type { ApprovalAnswer, NamedAnswer } from './approval-answer.ts';
 export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './blobs.ts';
 export {
   type Compacted,
@@ -56,7 +57,8 @@ export { openSession } from './open-session.ts';
 export type { OutputOption } from './output.ts';
 export { plainJson } from './plain-json.ts';
 export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './plan.ts';
-export { type Advance, type ApprovalAnswer, Run, type RunResult } from './run.ts';
+export type { Prompt, PromptMessage } from './prompt.ts';
+export { type Advance, Run, type RunResult } from './run.ts';
 export type { RunRetention } from './run-journal.ts';
 export type * from './runner.ts';
 export { maxResultBytes } from './runner.ts';

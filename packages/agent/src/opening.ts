@@ -1,27 +1,32 @@
+import type { NamedAnswer } from './approval-answer.ts';
+import { readDecisions } from './approval-answer.ts';
 import { AgentError } from './errors.ts';
 import type { ApprovalRequestedEvent, EventBody } from './event.ts';
 import type { Message, UserPart } from './message.ts';
 import type { AdvanceOptions, RunPlan } from './plan.ts';
-import type { ApprovalAnswer } from './run.ts';
+import type { Prompt } from './prompt.ts';
+import { readPrompt } from './prompt.ts';
 import type { State } from './state.ts';
 import { unanswered, undecided } from './state.ts';
 import { wellFormedParts } from './well-formed.ts';
 
 type Opening = RunPlan<unknown>['open'];
-type Prompt = string | readonly UserPart[] | readonly Message[];
-type Answers = readonly (ApprovalAnswer & { readonly approvalId: string })[];
 
 /**
  * Begins with a prompt. Of a whole conversation a session that has one already takes the last message only.
- * @throws AgentError `invalid`, code `empty_prompt`, at once.
+ * @throws AgentError `invalid`, code `empty_prompt` or `bad_prompt`, at once.
  */
 export function openPrompt(prompt: Prompt): Opening {
-  const first = promptEvents(prompt);
+  const first = promptEvents(readPrompt(prompt));
   return (state) => [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
 }
 
-/** Goes on where a crash or a wait left the session. */
-export function openAgain(sessionId: string, answers: Answers = [], now: () => number): Opening {
+/**
+ * Continues where a crash or a wait left the session.
+ * @throws AgentError `invalid`, code `bad_decision`, at once.
+ */
+export function openAgain(sessionId: string, given: readonly NamedAnswer[] = [], now: () => number): Opening {
+  const answers = readDecisions(given);
   return (state) => {
     if (state.seq === 0) throw noSession(sessionId);
     return [{ type: 'resumed' }, ...expired(state, now()), ...answers.map(decision)];
@@ -46,13 +51,11 @@ export function openAction(
 }
 
 /** The events that a prompt begins with. */
-function promptEvents(prompt: Prompt): EventBody[] {
-  if (typeof prompt === 'string') return promptEvents([{ type: 'text', text: prompt }]);
-  if (!isMessages(prompt)) return [userEvent(prompt)];
-  const last = prompt.at(-1);
-  if (last?.role !== 'user') return [{ type: 'history', messages: prompt }];
+function promptEvents(messages: readonly Message[]): EventBody[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return [{ type: 'history', messages }];
   const user = userEvent(last.content);
-  return prompt.length === 1 ? [user] : [{ type: 'history', messages: prompt.slice(0, -1) }, user];
+  return messages.length === 1 ? [user] : [{ type: 'history', messages: messages.slice(0, -1) }, user];
 }
 
 function userEvent(content: readonly UserPart[]): EventBody {
@@ -60,10 +63,6 @@ function userEvent(content: readonly UserPart[]): EventBody {
   if (whole.every((part) => part.type === 'text' && part.text.trim() === ''))
     throw new AgentError({ kind: 'invalid', code: 'empty_prompt', message: 'The prompt is empty.' });
   return { type: 'user', content: whole };
-}
-
-function isMessages(prompt: readonly UserPart[] | readonly Message[]): prompt is readonly Message[] {
-  return prompt.some((item) => 'role' in item);
 }
 
 /** A new prompt answers what a person was asked and never decided. */
@@ -86,7 +85,7 @@ function isInterrupted(state: State): boolean {
   return unanswered(state).some((call) => call.started && !call.orphaned);
 }
 
-function decision(answer: Answers[number]): EventBody {
+function decision(answer: NamedAnswer): EventBody {
   const { approvalId, decision, message } = answer;
   const said = message === undefined ? {} : { message };
   return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };

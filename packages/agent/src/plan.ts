@@ -1,11 +1,12 @@
 import type { Agent, RequestConfig } from './agent.ts';
+import type { NamedAnswer } from './approval-answer.ts';
 import type { ContextPolicy } from './context.ts';
 import type { EventBody, RunEvent } from './event.ts';
 import type { Gate } from './gate.ts';
 import type { Budget, defaultLimits, Limits, Pricing } from './limits.ts';
-import type { Message, UserPart } from './message.ts';
 import type { OutputOption, OutputPlan } from './output.ts';
-import type { ApprovalAnswer } from './run.ts';
+import type { Prompt } from './prompt.ts';
+
 import type { Runtime } from './runtime.ts';
 import type { State } from './state.ts';
 import type { Store } from './store.ts';
@@ -62,7 +63,7 @@ export interface RunOptions<Output = unknown> {
 /** What may be said when a session is taken up again. */
 export interface ResumeOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId'> {
   /** Decisions about approvals that the session waits for. One that is no longer open changes nothing. */
-  readonly answers?: readonly (ApprovalAnswer & { readonly approvalId: string })[];
+  readonly answers?: readonly NamedAnswer[];
 }
 
 /** Which run goes on, and with what. */
@@ -71,9 +72,9 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output
   /** Names the run: the same for all its actions, different from that of any other run of the session. */
   readonly runId: string;
   /** What the run begins with; of no account once it has begun. Absent: the session is taken up where it stands. */
-  readonly prompt?: string | readonly UserPart[] | readonly Message[];
+  readonly prompt?: Prompt;
   /** Decisions about approvals that the run waits for. */
-  readonly answers?: readonly (ApprovalAnswer & { readonly approvalId: string })[];
+  readonly answers?: readonly NamedAnswer[];
 }
 
 /** What one run is made of: the options of executor and run with every default filled in. */

@@ -1,4 +1,6 @@
 import type { ModelResponse } from './agent.ts';
+import type { ApprovalAnswer } from './approval-answer.ts';
+import { readDecision } from './approval-answer.ts';
 import type { ErrorData } from './errors.ts';
 import { AgentError } from './errors.ts';
 import type { RunEvent, RunStatus } from './event.ts';
@@ -6,6 +8,7 @@ import type { Feed } from './feed.ts';
 import type { LimitName } from './limits.ts';
 import type { Message, UserPart } from './message.ts';
 import type { ExecutionMetrics } from './metrics.ts';
+import { readUserContent } from './prompt.ts';
 
 /** How a run ended and what came of it. Every outcome is one of these; a run never throws. */
 export interface RunResult<Output = unknown> {
@@ -33,13 +36,6 @@ export interface RunResult<Output = unknown> {
 export type Advance<Output = unknown> =
   | { readonly over: true; readonly result: RunResult<Output> }
   | { readonly over: false; readonly seq: number };
-
-/** A person's answer to an approval. */
-export interface ApprovalAnswer {
-  readonly decision: 'allow' | 'deny';
-  /** With `deny`: what the model is told. */
-  readonly message?: string;
-}
 
 /** What flows back from those who watch a run. Each returns false when it came too late and changed nothing. */
 export interface RunControl {
@@ -79,14 +75,20 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
     return this.#control.cancel();
   }
 
-  /** Says something to the model while it works; it is heard at the next turn. */
+  /**
+   * Says something to the model while it works; it is part of the next turn.
+   * @throws AgentError `invalid`, code `bad_prompt`, for what is no text and no array of parts.
+   */
   steer(content: string | readonly UserPart[]): boolean {
-    return this.#control.steer(typeof content === 'string' ? [{ type: 'text', text: content }] : content);
+    return this.#control.steer(readUserContent(content));
   }
 
-  /** Answers an approval that this run has asked for. An answer counts once. */
+  /**
+   * Answers an approval that this run has asked for. An answer counts once.
+   * @throws AgentError `invalid`, code `bad_decision`, for anything but `allow` and `deny`.
+   */
   answer(approvalId: string, answer: ApprovalAnswer): boolean {
-    return this.#control.answer(approvalId, answer);
+    return this.#control.answer(approvalId, readDecision(answer));
   }
 
   /** Calls the listener for every event from now on, synchronously. Returns a function that stops it. */

@@ -1,3 +1,4 @@
+import { readDecisions } from './approval-answer.ts';
 import { AgentError } from './errors.ts';
 import type { Event, RunEvent } from './event.ts';
 import type { Executor } from './executor.ts';
@@ -9,6 +10,7 @@ import { HeldRun, refusedRun } from './held-run.ts';
 import type { Json } from './json.ts';
 import type { UserPart } from './message.ts';
 import { openSession } from './open-session.ts';
+import { readUserContent } from './prompt.ts';
 import type { Run } from './run.ts';
 import { errorOf } from './run.ts';
 import { outcomeOf } from './run-outcome.ts';
@@ -95,14 +97,14 @@ class FollowingHarness implements RunnerHarness {
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
-    return this.#take(options, { sessionId: this.sessionId, content });
+    return this.#take(options, () => ({ sessionId: this.sessionId, content: readUserContent(content) }));
   }
 
   resume({ answers, ...options }: TakeUpOptions = {}): Run {
-    return this.#take(options, {
+    return this.#take(options, () => ({
       sessionId: this.sessionId,
-      ...(answers !== undefined && { answers }),
-    });
+      ...(answers !== undefined && { answers: readDecisions(answers) }),
+    }));
   }
 
   /** Runs are elsewhere: nothing can be said to one. */
@@ -128,12 +130,18 @@ class FollowingHarness implements RunnerHarness {
     await run?.result;
   }
 
-  #take({ signal, runId = this.#runtime.id() }: PromptOptions, work: SessionWork): Run {
+  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => SessionWork): Run {
     const ids = { id: runId, sessionId: this.sessionId };
     if (this.#isClosed) return refusedRun(ids, refusal('closed'), this.#runtime);
     if (this.#current !== undefined) return refusedRun(ids, refusal('busy'), this.#runtime);
     if (signal?.aborted)
       return refusedRun(ids, errorOf('cancelled', undefined) ?? refusal('closed'), this.#runtime);
+    let work: SessionWork;
+    try {
+      work = wanted();
+    } catch (thrown) {
+      return refusedRun(ids, AgentError.from(thrown), this.#runtime);
+    }
     const followed = this.#hold(runId, work);
     const onAbort = () => void this.#cancel(followed);
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -11,6 +11,20 @@ export const runs: Area = {
       todo: 'Give it some text, or a picture or document.',
     },
     {
+      code: 'bad_prompt',
+      kinds: ['invalid'],
+      what: 'The value given as a prompt, or said to a run, is not a text, an array of parts or an array of messages.',
+      todo: 'Change the value at the place that the error names. Instructions go into the option `system`, a tool result into a message with role `tool_result`.',
+      see: 'docs/first-agent.md',
+    },
+    {
+      code: 'bad_decision',
+      kinds: ['invalid'],
+      what: 'An answer to an approval is neither `allow` nor `deny`, or does not name its approval. Nothing was decided.',
+      todo: "Answer with `{ decision: 'allow' }` or `{ decision: 'deny', message }`.",
+      see: 'docs/gate.md',
+    },
+    {
       code: 'busy',
       kinds: ['invalid', 'tool'],
       status: [409],

@@ -1,3 +1,5 @@
+import type { ApprovalAnswer } from '../approval-answer.ts';
+import { readDecisions } from '../approval-answer.ts';
 import { AgentError } from '../errors.ts';
 import type { Event, RunEvent } from '../event.ts';
 import { isStored } from '../event.ts';
@@ -7,7 +9,8 @@ import { tellHandler } from '../handler.ts';
 import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from '../harness.ts';
 import { refusedRun } from '../held-run.ts';
 import type { UserPart } from '../message.ts';
-import type { ApprovalAnswer, Run } from '../run.ts';
+import { readUserContent } from '../prompt.ts';
+import type { Run } from '../run.ts';
 import type { Runtime } from '../runtime.ts';
 import { systemRuntime } from '../runtime.ts';
 import type { State } from '../state.ts';
@@ -94,15 +97,18 @@ class RemoteHarness implements Harness {
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
-    return this.#take(options, () => ({ path: 'prompt', body: { content } }));
+    return this.#take(options, () => ({ path: 'prompt', body: { content: readUserContent(content) } }));
   }
 
   resume(options: TakeUpOptions = {}): Run {
-    return this.#take(options, () => ({ path: 'resume', body: this.#answers(options.answers ?? []) }));
+    return this.#take(options, () => ({
+      path: 'resume',
+      body: this.#answers(readDecisions(options.answers ?? [])),
+    }));
   }
 
   steer(content: string | readonly UserPart[]): boolean {
-    return this.#say('steer', { content });
+    return this.#say('steer', { content: readUserContent(content) });
   }
 
   cancel(): boolean {

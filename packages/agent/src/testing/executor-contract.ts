@@ -2,6 +2,7 @@ import type { Runtime } from '../runtime.ts';
 import type { Store } from '../store.ts';
 import type { ContractCase } from './contract-case.ts';
 import { metricCases } from './executor-contract/account.ts';
+import { callerCases } from './executor-contract/callers.ts';
 import { cancelCases } from './executor-contract/cancel.ts';
 import type { ExecutorCase } from './executor-contract/cases.ts';
 import { compactionCases, spillCases } from './executor-contract/context.ts';
@@ -35,6 +36,7 @@ export interface ExecutorSubject {
 
 const definitions: readonly ExecutorCase[] = [
   ...loopCases,
+  ...callerCases,
   ...historyCases,
   ...toolCases,
   ...oddValueCases,

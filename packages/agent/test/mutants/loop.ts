@@ -7,6 +7,14 @@ const ask = 'src/ask.ts';
 /** Mistakes in the loop: what comes next, how a run ends, and how it is told to. */
 export const loopMutants: readonly Mutant[] = [
   {
+    file: 'src/approval-answer.ts',
+    find: "if (decision !== 'allow' && decision !== 'deny')",
+    replace: "if (typeof decision !== 'string')",
+    why: 'an answer that is no decision is recorded, and the log cannot be imported',
+    breaks: ['P21'],
+    by: 'executor: callers',
+  },
+  {
     file: decide,
     find: "if (state.stop !== undefined) return { type: 'finish', status: state.stop };",
     replace: '',

@@ -1,7 +1,7 @@
 import type { Event, RunEvent } from '../../event.ts';
 import { Executor } from '../../executor.ts';
-import type { Message, UserPart } from '../../message.ts';
 import type { ExecutorOptions, ResumeOptions, RunOptions } from '../../plan.ts';
+import type { Prompt } from '../../prompt.ts';
 import type { Run, RunResult } from '../../run.ts';
 import type { Runtime } from '../../runtime.ts';
 import { systemRuntime } from '../../runtime.ts';
@@ -47,7 +47,7 @@ export class Stage {
   /** Starts a run and watches it. */
   run<Output = unknown>(
     options: ExecutorOptions,
-    prompt: string | readonly UserPart[] | readonly Message[] = 'Go.',
+    prompt: Prompt = 'Go.',
     rest: RunOptions<Output> = {},
   ): Run<Output> {
     const executor = this.executor(options);
@@ -71,7 +71,7 @@ export class Stage {
   /** Runs to the end and gives the result. */
   async play<Output = unknown>(
     options: ExecutorOptions,
-    prompt: string | readonly UserPart[] | readonly Message[] = 'Go.',
+    prompt: Prompt = 'Go.',
     rest: RunOptions<Output> = {},
   ): Promise<RunResult<Output>> {
     return await this.until(this.run(options, prompt, rest).result);

@@ -1,3 +1,5 @@
+import type { ApprovalAnswer } from '../../approval-answer.ts';
+import { AgentError } from '../../errors.ts';
 import { textOf } from '../../message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
@@ -6,6 +8,17 @@ import { group } from './cases.ts';
 import { endOf, eventsOf, seen, soon, storedOf } from './stand.ts';
 
 const the = group('prompt');
+
+/** The code of the AgentError that a call throws. */
+function codeOf(call: () => unknown): string | undefined {
+  try {
+    call();
+  } catch (thrown) {
+    if (AgentError.is(thrown)) return thrown.code;
+    throw thrown;
+  }
+  return undefined;
+}
 
 export const promptCases: readonly HarnessCase[] = [
   the('S4.5 a prompt resolves with what the model said', async ({ harness }) => {
@@ -79,6 +92,35 @@ export const promptCases: readonly HarnessCase[] = [
     const result = await endOf(harness.prompt(' '));
     expectEqual([result.status, result.error?.kind], ['failed', 'invalid'], 'the end');
     expectEqual((await log()).length, 0, 'the length of the log');
+  }),
+  the(
+    'S4.12 a value that is no prompt is a failed run of which nothing is recorded',
+    async ({ harness, log }) => {
+      for (const value of [null, undefined, 7, {}, [null], [{ type: 'tool-call' }], [{ type: 'text' }]]) {
+        const result = await endOf(harness.prompt(value as unknown as string));
+        expectEqual(
+          [result.status, result.error?.kind, result.error?.code],
+          ['failed', 'invalid', 'bad_prompt'],
+          `the end of ${JSON.stringify(value)}`,
+        );
+      }
+      expectEqual((await log()).length, 0, 'the length of the log');
+      expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
+    },
+  ),
+  the('S4.12 what is said to a run is read before anything else', async ({ harness }) => {
+    const run = harness.prompt('use look');
+    for (const value of [null, 7, [null], [{ type: 'text' }]]) {
+      for (const ear of harness.capabilities.steer ? [run, harness] : [run]) {
+        const code = codeOf(() => ear.steer(value as unknown as string));
+        expectEqual(code, 'bad_prompt', `the error for ${JSON.stringify(value)}`);
+      }
+    }
+    for (const value of [null, 'allow', {}, { decision: 'maybe' }, { decision: true }]) {
+      const code = codeOf(() => run.answer('some', value as unknown as ApprovalAnswer));
+      expectEqual(code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
+    }
+    expectEqual((await endOf(run)).status, 'complete', 'the end');
   }),
   the('what was used is counted once', async ({ harness }) => {
     const { metrics } = await endOf(harness.prompt('use look'));
