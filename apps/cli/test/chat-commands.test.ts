@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Agent } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -42,7 +44,58 @@ describe('commands', () => {
     expect(stage.text()).toMatch(
       /cost {4}\$0\.\d+ · 1 turn\n {2}input {3}1k · 750 from the cache \(75%\) · 0 written/,
     );
-    expect(stage.text()).toMatch(/wasted {2}0 in attempts that failed\n {2}turns {3}█/);
+    expect(stage.text()).toMatch(/wasted {2}0 in requests without an answer\n {2}turns {3}█/);
+  });
+
+  test('/cost counts a request that was cancelled', async () => {
+    const wasted = { inputTokens: 40_000, outputTokens: 500 };
+    const asked = Promise.withResolvers<void>();
+    const agent: Agent = {
+      ...scriptedAgent([]),
+      run: (_request, { signal } = {}) =>
+        new Promise((_, reject) => {
+          asked.resolve();
+          const error = new AgentError({ kind: 'aborted', message: 'Stopped.', wasted, attempts: 1 });
+          signal?.addEventListener('abort', () => reject(error));
+        }),
+    };
+    const stage = await chatStage({ agent });
+    stage.type('hi', '\r');
+    await asked.promise;
+    stage.type('\x03');
+    await stage.until('cancelled');
+    stage.type('/cost', '\r');
+    await stage.until('limit');
+    expect(stage.text()).toMatch(/wasted {2}41k in requests without an answer/);
+    // 40,000 tokens at $3 and 500 at $15 per million.
+    expect(stage.text()).toMatch(/cost {4}\$0\.128/);
+  });
+
+  test('/undo keeps what was paid for, and a fork begins with no cost', async () => {
+    const sessions = await openSessions({ COBBLER_HOME: temporaryFolder() });
+    onTestFinished(() => sessions.store.close());
+    const usage = { inputTokens: 10_000, outputTokens: 1000 };
+    const agent = scriptedAgent([
+      { text: 'One.', usage },
+      { text: 'Two.', usage },
+    ]);
+    const stage = await chatStage({ agent, sessions });
+    stage.type('first', '\r');
+    await stage.until(/✓ \d/);
+    stage.type('second', '\r');
+    await stage.until(/Two\.\n\n✓/);
+    stage.type('/undo', '\r');
+    await stage.until('take back this prompt?');
+    stage.type('y');
+    await stage.until('taken back');
+    stage.type('/cost', '\r');
+    await stage.until(/2 turns\n {2}input {3}20k/);
+    stage.type('/fork', '\r');
+    await stage.until('which stays as it is');
+    stage.type('/cost', '\r');
+    await stage.until('Nothing was asked yet');
+    const rows = await stage.host.sessions();
+    expect(rows.map(({ info }) => info.inputTokens).sort()).toEqual([0, 0, 20_000]);
   });
 
   test('/fork goes on in a copy, /resume goes back, /clear begins anew', async () => {

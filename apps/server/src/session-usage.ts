@@ -1,9 +1,7 @@
 import type { Event, Usage } from '@cobbler/agent';
-import { addUsage, noUsage } from '@cobbler/agent';
+import { addUsage, addUsd, noUsage, spendingOf } from '@cobbler/agent';
 
-type Failed = Extract<Event, { type: 'ask_failed' }>;
-
-/** What a session used in all its runs. */
+/** What a session used in all its own runs; what a fork has copied is counted where it was paid for. */
 export interface SessionUsage {
   readonly runs: number;
   /** Answers of the model. */
@@ -39,24 +37,17 @@ export class UsageCount {
     return { ...this.#counts, usage: this.#usage, wasted: this.#wasted, ...(usd !== undefined && { usd }) };
   }
 
-  /** A request that failed gave no answer, but what it used is paid for. */
-  #lost({ error: { wasted = noUsage }, usd }: Failed): void {
-    if (wasted.inputTokens + wasted.outputTokens === 0) return;
-    this.#wasted = addUsage(this.#wasted, wasted);
-    this.#usd = this.#usd === undefined || usd === undefined ? undefined : this.#usd + usd;
-  }
-
   #add(event: Event): void {
     this.#seq = event.seq;
     const counts = this.#counts;
+    if (event.inherited === true) return;
     if (event.type === 'user' && event.steer !== true) counts.runs += 1;
     if (event.type === 'tool_started') counts.toolCalls += 1;
-    if (event.type === 'ask_failed') this.#lost(event);
-    const spent = event.type === 'assistant' ? event : event.type === 'compacted' ? event.spent : undefined;
+    const spent = spendingOf(event);
     if (spent === undefined) return;
-    counts.invocations += event.type === 'compacted' ? (event.spent?.answers ?? 1) : 1;
+    counts.invocations += spent.answers ?? 1;
     this.#usage = addUsage(this.#usage, spent.usage);
     this.#wasted = addUsage(this.#wasted, spent.wasted);
-    this.#usd = this.#usd === undefined || spent.usd === undefined ? undefined : this.#usd + spent.usd;
+    this.#usd = addUsd(this.#usd, spent.usd);
   }
 }

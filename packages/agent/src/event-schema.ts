@@ -89,7 +89,14 @@ const metrics = z.looseObject({
 });
 
 const limit = z.enum(['turns', 'toolCalls', 'tokens', 'usd', 'no_progress']);
-const head = { v: z.literal(1), seq: count, id: z.string(), time: z.iso.datetime(), runId: z.string() };
+const head = {
+  v: z.literal(1),
+  seq: count,
+  id: z.string(),
+  time: z.iso.datetime(),
+  runId: z.string(),
+  inherited: z.literal(true).optional(),
+};
 const place = { turn: count, index: count };
 const subject = { callId: z.string(), toolName: z.string() };
 const shown = { summary: z.string().optional(), diff: z.string().optional() };

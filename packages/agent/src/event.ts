@@ -196,6 +196,8 @@ export interface EventHead {
   /** Wall clock, ISO 8601. */
   readonly time: string;
   readonly runId: string;
+  /** The event was copied from the session that this one was forked from, where its cost is counted. */
+  readonly inherited?: true;
 }
 
 /** An event as it is stored: what a run yields, what the store keeps, what a resume reads. */

@@ -7,6 +7,7 @@ import type {
   CallPlace,
   CompactedEvent,
   Event,
+  EventHead,
   NoticeEvent,
   StopRequestedEvent,
   ToolResultEvent,
@@ -17,9 +18,9 @@ import type { Message, TextPart, ToolResultMessage } from './message.ts';
 import { callsOf, userMessage } from './message.ts';
 import { countAnswer, noMetrics } from './metrics.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
+import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
-import { isNoUsage, noUsage } from './usage.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from './well-formed.ts';
 
 /**
@@ -132,11 +133,11 @@ function foldUser(state: State, event: UserEvent): void {
   }
 }
 
-function foldAssistant(state: State, event: AssistantEvent): void {
+function foldAssistant(state: State, event: EventHead & AssistantEvent): void {
   // What is said meanwhile must not come before the answer, which did not know it: only calls are closed.
   if (state.calls.length > 0) closeCalls(state);
   state.turns += 1;
-  state.metrics = countAnswer(state.metrics, event);
+  countRequests(state, event);
   state.stopReason = event.stopReason;
   placeAnswer(state, event.content);
   state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
@@ -171,19 +172,15 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   }));
 }
 
-function foldAskFailed(state: State, event: AskFailedEvent): void {
+function foldAskFailed(state: State, event: EventHead & AskFailedEvent): void {
   state.failure = event.error;
   if (event.compacting === true) state.compacted = true;
-  const { wasted = noUsage, attempts = 0 } = event.error;
-  const usd = isNoUsage(wasted) ? 0 : event.usd;
-  state.metrics = countAnswer(state.metrics, {
-    answers: 0,
-    usage: noUsage,
-    wasted,
-    attempts,
-    durationMs: event.durationMs,
-    ...(usd !== undefined && { usd }),
-  });
+  countRequests(state, event);
+}
+
+function countRequests(state: State, event: Event): void {
+  const requests = requestsOf(event);
+  if (requests !== undefined) state.metrics = countAnswer(state.metrics, requests);
 }
 
 function foldToolStarted(state: State, event: ToolStartedEvent): void {
@@ -234,9 +231,9 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   change(state, call, { approval });
 }
 
-function foldCompacted(state: State, event: CompactedEvent): void {
+function foldCompacted(state: State, event: EventHead & CompactedEvent): void {
   state.compacted = true;
-  if (event.spent !== undefined) state.metrics = countAnswer(state.metrics, event.spent);
+  countRequests(state, event);
   if (state.calls.length > 0) return;
   const upTo = safeCut(state.messages, event.upTo);
   if (upTo === 0) return;

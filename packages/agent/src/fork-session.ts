@@ -32,7 +32,8 @@ export async function forkSession(
   const events = all.filter(({ seq }) => seq <= last);
   if (events.at(-1)?.seq !== last) throw notThere('no_event', `Session ${from} has no event ${last}.`);
   const epoch = await store.claim(to, { parent: { sessionId: from, seq: last } });
-  const copied = [...events, ...ending(events, isoTime(runtime.now()))];
+  const inherited = events.map((event): Event => ({ ...event, inherited: true }));
+  const copied = [...inherited, ...ending(events, isoTime(runtime.now()))];
   await store.append(
     to,
     copied.map((event) => ({ ...event, id: `${to}-${event.seq}` })),

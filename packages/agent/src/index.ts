@@ -69,6 +69,7 @@ export type { Parent, SessionHead, SessionInfo, SessionStatus, Tally } from './s
 export { count, newTally, sessionInfo, titleOf } from './session-info.ts';
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
 export { foldVersion, snapshotState, snapshotText } from './snapshot.ts';
+export { addUsd, spendingOf } from './spending.ts';
 export { type Spill, type SpillOptions, spill } from './spill.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
 export {

@@ -1,8 +1,8 @@
 import type { Event, RunStatus } from './event.ts';
 import { textOf, userMessage } from './message.ts';
+import type { AnswerCount } from './metrics.ts';
 import { isoTime } from './runtime.ts';
-import type { Usage } from './usage.ts';
-import { isNoUsage, noUsage } from './usage.ts';
+import { addUsd, spendingOf } from './spending.ts';
 
 /** Where a session stands: how its last run ended, or that one is under way, or was when its process died. */
 export type SessionStatus = RunStatus | 'running' | 'interrupted';
@@ -32,10 +32,10 @@ export interface SessionInfo {
   readonly answers: number;
   /** Tools that were started. */
   readonly toolCalls: number;
-  /** All tokens of all runs, those of failed attempts left out. */
+  /** All tokens of this session's own runs, those of failed attempts and of what a fork has copied left out. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars; absent when the price of an answer is unknown. */
+  /** US dollars that this session cost, without what a fork has copied; absent when a price is unknown. */
   readonly usd?: number;
   readonly parent?: Parent;
 }
@@ -77,6 +77,7 @@ export function newTally(): Tally {
 export function count(tally: Tally, event: Event): void {
   tally.events += 1;
   tally.ended = null;
+  spend(tally, spendingOf(event));
   switch (event.type) {
     case 'user':
       tally.prompts += 1;
@@ -88,12 +89,6 @@ export function count(tally: Tally, event: Event): void {
     case 'assistant':
       tally.answers += 1;
       tally.model = event.model;
-      return spend(tally, event);
-    case 'compacted':
-      if (event.spent !== undefined) spend(tally, event.spent);
-      return;
-    case 'ask_failed':
-      if (!isNoUsage(event.error.wasted ?? noUsage)) spend(tally, { usage: noUsage, ...event });
       return;
     case 'tool_started':
       tally.toolCalls += 1;
@@ -104,11 +99,11 @@ export function count(tally: Tally, event: Event): void {
   }
 }
 
-/** `usd` is absent when the price is unknown. */
-function spend(tally: Tally, { usage, usd }: { readonly usage: Usage; readonly usd?: number }): void {
-  tally.inputTokens += usage.inputTokens;
-  tally.outputTokens += usage.outputTokens;
-  tally.usd = tally.usd === null || usd === undefined ? null : tally.usd + usd;
+function spend(tally: Tally, spent: AnswerCount | undefined): void {
+  if (spent === undefined) return;
+  tally.inputTokens += spent.usage.inputTokens;
+  tally.outputTokens += spent.usage.outputTokens;
+  tally.usd = addUsd(tally.usd ?? undefined, spent.usd) ?? null;
 }
 
 function firstWords(messages: Extract<Event, { type: 'history' }>['messages']): string {

@@ -19,7 +19,7 @@ import type { PromptHistory } from './prompt-history.ts';
 import { Prompter } from './prompter.ts';
 import { withReferences } from './references.ts';
 import { ShellDesk } from './shell-desk.ts';
-import type { CommandDesk } from './slash-command.ts';
+import type { CommandDesk, Replacing } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** What a chat is made of. */
@@ -291,8 +291,8 @@ export class Chat {
       say: (lines) => this.#page.lines(lines),
       pick: (title, items, onPick) => this.#prompter.pick(title, items, (name) => this.#after(onPick(name))),
       ask: (question, onYes) => this.#prompter.ask(question, () => this.#after(onYes())),
-      open: (sessionId) => this.#open(sessionId),
-      adopt: (harness) => this.#adopt(harness),
+      open: (sessionId, how) => this.#open(sessionId, how),
+      adopt: (harness, how) => this.#adopt(harness, how),
       copy: (text) => io.stdout.write(`\x1b]52;c;${Buffer.from(text).toString('base64')}\x07`),
       leave: () => this.#leave(),
     };
@@ -304,24 +304,26 @@ export class Chat {
       .finally(() => this.#draw());
   }
 
-  async #open(sessionId: string | undefined): Promise<void> {
+  async #open(sessionId: string | undefined, { keepsCost }: Replacing = {}): Promise<void> {
     const before = this.#conversation;
     const isSame = sessionId === before.harness.sessionId;
     await before.harness.close();
     this.#conversation = this.#opened(sessionId);
+    if (keepsCost) this.#conversation.ledger.carry(before.ledger);
     if (!isSame) this.#page.lines(['', ...this.#header()]);
     if (sessionId === undefined) return;
     if (isSame) this.#conversation.remember(await this.#parts.host.past(sessionId));
     else await this.#recall();
   }
 
-  async #adopt(harness: Harness): Promise<void> {
+  async #adopt(harness: Harness, { keepsCost }: Replacing = {}): Promise<void> {
     const before = this.#conversation;
     this.#parts.host.adopt(harness, before.harness.sessionId);
     // Its events come to whoever heard those of the one it was made from.
     await before.harness.close();
     await harness.close();
     this.#conversation = this.#opened(harness.sessionId);
+    if (keepsCost) this.#conversation.ledger.carry(before.ledger);
     this.#conversation.remember(await this.#parts.host.past(harness.sessionId));
   }
 

@@ -1,4 +1,3 @@
-import { addUsage, noUsage } from '@cobbler/agent';
 import { formatCount, formatUsd, plural } from '../figures.ts';
 import type { Style } from '../style.ts';
 import type { ChatHost } from './host.ts';
@@ -6,11 +5,10 @@ import type { Ledger, Turn } from './ledger.ts';
 
 /** What a conversation cost: money, tokens by kind, what was cached and wasted, and a bar per turn. */
 export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
-  const { turns, usd } = ledger;
-  if (turns.length === 0) return [style.dim('Nothing was asked yet, so it cost nothing.')];
-  const all = turns.reduce((sum, { usage }) => addUsage(sum, usage), noUsage);
-  const wasted = turns.reduce((sum, turn) => addUsage(sum, turn.wasted), noUsage);
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = all;
+  const { turns, usage, wasted, usd } = ledger;
+  if (turns.length === 0 && wasted.inputTokens + wasted.outputTokens === 0)
+    return [style.dim('Nothing was asked yet, so it cost nothing.')];
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   const share = inputTokens === 0 ? 0 : Math.round((100 * cacheReadTokens) / inputTokens);
   const { dot } = style.marks;
   return [
@@ -29,8 +27,12 @@ export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[
       `${formatCount(outputTokens)}${reasoningTokens > 0 ? ` ${dot} ${formatCount(reasoningTokens)} to think` : ''}`,
       style,
     ),
-    row('wasted', `${formatCount(wasted.inputTokens + wasted.outputTokens)} in attempts that failed`, style),
-    row('turns', bars(turns, style), style),
+    row(
+      'wasted',
+      `${formatCount(wasted.inputTokens + wasted.outputTokens)} in requests without an answer`,
+      style,
+    ),
+    ...(turns.length === 0 ? [] : [row('turns', bars(turns, style), style)]),
     row('limit', limitText(host), style),
   ];
 }

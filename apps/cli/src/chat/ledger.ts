@@ -1,5 +1,5 @@
 import type { Event, ToolResultEvent, Usage } from '@cobbler/agent';
-import { noUsage } from '@cobbler/agent';
+import { addUsage, addUsd, noUsage, spendingOf } from '@cobbler/agent';
 import { promptWords } from '../past-lines.ts';
 
 /** One answer of the model, as it was paid for. */
@@ -31,6 +31,7 @@ export interface RunRecord {
 
 /** What a chat knows of its conversation from the events alone: for `/cost`, `/diff`, `/undo` and the status line. */
 export class Ledger {
+  /** The answers that this conversation paid for; those that a fork has copied are not among them. */
   readonly turns: Turn[] = [];
   readonly runs: RunRecord[] = [];
   /** Calls that wait for a person. */
@@ -38,6 +39,14 @@ export class Ledger {
   model: string | undefined;
   lastAnswer = '';
   lastResult: ToolResultEvent | undefined;
+  /** Tokens of the conversation as the model counted them last. */
+  contextTokens = 0;
+  /** All that was paid for, summaries included. */
+  usage: Usage = noUsage;
+  /** What requests used that gave no answer: failed attempts, and answers that were cancelled. */
+  wasted: Usage = noUsage;
+  /** US dollars; nothing when a price is unknown. */
+  usd: number | undefined = 0;
   /** The last event. */
   seq = 0;
   compactions = 0;
@@ -47,6 +56,7 @@ export class Ledger {
     if (event.seq <= this.seq) return;
     this.seq = event.seq;
     this.runs.at(-1)?.runIds.add(event.runId);
+    this.#spend(event);
     switch (event.type) {
       case 'user':
         if (event.steer !== true) this.#begin(event);
@@ -70,18 +80,23 @@ export class Ledger {
     }
   }
 
-  /** Tokens of the conversation as the model counted them last. */
-  get contextTokens(): number {
-    const last = this.turns.at(-1)?.usage;
-    return last === undefined ? 0 : last.inputTokens + last.outputTokens;
+  /** Takes over what was paid for in a conversation that this one takes the place of. */
+  carry({ turns, usage, wasted, usd }: Pick<Ledger, 'turns' | 'usage' | 'wasted' | 'usd'>): void {
+    this.turns.unshift(...turns);
+    this.#add({ usage, wasted, usd });
   }
 
-  /** US dollars so far; nothing when the price of an answer is unknown. */
-  get usd(): number | undefined {
-    return this.turns.reduce<number | undefined>(
-      (sum, { usd }) => (sum === undefined || usd === undefined ? undefined : sum + usd),
-      0,
-    );
+  #spend(event: Event): void {
+    const spent = spendingOf(event);
+    if (spent === undefined) return;
+    this.#add({ usd: undefined, ...spent });
+    if (event.type === 'assistant') this.turns.push(event);
+  }
+
+  #add({ usage, wasted, usd }: Pick<Ledger, 'usage' | 'wasted' | 'usd'>): void {
+    this.usage = addUsage(this.usage, usage);
+    this.wasted = addUsage(this.wasted, wasted);
+    this.usd = addUsd(this.usd, usd);
   }
 
   #begin(event: Extract<Event, { type: 'user' }>): void {
@@ -91,9 +106,8 @@ export class Ledger {
   }
 
   #answered(event: Extract<Event, { type: 'assistant' }>): void {
-    const { usage, wasted = noUsage, usd, model } = event;
-    this.turns.push({ usage, wasted, ...(usd !== undefined && { usd }) });
-    this.model = model;
+    this.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
+    this.model = event.model;
     const run = this.runs.at(-1);
     if (run !== undefined) run.turns += 1;
     const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');

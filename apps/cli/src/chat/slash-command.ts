@@ -5,6 +5,12 @@ import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './menu.ts';
 
+/** How one conversation takes the place of another. */
+export interface Replacing {
+  /** The user sees it as the same conversation: what was paid for stays in its figures. */
+  readonly keepsCost?: true;
+}
+
 /** What a command has to work with. */
 export interface CommandDesk {
   readonly io: Io;
@@ -19,9 +25,9 @@ export interface CommandDesk {
   /** Asks a question that `y` affirms. */
   ask(question: string, onYes: () => void | Promise<void>): void;
   /** Goes on with another session, or with a new one. */
-  open(sessionId: string | undefined): Promise<void>;
-  /** Goes on with a conversation that begins like this one. */
-  adopt(harness: Harness): Promise<void>;
+  open(sessionId: string | undefined, how?: Replacing): Promise<void>;
+  /** Continues with a conversation that begins like this one. */
+  adopt(harness: Harness, how?: Replacing): Promise<void>;
   /** Puts a text on the person's clipboard, if the terminal lets it. */
   copy(text: string): void;
   leave(): void;

@@ -49,9 +49,10 @@ async function takeBack(
   restorations: readonly Restoration[],
   { conversation, host, adopt, open, say, style }: CommandDesk,
 ): Promise<void> {
+  const same = { keepsCost: true } as const;
   await host.local?.undo.restore(restorations);
-  if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }));
-  else await open(undefined);
+  if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }), same);
+  else await open(undefined, same);
   const files = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
   say([style.dim(`taken back${files}; the session as it was is still there: /sessions`)]);
 }

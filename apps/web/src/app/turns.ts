@@ -26,26 +26,26 @@ export interface Totals {
   readonly durationMs: number;
 }
 
-/** What each turn of a conversation used, in order. */
+/** What each turn of a conversation used, in order, without those that a fork has copied. */
 export function turnsIn(items: readonly Item[]): TurnUsage[] {
   return items.flatMap((item) => {
     const { seq } = item;
-    if (item.kind === 'answer' && item.event !== undefined) {
+    if (item.kind === 'answer' && item.event !== undefined && item.event.inherited !== true) {
       const { usage, wasted, usd, durationMs, model } = item.event;
       return [
         { seq, name: String(item.turn), model, usage, wasted, durationMs, ...(usd !== undefined && { usd }) },
       ];
     }
     if (item.kind !== 'note' || item.what.type !== 'compacted') return [];
-    const { spent } = item.what.event;
-    if (spent === undefined) return [];
+    const { spent, inherited } = item.what.event;
+    if (spent === undefined || inherited === true) return [];
     const { usage, wasted, durationMs, usd } = spent;
     return [{ seq, name: 'compaction', usage, wasted, durationMs, ...(usd !== undefined && { usd }) }];
   });
 }
 
 /** What a request used that gave no answer. */
-type Failure = Pick<Stored<'ask_failed'>, 'error' | 'usd'>;
+type Failure = Pick<Stored<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
 
 /** Adds turns up, and what was paid for requests that gave no answer, as when a run is cancelled. */
 export function totalsOf(turns: readonly TurnUsage[], failures: readonly Failure[]): Totals {
@@ -58,8 +58,8 @@ export function totalsOf(turns: readonly TurnUsage[], failures: readonly Failure
     durationMs += turn.durationMs;
   }
   let isPartial = turns.some((turn) => turn.usd === undefined);
-  for (const { error, usd: lost } of failures) {
-    if (error.wasted === undefined || countOf(error.wasted) === 0) continue;
+  for (const { error, usd: lost, inherited } of failures) {
+    if (inherited === true || error.wasted === undefined || countOf(error.wasted) === 0) continue;
     wasted = addUsage(wasted, error.wasted);
     usd += lost ?? 0;
     isPartial ||= lost === undefined;

@@ -150,9 +150,9 @@ export const historyMutants: readonly Mutant[] = [
     by: 'test/fold.test.ts',
   },
   {
-    file: fold,
-    find: 'usage: noUsage,\n    wasted,',
-    replace: 'usage: noUsage,\n    wasted: noUsage,',
+    file: 'src/spending.ts',
+    find: 'usage: noUsage, wasted,',
+    replace: 'usage: noUsage, wasted: noUsage,',
     why: 'what a failed request used is not counted',
     breaks: ['P14'],
     by: 'test/fold.test.ts',

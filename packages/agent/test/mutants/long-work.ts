@@ -51,9 +51,9 @@ export const longWorkMutants: readonly Mutant[] = [
     by: 'test/fold.test.ts',
   },
   {
-    file: 'src/fold.ts',
-    find: 'if (event.spent !== undefined) state.metrics = countAnswer(state.metrics, event.spent);',
-    replace: '',
+    file: 'src/spending.ts',
+    find: 'return event.spent;',
+    replace: 'return undefined;',
     why: 'what a summary used is not counted',
     breaks: ['P14'],
     by: 'test/fold.test.ts',

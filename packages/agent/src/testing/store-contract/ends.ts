@@ -21,12 +21,23 @@ export const forkCases: readonly StoreCase[] = [
     await write(store, 'one', wholeRun('Go.', 3));
     const before = await store.read('one');
     await forkSession(store, { from: 'one', to: 'two' }, clock);
-    const copied = before.map((event) => ({ ...event, id: event.id.replace('one', 'two') }));
+    const copied = before.map((event) => ({
+      ...event,
+      inherited: true as const,
+      id: event.id.replace('one', 'two'),
+    }));
     expectEqual(await store.read('two'), copied, 'the events of the fork');
     await write(store, 'two', wholeRun('Elsewhere.'));
     expectEqual(await store.read('one'), before, 'the events of the parent');
     const info = await store.info('two');
     expectEqual(info?.parent, { sessionId: 'one', seq: before.length }, 'the parent');
+    await write(store, 'three', wholeRun('Elsewhere.'));
+    const own = await store.info('three');
+    expectEqual(
+      [info?.inputTokens, info?.outputTokens, info?.usd],
+      [own?.inputTokens, own?.outputTokens, own?.usd],
+      'what the fork cost: its own run alone',
+    );
     await store.delete('one');
     expectEqual((await store.info('two'))?.parent, info?.parent, 'the parent once it is gone');
   }),
