@@ -27,6 +27,20 @@ const process: Plugin = {
 };
 
 /**
+ * CommonJS packages such as `pg` call `require` for parts of Node, and an ES module has no `require`. esbuild sends all
+ * these calls through one helper; the file that holds it gets a `require`, and only that file.
+ */
+const nodeRequire: NonNullable<Options['plugins']>[number] = {
+  name: 'node-require',
+  renderChunk: (code) =>
+    code.includes('Dynamic require of "')
+      ? {
+          code: `import{createRequire}from"node:module";const require=createRequire(import.meta.url);${code}`,
+        }
+      : undefined,
+};
+
+/**
  * The command line is one folder that needs nothing beside it: what it uses of other packages is in it, and each part
  * is read when a command comes to need it. Loading the same from `node_modules` takes three times as long.
  */
@@ -35,10 +49,11 @@ const config: Options = {
   platform: 'node',
   noExternal: [/^[^.]/],
   minify: true,
+  plugins: [nodeRequire],
   esbuildPlugins: [process, notices('NOTICES.txt')],
   esbuildOptions(options) {
     // From the sources, so that a file of a package that no command imports is not in it.
-    options.conditions = ['@cobbler/source', 'node', 'import'];
+    options.conditions = ['@cobbler/source'];
     options.alias = { yaml, '@cobbler/web/page': page };
     options.legalComments = 'none';
   },

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,8 @@ export interface BuiltCli {
   /** Names of the installed packages of which something is in it. */
   readonly packages: readonly string[];
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Loaded>;
+  /** Imports each file of the bundle in one process, except the one that runs the command line. */
+  importAll(): Promise<Loaded>;
   remove(): void;
 }
 
@@ -55,26 +57,40 @@ export function buildCli(): BuiltCli {
   const inputs = partsByFile(join(dist, 'metafile-esm.json'));
   const preload = join(folder, 'recorder.mjs');
   writeFileSync(preload, recorder);
+  const importer = join(folder, 'importer.mjs');
+  writeFileSync(importer, importsOf(dist));
   const parts = [...inputs.values()].flat();
+  const start = async (
+    file: string,
+    args: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Loaded> => {
+    const list = join(folder, 'loaded.json');
+    const child = spawn(process.execPath, ['--import', preload, file, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, LANG: 'C.UTF-8', LOADED: list, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const end = await ended(child);
+    const loaded: { files: string[]; builtins: string[] } = JSON.parse(readFileSync(list, 'utf8'));
+    const files = loaded.files.filter((url) => url.includes('/dist/')).map((url) => basename(url));
+    const parts = new Set(files.flatMap((name) => inputs.get(name) ?? []));
+    return { ...end, files, parts, builtins: new Set(loaded.builtins) };
+  };
   return {
     folder,
     // The page of the server is built before, and carries the terms of what is in it along.
     packages: [...new Set(parts.filter((part) => !/\.ts$|:|^(apps\/)?web\/dist\//.test(part)))].sort(),
-    async run(args, env = {}) {
-      const list = join(folder, 'loaded.json');
-      const child = spawn(process.execPath, ['--import', preload, join(dist, 'main.js'), ...args], {
-        cwd: folder,
-        env: { PATH: process.env['PATH'] ?? '', HOME: folder, LANG: 'C.UTF-8', LOADED: list, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      const end = await ended(child);
-      const loaded: { files: string[]; builtins: string[] } = JSON.parse(readFileSync(list, 'utf8'));
-      const files = loaded.files.filter((url) => url.includes('/dist/')).map((url) => basename(url));
-      const parts = new Set(files.flatMap((name) => inputs.get(name) ?? []));
-      return { ...end, files, parts, builtins: new Set(loaded.builtins) };
-    },
+    run: (args, env) => start(join(dist, 'main.js'), args, env),
+    importAll: () => start(importer),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** A program that imports each file of the bundle except `main.js`, which runs the command line. */
+function importsOf(dist: string): string {
+  const files = readdirSync(dist).filter((name) => name.endsWith('.js') && name !== 'main.js');
+  return files.map((name) => `import './dist/${name}';\n`).join('');
 }
 
 function partsByFile(metafile: string): Map<string, string[]> {

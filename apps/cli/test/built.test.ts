@@ -79,6 +79,21 @@ describe('where nothing else is installed', () => {
   });
 });
 
+describe('what only some commands load', () => {
+  test('every file of the bundle loads, CommonJS packages included', patience, async () => {
+    const { code, stderr, parts } = await cli.importAll();
+    expect([code, stderr]).toEqual([0, '']);
+    const names = ['pg', '@restatedev/restate-sdk', 'store-postgres/', 'runner-restate/'];
+    expect(of(parts, ...names)).toEqual(names);
+  });
+
+  test('sessions in PostgreSQL: the driver runs and reports a database that does not answer', async () => {
+    const args = ['serve', '--port', '0', '--store', 'postgres://127.0.0.1:1/none'];
+    const { code, stderr } = await cli.run(args, await claude());
+    expect([code, stderr]).toEqual([2, expect.stringContaining('postgres://127.0.0.1:1/none cannot be')]);
+  });
+});
+
 describe('what a start loads', () => {
   test.each([
     [['--version'], 12],

@@ -6,6 +6,8 @@ import type { Room, Start } from './room.ts';
 import type { Tarball } from './tarball.ts';
 
 const program = 'node_modules/.bin/cobbler';
+/** A server whose model nobody asks. */
+const serve = ['serve', '--port', '0', '-m', 'openai:nobody', '--base-url', 'http://127.0.0.1:9/v1'];
 
 /** The command as people install it. No key is there, and no model is asked. */
 export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
@@ -23,6 +25,12 @@ export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
     // It ends with 1, because there is no key, and says so.
     { claim: 'cobbler doctor', check: (column) => says(['doctor'], /ANTHROPIC_API_KEY/, column, 1) },
     { claim: 'cobbler serve, and its page', check: (column) => serves(room, start(column)) },
+    {
+      claim: 'cobbler serve --store postgres://…',
+      // No database answers; the driver has to load to find that out.
+      check: (column) =>
+        says([...serve, '--store', 'postgres://127.0.0.1:1/none'], /cannot be reached/, column, 2),
+    },
     { claim: 'npx, from an empty folder', check: (column) => byNpx(room, start(column), cli, version) },
   ];
 }
@@ -35,8 +43,7 @@ async function byNpx(room: Room, start: Start, cli: Tarball, version: RegExp): P
 }
 
 async function serves(room: Room, start: Start): Promise<undefined> {
-  const nobody = ['-m', 'openai:nobody', '--base-url', 'http://127.0.0.1:9/v1'];
-  const server = room.start(program, ['serve', '--port', '0', ...nobody], start);
+  const server = room.start(program, serve, start);
   const ended = once(server, 'exit');
   try {
     const address = await addressOf(server.stdout);
