@@ -1,5 +1,6 @@
 // Runs every command and every program of every document where its reader would, without a network: models and Telegram are
-// played on this machine, the rest is real. What cannot be run here is listed with the reason.
+// played on this machine, the rest is real. `cobbler` is the packed command that npm installed, except where a page says
+// `npm start --`. What cannot be run here is listed with the reason.
 //
 //   npm run test:docs                         all pages
 //   npm run test:docs -- docs/server.md       some
@@ -7,12 +8,15 @@
 //
 // How a command is run, and what is put for its placeholders, stands in docs-commands/plans.ts; what no plan speaks
 // of is run as it stands and has to end with 0.
-import { dirname } from 'node:path';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { serveLoopback } from '@cobbler/agent/testing';
 import { stepsOf } from './docs-commands/commands.ts';
 import { followedPages } from './docs-commands/documents.ts';
+import { openEngines } from './docs-commands/engines.ts';
 import type { Outcome } from './docs-commands/page-run.ts';
 import { runPage } from './docs-commands/page-run.ts';
 import { makePlace } from './docs-commands/place.ts';
@@ -22,6 +26,7 @@ import { lineOf, summaryOf } from './docs-commands/report.ts';
 import type { PagePlace } from './docs-commands/shell.ts';
 import { endAllShells, PageShell } from './docs-commands/shell.ts';
 import { openStandIns, standInKeys } from './docs-commands/stand-ins.ts';
+import { installCli } from './installed-cli.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { positionals, values } = parseArgs({
@@ -47,12 +52,20 @@ function list(): void {
 }
 
 async function runAll(): Promise<number> {
+  const area = mkdtempSync(join(tmpdir(), 'cobbler-docs-'));
+  const { bin, tarball } = await installCli(root, join(area, 'installed'));
+  const engines = await openEngines(
+    root,
+    pages.flatMap(({ commands }) => commands),
+  );
   const standIns = await openStandIns();
   const port = await freePort();
-  const place = makePlace(root);
+  const place = makePlace(root, area, bin);
   const outcomes: Outcome[] = [];
   const known = new Set<string>();
   const env = {
+    ...engines.env,
+    DOCS_TARBALL: tarball,
     ANTHROPIC_BASE_URL: standIns.modelUrl,
     OPENAI_BASE_URL: `${standIns.modelUrl}/v1`,
     DOCS_MODEL: standIns.modelUrl,
@@ -77,6 +90,7 @@ async function runAll(): Promise<number> {
     }
   } finally {
     await standIns.close();
+    await engines.close();
     place.dispose();
   }
   process.stdout.write(`\n${summaryOf(outcomes)}\n`);

@@ -176,6 +176,22 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a page that is followed (nee
       expect.stringContaining('ended with 7'),
     ]);
   });
+
+  test('keeps a server that stays while another one starts, and ends both', async () => {
+    const server = (name: string) =>
+      `bash -c 'trap "rm ${name}; exit 0" INT; touch ${name}; echo ready; while :; do sleep 0.1; done'`;
+    const serves = { way: 'server', prints: /ready/ } as const;
+    const commands = [
+      { command: /touch stays/, ...serves, stays: true },
+      { command: /touch own/, ...serves },
+      { command: /^ls/, prints: /own\n(.*\n)*stays/ },
+      { command: 'true', after: '! [ -e own ] && [ -e stays ]' },
+      { command: /touch next/, ...serves },
+    ] as const;
+    const steps = [server('stays'), server('own'), 'ls', server('next'), 'true'];
+    const outcomes = await followed(steps, commands);
+    expect(outcomes.map(({ why }) => why)).toEqual(steps.map(() => undefined));
+  });
 });
 
 /** Follows a page of such commands in a folder of its own. */

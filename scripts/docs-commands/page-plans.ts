@@ -1,7 +1,9 @@
 // What single pages need: values for their placeholders, and what a reader would have by then.
 import type { PagePlan, Plan } from './plan.ts';
 import {
+  answersAtRestate,
   asks,
+  isAnswered,
   isAsked,
   isOver,
   isReady,
@@ -20,7 +22,6 @@ const noSystemd =
   'there is no systemd here; a test runs the command lines of the units with their environments';
 const noAccount =
   'needs an account of Cloudflare, and wrangler from npm; npm run test:worker runs what it would upload';
-const noRestate = 'needs servers of PostgreSQL and Restate; npm run test:scale fetches and runs them';
 
 const noClaudeCode = 'a program that needs Claude Code and a login; npm run test:clis drives the real one';
 const noBot = 'a program that needs a bot of Telegram; it is type-checked';
@@ -68,10 +69,31 @@ export const pageRules: readonly Plan[] = [
   },
   {
     page: 'README.md',
+    command: /^npm install ~\/cobbler-packages/,
+    before: 'npm_config_offline=false npm_config_prefer_offline=true',
+    after: 'npm_config_offline=true',
+  },
+  {
+    page: 'README.md',
     command: 'node hello.ts',
-    // The page names the Node that this takes; the one here may be older.
-    fill: [['node', 'npm run exec -- node']],
+    // In the project that has the packages now, with the Node that the page asks for.
+    before: 'cd "$DOCS_PROJECT"; cp "$DOCS_CLONE/hello.ts" .',
+    fill: [['node', '"$DOCS_NODE/node"']],
     prints: /complete It is 42\. 1/,
+  },
+  {
+    page: 'apps/cli/README.md',
+    command: 'npx @cobbler/cli demo',
+    before: 'PATH="$DOCS_NODE:$PATH"',
+    fill: [['@cobbler/cli', '--yes --package="$DOCS_TARBALL" cobbler']],
+    prints: /4 of 4 pass/,
+    keyless: true,
+  },
+  {
+    page: 'apps/cli/README.md',
+    command: 'npm install -g @cobbler/cli',
+    fill: [['@cobbler/cli', '--prefix "$DOCS_FOLDER/global" "$DOCS_TARBALL"']],
+    after: '"$DOCS_FOLDER/global/bin/cobbler" --version',
   },
   {
     page: 'README.md',
@@ -185,8 +207,28 @@ export const pageRules: readonly Plan[] = [
     after: servesNoMore,
   },
   { page: 'docs/operations.md', command: 'npm run load -- --self', fill: [['--self', '--self --seconds 3']] },
-  { page: 'docs/scale-out.md', command: /restate-server/, apart: noRestate },
-  { page: 'docs/scale-out.md', command: /--runner restate/, apart: noRestate },
+  {
+    page: 'docs/scale-out.md',
+    command: /restate-server/,
+    way: 'server',
+    stays: true,
+    before: 'PATH="$DOCS_RESTATE:$PATH"',
+    prints: /INFO/,
+    after: answersAtRestate,
+  },
+  {
+    page: 'docs/scale-out.md',
+    command: /^cobbler serve .*--store postgres/,
+    way: 'server',
+    fill: [
+      ...servesHere,
+      ['postgres://cobbler@db/cobbler', '$DOCS_DATABASE'],
+      ['http://n1:8080,http://n2:8080', 'http://127.0.0.1:$DOCS_INGRESS,http://127.0.0.1:1'],
+      ['http://n1:9070', 'http://127.0.0.1:$DOCS_ADMIN'],
+      ['http://cobbler.internal:9080', 'http://127.0.0.1:$DOCS_HANDLERS --restate-port $DOCS_HANDLERS'],
+    ],
+    after: isAnswered,
+  },
   { page: 'docs/server.md', command: 'cd my-project' },
   {
     page: 'docs/server.md',

@@ -68,6 +68,8 @@ class Reader {
   readonly #shell: PageShell;
   #hasBegun = false;
   #server: Running | undefined;
+  /** Servers beside it, until the end of the page. */
+  readonly #beside: Running[] = [];
 
   constructor(page: string, means: Means) {
     this.#page = page;
@@ -79,6 +81,7 @@ class Reader {
   async end(): Promise<string | undefined> {
     try {
       await this.#endServer();
+      for (const server of this.#beside) await this.#shell.stop(server);
       const left = this.#shell.left();
       return left.length > 0 ? `still there: ${left.join('; ')}` : undefined;
     } catch (error) {
@@ -149,9 +152,10 @@ class Reader {
   }
 
   async #serve(text: string, plan: Plan): Promise<void> {
-    if (!/\bkill\b/.test(text)) await this.#endServer();
+    if (plan.stays !== true && !/\bkill\b/.test(text)) await this.#endServer();
     const server = this.#shell.start(text, { env: this.#env(plan) });
-    this.#server = server;
+    if (plan.stays === true) this.#beside.push(server);
+    else this.#server = server;
     const ready = plan.prints ?? /(http:\/\/[^/\s]+)\/#token=(\S+)/;
     if (!(await server.seen(ready)))
       throw new Failure(`it is not ready: ${tail({ output: server.output() })}`);

@@ -1,7 +1,7 @@
 // Where the documents are tried: a copy of the working tree as somebody would have cloned it, a project beside it,
 // and a home with nothing in it.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { userPath } from '../setup.mjs';
@@ -15,9 +15,13 @@ export interface Place {
   dispose(): void;
 }
 
-/** Copies the tree; what git would not bring along stays away. */
-export function makePlace(root: string): Place {
-  const area = mkdtempSync(join(tmpdir(), 'cobbler-docs-'));
+/**
+ * Copies the tree; what git would not bring along stays away.
+ *
+ * @param area an empty folder, or one that holds nothing but the installed command; removed at the end
+ * @param cobbler the installed command
+ */
+export function makePlace(root: string, area: string, cobbler: string): Place {
   const clone = join(area, 'cobbler');
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
@@ -32,9 +36,10 @@ export function makePlace(root: string): Place {
   execFileSync('git', ['init', '--quiet', clone]);
   const programs = join(area, 'bin');
   mkdirSync(programs);
-  const run = `'${process.execPath}' --conditions=@cobbler/source --disable-warning=ExperimentalWarning`;
-  writeShim(join(programs, 'cobbler'), `${run} '${join(clone, 'apps/cli/src/main.ts')}'`);
-  writeShim(join(programs, 'docs-program'), run);
+  const node = `'${process.execPath}'`;
+  writeShim(join(programs, 'cobbler'), `${node} '${cobbler}'`);
+  const flags = '--conditions=@cobbler/source --disable-warning=ExperimentalWarning';
+  writeShim(join(programs, 'docs-program'), `${node} ${flags}`);
   return {
     clone,
     forPage: (name) => pagePlace(area, clone, programs, name),
@@ -42,7 +47,7 @@ export function makePlace(root: string): Place {
   };
 }
 
-/** A command of this run: the command line as it would be installed, and what runs a program, from the sources. */
+/** A command of this run: the installed `cobbler` with a Node that is new enough, and what runs a program from the sources. */
 function writeShim(path: string, command: string): void {
   writeFileSync(path, `#!/bin/sh\nexec ${command} "$@"\n`);
   chmodSync(path, 0o755);

@@ -33,6 +33,8 @@ export interface Plan {
   readonly never?: RegExp;
   /** Exit codes that mean what the page says. Default: 0; at Ctrl-C 130 too. */
   readonly codes?: readonly number[];
+  /** A server that the later commands of the page need beside their own. */
+  readonly stays?: true;
   readonly keys?: Keys;
   /** The page promises that no key is needed: there is none. */
   readonly keyless?: true;

@@ -175,8 +175,8 @@ const notHere: readonly Plan[] = [
   { command: new RegExp(`^npm run (${suites})(?![\\w:-])`), apart: onItsOwn },
   { command: /^npm test -- packages\/\w+-your-own$|^import [\s\S]*-your-own'/, apart: ofTheTemplate },
   {
-    command: /^(npm install (-g )?|npx )(@cobbler|~\/cobbler-packages)\//,
-    apart: 'asks a registry; npm run test:packed does it with the packed tarballs',
+    command: /^npm install @cobbler\//,
+    apart: 'the packages are in no registry; npm run test:packed installs all packed tarballs',
   },
   {
     command: /^(claude|codex) /,

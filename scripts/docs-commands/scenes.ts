@@ -36,6 +36,21 @@ export const isAsked: string = [
 export const isOver: string =
   'until api $URL/v1/sessions/demo | grep -qE \'"status":"(complete|cancelled|failed)"\'; do sleep 0.2; done';
 
+/** A prompt to the server of the page comes to its end, and the answer is stored. */
+export const isAnswered: string = [
+  'asked() { curl -fsS -H "Authorization: Bearer $DOCS_TOKEN" -H "Content-Type: application/json" "$@"; }',
+  `DOCS_SESSION=$(asked -X POST $DOCS_URL/v1/sessions -d '{}' | sed 's/.*"id":"\\([^"]*\\).*/\\1/')`,
+  `asked -X POST $DOCS_URL/v1/sessions/$DOCS_SESSION/prompt -d '{"content":"say hello"}'`,
+  `until asked $DOCS_URL/v1/sessions/$DOCS_SESSION | grep '"status":"complete"'; do sleep 0.2; done`,
+].join('\n');
+
+/** Restate takes calls, and requests of its administrators. */
+export const answersAtRestate: string = [
+  'for DOCS_HEALTH in $DOCS_ADMIN/health $DOCS_INGRESS/restate/health; do',
+  'until curl -fsS -o "$DOCS_HOME/null" http://127.0.0.1:$DOCS_HEALTH; do sleep 0.2; done',
+  'done',
+].join('\n');
+
 /** The beginning of the id of the last session. */
 export const lastSession: string =
   '$(cobbler sessions --json | head -n 1 | sed \'s/.*"id":"\\([^"]*\\).*/\\1/\')';

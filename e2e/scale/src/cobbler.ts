@@ -1,12 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
-const nodeFlags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
+/** The command as npm installed it from the packed tarball. */
+const command = process.env['COBBLER_BIN'];
 
 /** How long a process that was told to stop may take, in milliseconds. */
 const stopMs = 10_000;
@@ -55,16 +52,16 @@ export class NotServing extends Error {
   }
 }
 
-/** Starts `cobbler serve` from the sources, as a process of its own. @throws NotServing */
+/** Starts the installed `cobbler serve` as a process of its own. @throws NotServing */
 export async function startCobbler(name: string, { args, env, cwd }: CobblerOptions): Promise<Cobbler> {
-  const child = spawn(process.execPath, [...nodeFlags, main, 'serve', '--port', '0', ...args], {
+  if (command === undefined)
+    throw new Error('COBBLER_BIN is not set. Start this suite with: npm run test:scale');
+  const child = spawn(process.execPath, [command, 'serve', '--port', '0', ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
       LANG: 'C.UTF-8',
-      // Node strips the types of the sources anew at each start, unless it may keep what it made of them.
-      NODE_COMPILE_CACHE: join(tmpdir(), 'cobbler-test-compiled'),
       COBBLER_PROOF_NAME: name,
       ...env,
     },

@@ -24,7 +24,8 @@ export interface RestateCluster {
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
-function binary(): string | undefined {
+/** The path of the server's program, where it is installed. */
+export function restateBinary(): string | undefined {
   const name = `@restatedev/restate-server-linux-${process.arch === 'arm64' ? 'arm64' : 'x64'}`;
   const places = [
     process.env['COBBLER_RESTATE_BIN'],
@@ -35,13 +36,13 @@ function binary(): string | undefined {
 
 /** How to come by what is missing; undefined when it is there. */
 export function missingRestate(): string | undefined {
-  if (binary() !== undefined) return undefined;
+  if (restateBinary() !== undefined) return undefined;
   return 'no Restate server is installed here (npm run test:scale fetches it into e2e/scale; or set COBBLER_RESTATE_BIN)';
 }
 
 /** Starts a node, or so many that two of each three keep everything. */
 export async function startRestate(count = 1): Promise<RestateCluster> {
-  const file = binary();
+  const file = restateBinary();
   if (file === undefined) throw new Error(missingRestate());
   const home = mkdtempSync(join(tmpdir(), 'cobbler-restate-'));
   const places: { readonly ingress: number; readonly admin: number; readonly node: number }[] = [];
