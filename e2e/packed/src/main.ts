@@ -12,6 +12,7 @@ import { Room } from './room.ts';
 import { editionOf, editions } from './runtimes.ts';
 import type { Tarball } from './tarball.ts';
 import { inspect, packAll, publishable } from './tarball.ts';
+import { traceRows } from './traces.ts';
 import { typeRows } from './types.ts';
 
 const suite = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -60,6 +61,8 @@ async function tryAll(): Promise<number> {
   await install(peersOf(tarballs));
   await board.table('With optional peers', columns, peerRows(room, start, tarballs));
   await board.table('Types, with optional peers', titles, typeRows({ ...checking, withoutPeers: false }));
+  const apart = { npm, npmFlags, bin };
+  await board.table('OpenTelemetry, chosen by the application', ['Node'], traceRows(tarballs, apart));
   return told();
 }
 
