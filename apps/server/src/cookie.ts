@@ -1,7 +1,23 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** The cookie that a page gets for its token: it stands for the token for a while and says nothing about it. */
 export const cookieName = 'cobbler';
+
+/** The request header in which a page sends the key of its cookie. */
+export const pageHeader = 'cobbler-page';
+
+/** A cookie and its key. A browser sends cookies to every port of a host; the key stays with the page's own origin. */
+export interface NewCookie {
+  readonly value: string;
+  readonly key: string;
+}
+
+/** What a valid cookie with its key stands for. */
+export interface ReadCookie {
+  readonly tokenId: string;
+  /** When it ends, in milliseconds since 1970. */
+  readonly until: number;
+}
 
 /**
  * Makes and reads cookies. They end with their token and with time, and outlive a restart of the server: a page that
@@ -16,35 +32,41 @@ export class Cookies {
   /** @param keyOf what the cookies of a token are signed with; nothing for a token that is not valid. */
   constructor(
     keyOf: (tokenId: string) => string | undefined,
+    now: () => number,
     lifetimeMs: number = 12 * 3_600_000,
-    now: () => number = Date.now,
   ) {
     this.#keyOf = keyOf;
     this.lifetimeMs = lifetimeMs;
     this.#now = now;
   }
 
-  /** A value that stands for a token. */
-  issue(tokenId: string): string {
-    const body = `${tokenId}.${this.#now() + this.lifetimeMs}`;
-    return `${body}.${signed(body, this.#keyOf(tokenId) ?? '')}`;
+  /** A cookie that stands for a token, for clients that send this key with it. */
+  issue(tokenId: string): NewCookie {
+    const key = randomBytes(32).toString('base64url');
+    const body = `${tokenId}.${this.#now() + this.lifetimeMs}.${hashOf(key)}`;
+    return { value: `${body}.${signed(body, this.#keyOf(tokenId) ?? '')}`, key };
   }
 
-  /** The token that a `Cookie` header stands for. */
-  read(header: string | undefined): string | undefined {
+  /** What a `Cookie` header stands for, sent with this key. Nothing without both. */
+  read(header: string | undefined, key: string | undefined): ReadCookie | undefined {
+    if (key === undefined) return undefined;
     for (const pair of (header ?? '').split(';')) {
       const [name, value = ''] = pair.trim().split('=');
       if (name !== cookieName) continue;
-      const [tokenId = '', until = '', signature = ''] = value.split('.');
-      const key = this.#keyOf(tokenId);
-      if (key === undefined) continue;
-      const expected = Buffer.from(signed(`${tokenId}.${until}`, key));
+      const [tokenId = '', until = '', keyHash = '', signature = ''] = value.split('.');
+      const signingKey = this.#keyOf(tokenId);
+      if (signingKey === undefined || keyHash !== hashOf(key)) continue;
+      const expected = Buffer.from(signed(`${tokenId}.${until}.${keyHash}`, signingKey));
       const given = Buffer.from(signature);
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) continue;
-      if (Number(until) > this.#now()) return tokenId;
+      if (Number(until) > this.#now()) return { tokenId, until: Number(until) };
     }
     return undefined;
   }
+}
+
+function hashOf(key: string): string {
+  return digest('sha256', key, 'base64url');
 }
 
 function signed(body: string, key: string): string {

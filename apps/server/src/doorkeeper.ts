@@ -1,9 +1,18 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Cookies } from './cookie.ts';
+import { pageHeader } from './cookie.ts';
 import { Problem } from './problem.ts';
 import type { Scope } from './scope.ts';
 import { allows } from './scope.ts';
 import type { TokenBook, TokenInfo } from './token-book.ts';
+import { endOf } from './token-book.ts';
+
+/** Headers that say who asks and what for: a proxy could read the first and this server the last, or the reverse. */
+const single: ReadonlySet<string> = new Set([
+  ...['host', 'authorization', 'cookie', 'origin', pageHeader],
+  ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding'],
+  ...['idempotency-key', 'last-event-id', 'x-request-id'],
+]);
 
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
@@ -18,6 +27,20 @@ export class Doorkeeper {
     this.#tokens = tokens;
     this.#cookies = cookies;
     this.#hosts = new Set([...loopback, ...hosts.map((host) => host.toLowerCase())]);
+  }
+
+  /** @throws Problem 400 for a request with two values where one counts */
+  checkHeaders({ rawHeaders }: IncomingMessage): void {
+    const seen = new Set<string>();
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]?.toLowerCase() ?? '';
+      if (!single.has(name)) continue;
+      if (!seen.has(name)) seen.add(name);
+      else
+        throw new Problem(400, 'repeated_header', `The header ${name} is there twice. Send it once.`, {
+          headers: { connection: 'close' },
+        });
+    }
   }
 
   /**
@@ -41,11 +64,13 @@ export class Doorkeeper {
 
   /**
    * Whose token a request carries.
+   * @param byCookie whether the cookie of a page does as well
    * @throws Problem 401 without a valid one, 403 for one without this scope.
    */
-  identify({ headers }: IncomingMessage, scope: Scope): TokenInfo {
+  identify({ headers }: IncomingMessage, scope: Scope, byCookie: boolean): TokenInfo {
     const secret = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '')?.[1];
-    const info = secret === undefined ? this.#byCookie(headers.cookie) : this.#tokens.find(secret);
+    const ofPage = () => (byCookie ? this.#byCookie(headers) : undefined);
+    const info = secret === undefined ? ofPage() : this.#tokens.find(secret);
     if (info === undefined) {
       const detail =
         secret === undefined ? 'A token is needed: Authorization: Bearer TOKEN' : 'This token is not valid.';
@@ -60,9 +85,13 @@ export class Doorkeeper {
     return info;
   }
 
-  #byCookie(header: string | undefined): TokenInfo | undefined {
-    const id = this.#cookies.read(header);
-    return id === undefined ? undefined : this.#tokens.list().find((token) => token.id === id);
+  /** The token that a cookie stands for, which ends with the cookie at the latest. */
+  #byCookie(headers: IncomingHttpHeaders): TokenInfo | undefined {
+    const cookie = this.#cookies.read(headers.cookie, headers[pageHeader]?.toString());
+    const info = this.#tokens.list().find(({ id }) => id === cookie?.tokenId);
+    if (cookie === undefined || info === undefined) return undefined;
+    const ends = Math.min(cookie.until, endOf(info));
+    return { ...info, expiresAt: new Date(ends).toISOString() };
   }
 }
 

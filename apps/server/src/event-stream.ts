@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { heartbeat } from './frame.ts';
+import type { TokenInfo } from './token-book.ts';
+import { endOf } from './token-book.ts';
 
 /** What all streams of a server share. */
 export interface StreamBounds {
@@ -12,7 +14,8 @@ export interface StreamBounds {
 
 /** What a stream begins with. */
 export interface StreamStart {
-  readonly tokenId: string;
+  /** Whose token opened it. */
+  readonly token: TokenInfo | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The first frames. */
   readonly text: string;
@@ -34,6 +37,8 @@ const head = {
  */
 export class EventStream {
   readonly tokenId: string;
+  /** When what opened it ends, in milliseconds since 1970. */
+  readonly #until: number;
   readonly #socket: Socket;
   readonly #bounds: StreamBounds;
   #isClosed = false;
@@ -42,11 +47,12 @@ export class EventStream {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { tokenId, headers, text }: StreamStart,
+    { token, headers, text }: StreamStart,
     bounds: StreamBounds,
     onClose: (stream: EventStream) => void,
   ) {
-    this.tokenId = tokenId;
+    this.tokenId = token?.id ?? '';
+    this.#until = token === undefined ? Infinity : endOf(token);
     this.#socket = request.socket;
     this.#bounds = bounds;
     response.useChunkedEncodingByDefault = false;
@@ -96,6 +102,13 @@ export class EventStream {
       socket.on('drain', done);
       socket.on('close', done);
     });
+  }
+
+  /** Ends the stream unless what opened it is still valid; a reader that does not take the rest is cut the next time. */
+  check(tokenIds: ReadonlySet<string>, now: number): void {
+    if (tokenIds.has(this.tokenId) && this.#until > now) return;
+    if (this.#isClosed) this.#socket.destroy();
+    else this.end();
   }
 
   /** Ends the stream once what waits has been written. */

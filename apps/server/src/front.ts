@@ -68,6 +68,7 @@ async function serve(
   response.on('error', ignore);
   request.on('error', ignore);
   try {
+    options.doorkeeper.checkHeaders(request);
     options.doorkeeper.checkOrigin(request);
     const path = pathOf(request);
     match = found(router, request, path);
@@ -111,7 +112,8 @@ async function handled(
   requestId: string,
   { doorkeeper, limits }: FrontOptions,
 ): Promise<Reply | undefined> {
-  const token = route.scope === undefined ? undefined : doorkeeper.identify(request, route.scope);
+  const { scope, tokenOnly = false } = route;
+  const token = scope === undefined ? undefined : doorkeeper.identify(request, scope, !tokenOnly);
   const query =
     route.query === undefined ? {} : checked(route.query, Object.fromEntries(searchParams), 'bad_query');
   const sent = await readBody(request, limits.bodyBytes);

@@ -1,5 +1,6 @@
 import { eventJsonSchema } from '@cobbler/agent/events';
 import { z } from 'zod';
+import { cookieName, pageHeader } from './cookie.ts';
 import type { AnswerText, Route } from './route.ts';
 import { idPattern } from './route.ts';
 import { problemSchema } from './schemas.ts';
@@ -34,7 +35,8 @@ export function openApi(routes: readonly Route[], version: string): Json {
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer' },
-        cookie: { type: 'apiKey', in: 'cookie', name: 'cobbler' },
+        cookie: { type: 'apiKey', in: 'cookie', name: cookieName },
+        page: { type: 'apiKey', in: 'header', name: pageHeader },
       },
       schemas: components.with('Event', eventJsonSchema()),
     },
@@ -87,7 +89,10 @@ function operation(route: Route, components: Components): Json {
     summary: route.summary,
     ...(route.scope === undefined
       ? { security: [] }
-      : { security: [{ token: [] }, { cookie: [] }], 'x-scope': route.scope }),
+      : {
+          security: route.tokenOnly ? [{ token: [] }] : [{ token: [] }, { cookie: [], page: [] }],
+          'x-scope': route.scope,
+        }),
     parameters: parametersOf(route, components),
     ...(route.body !== undefined && {
       requestBody: {

@@ -64,6 +64,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       name: 'listTokens',
       summary: 'Lists tokens without their secrets.',
       scope: 'admin',
+      tokenOnly: true,
       answers: { 200: { text: 'All tokens.', schema: z.object({ items: z.array(tokenInfo) }) } },
       handle: () => ({ status: 200, json: { items: tokens.list() } }),
     }),
@@ -73,6 +74,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       name: 'createToken',
       summary: 'Makes a token. Its secret is shown this once.',
       scope: 'admin',
+      tokenOnly: true,
       body: z
         .strictObject({
           name: z.string().min(1).max(100),
@@ -92,6 +94,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       name: 'deleteToken',
       summary: 'Ends a token, and every stream that was opened with it.',
       scope: 'admin',
+      tokenOnly: true,
       answers: { 204: { text: 'Ended.' }, 404: { text: 'There is no such token.' } },
       handle: ({ params: { tokenId = '' } }) => {
         if (!tokens.remove(tokenId)) throw new Problem(404, 'no_token', 'There is no token of this id.');
@@ -102,16 +105,21 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       method: 'POST',
       path: '/v1/cookie',
       name: 'exchangeToken',
-      summary: 'Gives a page a cookie for its token: its scripts cannot read it, and it outlives a restart.',
+      summary:
+        'Gives a page a cookie for its token, which no script can read, and the key that it sends with the cookie.',
       body: z.strictObject({ token: z.string().max(200) }).meta({ id: 'TokenExchange' }),
-      answers: { 204: { text: 'The cookie is set.' }, 401: { text: 'The token is not valid.' } },
+      answers: {
+        200: { text: 'The cookie is set.', schema: z.object({ key: z.string() }).meta({ id: 'PageKey' }) },
+        401: { text: 'The token is not valid.' },
+      },
       handle: ({ body, request }) => {
         const info = tokens.find(body.token);
         if (info === undefined) throw new Problem(401, 'unauthorized', 'This token is not valid.');
         const age = Math.floor(cookies.lifetimeMs / 1000);
         const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
-        const value = `${cookieName}=${cookies.issue(info.id)}; Max-Age=${age}; Path=/; HttpOnly; SameSite=Strict`;
-        return { status: 204, headers: { 'set-cookie': value + secure } };
+        const { value, key } = cookies.issue(info.id);
+        const cookie = `${cookieName}=${value}; Max-Age=${age}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+        return { status: 200, json: { key }, headers: { 'set-cookie': cookie } };
       },
     }),
   ];

@@ -45,6 +45,8 @@ export interface Route {
   readonly summary: string;
   /** What a token must allow. Absent: open to everybody. */
   readonly scope?: Scope;
+  /** Needs the token itself: the cookie of a page does not count. */
+  readonly tokenOnly?: boolean;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Whether the body may be left out. */
@@ -67,6 +69,7 @@ export function route<
   readonly name: string;
   readonly summary: string;
   readonly scope?: Scope;
+  readonly tokenOnly?: boolean;
   readonly query?: Query;
   readonly body?: Body;
   readonly bodyOptional?: boolean;

@@ -87,10 +87,7 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
     meters,
     version,
   });
-  tokens.onRemove((id) => {
-    desk.endStreams(id);
-    streams.endFronts(id);
-  });
+  tokens.onRemove((id) => desk.endStreams(id));
   await approvals.restore();
   await listen(front, options.port ?? 0, host);
   if (options.resumes ?? true) await desk.resumeInterrupted();
@@ -129,7 +126,7 @@ function servicesOf(
   journal: Journal,
   meters: Meters,
 ): Services {
-  const { store } = options;
+  const { store, tokens } = options;
   const desk: Desk = new Desk({
     store,
     settings: options.settings,
@@ -158,9 +155,9 @@ function servicesOf(
     desk,
     store,
     approvals,
-    tokens: options.tokens,
-    cookies: new Cookies((id) => options.tokens.cookieKey(id)),
-    streams: new Streams(limits, meters),
+    tokens,
+    cookies: new Cookies((id) => tokens.cookieKey(id), tokens.now),
+    streams: new Streams(limits, meters, tokens),
     meters,
     journal,
     limits,

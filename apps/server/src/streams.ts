@@ -7,9 +7,13 @@ import type { LiveSession } from './live-session.ts';
 import type { Meters } from './meters.ts';
 import { Problem } from './problem.ts';
 import type { Call } from './route.ts';
+import type { TokenBook } from './token-book.ts';
 
 /** How often clients may come back after a cut, in milliseconds: what they are told. */
 const retryMs = 1000;
+
+/** How often streams are compared with the tokens that opened them, in milliseconds: none outlives its token longer. */
+const checkMs = 500;
 
 /** Where a reader of events says it is. */
 export interface Position {
@@ -29,6 +33,7 @@ export interface LogFacts {
 export class Streams {
   readonly #limits: ServerLimits;
   readonly #bounds: StreamBounds;
+  readonly #tokens: Pick<TokenBook, 'list' | 'now'>;
   readonly #byForm = {
     versioned: new Set<EventStream>(),
     seed: new Set<EventStream>(),
@@ -36,8 +41,9 @@ export class Streams {
   };
   readonly #timers: readonly NodeJS.Timeout[];
 
-  constructor(limits: ServerLimits, meters: Meters) {
+  constructor(limits: ServerLimits, meters: Meters, tokens: Pick<TokenBook, 'list' | 'now'>) {
     this.#limits = limits;
+    this.#tokens = tokens;
     this.#bounds = {
       bufferBytes: limits.bufferBytes,
       stallMs: limits.stallMs,
@@ -49,6 +55,7 @@ export class Streams {
         this.#beat('front');
       }, limits.heartbeatMs).unref(),
       setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
+      setInterval(() => this.endInvalid(), checkMs).unref(),
     ];
     meters.gauge('cobbler_sse_clients', 'Readers of events.', () => this.size);
   }
@@ -66,7 +73,7 @@ export class Streams {
     const streams = this.#byForm[place.form];
     const { broadcast } = session;
     const start = {
-      tokenId: call.token?.id ?? '',
+      token: call.token,
       headers: { 'x-request-id': call.requestId },
       text: `retry: ${retryMs}\n${this.#firstFrames(session, place, { known, events })}`,
     };
@@ -90,7 +97,7 @@ export class Streams {
   /** Opens a stream of another protocol, which whoever asked for it writes itself. */
   openFront(call: Call<unknown, unknown>, headers: Readonly<Record<string, string>>): EventStream {
     const start = {
-      tokenId: call.token?.id ?? '',
+      token: call.token,
       headers: { ...headers, 'x-request-id': call.requestId },
       text: ': \n\n',
     };
@@ -102,9 +109,11 @@ export class Streams {
     return stream;
   }
 
-  /** Ends the streams of other protocols that a token opened. */
-  endFronts(tokenId: string): void {
-    for (const stream of this.#byForm.front) if (stream.tokenId === tokenId) stream.end();
+  /** Ends the streams whose token or cookie is no longer valid. */
+  endInvalid(): void {
+    const ids = new Set(this.#tokens.list().map(({ id }) => id));
+    const now = this.#tokens.now();
+    for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.check(ids, now);
   }
 
   /** Ends all streams and lets the timers go. */

@@ -55,7 +55,8 @@ const ownName = 'owner';
 /** The tokens of a server. Secrets are compared by their hash. */
 export class TokenBook {
   readonly #file: TokenFile | undefined;
-  readonly #now: () => number;
+  /** The clock by which tokens end: milliseconds since 1970. */
+  readonly now: () => number;
   readonly #byHash = new Map<string, StoredToken>();
   readonly #listeners = new Set<(id: string) => void>();
 
@@ -65,7 +66,7 @@ export class TokenBook {
    */
   constructor(file?: TokenFile, now: () => number = Date.now) {
     this.#file = file;
-    this.#now = now;
+    this.now = now;
     for (const token of readStored(file?.read())) this.#byHash.set(token.hash, token);
   }
 
@@ -133,7 +134,7 @@ export class TokenBook {
       id: `tok_${randomBytes(8).toString('hex')}`,
       name: wanted.name,
       scopes: [...new Set(wanted.scopes)],
-      createdAt: new Date(this.#now()).toISOString(),
+      createdAt: new Date(this.now()).toISOString(),
       ...(wanted.expiresInMs !== undefined && { expiresAt: this.#after(wanted.expiresInMs) }),
     };
     const hash = hashOf(token);
@@ -146,12 +147,12 @@ export class TokenBook {
     return [...this.#byHash.values()].filter((token) => this.#lives(token));
   }
 
-  #lives({ expiresAt }: StoredToken): boolean {
-    return expiresAt === undefined || Date.parse(expiresAt) > this.#now();
+  #lives(token: StoredToken): boolean {
+    return endOf(token) > this.now();
   }
 
   #after(ms: number): string {
-    return new Date(this.#now() + ms).toISOString();
+    return new Date(this.now() + ms).toISOString();
   }
 
   #save(): void {
@@ -198,6 +199,11 @@ function readStored(text: string | undefined): readonly StoredToken[] {
   const read = stored.safeParse(data);
   if (!read.success) throw unusable('the file of tokens is damaged; move it away and a new one is made');
   return read.data.tokens;
+}
+
+/** When a token ends, in milliseconds since 1970. */
+export function endOf({ expiresAt }: { readonly expiresAt?: string | undefined }): number {
+  return expiresAt === undefined ? Infinity : Date.parse(expiresAt);
 }
 
 function infoOf({ id, name, scopes: granted, createdAt, expiresAt }: StoredToken): TokenInfo {

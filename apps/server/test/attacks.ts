@@ -118,6 +118,31 @@ export const attacks: readonly Attack[] = [
     expected: 400,
     bytes: post(prompt, `${typed}idempotency-key: ../a\r\ncontent-length: 15\r\n`, '{"content":"a"}'),
   },
+  ...[
+    'host: 127.0.0.1',
+    'host: evil.example',
+    'authorization: Bearer cbk_other',
+    'cobbler-page: a\r\ncobbler-page: b',
+    'cookie: cobbler=a\r\ncookie: cobbler=b',
+    'last-event-id: 1\r\nlast-event-id: 2',
+    'origin: http://127.0.0.1\r\norigin: http://127.0.0.1',
+  ].map(
+    (lines): Attack => ({
+      name: `a header there twice (${lines.split('\r\n').at(-1)})`,
+      expected: 400,
+      bytes: get('/v1/sessions', `${lines}\r\n`),
+    }),
+  ),
+  {
+    name: 'the same length twice',
+    expected: 400,
+    bytes: post(prompt, `${typed}content-length: 2\r\ncontent-length: 2\r\n`, '{}'),
+  },
+  {
+    name: 'two types of a body',
+    expected: 400,
+    bytes: post(prompt, `${typed}${typed}content-length: 15\r\n`, '{"content":"a"}'),
+  },
   { name: 'no host', expected: 400, bytes: bare('GET /v1/sessions HTTP/1.1') },
   {
     name: 'the host of another',

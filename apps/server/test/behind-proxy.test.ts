@@ -75,10 +75,11 @@ for (const kind of [nginx, caddy]) {
       const from = { origin: `https://${site}`, ...json };
       const exchanged = await proxied.ask('POST', '/v1/cookie', from, JSON.stringify({ token }));
       const [set = ''] = exchanged.headers['set-cookie'] ?? [];
-      expect([exchanged.status, set]).toEqual([204, expect.stringMatching(/; HttpOnly.*; Secure$/)]);
-      const cookie = set.split(';')[0] ?? '';
-      expect((await proxied.ask('GET', '/v1/sessions', { cookie })).status).toBe(200);
-      const foreign = { cookie, origin: 'https://evil.example', ...json };
+      expect([exchanged.status, set]).toEqual([200, expect.stringMatching(/; HttpOnly.*; Secure$/)]);
+      const { key } = JSON.parse(exchanged.text) as { readonly key: string };
+      const signedIn = { cookie: set.split(';')[0] ?? '', 'cobbler-page': key };
+      expect((await proxied.ask('GET', '/v1/sessions', signedIn)).status).toBe(200);
+      const foreign = { ...signedIn, origin: 'https://evil.example', ...json };
       expect((await proxied.ask('POST', '/v1/sessions', foreign, '{}')).status).toBe(403);
     });
 

@@ -1,7 +1,7 @@
 import { memoryStore } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
 import { TokenBook } from '../src/index.ts';
-import { rig } from './rig.ts';
+import { rig, signedIn } from './rig.ts';
 
 describe('the page', () => {
   test('P15 is served whole by the server, with a policy that runs no script but its own', async () => {
@@ -32,12 +32,11 @@ describe('the page', () => {
   test('its cookie outlives a restart of the server, and ends with its token', async () => {
     const [store, tokens] = [memoryStore(), new TokenBook()];
     const first = await rig({ store, tokens });
-    const exchange = await first.ask('POST', '/v1/cookie', { token: first.token }, { authorization: '' });
-    const cookie = exchange.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const { cookie, key } = await signedIn(first.ask, first.token);
     await first.server.close();
     const second = await rig({ store, tokens });
-    const status = async () =>
-      (await fetch(`${second.server.url}/v1/sessions`, { headers: { cookie } })).status;
+    const headers = { authorization: '', cookie, 'cobbler-page': key };
+    const status = async () => (await second.ask('GET', '/v1/sessions', undefined, headers)).status;
     expect(await status()).toBe(200);
     tokens.rotate();
     expect(await status()).toBe(401);

@@ -77,6 +77,22 @@ export async function rig(options: Partial<ServerOptions> = {}): Promise<Rig> {
   };
 }
 
+/** What a page has of the server: the cookie is the browser's, the key is the page's own. */
+export interface PageAccess {
+  /** As a browser sends it. */
+  readonly cookie: string;
+  readonly key: string;
+  /** As the server sets it. */
+  readonly set: string;
+}
+
+/** Exchanges a token as a page does. */
+export async function signedIn(ask: Rig['ask'], token: string): Promise<PageAccess> {
+  const { headers, json } = await ask('POST', '/v1/cookie', { token }, { authorization: '' });
+  const set = headers.get('set-cookie') ?? '';
+  return { cookie: set.split(';')[0] ?? '', key: String(json['key']), set };
+}
+
 /** Lets other things happen. */
 export function moment(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

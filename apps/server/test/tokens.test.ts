@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { TokenBook, tokenFile } from '../src/index.ts';
-import { rig } from './rig.ts';
+import { rig, signedIn } from './rig.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-tokens-'));
@@ -94,11 +94,22 @@ describe('tokens', () => {
     expect((await ask('DELETE', `/v1/tokens/${json['id']}`)).status).toBe(404);
   });
 
-  test('end with their time', async () => {
-    const { ask } = await rig();
-    const { json } = await ask('POST', '/v1/tokens', { name: 'short', scopes: ['read'], expiresInMs: 1 });
+  test('end with their time, and with them every stream that they opened, and no other', async () => {
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    const { ask, watch } = await rig({ tokens: new TokenBook(undefined, () => now) });
+    await ask('POST', '/v1/sessions', { id: 's' });
+    const { json } = await ask('POST', '/v1/tokens', { name: 'short', scopes: ['read'], expiresInMs: 1000 });
     const headers = { authorization: `Bearer ${json['token']}` };
-    await expect.poll(async () => (await ask('GET', '/v1/sessions', undefined, headers)).status).toBe(401);
+    await ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
+    const paths = ['/v1/sessions/s/events', '/events', '/v1/sessions/s/chat'];
+    const streams = await Promise.all(paths.map((path) => watch(path, headers)));
+    const others = await watch('/v1/sessions/s/events');
+    expect(streams.map((stream) => stream.headers['status'])).toEqual(paths.map(() => '200'));
+    now += 1001;
+    await Promise.all(streams.map(({ over }) => over));
+    expect((await ask('GET', '/v1/sessions', undefined, headers)).status).toBe(401);
+    await ask('POST', '/v1/sessions/s/cancel');
+    await others.until(({ json: event }) => event['type'] === 'finished');
   });
 
   test('are shown without their secrets', async () => {
@@ -110,20 +121,52 @@ describe('tokens', () => {
   });
 
   test('are exchanged by a page for a cookie, which ends with them and is no use elsewhere', async () => {
-    const { ask, token, tokens, server } = await rig();
-    const exchange = await ask('POST', '/v1/cookie', { token }, { authorization: '' });
-    const cookie = exchange.headers.get('set-cookie') ?? '';
-    expect([exchange.status, cookie]).toEqual([204, expect.stringMatching(/HttpOnly; SameSite=Strict$/)]);
-    expect(cookie).not.toContain(token);
-    const [pair = ''] = cookie.split(';');
-    const with_ = async (value: string) =>
-      (await fetch(`${server.url}/v1/sessions`, { headers: { cookie: value } })).status;
-    expect(await with_(pair)).toBe(200);
-    expect(await with_(`${pair.slice(0, -2)}xx`)).toBe(401);
-    const [, id = ''] = pair.split('=');
-    expect(await with_(`cobbler=${id.replace(/\.\d+\./, '.99999999999999.')}`)).toBe(401);
+    const { ask, token, tokens } = await rig();
+    const { cookie, key, set } = await signedIn(ask, token);
+    expect(set).toMatch(/HttpOnly; SameSite=Strict$/);
+    expect(set + key).not.toContain(token);
+    const status = async (value: string, page: Record<string, string>) =>
+      (await ask('GET', '/v1/sessions', undefined, { authorization: '', cookie: value, ...page })).status;
+    expect(await status(cookie, { 'cobbler-page': key })).toBe(200);
+    // Another client, such as a server on another port of this host, is sent the cookie and not the key.
+    expect(await status(cookie, {})).toBe(401);
+    expect(await status(cookie, { 'cobbler-page': '' })).toBe(401);
+    const other = await signedIn(ask, token);
+    expect(await status(cookie, { 'cobbler-page': other.key })).toBe(401);
+    expect(await status(`${cookie.slice(0, -2)}xx`, { 'cobbler-page': key })).toBe(401);
+    const [, id = ''] = cookie.split('=');
+    const later = `cobbler=${id.replace(/\.\d+\./, '.99999999999999.')}`;
+    expect(await status(later, { 'cobbler-page': key })).toBe(401);
     expect((await ask('POST', '/v1/cookie', { token: 'cbk_wrong' }, { authorization: '' })).status).toBe(401);
     tokens.rotate();
-    expect(await with_(pair)).toBe(401);
+    expect(await status(cookie, { 'cobbler-page': key })).toBe(401);
+  });
+
+  test('are managed with a token only: a cookie lists, makes and ends none', async () => {
+    const { ask, token, tokens } = await rig();
+    const { cookie, key } = await signedIn(ask, token);
+    const page = { authorization: '', cookie, 'cobbler-page': key };
+    const { id } = tokens.add({ name: 'phone', scopes: ['read'] });
+    const before = tokens.list();
+    const answers = await Promise.all([
+      ask('GET', '/v1/tokens', undefined, page),
+      ask('POST', '/v1/tokens', { name: 'more', scopes: ['admin'] }, page),
+      ask('DELETE', `/v1/tokens/${id}`, undefined, page),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(tokens.list()).toEqual(before);
+  });
+
+  test('a stream of a page ends with its cookie', async () => {
+    let now = Date.parse('2026-01-01T00:00:00Z');
+    const { ask, token, watch } = await rig({ tokens: new TokenBook(undefined, () => now) });
+    await ask('POST', '/v1/sessions', { id: 's' });
+    const { cookie, key } = await signedIn(ask, token);
+    const headers = { authorization: '', cookie, 'cobbler-page': key };
+    const events = await watch('/v1/sessions/s/events', headers);
+    expect(events.headers['status']).toBe('200');
+    now += 12 * 3_600_000;
+    await events.over;
+    expect((await ask('GET', '/v1/sessions', undefined, headers)).status).toBe(401);
   });
 });

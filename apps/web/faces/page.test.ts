@@ -21,6 +21,17 @@ describe('P15 signing in', () => {
     expect(cookie?.value).not.toContain(one.token);
   });
 
+  test('another client that has the cookie gets nothing with it, and the page stays signed in', async () => {
+    const { page, context, rig: one } = await scene();
+    const [cookie] = await context.cookies();
+    const headers = { cookie: `cobbler=${cookie?.value}`, origin: one.server.url };
+    expect((await fetch(`${one.server.url}/v1/sessions`, { headers })).status).toBe(401);
+    const inPage = (path: string) => page.evaluate(async (url) => (await fetch(url)).status, path);
+    expect(await inPage('/v1/tokens')).toBe(401);
+    await page.reload();
+    await page.getByText('What shall be done?').waitFor();
+  });
+
   test('without a token the page asks for one, and takes the whole address too', async () => {
     const one = await rig();
     try {

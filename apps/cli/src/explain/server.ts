@@ -61,6 +61,12 @@ export const server: Area = {
       see: 'docs/operations.md',
     },
     {
+      code: 'repeated_header',
+      status: [400],
+      what: 'A header that may come once is there twice, such as `Host`. A proxy and the server could each read another one.',
+      todo: 'Send it once. The message names it.',
+    },
+    {
       code: 'bad_path',
       status: [400],
       what: 'The address of the request cannot be understood, such as for a broken %-sign.',

@@ -1,4 +1,5 @@
 import type { ApprovalAnswer, SessionInfo, SessionStatus, UserPart } from '@cobbler/agent';
+import { keepPageKey, pageKeyHeader } from './page-key.ts';
 
 /** A session in the server's list. */
 export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' | 'updatedAt'> {
@@ -53,10 +54,17 @@ export async function ask<Answer>(
   return (text === '' ? {} : JSON.parse(text)) as Answer;
 }
 
+/** What a request of the page is made of. */
+interface PageRequest extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Sends a request. @throws ApiError with status 0 */
-export async function reach(path: string, init: RequestInit): Promise<Response> {
+export async function reach(path: string, init: PageRequest): Promise<Response> {
+  const headers = { ...pageKeyHeader(), ...init.headers };
+  const common = { credentials: 'same-origin', redirect: 'error', cache: 'no-store' } as const;
   try {
-    return await fetch(path, { credentials: 'same-origin', redirect: 'error', cache: 'no-store', ...init });
+    return await fetch(path, { ...common, ...init, headers });
   } catch {
     throw new ApiError(0, 'unreachable', 'The server cannot be reached. Is `cobbler serve` still running?');
   }
@@ -76,7 +84,9 @@ const of = (sessionId: string) => `/v1/sessions/${encodeURIComponent(sessionId)}
 
 /** Everything that the page asks of the server besides events. All throw {@link ApiError}. */
 export const api = {
-  signIn: (token: string): Promise<unknown> => ask('POST', '/v1/cookie', { token }),
+  signIn: async (token: string): Promise<void> => {
+    keepPageKey((await ask<{ readonly key: string }>('POST', '/v1/cookie', { token })).key);
+  },
   list: (cursor?: string): Promise<SessionListing> =>
     ask(
       'GET',
