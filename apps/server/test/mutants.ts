@@ -1,4 +1,4 @@
-/** A change that makes what front ends are told wrong. Their tests must notice every one of them. */
+/** A change that makes what front ends are told wrong, or lets in what must stay out. Tests must notice every one of them. */
 export interface Mutant {
   /** Below the folder of the server. */
   readonly file: string;
@@ -181,5 +181,55 @@ const responses = [
   ]),
 ];
 
+const doors = [
+  ...planted('cookie', 'tokens', [
+    {
+      find: 'if (signingKey === undefined || keyHash !== hashOf(key)) continue;',
+      replace: 'if (signingKey === undefined) continue;',
+      why: 'a cookie works for another client, which has no key of the page',
+    },
+    {
+      find: 'const expected = Buffer.from(signed(`${tokenId}.${until}.${keyHash}`, signingKey));',
+      replace: 'const expected = Buffer.from(signature);',
+      why: 'a cookie that nobody signed is accepted',
+    },
+  ]),
+  ...planted('front', 'tokens', [
+    {
+      find: 'doorkeeper.identify(request, scope, !tokenOnly)',
+      replace: 'doorkeeper.identify(request, scope, true)',
+      why: 'a cookie makes tokens that outlive it',
+    },
+  ]),
+  ...planted('doorkeeper', 'tokens', [
+    {
+      find: 'const ends = Math.min(cookie.until, endOf(info));',
+      replace: 'const ends = cookie.until + 60_000;',
+      why: 'a stream outlives the cookie that opened it',
+    },
+  ]),
+  ...planted('event-stream', 'event-stream', [
+    {
+      find: 'if (this.#isClosed) this.#socket.destroy();',
+      replace: 'if (this.#isClosed) return;',
+      why: 'a reader that takes nothing keeps its connection after its token has ended',
+    },
+  ]),
+  ...planted('streams', 'tokens', [
+    {
+      find: 'setInterval(() => this.endInvalid(), checkMs).unref(),',
+      replace: '',
+      why: 'a stream outlives the token that opened it',
+    },
+  ]),
+  ...planted('doorkeeper', 'attacks', [
+    {
+      find: "...['host', 'authorization',",
+      replace: "...['authorization',",
+      why: 'a proxy and the server may read different Host headers of one request',
+    },
+  ]),
+];
+
 /** Every planted mistake, for `npm run mutants apps/server`. */
-export const mutants: readonly Mutant[] = [...agUi, ...aiSdk, ...exchange, ...responses];
+export const mutants: readonly Mutant[] = [...agUi, ...aiSdk, ...exchange, ...responses, ...doors];
