@@ -220,7 +220,8 @@ describe('what Node compiled', () => {
 test('the terms of everything that is bundled are in it', () => {
   const text = readFileSync(join(cli.folder, 'dist', 'NOTICES.txt'), 'utf8');
   const notes = text.split(/^={80}$/m).map((note) => note.trim());
-  expect(notes.map((note) => note.split(' ')[0])).toEqual(cli.packages);
+  // A package that is there in two versions has two notes.
+  expect([...new Set(notes.map((note) => note.split(' ')[0]))]).toEqual(cli.packages);
   expect(cli.packages).toContain('@anthropic-ai/sdk');
   for (const note of notes) expect(note).toMatch(/permission|permitted|licen[cs]e/i);
   expect(notes.filter((note) => note.length < 500)).toEqual([]);
