@@ -77,8 +77,10 @@ async function runAll(): Promise<number> {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(name, () => {
       endAllShells();
-      place.dispose();
-      process.exit(130);
+      void engines.close().finally(() => {
+        place.dispose();
+        process.exit(130);
+      });
     });
   try {
     await setUp(place.forPage('set-up'));
