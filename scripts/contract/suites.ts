@@ -9,16 +9,19 @@ import type { HarnessSubject, StoreSubject } from '@cobbler/agent/testing';
 import {
   agentContract,
   executorContract,
+  gateContract,
   harnessContract,
   harnessScene,
   runnerContract,
   storeContract,
 } from '@cobbler/agent/testing';
 import { ServerProcess } from '../../apps/server/test/process.ts';
+import { gateDoors } from '../../packages/agent/test/gate-doors.ts';
 import { onRunner } from '../../packages/agent/test/runner-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../../packages/agent/test/runner-stands.ts';
 import { lantern, scripted } from '../../packages/agent/test/subjects.ts';
 import { contracts as assistant } from '../../packages/assistant/test/contracts.ts';
+import { delegatedDoors } from '../../packages/delegate/test/gate-doors.ts';
 import { delegatedSubjects } from '../../packages/delegate/test/subjects.ts';
 import { restateOnDemand } from '../../packages/runner-restate/test/on-demand.ts';
 import { packageSuites } from './packages.ts';
@@ -41,6 +44,11 @@ export async function allSuites(): Promise<readonly Suite[]> {
       contract: 'executor',
       cases: () => executorContract({ name: 'memory', store: () => memoryStore() }),
     },
+    ...[...gateDoors, ...delegatedDoors].map((door) => ({
+      name: `gate ${door.name}`,
+      contract: 'gate',
+      cases: () => gateContract(door),
+    })),
     ...stores(),
     ...(await packageSuites('store', packages)),
     ...runners(),

@@ -4,12 +4,13 @@ import { cap, maxOutputBytes } from './excerpt.ts';
 import { outcomeUnknown } from './fold.ts';
 import type { GateCall, Verdict } from './gate.ts';
 import type { Json } from './json.ts';
-import { copyOf, isObject } from './json.ts';
+import { copyOf } from './json.ts';
 import type { OpenCall } from './state.ts';
 import type { Tool, ToolPreview } from './tool.ts';
 import { validateArguments } from './tool.ts';
 import { shortened, usefulBytes } from './tool-output.ts';
 import { runTool } from './tool-run.ts';
+import { askForVerdict } from './verdict.ts';
 import { wellFormedText } from './well-formed.ts';
 import type { Work } from './work.ts';
 
@@ -115,7 +116,6 @@ async function approved(work: Work, job: Job): Promise<Plan> {
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
 }
 
-/** A gate that throws or answers nonsense denies: only a clear permission is one. */
 async function judge(work: Work, { call, tool, given, valid }: Job): Promise<Verdict> {
   const gateCall: GateCall = {
     id: call.part.id,
@@ -124,26 +124,7 @@ async function judge(work: Work, { call, tool, given, valid }: Job): Promise<Ver
     effect: tool.effect ?? 'once',
     subject: subjectOf(tool, valid),
   };
-  try {
-    const verdict: unknown = await work.gate(gateCall, { signal: work.signal, session: work.sessionId });
-    if (isVerdict(verdict)) return plainVerdict(verdict);
-    return { type: 'deny', message: 'The permission gate gave no answer that can be understood.' };
-  } catch (thrown) {
-    return { type: 'deny', message: `The permission gate failed: ${AgentError.from(thrown).message}` };
-  }
-}
-
-/** The same verdict with arguments of its own. Throws for arguments that JSON has no form for. */
-function plainVerdict(verdict: Verdict): Verdict {
-  if (verdict.type !== 'allow' || verdict.arguments === undefined) return verdict;
-  return { type: 'allow', arguments: JSON.parse(JSON.stringify(verdict.arguments)) };
-}
-
-function isVerdict(value: unknown): value is Verdict {
-  if (!isObject(value)) return false;
-  if (value['type'] === 'deny') return typeof value['message'] === 'string';
-  if (value['type'] === 'allow') return value['arguments'] === undefined || isObject(value['arguments']);
-  return value['type'] === 'ask';
+  return await askForVerdict(() => work.gate(gateCall, { signal: work.signal, session: work.sessionId }));
 }
 
 /** The one argument that matters, for people and rules; empty when the tool names none or cannot say. */

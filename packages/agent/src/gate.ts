@@ -19,16 +19,18 @@ export interface GateContext {
 }
 
 /**
- * `allow` may change the arguments, which are then checked again; `deny` tells the model why; `ask` leaves
- * the decision to a person and starts nothing until there is one.
+ * `allow` may change the arguments, which are then checked again; `deny` tells the model why, and its `interrupt` asks
+ * Claude Code to stop the turn (other doors only deny); `ask` leaves the decision to a person and starts nothing until
+ * there is one.
  */
 export type Verdict =
   | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
-  | { readonly type: 'deny'; readonly message: string }
+  | { readonly type: 'deny'; readonly message: string; readonly interrupt?: boolean }
   | { readonly type: 'ask' };
 
 /**
- * Decides about one tool call. Asked before anything of its batch starts. A gate that throws denies.
+ * Decides about one tool call. Asked before anything of its batch starts. A gate that throws denies, and so does one
+ * that gives anything else than a verdict.
  */
 export type Gate = (call: GateCall, context: GateContext) => Verdict | Promise<Verdict>;
 

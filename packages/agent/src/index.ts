@@ -116,3 +116,4 @@ export { type SummarizeOptions, type Summarizer, summarize } from './summary.ts'
 export type * from './tool.ts';
 export { defineTool, fromSeedTool, toolOutput } from './tool.ts';
 export { addUsage, noUsage, type Usage } from './usage.ts';
+export { askForVerdict, readVerdict } from './verdict.ts';

@@ -1,7 +1,8 @@
 import { memoryStore } from '../src/memory-store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import type { ContractCase } from '../src/testing/index.ts';
-import { agentContract, runnerContract } from '../src/testing/index.ts';
+import { agentContract, gateContract, runnerContract } from '../src/testing/index.ts';
+import { gateDoors } from './gate-doors.ts';
 import { sqliteStand } from './runner-stands.ts';
 import { fetching, scripted } from './subjects.ts';
 
@@ -18,6 +19,7 @@ const slack = 8;
 export const checks: readonly Check[] = [
   { name: 'contract', cases: () => agentContract({ ...scripted, slack }, { seeds: { count: 40 } }) },
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
+  { name: 'gate', cases: () => gateDoors.flatMap((door) => gateContract(door)) },
   { name: 'runner', cases: () => runnerContract(sqliteStand) },
   {
     name: 'fetch',

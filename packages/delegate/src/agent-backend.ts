@@ -8,6 +8,7 @@ import type {
   BackendResult,
   CallDecision,
 } from './backend.ts';
+import { readDecision } from './call-decision.ts';
 import { failureOf } from './failure.ts';
 import type { Happening } from './happening.ts';
 import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './session-agent.ts';
@@ -84,7 +85,7 @@ export class AgentBackend implements Backend {
     return {
       result,
       stop,
-      decide: (callId, decision) => teller.decide(callId, decision),
+      decide: (callId, decision) => teller.decide(callId, readDecision(decision)),
       steer: () => false,
     };
   }

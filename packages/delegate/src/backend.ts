@@ -67,7 +67,7 @@ export interface BackendContext {
 /** A decision about a call that was asked for. */
 export type CallDecision =
   | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
-  | { readonly type: 'deny'; readonly message: string };
+  | { readonly type: 'deny'; readonly message: string; readonly interrupt?: boolean };
 
 /** A job under way. */
 export interface BackendProcess {
@@ -75,7 +75,10 @@ export interface BackendProcess {
   readonly result: Promise<BackendResult>;
   /** Ends it. */
   stop(): void;
-  /** Decides about a call that was asked for. Does nothing when nobody waits for it. */
+  /**
+   * Decides about a call that was asked for. Does nothing when nobody waits for it. What is not clearly an allow
+   * denies; so does an allow with other arguments for a program that cannot take them, such as Codex.
+   */
   decide(callId: string, decision: CallDecision): void;
   /** Says something to the program while it works. False when it cannot hear. */
   steer(text: string): boolean;

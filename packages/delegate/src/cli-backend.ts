@@ -15,6 +15,7 @@ import type {
   BackendResult,
   CallDecision,
 } from './backend.ts';
+import { readDecision } from './call-decision.ts';
 import type { Dialect } from './dialect.ts';
 import type { Errand, RunningErrand } from './errand.ts';
 import { mostOutput, runErrand, silentFailure } from './errand.ts';
@@ -144,7 +145,7 @@ class Job {
   }
 
   decide(callId: string, decision: CallDecision): void {
-    this.#errand?.decide(callId, decision);
+    this.#errand?.decide(callId, readDecision(decision));
   }
 
   steer(text: string): boolean {

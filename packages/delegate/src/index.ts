@@ -33,6 +33,7 @@ export {
   type ExecuteCallbacks,
   type SessionAgent,
   type ToolActivity,
+  type ToolVerdict,
 } from './session-agent.ts';
 export type { SessionReport } from './sessions.ts';
 export { type OpenHarness, toSessionAgent } from './to-session-agent.ts';

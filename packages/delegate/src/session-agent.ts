@@ -17,14 +17,23 @@ export interface ToolActivity {
   readonly description: string;
 }
 
+/** A decision about a call, or the same in the words of the Claude Agent SDK. */
+export type ToolVerdict =
+  | CallDecision
+  | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> }
+  | { readonly behavior: 'deny'; readonly message: string; readonly interrupt?: boolean };
+
 /** What an agent may ask and tell while it works. All may be left out. */
 export interface ExecuteCallbacks {
-  /** Decides about each call before it is made. What it throws denies. */
+  /**
+   * Decides about each call before it is made. Whoever calls it reads its answer with `readVerdict` of
+   * `@cobbler/agent`: what it throws denies, and so does anything that is not clearly an allow.
+   */
   readonly canUseTool?: (
     toolName: string,
     input: Record<string, unknown>,
     context: { readonly signal: AbortSignal; readonly callId: string },
-  ) => CallDecision | Promise<CallDecision>;
+  ) => ToolVerdict | Promise<ToolVerdict>;
   /** Gets each text of the model, in order. */
   readonly onTextChunk?: (text: string) => unknown;
   /** Gets each tool as it begins, and null when it has ended. */

@@ -1,6 +1,7 @@
 import type { Budget, Gate, Pricing } from '@cobbler/agent';
 import { AgentError, costOf } from '@cobbler/agent';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
+import { askForDecision } from './call-decision.ts';
 import type { Happening } from './happening.ts';
 import type { BookedSession, SessionBook } from './session-book.ts';
 
@@ -183,18 +184,16 @@ export class Sessions {
     process: BackendProcess,
   ): Promise<void> {
     const { callId, toolName, arguments: given } = asked;
-    try {
-      const call = { id: callId, toolName, arguments: given, effect: 'once', subject: '' } as const;
-      const signal = new AbortController().signal;
-      const verdict = (await this.#options.gate?.(call, { signal, session: id })) ?? { type: 'ask' };
-      if (verdict.type !== 'ask') return process.decide(callId, verdict);
-      process.decide(callId, {
-        type: 'deny',
-        message: `${toolName} needs a permission that nobody can give here.`,
-      });
-    } catch (thrown) {
-      process.decide(callId, { type: 'deny', message: AgentError.from(thrown).message });
-    }
+    const call = {
+      id: callId,
+      toolName,
+      arguments: structuredClone(given),
+      effect: 'once',
+      subject: '',
+    } as const;
+    const { signal } = new AbortController();
+    const ask = () => this.#options.gate?.(call, { signal, session: id }) ?? { type: 'ask' };
+    process.decide(callId, await askForDecision(ask, toolName));
   }
 
   #backend(name: string): Backend {

@@ -1,6 +1,7 @@
 import type { ApprovalAnswer, Gate, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
 import { activityText } from './activity-text.ts';
+import { askForDecision } from './call-decision.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
 import { agentResponse, busyText, cancelledText, toolActivity } from './session-agent.ts';
 
@@ -68,10 +69,14 @@ class HarnessAgent implements SessionAgent {
   #opened(session: AgentSession): Open {
     const known = this.#open.get(session.sessionId);
     if (known !== undefined) return known;
-    const gate: Gate = async (call, { signal }) => {
+    const gate: Gate = async ({ id, toolName, arguments: given }, { signal }) => {
       const { canUseTool } = open.callbacks;
       if (canUseTool === undefined) return { type: 'allow' };
-      return await canUseTool(call.toolName, call.arguments, { signal, callId: call.id });
+      return await askForDecision(
+        () => canUseTool(toolName, given, { signal, callId: id }),
+        toolName,
+        signal,
+      );
     };
     const open: Open = { harness: this.#openHarness(session, gate), callbacks: {}, isBusy: false };
     this.#open.set(session.sessionId, open);
@@ -121,14 +126,14 @@ class Told {
   }
 
   async #decide(toolName: string, given: Record<string, unknown>, callId: string): Promise<ApprovalAnswer> {
-    try {
-      const { signal } = new AbortController();
-      const decision = await this.#callbacks.canUseTool?.(toolName, given, { signal, callId });
-      if (decision?.type === 'allow') return { decision: 'allow' };
-      return { decision: 'deny', ...(decision !== undefined && { message: decision.message }) };
-    } catch (thrown) {
-      return { decision: 'deny', message: AgentError.from(thrown).message };
-    }
+    const { signal } = new AbortController();
+    const ask = () => this.#callbacks.canUseTool?.(toolName, structuredClone(given), { signal, callId });
+    const decision = await askForDecision(ask, toolName);
+    if (decision.type === 'deny') return { decision: 'deny', message: decision.message };
+    if (decision.arguments === undefined) return { decision: 'allow' };
+    // What is approved is what was asked about: an approval is bound to its arguments.
+    const message = `${toolName} was not run: canUseTool changed its arguments after they were put up for approval. Change them in the gate of the harness instead.`;
+    return { decision: 'deny', message };
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHarness, memoryStore } from '@cobbler/agent';
+import { createHarness, memoryStore, readVerdict } from '@cobbler/agent';
 import { harnessScene } from '@cobbler/agent/testing';
 import type { SessionAgent, ToolActivity } from '@cobbler/delegate';
 import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';
@@ -29,8 +29,8 @@ describe('S1.15 buildEngine', () => {
       for (const callId of ['a', 'b']) {
         await callbacks?.onToolActivity?.(activity);
         const signal = new AbortController().signal;
-        const decision = await callbacks?.canUseTool?.('Bash', { command: callId }, { signal, callId });
-        decisions.push(decision?.type ?? 'none');
+        const answer = await callbacks?.canUseTool?.('Bash', { command: callId }, { signal, callId });
+        decisions.push(readVerdict(answer).type);
         await callbacks?.onToolActivity?.(null);
       }
       return agentResponse({ content: decisions.join(' '), numTurns: 3 });

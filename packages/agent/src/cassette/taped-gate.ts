@@ -1,4 +1,5 @@
 import type { Gate, Verdict } from '../gate.ts';
+import { readVerdict } from '../verdict.ts';
 import type { Deck } from './deck.ts';
 import { taped } from './effect.ts';
 import { plain } from './plain.ts';
@@ -11,8 +12,9 @@ export function tapedGate(deck: Deck, gate: Gate): Gate {
     return await taped<Verdict>(deck, name, {
       awaited: () => !context.signal.aborted,
       run: () => gate(call, context),
-      write: (verdict) => ({ verdict: plain(verdict) }),
-      read: ({ verdict }) => verdict as unknown as Verdict,
+      // What is taped is what was read, so that a replay decides the same.
+      write: (verdict) => ({ verdict: plain(readVerdict(verdict)) }),
+      read: ({ verdict }) => readVerdict(verdict),
     });
   };
 }

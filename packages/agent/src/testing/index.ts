@@ -18,6 +18,7 @@ export type { ContractCase } from './contract-case.ts';
 export { describeContract, type TestRunner } from './describe-contract.ts';
 export { type ExecutorSubject, executorContract } from './executor-contract.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
+export { type GateDoor, gateContract } from './gate-contract.ts';
 export { handlerTransport } from './handler-transport.ts';
 export { harnessScene, type SceneOptions } from './harness-contract/scene.ts';
 export type { HarnessStand, HarnessSubject, SubjectOptions } from './harness-contract/stand.ts';

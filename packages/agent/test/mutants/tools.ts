@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const call = 'src/call.ts';
 const toolRun = 'src/tool-run.ts';
 const gate = 'src/gate.ts';
+const verdict = 'src/verdict.ts';
 
 /** Mistakes in running tools and in deciding whether they may run. */
 export const toolMutants: readonly Mutant[] = [
@@ -32,20 +33,44 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: tools',
   },
   {
-    file: call,
-    find: "return { type: 'deny', message: `The permission gate failed: ${AgentError.from(thrown).message}` };",
+    file: verdict,
+    find: "return refused('failed', thrown);",
     replace: "return { type: AgentError.is(thrown) ? 'ask' : 'allow' };",
     why: 'a gate that throws lets the call through',
     breaks: ['P21'],
-    by: 'executor: gate',
+    by: 'gate: denies',
   },
   {
-    file: call,
-    find: 'if (isVerdict(verdict)) return plainVerdict(verdict);',
-    replace: "return isVerdict(verdict) ? plainVerdict(verdict) : { type: 'allow' };",
+    file: verdict,
+    find: "if (word !== 'allow') return unclear(",
+    replace: "if (word === 'no') return unclear(",
     why: 'a gate that answers nonsense lets the call through',
     breaks: ['P21'],
-    by: 'executor: gate',
+    by: 'gate: denies',
+  },
+  {
+    file: verdict,
+    find: 'Object.hasOwn(value, name) ? value[name] : undefined',
+    replace: 'value[name]',
+    why: 'an inherited field is a permission',
+    breaks: ['P21'],
+    by: 'gate: denies',
+  },
+  {
+    file: verdict,
+    find: 'if (isMixed) return unclear(',
+    replace: "if (isMixed && word === '') return unclear(",
+    why: 'changed arguments in the wrong field are lost and the call runs as it came',
+    breaks: ['P21'],
+    by: 'gate: denies',
+  },
+  {
+    file: verdict,
+    find: "{ type: 'allow', arguments: plainArguments(changed) }",
+    replace: "{ type: 'allow', arguments: changed as Record<string, unknown> }",
+    why: 'changed arguments are read again after they were judged',
+    breaks: ['P9'],
+    by: 'gate: reads once',
   },
   {
     file: call,

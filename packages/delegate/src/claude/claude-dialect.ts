@@ -1,4 +1,5 @@
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
+import { decisionSeconds } from '../call-decision.ts';
 import type { Dialect, Talk } from '../dialect.ts';
 import { fieldsOf, objectIn, textOf } from '../fields.ts';
 import type { Happening } from '../happening.ts';
@@ -95,7 +96,7 @@ class GatedTalk implements Talk {
 
   constructor({ prompt }: BackendRequest, say: (line: string) => void) {
     this.#say = say;
-    const hooks = { PreToolUse: [{ matcher: null, hookCallbackIds: [hookId] }] };
+    const hooks = { PreToolUse: [{ matcher: null, hookCallbackIds: [hookId], timeout: decisionSeconds }] };
     const hello = { type: 'control_request', request_id: 'hello', request: { subtype: 'initialize', hooks } };
     const message = { role: 'user', content: [{ type: 'text', text: unslashed(prompt) }] };
     const said = { type: 'user', session_id: '', parent_tool_use_id: null, message };

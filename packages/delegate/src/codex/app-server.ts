@@ -39,6 +39,8 @@ class AppServerTalk implements Talk {
   readonly #policy: { approvalPolicy: string; sandbox: string };
   /** Approvals that wait: what was asked by which request. */
   readonly #waiting: Map<string, unknown> = new Map();
+  /** The arguments of each call, as they were told, written as JSON. */
+  readonly #told: Map<string, string[]> = new Map();
   #calls = 10;
   #threadId = '';
   #turnId = '';
@@ -85,7 +87,8 @@ class AppServerTalk implements Talk {
     if (!this.#waiting.has(callId)) return;
     const id = this.#waiting.get(callId);
     this.#waiting.delete(callId);
-    this.#send({ id, result: { decision: decision.type === 'allow' ? 'accept' : 'decline' } });
+    const isAsItCame = decision.type === 'allow' && this.#isTold(callId, decision.arguments);
+    this.#send({ id, result: { decision: isAsItCame ? 'accept' : 'decline' } });
   }
 
   steer(text: string): boolean {
@@ -97,6 +100,12 @@ class AppServerTalk implements Talk {
 
   interrupt(): void {
     if (this.#turnId !== '') this.#call('turn/interrupt', { threadId: this.#threadId, turnId: this.#turnId });
+  }
+
+  /** Codex runs a call as it came or not at all. */
+  #isTold(callId: string, given: Readonly<Record<string, unknown>> | undefined): boolean {
+    const wanted = JSON.stringify(given);
+    return given === undefined || (this.#told.get(callId) ?? []).includes(wanted);
   }
 
   #answer(message: Fields): readonly Happening[] {
@@ -131,7 +140,7 @@ class AppServerTalk implements Talk {
       case 'item/reasoning/summaryTextDelta':
         return [{ type: 'delta', of: 'reasoning', text: textOf(params['delta']) }];
       case 'item/started':
-        return readItem(fieldsOf(params['item']), false);
+        return this.#tell(readItem(fieldsOf(params['item']), false));
       case 'item/completed':
         return readItem(withText(fieldsOf(params['item'])), true);
       case 'thread/tokenUsage/updated':
@@ -166,7 +175,19 @@ class AppServerTalk implements Talk {
     this.#waiting.set(callId, id);
     const { command, cwd, reason } = params;
     const given = Object.entries({ command, cwd, reason }).filter(([, value]) => typeof value === 'string');
-    return [{ type: 'asked', callId, toolName, arguments: Object.fromEntries(given) }];
+    return this.#tell([{ type: 'asked', callId, toolName, arguments: Object.fromEntries(given) }]);
+  }
+
+  #tell(happenings: readonly Happening[]): readonly Happening[] {
+    for (const one of happenings) {
+      if (one.type === 'asked') this.#note(one.callId, one.arguments);
+      if (one.type === 'part' && one.part.type === 'tool_call') this.#note(one.part.id, one.part.arguments);
+    }
+    return happenings;
+  }
+
+  #note(callId: string, given: Readonly<Record<string, unknown>>): void {
+    this.#told.set(callId, [...(this.#told.get(callId) ?? []), JSON.stringify(given)]);
   }
 
   #over(turn: Fields): End {

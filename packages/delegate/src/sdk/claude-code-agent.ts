@@ -14,6 +14,7 @@ import type { Environment, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
+import { decisionSeconds } from '../call-decision.ts';
 import { claudeDialect } from '../claude/claude-dialect.ts';
 import { programEnvironment, realFolder } from '../program.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from '../session-agent.ts';
@@ -197,7 +198,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       settingSources: [...settingSources],
       strictMcpConfig: true,
       env: programEnvironment(claudeDialect('gate', {}), env, { ...extraEnv }),
-      hooks: { PreToolUse: [{ hooks: [hook] }] },
+      hooks: { PreToolUse: [{ hooks: [hook], timeout: decisionSeconds }] },
       canUseTool: (toolName, input, context): Promise<PermissionResult> =>
         gatekeeper.prompt(toolName, input, { signal: context.signal, callId: context.toolUseID }),
       spawnClaudeCodeProcess: (wanted) => this.#spawn(wanted, turn),

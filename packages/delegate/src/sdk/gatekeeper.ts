@@ -1,6 +1,6 @@
 import type { HookInput, HookJSONOutput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
-import { AgentError } from '@cobbler/agent';
 import type { CallDecision } from '../backend.ts';
+import { askForDecision } from '../call-decision.ts';
 import { fieldsOf, textOf } from '../fields.ts';
 import type { ExecuteCallbacks } from '../session-agent.ts';
 import { planRefusal, planTaken } from './plan-mode.ts';
@@ -51,7 +51,10 @@ export class Gatekeeper {
     context: CallContext,
   ): Promise<PermissionResult> {
     const decision = await this.#answer(toolName, input, context);
-    if (decision.type === 'deny') return { behavior: 'deny', message: decision.message };
+    if (decision.type === 'deny') {
+      const { message, interrupt } = decision;
+      return { behavior: 'deny', message, ...(interrupt === true && { interrupt }) };
+    }
     return { behavior: 'allow', updatedInput: decision.arguments ?? input };
   }
 
@@ -76,30 +79,21 @@ export class Gatekeeper {
     input: Readonly<Record<string, unknown>>,
     context: CallContext,
   ): Promise<CallDecision> {
-    const decision = await this.#asked(toolName, { ...input }, context);
+    // Whoever decides may change what he is shown; what runs is what came, or what the decision says.
+    const ask = () => this.#canUseTool?.(toolName, structuredClone(input), context);
+    const decision = await askForDecision(ask, toolName, context.signal);
     if (context.callId !== '') this.#decided.set(context.callId, decision);
     return decision;
-  }
-
-  async #asked(
-    toolName: string,
-    input: Record<string, unknown>,
-    context: CallContext,
-  ): Promise<CallDecision> {
-    try {
-      return (await this.#canUseTool?.(toolName, input, context)) ?? { type: 'allow' };
-    } catch (thrown) {
-      return { type: 'deny', message: AgentError.from(thrown).message };
-    }
   }
 }
 
 function hookAnswer(decision: CallDecision): HookJSONOutput {
   const hookEventName = 'PreToolUse';
   if (decision.type === 'deny') {
-    const { message } = decision;
+    const { message, interrupt } = decision;
     return {
       hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason: message },
+      ...(interrupt === true && { continue: false, stopReason: message }),
     };
   }
   const { arguments: changed } = decision;

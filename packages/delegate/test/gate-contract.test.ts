@@ -1,0 +1,31 @@
+import { describeContract, gateContract } from '@cobbler/agent/testing';
+import type { CallDecision } from '@cobbler/delegate';
+import { describe, expect, it } from 'vitest';
+import { backendOf } from './fake-programs.ts';
+import { delegatedDoors } from './gate-doors.ts';
+import { fakePrograms } from './rig.ts';
+
+describe.each(delegatedDoors)('P21 the gate contract at $name', (door) =>
+  describeContract(gateContract(door), { describe, it }),
+);
+
+describe('P21 a decision that is given to a process by hand', () => {
+  it.each([
+    ['claude-code', { behavior: 'deny' }],
+    ['claude-code', false],
+    ['codex app-server', { behavior: 'deny' }],
+    ['codex app-server', { type: 'allow', arguments: { command: 'changed' } }],
+  ] as const)('of %s denies unless it is an allow: %j', async (name, decision) => {
+    const { workspace, options } = fakePrograms();
+    const backend = backendOf(name, options, 'gate');
+    const job = backend.start(
+      { prompt: 'use write', workingDir: workspace },
+      {
+        onHappening(happening) {
+          if (happening.type === 'asked') job.decide(happening.callId, decision as CallDecision);
+        },
+      },
+    );
+    expect((await job.result).output).toBe('refused');
+  });
+});
