@@ -28,7 +28,7 @@ function round(): Record<string, unknown> {
 /** Every verdict that permits the call as it is. */
 export const allowing: Verdicts<[]> = [
   ['{type: allow}', () => ({ type: 'allow' })],
-  ['{behavior: allow} of the Claude Agent SDK', () => ({ behavior: 'allow' })],
+  ['{behavior: allow}', () => ({ behavior: 'allow' })],
   ['a promise of an allow', async () => ({ type: 'allow' })],
   // biome-ignore lint/suspicious/noThenProperty: this is what the case is about.
   ['a thenable of an allow', () => ({ then: (take: (value: object) => void) => take({ type: 'allow' }) })],
@@ -99,7 +99,7 @@ export const readOnce: Verdicts<[wanted: AskedFor, shown: Record<string, unknown
 export const refusing: Verdicts<[]> = [
   ['{type: deny}', () => ({ type: 'deny' })],
   ['a deny with a reason', () => ({ type: 'deny', message: 'Not today.' })],
-  ['{behavior: deny} of the Claude Agent SDK', () => ({ behavior: 'deny' })],
+  ['{behavior: deny}', () => ({ behavior: 'deny' })],
   ['a deny with interrupt', () => ({ behavior: 'deny', message: 'Stop.', interrupt: true })],
   ['{behavior: ask}', () => ({ behavior: 'ask' })],
   ['{type: ask} that nobody answers', () => ({ type: 'ask' })],
@@ -120,11 +120,11 @@ export const refusing: Verdicts<[]> = [
   ['an allow with the argument field of the other language', () => ({ type: 'allow', updatedInput: {} })],
   ['an allow of the SDK with our argument field', () => ({ behavior: 'allow', arguments: {} })],
   ['an inherited allow', () => Object.create({ type: 'allow' })],
-  ...[null, 'all', 7, [], () => ({}), new Date(0), new Map(), round()].map(
+  ...[null, 'all', 7, [], () => ({}), /x/, new Map(), round()].map(
     (odd, index) =>
       [`an allow with odd arguments ${index + 1}`, () => ({ type: 'allow', arguments: odd })] as const,
   ),
-  ...[1n, Number.NaN, Symbol('x'), () => 'x', new Date(0), [undefined], '\ud800'].map(
+  ...[1n, Number.NaN, Symbol('x'), () => 'x', /x/, [undefined], '\ud800'].map(
     (odd, index) =>
       [
         `an allow with an odd argument ${index + 1}`,
