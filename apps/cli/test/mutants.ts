@@ -18,8 +18,24 @@ const servers = 'src/mcp-servers.ts';
 const byServer = 'test/mcp-server.test.ts';
 const byServers = 'test/mcp-servers.test.ts';
 
-/** Planted mistakes around MCP, for `npm run mutants apps/cli`. */
+/** Planted mistakes around MCP and approvals, for `npm run mutants apps/cli`. */
 export const mutants: readonly Mutant[] = [
+  {
+    file: 'src/approval-dialog.ts',
+    find: 'if (!this.knows(letter)) return;',
+    replace: '',
+    why: 'a call is allowed before all of it was shown',
+    breaks: ['P21'],
+    by: 'test/approval-whole.test.ts',
+  },
+  {
+    file: 'src/acp/permission-options.ts',
+    find: 'if (!isWhole) return [deny];',
+    replace: '',
+    why: 'an editor may allow a call that it does not show whole',
+    breaks: ['P21'],
+    by: 'test/approval-whole.test.ts',
+  },
   {
     file: desk,
     find: "waiting.signal.addEventListener('abort', onAbort, { once: true });",

@@ -1,5 +1,5 @@
 import type { Gate, Verdict } from '../gate.ts';
-import { readVerdict } from '../verdict.ts';
+import { askForVerdict, readVerdict } from '../verdict.ts';
 import type { Deck } from './deck.ts';
 import { taped } from './effect.ts';
 import { plain } from './plain.ts';
@@ -11,9 +11,9 @@ export function tapedGate(deck: Deck, gate: Gate): Gate {
     const name = deck.ask('verdict', { tool: toolName, call: id, subject, session: context.session });
     return await taped<Verdict>(deck, name, {
       awaited: () => !context.signal.aborted,
-      run: () => gate(call, context),
       // What is taped is what was read, so that a replay decides the same.
-      write: (verdict) => ({ verdict: plain(readVerdict(verdict)) }),
+      run: () => askForVerdict(() => gate(call, context)),
+      write: (verdict) => ({ verdict: plain(verdict) }),
       read: ({ verdict }) => readVerdict(verdict),
     });
   };

@@ -70,7 +70,7 @@ export const toolMutants: readonly Mutant[] = [
     replace: "{ type: 'allow', arguments: changed as Record<string, unknown> }",
     why: 'changed arguments are read again after they were judged',
     breaks: ['P9'],
-    by: 'gate: reads once',
+    by: 'executor: gate',
   },
   {
     file: call,

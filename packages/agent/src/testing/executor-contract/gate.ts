@@ -102,6 +102,21 @@ const verdictCases: readonly ExecutorCase[] = [
       'the recorded ones',
     );
   }),
+  the('P9 P21 arguments that change each time they are read run as they are recorded', async (stage) => {
+    const { tool, runs } = probes();
+    let reads = 0;
+    const own = {
+      get path() {
+        reads += 1;
+        return `reading ${reads}`;
+      },
+    };
+    const gate: Gate = () => ({ type: 'allow', arguments: own });
+    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [tool('one')], gate });
+    await stage.until(run);
+    const recorded = ofType(stage.storedOf(run), 'tool_started')[0]?.arguments;
+    expectEqual([runs[0]?.arguments, recorded], [{ path: 'reading 1' }, { path: 'reading 1' }], 'what ran');
+  }),
   the('P9 P21 arguments that the gate sets and the tool refuses are not run', async (stage) => {
     const { tool, names } = probes();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
