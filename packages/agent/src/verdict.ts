@@ -64,7 +64,7 @@ function unclear(found: string): Verdict {
 }
 
 function refused(what: string, thrown: unknown): Verdict {
-  let reason = 'it threw a value that cannot be read';
+  let reason = 'an unreadable value was thrown';
   try {
     reason = AgentError.from(thrown).message;
   } catch {
@@ -85,20 +85,19 @@ function plainArguments(value: unknown): Record<string, unknown> {
   let left = maxValues;
   const plain = (item: unknown, depth: number): Json => {
     left -= 1;
-    if (left < 0 || depth > maxDepth) throw new TypeError('the arguments are too deep or too many.');
+    if (left < 0 || depth > maxDepth) throw notPlain();
     if (item === null || typeof item === 'boolean') return item;
     if (typeof item === 'string' && item.isWellFormed()) return item;
     // JSON has no negative zero.
     if (typeof item === 'number' && Number.isFinite(item)) return item + 0;
     if (Array.isArray(item))
       return Array.from({ length: item.length }, (_, at) => plain(item[at], depth + 1));
-    if (!isPlain(item))
-      throw new TypeError(`the arguments hold ${nameOf(item)}, which JSON has no form for.`);
+    if (!isPlain(item)) throw notPlain();
     const entries = Object.keys(item).map((key): [string, unknown] => [key, item[key]]);
     const kept = entries.filter(([, field]) => field !== undefined);
     return Object.fromEntries(kept.map(([key, field]) => [key, plain(field, depth + 1)]));
   };
-  if (!isPlain(value)) throw new TypeError(`the arguments are ${nameOf(value)}, not an object.`);
+  if (!isPlain(value)) throw notPlain();
   return plain(value, 0) as Record<string, unknown>;
 }
 
@@ -109,7 +108,6 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function nameOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+function notPlain(): TypeError {
+  return new TypeError('its arguments are not a plain object that JSON can hold.');
 }
