@@ -5,8 +5,8 @@ import type { Output } from './io.ts';
 import type { View } from './run-view.ts';
 
 /**
- * Shows a run to a program: one event per line, the stored ones as they are stored, before them `started`.
- * With `deltas` also the live events, which have no `seq`.
+ * Shows a run to a program: one event per line, the stored ones as they are stored, before them `started`, and last
+ * `finished`, which has no `seq` where it could not be stored. With `deltas` also the live events, which have none.
  */
 export class JsonView implements View {
   readonly #out: Output;
@@ -18,7 +18,8 @@ export class JsonView implements View {
   }
 
   event(event: RunEvent): void {
-    if (!isStored(event) && event.type !== 'started' && !this.#deltas) return;
+    const isShown = isStored(event) || event.type === 'started' || event.type === 'finished';
+    if (!isShown && !this.#deltas) return;
     this.#out.write(`${visibleJson(JSON.stringify({ v: 1, ...event }))}\n`);
   }
 

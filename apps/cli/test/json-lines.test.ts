@@ -1,6 +1,9 @@
+import { emptyState } from '@cobbler/agent';
 import { failsWith } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
+import { JsonView } from '../src/json-view.ts';
 import { cobbler } from './binary.ts';
+import { fakeOutput } from './fake-io.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -66,5 +69,17 @@ describe('--json', () => {
       type: 'finished',
       status: 'failed',
     });
+  });
+
+  test('P13 an end that could not be stored is the last line, without a place', () => {
+    const out = fakeOutput(false, 80);
+    const view = new JsonView(out, false);
+    const head = { v: 1, time: '2026-01-01T00:00:00.000Z', runId: 'run' } as const;
+    const error = { kind: 'agent', code: 'store', message: 'The event store failed: no room' } as const;
+    view.event({ type: 'text_delta', index: 0, text: 'Half' });
+    view.event({ ...head, type: 'finished', status: 'failed', error, metrics: emptyState().metrics });
+    const [line, ...others] = out.written.map((text) => JSON.parse(text));
+    expect(line).toMatchObject({ ...head, type: 'finished', status: 'failed', error });
+    expect([others, 'seq' in line, 'id' in line]).toEqual([[], false, false]);
   });
 });

@@ -1,4 +1,4 @@
-import type { ApprovalRequestedEvent, Event, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, Event, RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
 import { Exchange } from './exchange.ts';
 import type { Piece } from './piece.ts';
 
@@ -68,7 +68,7 @@ export class AgUiStream {
     }
   }
 
-  #ended({ status, error, limit }: Extract<Event, { type: 'finished' }>): AgUiEvent {
+  #ended({ status, error, limit }: RunEnd): AgUiEvent {
     if (status === 'failed' || status === 'timeout') {
       const message = error?.message ?? 'The time limit of the run was reached.';
       return { type: 'RUN_ERROR', message, code: error?.code ?? error?.kind ?? status };

@@ -1,4 +1,4 @@
-import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { Piece } from './piece.ts';
 
 /** One chunk of the AI SDK's UI message stream. */
@@ -101,7 +101,7 @@ const finishReasons: Readonly<Record<string, string>> = {
   timeout: 'error',
 };
 
-function endChunks({ status, error, limit, runId }: Extract<Event, { type: 'finished' }>): UiChunk[] {
+function endChunks({ status, error, limit, runId }: RunEnd): UiChunk[] {
   if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
   const finishReason = finishReasons[status] ?? 'other';
   const messageMetadata = { runId, status, ...(limit !== undefined && { limit }) };

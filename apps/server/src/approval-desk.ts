@@ -1,5 +1,5 @@
 import type { ApprovalRequestedEvent, Event, RunEvent, SessionStore, State } from '@cobbler/agent';
-import { openSession } from '@cobbler/agent';
+import { isStored, openSession } from '@cobbler/agent';
 import type { Desk } from './desk.ts';
 import type { Accepted } from './live-session.ts';
 import { logPages } from './log-pages.ts';
@@ -82,7 +82,8 @@ export class ApprovalDesk {
   hear(sessionId: string, event: RunEvent): void {
     if (event.type === 'approval_requested') this.#pending.set(event.approvalId, pendingOf(sessionId, event));
     if (event.type === 'approval_decided') this.#pending.delete(event.approvalId);
-    if (event.type === 'finished' && event.status !== 'waiting') this.forget(sessionId);
+    // A run that ended without its end being stored still waits, as the log has it.
+    if (event.type === 'finished' && event.status !== 'waiting' && isStored(event)) this.forget(sessionId);
   }
 
   /** Forgets what a session waited for. */

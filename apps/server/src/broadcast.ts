@@ -1,4 +1,4 @@
-import type { Event, RunEvent } from '@cobbler/agent';
+import type { Event, RunEvent, UnstoredEnd } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import { liveFrame, seedFrames, seedStatus, storedFrame } from './frame.ts';
 import type { ReadLog } from './log-pages.ts';
@@ -63,14 +63,19 @@ interface Round {
 /**
  * The events of one session to all who watch it: each frame is made once and written to everybody as it is.
  * A reader is told what it missed from the log first and joins the others at the very event where that ends,
- * so that there is neither a gap nor a repetition.
+ * so that there is neither a gap nor a repetition. Stored events are written only in the order of the log, one place
+ * after another; where that cannot be, the streams end and their readers come back for the rest.
  */
 export class Broadcast {
   readonly #readLog: ReadLog;
   readonly #readers = new Map<Sink, Reader>();
   #arriving = 0;
-  /** The last event that was shown; nothing before the first. */
+  /** Up to where the log has been shown to all readers; nothing before the first of them. */
   #lastSeq: number | undefined;
+  /** The run of the last event that was shown. */
+  #lastRun: string | undefined;
+  /** How that run ended, if no store has its end. */
+  #ending: UnstoredEnd | undefined;
   #shown = 0;
   /** What was shown and is not written yet. */
   readonly #waiting: Shown[] = [];
@@ -88,9 +93,17 @@ export class Broadcast {
     return this.#readers.size + this.#arriving;
   }
 
-  /** Shows an event to all readers. A stored one is committed already. */
+  /** Shows an event to all readers. A stored one is committed already, and follows the one that was shown last. */
   publish(event: RunEvent): void {
-    if (isStored(event)) this.#lastSeq = event.seq;
+    if (isStored(event)) {
+      // Its readers cannot be told what lies between, nor that the log is another one.
+      if (!this.follows(event)) this.end();
+      this.#lastSeq = event.seq;
+      this.#lastRun = event.runId;
+      this.#ending = undefined;
+    } else if (event.type === 'finished' && event.runId === this.#lastRun) {
+      this.#ending = event;
+    }
     const status = seedStatus(event);
     this.#status = status ?? this.#status;
     if (this.#readers.size === 0 || event.type === 'started') return;
@@ -99,9 +112,14 @@ export class Broadcast {
     this.#schedule();
   }
 
-  /** Whether it is known up to where the log has been shown. */
-  get hasBegun(): boolean {
-    return this.#lastSeq !== undefined;
+  /** Up to where the log has been shown to all readers, once that is known. */
+  get lastSeq(): number | undefined {
+    return this.#lastSeq;
+  }
+
+  /** Whether a stored event is the next one of the log. */
+  follows({ seq }: Event): boolean {
+    return this.#lastSeq === undefined || seq === this.#lastSeq + 1;
   }
 
   /** What the log holds up to here has been seen to, where nothing was shown yet. */
@@ -110,13 +128,13 @@ export class Broadcast {
   }
 
   /**
-   * Events that the log has and nobody showed, because another process wrote them. Without readers only those after
-   * the last one that was shown, and none if none was.
+   * Events that the log has and nobody showed, because another process wrote them: those after the last one that was
+   * shown, at most a page of them, and none where none was shown and nobody reads.
    */
   async missed(): Promise<readonly Event[]> {
     const before = this.#lastSeq;
-    if (before === undefined && this.#readers.size === 0) return [];
-    const events = await this.#readLog(before ?? this.#leastThrough(), pageLength);
+    if (before === undefined) return [];
+    const events = await this.#readLog(before, pageLength);
     return this.#lastSeq === before ? events : [];
   }
 
@@ -133,11 +151,13 @@ export class Broadcast {
         if (stream.closed) return;
         if (page.length > 0) skip = 0;
         seq = page.at(-1)?.seq ?? seq;
-        // What was shown since may be in the log; what is not there now, though shown before, never will be.
+        // What was shown since is in the log; what is not there now, though shown before, is in a log that is gone.
         if (page.length < pageLength && (this.#lastSeq ?? 0) <= Math.max(seq, lastSeq)) break;
         await turn();
       }
+      this.#hasRead(seq);
       if (place.form === 'seed' && this.#status !== undefined) stream.write(this.#status);
+      if (place.form !== 'seed' && this.#ending !== undefined) stream.write(liveFrame(this.#ending));
       const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
       this.#readers.set(stream, { kind, through: seq, since: this.#shown });
     } finally {
@@ -154,12 +174,20 @@ export class Broadcast {
   end(tokenId?: string): void {
     while (this.#next()) this.#tell(Infinity);
     for (const stream of this.#readers.keys()) {
-      if (tokenId === undefined || stream.tokenId === tokenId) stream.end();
+      if (tokenId !== undefined && stream.tokenId !== tokenId) continue;
+      stream.end();
+      this.#readers.delete(stream);
     }
   }
 
-  #leastThrough(): number {
-    return this.#readers.values().reduce((least, { through }) => Math.min(least, through), Infinity);
+  /** A reader has come to the end of the log. */
+  #hasRead(seq: number): void {
+    // Shorter than it was: it was deleted and begun anew, and all others read the one that is gone.
+    if (this.#lastSeq !== undefined && seq < this.#lastSeq) {
+      this.end();
+      this.#lastSeq = seq;
+    }
+    this.#lastSeq ??= seq;
   }
 
   #schedule(): void {
@@ -248,7 +276,8 @@ function bytesOf(shown: readonly Shown[], kind: Kind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
     if (kind === 'seed') return seedFramesOf(event, status);
     if (isStored(event)) return [storedFrame(event)];
-    return kind === 'live' ? [liveFrame(event)] : [];
+    // An end that no store has is told also to who wants no text while it comes.
+    return kind === 'live' || event.type === 'finished' ? [liveFrame(event)] : [];
   });
   return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
 }

@@ -143,13 +143,7 @@ export class Desk {
   /** Shows those who watch what other processes wrote into their sessions, or into this one. */
   async showOthers(sessionId?: string): Promise<void> {
     const sessions = sessionId === undefined ? [...this.#live.values()] : [this.#live.get(sessionId)];
-    for (const session of sessions) {
-      if (session === undefined) continue;
-      for (const event of await session.showOthers()) {
-        if (event.type === 'user') this.#made.delete(session.id);
-        this.#options.onEvent(session.id, event);
-      }
-    }
+    for (const session of sessions) await session?.showOthers();
   }
 
   /** Ends the streams of a token. */
@@ -213,7 +207,15 @@ export class Desk {
       return known;
     }
     if (this.#live.size >= this.#options.limits.sessions) this.#putOneAway();
-    const session = new LiveSession(id, this.#options.store, (onEvent) => this.#harness(id, onEvent));
+    const session = new LiveSession(
+      id,
+      this.#options.store,
+      (onEvent) => this.#harness(id, onEvent),
+      (event) => {
+        if (event.type === 'user') this.#made.delete(id);
+        this.#options.onEvent(id, event);
+      },
+    );
     session.usedAt = ++this.#clock;
     this.#live.set(id, session);
     return session;
@@ -231,14 +233,9 @@ export class Desk {
     this.#live.delete(oldest.id);
   }
 
-  #harness(sessionId: string, publish: (event: RunEvent) => void): Conversation {
+  #harness(sessionId: string, hear: (event: RunEvent) => void): Conversation {
     const { store, settings, elsewhere, journal, meters } = this.#options;
     const spans = new RunSpans(sessionId);
-    const hear = (event: RunEvent) => {
-      if (event.type === 'user') this.#made.delete(sessionId);
-      publish(event);
-      this.#options.onEvent(sessionId, event);
-    };
     const handler: HarnessHandler = {
       onEvent: (event) => {
         // Runs that may be elsewhere are told by the log alone, so that they are told once and in order.

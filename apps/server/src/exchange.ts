@@ -1,4 +1,4 @@
-import type { AssistantEvent, Event, RunEvent } from '@cobbler/agent';
+import type { AssistantEvent, Event, RunEnd, RunEvent } from '@cobbler/agent';
 import { AnswerBlocks } from './answer-blocks.ts';
 import type { Piece } from './piece.ts';
 
@@ -114,7 +114,7 @@ export class Exchange {
     return [...blocks.close(), { type: 'void' }];
   }
 
-  #end(event: Extract<Event, { type: 'finished' }>): Piece[] {
+  #end(event: RunEnd): Piece[] {
     const voided = this.#void();
     this.#hears = false;
     const left = event.status === 'waiting' ? [] : this.#left();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Event, Harness, Run, RunEvent, SessionStore, TakeUpOptions, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import { Broadcast } from './broadcast.ts';
-import { logPages } from './log-pages.ts';
+import { logPages, pageLength } from './log-pages.ts';
 import { Problem, problemOf } from './problem.ts';
 import { UsageCount } from './session-usage.ts';
 
@@ -40,13 +40,25 @@ export class LiveSession {
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
   #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
+  readonly #onEvent: (event: RunEvent) => void;
   #run: Run | undefined;
   #showing: Promise<unknown> = Promise.resolve();
+  /** Events of a run here, from one on that has to wait until what other processes wrote before it was shown. */
+  #held: RunEvent[] | undefined;
 
-  /** @param open makes the conversation; it tells every event to the function it is given. */
-  constructor(id: string, store: SessionStore, open: (onEvent: (event: RunEvent) => void) => Conversation) {
+  /**
+   * @param open makes the conversation; it tells every event to the function it is given.
+   * @param onEvent hears every event as it is shown, whatever process it comes from.
+   */
+  constructor(
+    id: string,
+    store: SessionStore,
+    open: (onEvent: (event: RunEvent) => void) => Conversation,
+    onEvent: (event: RunEvent) => void,
+  ) {
     this.id = id;
     this.#store = store;
+    this.#onEvent = onEvent;
     this.broadcast = new Broadcast((afterSeq, limit) => store.read(id, afterSeq, limit));
     this.#harness = open((event) => this.#hear(event));
   }
@@ -100,7 +112,8 @@ export class LiveSession {
   async join(): Promise<void> {
     if (this.#harness.join === undefined) return;
     // Each request comes by here: the log is opened only when something may have to be found out.
-    if (!this.broadcast.hasBegun) this.broadcast.begin((await openSession(this.#store, this.id)).seq);
+    if (this.broadcast.lastSeq === undefined)
+      this.broadcast.begin((await openSession(this.#store, this.id)).seq);
     const joined = this.#run === undefined ? await this.#harness.join() : undefined;
     if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
   }
@@ -122,12 +135,9 @@ export class LiveSession {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Shows those who watch what another process wrote, and gives it. */
-  showOthers(): Promise<readonly Event[]> {
-    // One after another: two that read the same part of the log would both show it.
-    const shown = this.#showing.then(() => this.#showMissed());
-    this.#showing = shown.catch(() => undefined);
-    return shown;
+  /** Shows those who watch what another process wrote. */
+  showOthers(): Promise<void> {
+    return this.#inTurn(() => this.#showMissed());
   }
 
   /** Stops what is under way and lets nobody begin anything more. */
@@ -135,20 +145,57 @@ export class LiveSession {
     await this.#harness.close();
   }
 
-  async #showMissed(): Promise<readonly Event[]> {
+  /** One after another: two that read the same part of the log would both show it. */
+  #inTurn(show: () => Promise<void>): Promise<void> {
+    const shown = this.#showing.then(show);
+    this.#showing = shown.catch(() => undefined);
+    return shown;
+  }
+
+  async #showMissed(): Promise<void> {
     // What a run here writes it shows itself.
     const showsItself = () => this.#run !== undefined && this.#harness.join === undefined;
-    if (showsItself()) return [];
-    const events = await this.broadcast.missed();
-    if (showsItself()) return [];
-    for (const event of events) this.#hear(event);
-    return events;
+    for (let read = pageLength; read === pageLength; ) {
+      if (showsItself()) return;
+      const events = await this.broadcast.missed();
+      if (showsItself()) return;
+      for (const event of events) this.#show(event);
+      read = events.length;
+    }
   }
 
   #hear(event: RunEvent): void {
+    if (this.#held !== undefined) {
+      this.#held.push(event);
+    } else if (isStored(event) && event.seq > (this.broadcast.lastSeq ?? event.seq) + 1) {
+      this.#held = [event];
+      void this.#inTurn(() => this.#catchUp(event.seq)).catch(() => undefined);
+    } else this.#show(event);
+  }
+
+  /** Shows what other processes wrote before an event, then that event and what has come since. */
+  async #catchUp(before: number): Promise<void> {
+    try {
+      for (let last = this.broadcast.lastSeq; last !== undefined && last < before - 1; ) {
+        const events = await this.#store.read(this.id, last, Math.min(pageLength, before - 1 - last));
+        if (events.length === 0) break;
+        for (const event of events) this.#show(event);
+        last = this.broadcast.lastSeq;
+      }
+    } finally {
+      // Where the log could not be read, the broadcast ends the streams: their readers come back for it.
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      const shown = this.broadcast.lastSeq ?? 0;
+      for (const event of held) if (!isStored(event) || event.seq > shown) this.#show(event);
+    }
+  }
+
+  #show(event: RunEvent): void {
     if (isStored(event)) noteRun(this.#known, event);
     this.broadcast.publish(event);
     for (const hear of this.#listeners) hear(event);
+    this.#onEvent(event);
   }
 
   async #begun(run: Run): Promise<Accepted> {
@@ -178,10 +225,12 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /** The prompts of the session by their run. Read from the log once, and only when somebody gives a key. */
-  #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
+  /** The prompts of the session by their run. The whole log is read once, and only when somebody gives a key. */
+  async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
+    // Another process may have begun it since.
+    if (this.#reading !== undefined) await this.showOthers();
     this.#reading ??= this.#readRuns();
-    return this.#reading;
+    return await this.#reading;
   }
 
   async #readRuns(): Promise<ReadonlyMap<string, KnownRun>> {
@@ -189,8 +238,13 @@ export class LiveSession {
     const known = new Map<string, KnownRun>();
     this.#known = known;
     const read = (after: number, limit: number) => this.#store.read(this.id, after, limit);
+    let seq = 0;
     try {
-      for await (const page of logPages(read)) for (const event of page) noteRun(known, event);
+      for await (const page of logPages(read)) {
+        for (const event of page) noteRun(known, event);
+        seq = page.at(-1)?.seq ?? seq;
+      }
+      this.broadcast.begin(seq);
       return known;
     } catch (error) {
       this.#reading = undefined;

@@ -1,4 +1,4 @@
-import type { ApprovalRequestedEvent, Event, UserPart } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, Event, RunEnd, UserPart } from '@cobbler/agent';
 
 /** The kinds of text that a model writes. */
 export type TextKind = 'text' | 'reasoning';
@@ -41,4 +41,4 @@ export type Piece =
     }
   /** A call that gets no result any more. */
   | { readonly type: 'left'; readonly id: string; readonly why: string }
-  | { readonly type: 'ended'; readonly event: Extract<Event, { type: 'finished' }> };
+  | { readonly type: 'ended'; readonly event: RunEnd };

@@ -1,7 +1,6 @@
-import type { Event } from '@cobbler/agent';
+import type { RunEnd } from '@cobbler/agent';
 import type { Piece } from './piece.ts';
 
-type Finished = Extract<Event, { type: 'finished' }>;
 type Json = Record<string, unknown>;
 
 /** A text that the model wrote, as an item of a response. */
@@ -31,7 +30,7 @@ export class ResponseStream {
   #current: Item[] = [];
   #sequence = 0;
   #index = 0;
-  #ended: Finished | undefined;
+  #ended: RunEnd | undefined;
 
   constructor(head: ResponseHead) {
     this.#head = head;
@@ -159,18 +158,18 @@ const statuses: Readonly<Record<string, string>> = {
   cancelled: 'cancelled',
 };
 
-function endType({ status }: Finished): string {
+function endType({ status }: RunEnd): string {
   if (status === 'complete') return 'response.completed';
   return statuses[status] === undefined ? 'response.failed' : 'response.incomplete';
 }
 
-function errorOf({ status, error }: Finished): Json | null {
+function errorOf({ status, error }: RunEnd): Json | null {
   if (statuses[status] !== undefined) return null;
   const code = error?.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
   return { code, message: error?.message ?? 'The time limit of the run was reached.' };
 }
 
-function incompleteOf({ status, limit }: Finished): Json | null {
+function incompleteOf({ status, limit }: RunEnd): Json | null {
   if (statuses[status] !== 'incomplete') return null;
   const reasons: Readonly<Record<string, string>> = {
     max_tokens: 'max_output_tokens',
@@ -180,7 +179,7 @@ function incompleteOf({ status, limit }: Finished): Json | null {
   return { reason: reasons[status] ?? `limit_${limit ?? 'reached'}` };
 }
 
-function usageOf({ metrics }: Finished): Json {
+function usageOf({ metrics }: RunEnd): Json {
   const { totalInputTokens, totalOutputTokens, cacheReadTokens, reasoningTokens } = metrics;
   return {
     input_tokens: totalInputTokens,

@@ -1,4 +1,4 @@
-import type { Event, RunEvent } from '@cobbler/agent';
+import type { Event, RunEnd, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -24,13 +24,12 @@ export class RunSpans {
   }
 
   hear(event: RunEvent): void {
-    if (!isStored(event)) return;
-    if (event.type === 'user' && event.steer === true) return;
+    if (event.type === 'finished') return this.#end(event);
+    if (!isStored(event) || (event.type === 'user' && event.steer === true)) return;
     if (event.type === 'user' || event.type === 'resumed') return this.#begin(event);
     if (event.type === 'assistant' || event.type === 'ask_failed') return this.#asked(event);
     if (event.type === 'tool_started') return this.#toolBegan(event);
-    if (event.type === 'tool_result') return this.#toolEnded(event);
-    if (event.type === 'finished') this.#end(event);
+    if (event.type === 'tool_result') this.#toolEnded(event);
   }
 
   #begin(event: Event): void {
@@ -89,7 +88,7 @@ export class RunSpans {
     span?.end(new Date(event.time));
   }
 
-  #end(event: Extract<Event, { type: 'finished' }>): void {
+  #end(event: RunEnd): void {
     for (const span of this.#tools.values()) span.end(new Date(event.time));
     this.#tools.clear();
     const { totalInputTokens, totalOutputTokens } = event.metrics;

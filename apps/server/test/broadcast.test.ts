@@ -1,4 +1,5 @@
-import type { Event } from '@cobbler/agent';
+import type { Event, UnstoredEnd } from '@cobbler/agent';
+import { emptyState } from '@cobbler/agent';
 import { expect, test } from 'vitest';
 import type { Place, Sink } from '../src/broadcast.ts';
 import { Broadcast } from '../src/broadcast.ts';
@@ -14,11 +15,12 @@ const said = (seq: number): Event => ({
   content: [{ type: 'text', text: `Words ${seq}.` }],
 });
 
-/** A reader that notes the ids it is told. */
-function sink(): Sink & { readonly ids: string[] } {
+/** A reader that notes the ids it is told, and how often it was let go. */
+function sink(): Sink & { readonly ids: string[]; ended: number } {
   const ids: string[] = [];
   return {
     ids,
+    ended: 0,
     tokenId: 'token',
     closed: false,
     write: (bytes) =>
@@ -30,8 +32,18 @@ function sink(): Sink & { readonly ids: string[] } {
         ].map(([, id = '']) => id),
       ),
     room: async () => undefined,
-    end: () => undefined,
+    end() {
+      this.ended += 1;
+    },
   };
+}
+
+/** A reader that notes what it is told, block by block. */
+function texts(): Sink & { readonly blocks: string[] } {
+  const blocks: string[] = [];
+  const write = (bytes: Uint8Array | string) =>
+    void blocks.push(...Buffer.from(bytes).toString().split('\n\n').slice(0, -1));
+  return { ...sink(), blocks, write };
 }
 
 const place: Place = { form: 'versioned', seq: 0, live: true };
@@ -133,13 +145,75 @@ test('P16 a log is read page by page, and its reader is waited for in between', 
   expect(rooms).toBeGreaterThanOrEqual(4);
 });
 
-test('P13 an end that the store did not take does not hold up who comes later', async () => {
-  const broadcast = new Broadcast((after) => [said(1)].filter(({ seq }) => seq > after));
+const unstored: UnstoredEnd = {
+  v: 1,
+  time: '2026-01-01T00:00:00.000Z',
+  runId: 'run',
+  type: 'finished',
+  status: 'failed',
+  error: { kind: 'agent', code: 'store', message: 'The event store failed.' },
+  metrics: emptyState().metrics,
+};
+
+test('P13 P16 an end that no store has is shown without an id, also to who comes later, until the log goes on', async () => {
+  const log: Event[] = [];
+  const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
+  const watching = texts();
+  await broadcast.join(watching, place);
+  log.push(said(1));
   broadcast.publish(said(1));
+  broadcast.publish(unstored);
+  await moment();
+  const late = texts();
+  await broadcast.join(late, { ...place, live: false });
+  for (const reader of [watching, late]) {
+    expect(reader.blocks.map((block) => block.match(/^id: (.*)/)?.[1])).toEqual(['1', undefined]);
+    expect(reader.blocks.at(-1)).toBe(`data: ${JSON.stringify(unstored)}`);
+  }
+  log.push(said(2));
   broadcast.publish(said(2));
-  const reader = sink();
-  await broadcast.join(reader, place);
-  expect(reader.ids).toEqual(['1']);
+  const later = sink();
+  await broadcast.join(later, place);
+  expect(later.ids).toEqual(['1', '2']);
+  // One that began nothing here is told of to those who watch, and is then over.
+  broadcast.publish({ ...unstored, runId: 'refused' });
+  const last = texts();
+  await broadcast.join(last, place);
+  expect(last.blocks.filter((block) => block.includes('refused'))).toEqual([]);
+});
+
+test('P16 a stored event that does not follow what was shown is not written: the streams end', async () => {
+  for (const [before, seq] of [
+    [2, 4],
+    [2, 2],
+    [2, 1],
+  ] as const) {
+    const broadcast = new Broadcast((after) => [said(1), said(2)].slice(after, before));
+    const reader = sink();
+    await broadcast.join(reader, place);
+    broadcast.publish(said(seq));
+    await moment();
+    expect([reader.ids, reader.ended, broadcast.size]).toEqual([['1', '2'], 1, 0]);
+    expect(broadcast.lastSeq).toBe(seq);
+  }
+});
+
+test('P16 readers of a log that was deleted and begun anew are let go, and new ones read the new one', async () => {
+  let log = [said(1), said(2), said(3)];
+  const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
+  const old = sink();
+  await broadcast.join(old, place);
+  log = [said(1)];
+  const fresh = sink();
+  await broadcast.join(fresh, place);
+  expect([old.ended, fresh.ended]).toEqual([1, 0]);
+  log.push(said(2));
+  for (const event of await broadcast.missed()) broadcast.publish(event);
+  await moment();
+  expect([old.ids, fresh.ids]).toEqual([
+    ['1', '2', '3'],
+    ['1', '2'],
+  ]);
 });
 
 test('P16 what another process wrote is missed from where the readers are, and nothing without readers', async () => {

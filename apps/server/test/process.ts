@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Event } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
+import { fullMark } from './full-mark.ts';
 import { ownPort } from './own-port.ts';
 
 const program = fileURLToPath(new URL('./serving.ts', import.meta.url));
@@ -66,6 +67,12 @@ export class ServerProcess {
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await gone;
+  }
+
+  /** From now on its store refuses what is appended, or takes it again. */
+  refuse(isFull: boolean): void {
+    if (isFull) writeFileSync(fullMark(this.file), '');
+    else rmSync(fullMark(this.file), { force: true });
   }
 
   /** The log of a session, read from the file. */

@@ -12,10 +12,19 @@ afterAll(() => server.dispose());
 const remote: HarnessSubject = {
   name: 'a server',
   capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
+  refuses: true,
   open({ handler, report }) {
     const { url, token } = server;
     const harness = connectHarness({ url, token, handler, report });
-    return { harness, log: (sessionId) => server.log(sessionId), close: () => harness.close() };
+    return {
+      harness,
+      log: (sessionId) => server.log(sessionId),
+      refuse: (isFull) => server.refuse(isFull),
+      async close() {
+        server.refuse(false);
+        await harness.close();
+      },
+    };
   },
 };
 

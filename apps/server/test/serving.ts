@@ -1,10 +1,12 @@
 // A server as a process of its own, over the scene of the harness contract and a file of sessions:
 // node --conditions=@cobbler/source serving.ts FILE PORT. Says where it is on standard output. PACE_MS is how long
-// the model takes before each answer.
+// the model takes before each answer. While FILE.full is there, the store refuses what is appended.
+import { existsSync } from 'node:fs';
 import type { Agent } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene, refusingStore } from '@cobbler/agent/testing';
 import { startServer, TokenBook } from '../src/index.ts';
+import { fullMark } from './full-mark.ts';
 
 const [, , file = '', port = '0'] = process.argv;
 let token: string | undefined = process.env['TOKEN_FILE_TEXT'];
@@ -15,7 +17,7 @@ const tokens = new TokenBook({
   },
 });
 const paceMs = Number(process.env['PACE_MS'] ?? 0);
-const store = sqliteStore(file);
+const store = refusingStore(sqliteStore(file), () => existsSync(fullMark(file)));
 const server = await startServer({
   store,
   tokens,

@@ -6,6 +6,7 @@ import { AgentError, createHarness, memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { harnessScene } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Frame } from './rig.ts';
 import { moment, rig } from './rig.ts';
 
 /** A file of sessions for this test alone. */
@@ -102,5 +103,120 @@ describe('a file of sessions', () => {
     await one.idle('s');
     const all = watched.frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
     expect(all).toEqual(all.map((_, index) => index + 1));
+  });
+});
+
+function sameTwice(store: SessionStore): readonly SessionStore[] {
+  return [store, store];
+}
+
+describe('P13 P16 only what the store has accepted has a place', () => {
+  test.each([
+    ['a file of sessions', (path: string) => [storeIn(path), storeIn(path)]],
+    ['a store that one takes from the other', () => sameTwice(memoryStore())],
+  ] as const)(
+    'readers of two servers over %s, both of which are prompted, see each event once, in order, unchanged',
+    async (_name, stores) => {
+      const servers = await Promise.all(
+        stores(file()).map((store) => rig({ store, limits: { othersMs: 5 } })),
+      );
+      const [one, other] = servers;
+      if (one === undefined || other === undefined) throw new Error('Two servers are needed.');
+      await one.ask('POST', '/v1/sessions', { id: 's' });
+      await Promise.all(
+        servers.map((server) => server.ask('POST', '/v1/sessions/s/prompt', { content: 'say One.' })),
+      );
+      const watched = await Promise.all(
+        [...servers, ...servers].map((server) => server.watch('/v1/sessions/s/events')),
+      );
+      const prompts = ['use look', 'listen', 'say Two.', 'use look look', 'fail'];
+      for (let turn = 0; turn < 40; turn += 1) {
+        const content = prompts[turn % prompts.length];
+        const answers = servers.map((server, index) =>
+          (turn + index) % 3 === 0
+            ? moment()
+            : server.ask('POST', '/v1/sessions/s/prompt', { content: `${content}` }),
+        );
+        await Promise.all(answers);
+        if (turn % 5 === 1)
+          for (const server of servers) await server.ask('POST', '/v1/sessions/s/cancel', {});
+      }
+      for (const server of servers) await server.idle('s');
+      const log = await one.store.read('s');
+      expect(log.length).toBeGreaterThan(40);
+      for (const { frames, until } of watched) {
+        await until(({ id }) => Number(id) >= log.length);
+        const stored = frames.filter(({ id }) => id !== undefined);
+        expect(stored.map(({ data }) => data)).toEqual(log.map((event) => JSON.stringify(event)));
+        expect(frames.filter(({ id, json }) => id === undefined && 'seq' in json)).toEqual([]);
+      }
+    },
+  );
+
+  test('a reader learns how a run ended that the store took no more of, and one that comes back gets the log', async () => {
+    const kept = memoryStore();
+    let room = 5;
+    const store: SessionStore = {
+      ...kept,
+      append(...given) {
+        room -= 1;
+        if (room < 0)
+          throw new AgentError({ kind: 'invalid', code: 'store_full', message: 'The disk is full.' });
+        return kept.append(...given);
+      },
+    };
+    const one = await rig({ store });
+    await one.ask('POST', '/v1/sessions', { id: 's' });
+    const watched = await one.watch('/v1/sessions/s/events');
+    await one.ask('POST', '/v1/sessions/s/prompt', { content: 'loop' });
+    const end = await watched.until(({ json }) => json['type'] === 'finished');
+    expect(end.id).toBeUndefined();
+    expect(end.json).toMatchObject({ status: 'failed', error: { code: 'store' } });
+    expect(end.json).not.toHaveProperty('seq');
+    const stored = (frames: readonly Frame[]) =>
+      frames.filter(({ id }) => id !== undefined).map(({ data }) => data);
+    const lines = async () => (await kept.read('s')).map((event) => JSON.stringify(event));
+    expect(stored(watched.frames)).toEqual(await lines());
+    // Who comes now learns it too.
+    const late = await one.watch('/v1/sessions/s/events', { 'last-event-id': '3' });
+    await late.until(({ json }) => json['type'] === 'finished' && !('seq' in json));
+    expect(stored(late.frames)).toEqual((await lines()).slice(3));
+    room = Infinity;
+    await one.idle('s');
+    expect((await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say On.' })).status).toBe(202);
+    for (const { until, frames } of [watched, late]) {
+      await until(({ id, json }) => id !== undefined && json['type'] === 'finished');
+      const all = await lines();
+      expect(stored(frames)).toEqual(all.slice(-stored(frames).length));
+    }
+    expect(stored(watched.frames)).toEqual(await lines());
+  });
+
+  test('what another process wrote is shown before what is begun here, and its key begins nothing again', async () => {
+    const path = file();
+    // Nothing is looked for but by what is asked here.
+    const one = await rig({ store: storeIn(path), limits: { othersMs: 3_600_000 } });
+    const heads = { 'idempotency-key': 'first' };
+    await one.ask('POST', '/v1/sessions', { id: 's' });
+    await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say One.' }, heads);
+    await one.idle('s');
+    const watched = await one.watch('/v1/sessions/s/events');
+    const other = createHarness({ ...harnessScene(), store: storeIn(path), sessionId: 's' });
+    for (let turn = 0; turn < 40; turn += 1)
+      await other.prompt('use look', { runId: `other-${turn}` }).result;
+    const again = await one.ask(
+      'POST',
+      '/v1/sessions/s/prompt',
+      { content: 'use look' },
+      { 'idempotency-key': 'other-7' },
+    );
+    expect(again).toMatchObject({ status: 202, json: { runId: 'other-7' } });
+    await other.prompt('use write').result;
+    await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say Last.' });
+    await watched.until(({ data }) => data.includes('"text":"Last."'));
+    await one.idle('s');
+    const log = (await one.store.read('s')).map((event) => JSON.stringify(event));
+    await watched.until(({ id }) => Number(id) === log.length);
+    expect(watched.frames.filter(({ id }) => id !== undefined).map(({ data }) => data)).toEqual(log);
   });
 });

@@ -1,4 +1,5 @@
 import type { LiveEvent } from '@cobbler/agent';
+import { emptyState } from '@cobbler/agent';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { wordsFor } from '../src/app/announcer.tsx';
@@ -72,6 +73,20 @@ describe('what is being said', () => {
     expect(
       foldLive(whole, { type: 'text_delta', index: 1, text: 'next' }).blocks.map(({ cut }) => cut),
     ).toEqual([false, false]);
+  });
+
+  test('P13 an end that the log does not have is shown with its reason until the log goes on', () => {
+    const live = foldLive(foldLive(nothingLive, { type: 'text_delta', index: 0, text: 'Half' }), {
+      v: 1,
+      time: '2026-01-01T00:00:00.000Z',
+      runId: 'run',
+      type: 'finished',
+      status: 'failed',
+      error: { kind: 'agent', code: 'store', message: 'The event store failed: no room' },
+      metrics: emptyState().metrics,
+    });
+    expect([live.blocks, live.unstoredEnd]).toEqual([[], 'The event store failed: no room']);
+    expect(settled(live, 'resumed')).toEqual(nothingLive);
   });
 
   test('gives way to the log', () => {

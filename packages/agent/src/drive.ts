@@ -7,7 +7,7 @@ import { call } from './call.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
 import { AgentError } from './errors.ts';
-import type { ApprovalRequestedEvent, Event, FinishedEvent } from './event.ts';
+import type { ApprovalRequestedEvent, Event, FinishedEvent, UnstoredEnd } from './event.ts';
 import { Feed } from './feed.ts';
 import type { Claim } from './log.ts';
 import { Log } from './log.ts';
@@ -296,7 +296,7 @@ class Driver<Output> {
     }
   }
 
-  #publish(event: Event): void {
+  #publish(event: Event | UnstoredEnd): void {
     if (event.type === 'approval_requested') this.#approvals.asked(event.approvalId);
     if (event.type === 'approval_decided') this.#approvals.decide(event.approvalId);
     this.feed.publish(event);

@@ -185,14 +185,10 @@ export type EventBody =
   | ResumedEvent
   | FinishedEvent;
 
-/** What the log adds to an event. */
-export interface EventHead {
+/** What every event has, stored or not. */
+export interface RunHead {
   /** Version of the event format. */
   readonly v: 1;
-  /** Place in the session, from 1, without gaps. */
-  readonly seq: number;
-  /** `<session>-<seq>`: the same event has the same id wherever it is read. */
-  readonly id: string;
   /** Wall clock, ISO 8601. */
   readonly time: string;
   readonly runId: string;
@@ -200,8 +196,28 @@ export interface EventHead {
   readonly inherited?: true;
 }
 
+/** What the log adds to an event. */
+export interface EventHead extends RunHead {
+  /** Place in the session, from 1, without gaps. */
+  readonly seq: number;
+  /** `<session>-<seq>`: the same event has the same id wherever it is read. */
+  readonly id: string;
+}
+
 /** An event as it is stored: what a run yields, what the store keeps, what a resume reads. */
 export type Event = EventHead & EventBody;
+
+/** An event that no store has accepted. Only the log of a session gives places, so it has neither `seq` nor `id`. */
+export type UnstoredEvent = RunHead & { readonly seq?: never; readonly id?: never } & EventBody;
+
+/**
+ * How a run ended of which no store has the end: the store failed, another process has the session, or the run never
+ * began. It takes the place of a stored `finished` event for those who watch the run.
+ */
+export type UnstoredEnd = UnstoredEvent & { readonly type: 'finished' };
+
+/** The end of a run as it is shown, stored or not. */
+export type RunEnd = Extract<Event, { readonly type: 'finished' }> | UnstoredEnd;
 
 /** What readers see besides stored events while a run is under way. Never stored. */
 export type LiveEvent =
@@ -230,9 +246,9 @@ export type LiveEvent =
   | { readonly type: 'progress'; readonly callId: string; readonly toolName: string; readonly text: string };
 
 /** Everything a reader of a run may get. */
-export type RunEvent = Event | LiveEvent;
+export type RunEvent = Event | UnstoredEnd | LiveEvent;
 
-/** True for events that the log keeps. */
-export function isStored(event: RunEvent): event is Event {
+/** True for events that a store has accepted: only those have a `seq`. */
+export function isStored(event: RunEvent | UnstoredEvent): event is Event {
   return 'seq' in event;
 }

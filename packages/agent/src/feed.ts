@@ -1,4 +1,4 @@
-import type { Event, LiveEvent, RunEvent } from './event.ts';
+import type { Event, LiveEvent, RunEvent, UnstoredEnd } from './event.ts';
 import { isStored } from './event.ts';
 
 /** Most live events that wait for one reader; beyond that it loses live events, never stored ones. */
@@ -25,8 +25,8 @@ export class Feed {
     this.#show(event);
   }
 
-  /** Shows a stored event to everybody, later readers included. */
-  publish(event: Event): void {
+  /** Shows a stored event, or the end that no store has, to everybody, later readers included. */
+  publish(event: Event | UnstoredEnd): void {
     this.#past.push(event);
     this.#show(event);
   }

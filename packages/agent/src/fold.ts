@@ -7,8 +7,9 @@ import type {
   CallPlace,
   CompactedEvent,
   Event,
-  EventHead,
+  EventBody,
   NoticeEvent,
+  RunHead,
   StopRequestedEvent,
   ToolResultEvent,
   ToolStartedEvent,
@@ -37,6 +38,11 @@ import { wellFormedAnswer, wellFormedParts, wellFormedText } from './well-formed
 export function fold(state: State, event: Event): void {
   state.seq = event.seq;
   state.time = event.time;
+  foldUnstored(state, event);
+}
+
+/** The same without its place in the log: for what no store has accepted, in a state that is not stored either. */
+export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & EventBody): void {
   if (event.runId !== state.runId && event.type !== 'resumed') beginRun(state, event.runId);
   switch (event.type) {
     case 'history':
@@ -133,7 +139,7 @@ function foldUser(state: State, event: UserEvent): void {
   }
 }
 
-function foldAssistant(state: State, event: EventHead & AssistantEvent): void {
+function foldAssistant(state: State, event: AssistantEvent): void {
   // What is said meanwhile must not come before the answer, which did not know it: only calls are closed.
   if (state.calls.length > 0) closeCalls(state);
   state.turns += 1;
@@ -172,13 +178,13 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   }));
 }
 
-function foldAskFailed(state: State, event: EventHead & AskFailedEvent): void {
+function foldAskFailed(state: State, event: AskFailedEvent): void {
   state.failure = event.error;
   if (event.compacting === true) state.compacted = true;
   countRequests(state, event);
 }
 
-function countRequests(state: State, event: Event): void {
+function countRequests(state: State, event: EventBody): void {
   const requests = requestsOf(event);
   if (requests !== undefined) state.metrics = countAnswer(state.metrics, requests);
 }
@@ -231,7 +237,7 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   change(state, call, { approval });
 }
 
-function foldCompacted(state: State, event: EventHead & CompactedEvent): void {
+function foldCompacted(state: State, event: CompactedEvent): void {
   state.compacted = true;
   countRequests(state, event);
   if (state.calls.length > 0) return;

@@ -14,9 +14,7 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
-/**
- * The end of a run that never began. Its only event is `finished` with sequence number 0: no log holds it.
- */
+/** The result of a run that never began. No log holds its end. */
 function neverBegan(ids: RunIds, error: AgentError): RunResult {
   const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
   return runResult({
@@ -54,7 +52,7 @@ export class HeldRun {
   /** Shows an event of the run to those who watch. */
   show(event: RunEvent): void {
     if (event.type === 'started') this.#feed.start(event);
-    else if (isStored(event)) this.#feed.publish(event);
+    else if (isStored(event) || event.type === 'finished') this.#feed.publish(event);
     else this.#feed.live(event);
   }
 
@@ -68,13 +66,8 @@ export class HeldRun {
   refuse(error: AgentError, runtime: Runtime): void {
     const result = neverBegan(this.#ids, error);
     this.show({ type: 'started', v: 1, sessionId: this.#ids.sessionId, runId: this.#ids.id });
-    this.show({ ...this.#head(runtime), ...finishedOf(result) });
+    this.show({ v: 1, time: isoTime(runtime.now()), runId: this.#ids.id, ...finishedOf(result) });
     this.end(result);
-  }
-
-  #head(runtime: Runtime) {
-    const { id, sessionId } = this.#ids;
-    return { v: 1, seq: 0, id: `${sessionId}-0`, time: isoTime(runtime.now()), runId: id } as const;
   }
 }
 

@@ -1,6 +1,7 @@
 import { AgentError } from './errors.ts';
-import type { Event, EventBody, FinishedEvent, RunStatus } from './event.ts';
-import { fold } from './fold.ts';
+import type { Event, EventBody, FinishedEvent, RunStatus, UnstoredEnd, UnstoredEvent } from './event.ts';
+import { isStored } from './event.ts';
+import { fold, foldUnstored } from './fold.ts';
 import type { Runtime } from './runtime.ts';
 import { isoTime } from './runtime.ts';
 import type { State } from './state.ts';
@@ -35,8 +36,8 @@ export interface LogOptions {
   readonly runtime: Runtime;
   /** How long one append may take, in milliseconds, before the store counts as dead. */
   readonly storeTimeoutMs: number;
-  /** Gets each event once it is committed and folded. */
-  readonly publish: (event: Event) => void;
+  /** Gets each event once it is committed and folded, or the end that the store has not. */
+  readonly publish: (event: Event | UnstoredEnd) => void;
   /** Called once, when the log fails. */
   readonly onFailure: (error: AgentError) => void;
 }
@@ -44,11 +45,12 @@ export interface LogOptions {
 /**
  * The one writer of a run. Invariants:
  *
- * L1 sequence numbers are given here and nowhere else, without gaps;
+ * L1 sequence numbers are given here and nowhere else, without gaps, and nothing is shown with one that the store
+ *    has not accepted;
  * L2 one append is in flight at a time; what comes meanwhile shares the next one;
  * L3 an event is folded and shown only after the store has accepted it;
- * L4 once the store has failed nothing is sent to it any more: events are folded in memory, so that the run
- *    can end, and only its `finished` event is shown; a good end that could not be stored is a failure;
+ * L4 once the store has failed nothing is sent to it any more: events are folded in memory without a place, so that
+ *    the run can end, and only its end is shown; a good end that could not be stored is a failure;
  * L5 nothing is written after the `finished` event, or once the run is left.
  */
 export class Log {
@@ -153,10 +155,10 @@ export class Log {
   /** A copy of the state as it will be once everything appended so far has been folded. */
   foreseen(): State {
     const state = copyState(this.#options.state);
-    for (const event of this.#inFlight) fold(state, this.#acceptable(event));
+    for (const event of this.#inFlight) this.#fold(state, event);
     const first = this.#opened ? [] : this.#firstEvents(state);
     const queued = this.#stamp([...first, ...this.#queue], state.seq);
-    for (const event of queued) fold(state, this.#acceptable(event));
+    for (const event of queued) this.#fold(state, event);
     return state;
   }
 
@@ -181,13 +183,19 @@ export class Log {
 
   #accept(event: Event): void {
     const { state, publish } = this.#options;
-    const accepted = this.#acceptable(event);
-    fold(state, accepted);
-    if (this.#failure === undefined || event.type === 'finished') publish(accepted);
+    const shown = this.#fold(state, event);
+    if (isStored(shown) || shown.type === 'finished') publish(shown);
   }
 
-  #acceptable(event: Event): Event {
-    return this.#failure === undefined ? event : asFailed(event, this.#failure);
+  /** Folds what was offered to the store: as it is there, or as what is not there. Gives which of them it was. */
+  #fold(state: State, offered: Event): Event | UnstoredEvent {
+    if (this.#failure === undefined) {
+      fold(state, offered);
+      return offered;
+    }
+    const unstored = asUnstored(offered, this.#failure);
+    foldUnstored(state, unstored);
+    return unstored;
   }
 
   async #begin(): Promise<void> {
@@ -279,9 +287,9 @@ function storeFailure(error: unknown): AgentError {
 }
 
 /** A good end that cannot be read again later is none. A run that was told to stop has done so all the same. */
-function asFailed(event: Event, failure: AgentError): Event {
+function asUnstored({ seq: _, id: __, ...event }: Event, failure: AgentError): UnstoredEvent {
   if (event.type !== 'finished' || endsAnyway.has(event.status)) return event;
-  const { limit: _, ...rest } = event;
+  const { limit: ___, ...rest } = event;
   return { ...rest, status: 'failed', error: failure.toJSON() };
 }
 

@@ -68,6 +68,8 @@ function read(values: readonly unknown[], note: Note): Entry[] {
       note(at, `is of format version ${value['v']}, which a later release reads`);
       continue;
     }
+    // The end of a run that no store has, as it is shown: the log goes without it.
+    if (value['type'] === 'finished' && !('seq' in value || 'id' in value)) continue;
     const isKnown = knownTypes.has(value['type']);
     if (!isKnown) {
       // A later version may store kinds that this one does not know; without a place it is a live event.

@@ -1,6 +1,6 @@
 import type { ModelResponse } from './agent.ts';
 import type { FinishedEvent } from './event.ts';
-import { fold } from './fold.ts';
+import { foldUnstored } from './fold.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import { callsOf, textOf } from './message.ts';
 import type { RunResult } from './run.ts';
@@ -60,7 +60,6 @@ function endOf(state: State): FinishedEvent {
 /** The messages as they would stand if the run ended now, for one that waits with open calls. */
 function closedMessages(state: State): readonly Message[] {
   const copy = copyState(state);
-  const head = { v: 1, seq: copy.seq + 1, id: '', time: '', runId: copy.runId } as const;
-  fold(copy, { ...head, type: 'finished', status: 'failed', metrics: copy.metrics });
+  foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });
   return copy.messages;
 }

@@ -1,9 +1,9 @@
-import type { Event } from './event.ts';
+import type { Event, EventBody } from './event.ts';
 import type { AnswerCount } from './metrics.ts';
 import { isNoUsage, noUsage } from './usage.ts';
 
 /** What the requests behind one event used, wherever they were paid for; nothing for an event without any. */
-export function requestsOf(event: Event): AnswerCount | undefined {
+export function requestsOf(event: EventBody): AnswerCount | undefined {
   switch (event.type) {
     case 'assistant':
       return event;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentError } from '../src/errors.ts';
-import type { Event, EventBody } from '../src/event.ts';
+import type { Event, EventBody, UnstoredEnd } from '../src/event.ts';
 import type { LogOptions } from '../src/log.ts';
 import { Log } from '../src/log.ts';
 import { memoryStore } from '../src/memory-store.ts';
@@ -15,7 +15,7 @@ import { answered, finished, said, told } from './fold-story.ts';
 /** A log over a store that answers when the test says so. */
 function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
   const runtime = fakeRuntime();
-  const shown: Event[] = [];
+  const shown: (Event | UnstoredEnd)[] = [];
   const failures: AgentError[] = [];
   const state = emptyState();
   const log = new Log({
@@ -57,7 +57,7 @@ async function rest(): Promise<void> {
   for (let round = 0; round < 50; round += 1) await undefined;
 }
 
-const types = (events: readonly Event[]): string[] => events.map(({ type }) => type);
+const types = (events: readonly (Event | UnstoredEnd)[]): string[] => events.map(({ type }) => type);
 
 describe('the log', () => {
   it('L1 gives places without gaps, ids that follow from them, and one time to what is written together', async () => {
@@ -129,7 +129,7 @@ describe('the log', () => {
 
   it('L2 what a watcher says while it is shown a step comes after it, in order', async () => {
     const said2 = said('And this.', true);
-    const shown: Event[] = [];
+    const shown: (Event | UnstoredEnd)[] = [];
     const { log, state } = rig({
       publish: (event) => {
         shown.push(event);
@@ -176,7 +176,7 @@ describe('the log', () => {
     expect(log.record([answered([{ type: 'text', text: 'Done.' }])])).toBe(true);
     expect(failures.map(({ message }) => message)).toEqual(['The event store failed: no room']);
     await log.append([said('More.', true)]);
-    expect([appends, types(shown), state.seq]).toEqual([2, ['user'], 3]);
+    expect([appends, types(shown), state.seq]).toEqual([2, ['user'], 1]);
   });
 
   it('L3 folds and shows nothing before the store has accepted it', async () => {
@@ -249,6 +249,28 @@ describe('the log', () => {
     for (const status of ['cancelled', 'timeout', 'failed'] as const) {
       expect(await ends(status)).toMatchObject({ status });
     }
+  });
+
+  it('L1 P13 what the store has not accepted is shown without a place, also when it accepts it later', async () => {
+    const { held, store, waiting } = heldStore();
+    const { log, shown, state } = rig({}, held);
+    log.open();
+    await rest();
+    waiting[0]?.release();
+    await rest();
+    const ended = log.finish(finished('complete') as never);
+    log.leave();
+    waiting[1]?.release();
+    await ended;
+    expect(shown.map(({ type, seq, id }) => [type, seq, id])).toEqual([
+      ['user', 1, 's-1'],
+      ['finished', undefined, undefined],
+    ]);
+    expect(shown.at(-1)).toMatchObject({ runId: 'run-1', status: 'failed', error: { code: 'store' } });
+    expect(shown.at(-1)).not.toHaveProperty('seq');
+    // Whoever reads the log gets what is there.
+    expect(store.read('s')).toMatchObject([{ seq: 1 }, { seq: 2, status: 'complete' }]);
+    expect([state.seq, state.finished?.status]).toEqual([1, 'failed']);
   });
 
   it('L5 takes nothing after the end, not even while the end is being written', async () => {

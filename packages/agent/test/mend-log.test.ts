@@ -82,6 +82,13 @@ describe('a log as a run has written it', () => {
     const delta = { type: 'text_delta', index: 0, text: 'Do' };
     expect(told([live, ...log.slice(0, 5), delta, log[5], later, end])).toEqual([]);
   });
+
+  it('P13 is fine with the end of a run that no store has, and goes without it', () => {
+    const { seq: _, id: __, ...unstored } = log[6] ?? place(finished('failed'), 7);
+    const again = [...log.slice(0, 3), unstored, ...log.slice(3)];
+    expect(mendLog(again)).toEqual({ events: log, problems: [] });
+    expect(told([...log.slice(0, 6), { ...unstored, id: 's-7' }])).toHaveLength(2);
+  });
 });
 
 describe('P12 a log that was damaged, mended', () => {

@@ -1,5 +1,6 @@
 import { memoryStore } from '@cobbler/agent';
 import type { HarnessSubject } from '@cobbler/agent/testing';
+import { refusingStore } from '@cobbler/agent/testing';
 import { delegatedHarness } from '@cobbler/delegate';
 import type { BackendName } from './fake-programs.ts';
 import { backendNames, backendOf, placePrograms } from './fake-programs.ts';
@@ -16,14 +17,19 @@ function subjectOf(name: BackendName): HarnessSubject {
     name,
     capabilities: backendOf(name, { env: {} }).capabilities,
     ownTools: name === 'claude-code' ? 'named' : 'commands',
+    refuses: true,
     open({ handler, report }) {
       const { workspace, options, dispose } = placePrograms();
-      const store = memoryStore();
+      let isFull = false;
+      const store = refusingStore(memoryStore(), () => isFull);
       const backend = backendOf(name, options);
       const harness = delegatedHarness({ backend, workingDir: workspace, store, handler, report, tools });
       return {
         harness,
         log: async (sessionId) => store.read(sessionId),
+        refuse(full) {
+          isFull = full;
+        },
         close: async () => {
           await harness.close();
           dispose();

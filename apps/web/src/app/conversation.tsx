@@ -63,7 +63,9 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
         />
         {model.isInterrupted && (
           <p class="doing warn">
-            This run was cut off, and nobody works on it.{' '}
+            {live.unstoredEnd === undefined
+              ? 'This run was cut off, and nobody works on it.'
+              : `This run ended, and its end could not be stored: ${live.unstoredEnd}`}{' '}
             <button type="button" onClick={actions.resume}>
               Go on from here
             </button>

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '@cobbler/agent';
+import type { LiveEvent, UnstoredEnd } from '@cobbler/agent';
 
 /** A part of an answer that is still being written. */
 export interface LiveBlock {
@@ -22,6 +22,8 @@ export interface Live {
   readonly retry?: { readonly attempt: number; readonly reason: string; readonly delayMs: number };
   /** Whether a part that comes now may have begun before anybody listened. */
   readonly joinedLate: boolean;
+  /** Why the run ended, where the log does not have its end. */
+  readonly unstoredEnd?: string;
 }
 
 export const nothingLive: Live = { blocks: [], progress: {}, joinedLate: false };
@@ -32,8 +34,10 @@ export function rejoined(isRunning: boolean): Live {
 }
 
 /** Adds what is being said. */
-export function foldLive(live: Live, event: LiveEvent): Live {
+export function foldLive(live: Live, event: LiveEvent | UnstoredEnd): Live {
   switch (event.type) {
+    case 'finished':
+      return { ...nothingLive, unstoredEnd: event.error?.message ?? event.status };
     case 'text_delta':
       return { ...grown(live, event.index, 'text', event.text), state: 'thinking' };
     case 'reasoning_delta':
@@ -66,9 +70,9 @@ export function foldLive(live: Live, event: LiveEvent): Live {
 }
 
 /** What stays once something of the log has come: an answer is shown from the log as soon as it is there. */
-export function settled(live: Live, type: string): Live {
+export function settled({ unstoredEnd: _, ...live }: Live, type: string): Live {
   if (type === 'assistant' || type === 'ask_failed') {
-    const { retry: _, ...rest } = live;
+    const { retry: __, ...rest } = live;
     return { ...rest, blocks: [], joinedLate: false };
   }
   return type === 'finished' ? nothingLive : live;

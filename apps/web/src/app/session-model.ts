@@ -1,4 +1,4 @@
-import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
+import type { Event, LiveEvent, UnstoredEnd, UserPart } from '@cobbler/agent';
 import type { ApiError, Content } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
 import { Changed } from './changed.ts';
@@ -163,15 +163,22 @@ export class SessionModel extends Changed {
     if (type === 'hello') return this.#greeted(frame);
     if (type === 'reset') return this.#reset();
     if (typeof type !== 'string') return true;
-    if (!('seq' in frame)) {
-      this.live = foldLive(this.live, frame as unknown as LiveEvent);
-      return true;
-    }
+    if (!('seq' in frame)) return this.#hearUnstored(frame as unknown as LiveEvent | UnstoredEnd);
     const event = frame as unknown as Event;
     const { seq } = this.view.state;
     if (event.seq <= seq) return true;
     if (event.seq !== seq + 1) return false;
     this.#store(event);
+    return true;
+  }
+
+  #hearUnstored(event: LiveEvent | UnstoredEnd): true {
+    if (event.type === 'finished') {
+      // What was refused to begin is told to who asked for it.
+      if (event.runId !== this.view.state.runId) return true;
+      this.#isUnderWay = false;
+    }
+    this.live = foldLive(this.live, event);
     return true;
   }
 

@@ -1,7 +1,7 @@
 import type { ApprovalAnswer } from '../approval-answer.ts';
 import { readDecisions } from '../approval-answer.ts';
 import { AgentError } from '../errors.ts';
-import type { Event, RunEvent } from '../event.ts';
+import type { Event, RunEvent, UnstoredEnd } from '../event.ts';
 import { isStored } from '../event.ts';
 import { fold } from '../fold.ts';
 import type { HarnessHandler } from '../handler.ts';
@@ -82,6 +82,8 @@ class RemoteHarness implements Harness {
   /** How many events that is. */
   #behind = 0;
   #isLost = false;
+  /** The last run whose end no store has. */
+  #lastUnstored: string | undefined;
   #current: RemoteRun | undefined;
   /** What was said about the current run, one after another. */
   #said: Promise<void> = Promise.resolve();
@@ -213,7 +215,8 @@ class RemoteHarness implements Harness {
     if (type === 'reset') return this.#lost();
     const event = data as unknown as RunEvent;
     if (!isStored(event)) {
-      if (this.#current?.hasBegun === true) this.#show(event);
+      if (event.type === 'finished') this.#endedUnstored(event);
+      else if (this.#current?.hasBegun === true) this.#show(event);
       return true;
     }
     if (event.seq <= this.#state.seq) return true;
@@ -266,6 +269,18 @@ class RemoteHarness implements Harness {
     if (event.type === 'finished') this.#forget(run);
     this.#show(event, run);
     if (event.type === 'finished') run.end(event, this.#state);
+  }
+
+  /** The run that the log is at has ended, and no store has its end: nothing more will come of it. */
+  #endedUnstored(event: UnstoredEnd): void {
+    // A new connection tells it again.
+    if (event.runId !== this.#state.runId || event.runId === this.#lastUnstored) return;
+    this.#lastUnstored = event.runId;
+    const run = this.#current;
+    if (run?.hasBegun !== true) return this.#tell(event);
+    this.#forget(run);
+    this.#show(event, run);
+    run.end(event, this.#state);
   }
 
   #show(event: RunEvent, run: RemoteRun | undefined = this.#current): void {

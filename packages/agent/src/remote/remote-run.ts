@@ -1,6 +1,6 @@
 import type { AgentError } from '../errors.ts';
-import type { Event, FinishedEvent, RunEvent } from '../event.ts';
-import { fold } from '../fold.ts';
+import type { FinishedEvent, RunEnd, RunEvent } from '../event.ts';
+import { foldUnstored } from '../fold.ts';
 import type { RunIds } from '../held-run.ts';
 import { HeldRun } from '../held-run.ts';
 import { textOf } from '../message.ts';
@@ -58,8 +58,8 @@ export class RemoteRun {
     this.#held.show(event);
   }
 
-  /** The run is over, as the log says. */
-  end(event: Event & FinishedEvent, state: State): void {
+  /** The run is over, as the log says, or the server where no store has its end. */
+  end(event: RunEnd, state: State): void {
     this.#isOver = true;
     this.#held.end(resultOf(this.ids, event, state));
   }
@@ -95,7 +95,6 @@ function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult
 /** The messages as they would stand if the run had ended for good, for one that waits with open calls. */
 function closed(state: State): State['messages'] {
   const copy = copyState(state);
-  const head = { v: 1, seq: copy.seq + 1, id: '', time: '', runId: copy.runId } as const;
-  fold(copy, { ...head, type: 'finished', status: 'failed', metrics: copy.metrics });
+  foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });
   return copy.messages;
 }

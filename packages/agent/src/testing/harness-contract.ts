@@ -6,6 +6,7 @@ import { busyCases, cancelCases, forkCases, steerCases } from './harness-contrac
 import { closeCases, deltaCases, promptCases, readerCases } from './harness-contract/prompts.ts';
 import type { HarnessSubject } from './harness-contract/stand.ts';
 import { notes } from './harness-contract/stand.ts';
+import { storeCases } from './harness-contract/stored.ts';
 import {
   approvalCases,
   handlerCases,
@@ -28,6 +29,7 @@ const definitions: readonly HarnessCase[] = [
   ...handlerCases,
   ...toolHandlerCases,
   ...closeCases,
+  ...storeCases,
 ];
 
 /**
@@ -54,6 +56,7 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
           heard,
           reports,
           log: (sessionId = stand.harness.sessionId) => stand.log(sessionId),
+          refuse: async (isFull) => stand.refuse?.(isFull),
           open: async (other = {}) => {
             const more = await opened(subject, other);
             return { ...more.stand, reports: more.reports };
@@ -66,7 +69,8 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
   };
 }
 
-function has({ capabilities, ownTools }: HarnessSubject, need: HarnessNeed): boolean {
+function has({ capabilities, ownTools, refuses }: HarnessSubject, need: HarnessNeed): boolean {
+  if (need === 'refuses') return refuses === true;
   if (need === 'calls') return capabilities.tools || ownTools !== undefined;
   if (need === 'names') return capabilities.tools || ownTools === 'named';
   return capabilities[need];
@@ -80,6 +84,7 @@ const words: Readonly<Record<HarnessNeed, string>> = {
   deltas: 'deltas',
   calls: 'calls',
   names: 'names for its calls that others know',
+  refuses: 'store that can be made to refuse',
 };
 
 async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {

@@ -22,6 +22,7 @@ export { type GateDoor, gateContract } from './gate-contract.ts';
 export { handlerTransport } from './handler-transport.ts';
 export { harnessScene, type SceneOptions } from './harness-contract/scene.ts';
 export type { HarnessStand, HarnessSubject, SubjectOptions } from './harness-contract/stand.ts';
+export { refusingStore } from './harness-contract/stand.ts';
 export { harnessContract } from './harness-contract.ts';
 export {
   type FailedRequest,

@@ -1,4 +1,5 @@
 import type { Event, RunEvent } from '../../event.ts';
+import { isStored } from '../../event.ts';
 import { Executor } from '../../executor.ts';
 import type { ExecutorOptions, ResumeOptions, RunOptions } from '../../plan.ts';
 import type { Prompt } from '../../prompt.ts';
@@ -84,7 +85,7 @@ export class Stage {
 
   /** The stored events that a run has shown so far. */
   storedOf(run: Run): readonly Event[] {
-    return this.eventsOf(run).filter((event) => 'seq' in event);
+    return this.eventsOf(run).filter(isStored);
   }
 
   /** Milliseconds since the case began. */

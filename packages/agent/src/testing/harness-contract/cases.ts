@@ -13,6 +13,8 @@ export interface Scene {
   readonly reports: readonly AgentError[];
   /** The log of the harness' session, or of another one. */
   log(sessionId?: string): Promise<readonly Event[]>;
+  /** Makes the store refuse what is appended, or take it again. */
+  refuse(isFull: boolean): Promise<void>;
   /** Another conversation, with a handler of its own. */
   open(handler?: HarnessHandler): Promise<HarnessStand & Pick<Opened, 'reports'>>;
 }
@@ -24,10 +26,10 @@ export interface Opened {
 }
 
 /**
- * What a case needs: a capability, that tools of the scene are called at all, whoever runs them, or that they
- * are called by their names and side by side.
+ * What a case needs: a capability, that tools of the scene are called at all, whoever runs them, that they
+ * are called by their names and side by side, or a store that can be made to refuse.
  */
-export type HarnessNeed = keyof HarnessCapabilities | 'calls' | 'names';
+export type HarnessNeed = keyof HarnessCapabilities | 'calls' | 'names' | 'refuses';
 
 /** A case of the contract before it is bound to a harness. */
 export interface HarnessCase {

@@ -1,10 +1,11 @@
-import type { AgentError } from '../../errors.ts';
+import { AgentError } from '../../errors.ts';
 import type { Event, RunEvent } from '../../event.ts';
 import { isStored } from '../../event.ts';
 import type { HarnessHandler } from '../../handler.ts';
 import type { Harness, HarnessCapabilities } from '../../harness.ts';
 import type { Run, RunResult } from '../../run.ts';
 import { systemRuntime } from '../../runtime.ts';
+import type { Store } from '../../store.ts';
 import { ContractFailure } from '../assertion.ts';
 
 /** A harness under contract, over the scene of `harnessScene`. */
@@ -18,6 +19,8 @@ export interface HarnessSubject {
    * own, one to an answer. Default: only tools given to the harness are called.
    */
   readonly ownTools?: 'named' | 'commands';
+  /** Its stands have `refuse`. Default: cases of a store that refuses what it is given are off. */
+  readonly refuses?: boolean;
   /** Opens a new conversation. Called once or more for each case. */
   open(options: SubjectOptions): Promise<HarnessStand> | HarnessStand;
 }
@@ -33,8 +36,25 @@ export interface HarnessStand {
   readonly harness: Harness;
   /** The log of a session as it is stored. */
   log(sessionId: string): Promise<readonly Event[]>;
+  /** From now on the store refuses whatever is appended, as one does that has no room, or takes it again. */
+  refuse?(isFull: boolean): Promise<void> | void;
   /** Frees what the conversation holds. The harness may be closed already. */
   close(): Promise<void>;
+}
+
+/** A store that refuses what is appended for as long as `isFull` says so: for {@link HarnessStand.refuse}. */
+export function refusingStore<Kept extends Store>(store: Kept, isFull: () => boolean): Kept {
+  const append: Store['append'] = (...given) => {
+    if (isFull()) throw new AgentError({ kind: 'agent', code: 'no_room', message: 'There is no room.' });
+    return store.append(...given);
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'append') return append;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 /** How long anything in a case may take, in milliseconds, on a busy machine too. */

@@ -1,5 +1,5 @@
 import { AgentError, isErrorKind } from '../../errors.ts';
-import type { Event, FinishedEvent, RunStatus } from '../../event.ts';
+import type { Event, RunEnd, RunStatus } from '../../event.ts';
 import { isStored } from '../../event.ts';
 import { maxOutputBytes } from '../../excerpt.ts';
 import { fold } from '../../fold.ts';
@@ -67,7 +67,7 @@ const withoutError: ReadonlySet<RunStatus> = new Set(['complete', 'max_tokens', 
 /** Promise 1: exactly one end is shown, and it is the one of the result. */
 function checkShownEnd({ record, result }: Over, expect: Expect): void {
   const { status } = result;
-  const ends = record.events.filter((event): event is Event & FinishedEvent => event.type === 'finished');
+  const ends = record.events.filter((event): event is RunEnd => event.type === 'finished');
   expect(
     ends.length === 1 && record.events.at(-1) === ends[0],
     'P1 one end',

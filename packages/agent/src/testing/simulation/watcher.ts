@@ -6,9 +6,6 @@ import type { Reading, RunRecord } from './record.ts';
 import type { Setting } from './setting.ts';
 import type { World } from './world.ts';
 
-/** Codes of an end that could not be written down. */
-const unwritable: ReadonlySet<string | undefined> = new Set(['store', 'fenced', 'no_session']);
-
 /** Sees every event of a run at the moment it is shown. */
 export class Watcher {
   readonly #world: World;
@@ -60,27 +57,17 @@ export class Watcher {
   #stored(record: RunRecord, event: Event): void {
     const { sessionId, events } = record;
     this.#world.note(`${record.name}: shows ${event.seq} ${event.type}${statusOf(event)}`);
-    const isHeld = this.#disk.holds(sessionId, event);
-    const maybeUnheld = event.type === 'finished' && this.#couldNotBeWritten(record, event.error?.code);
     this.#world.expect(
-      isHeld || maybeUnheld,
+      this.#disk.holds(sessionId, event),
       'P13 shown',
       () => `event ${event.seq} (${event.type}) is shown and not committed`,
     );
     const before = events.findLast(isStored);
-    if (before === undefined || maybeUnheld) return;
     this.#world.expect(
-      event.seq === before.seq + 1,
+      before === undefined || event.seq === before.seq + 1,
       'readers order',
-      `event ${event.seq} is shown after ${before.seq}`,
+      `event ${event.seq} is shown after ${before?.seq}`,
     );
-  }
-
-  #couldNotBeWritten({ program, hasty, before, events }: RunRecord, code: string | undefined): boolean {
-    const { failed, fenced } = this.#disk.trouble(program);
-    // A run that was to go on with a session, and whose time was over before it found that there is none.
-    if (before.length > 0 && !events.some(isStored)) return true;
-    return hasty === true || failed || fenced || unwritable.has(code);
   }
 
   /** Keeps how long people take, and has them asked. */

@@ -1,4 +1,9 @@
+import type { RunEvent } from '../../event.ts';
+import { isStored } from '../../event.ts';
+import { Executor } from '../../executor.ts';
+import { defineTool } from '../../tool.ts';
 import { expect, expectEqual } from '../assertion.ts';
+import { scriptedAgent } from '../scripted-agent.ts';
 import type { StoreCase } from './cases.ts';
 import { group, reopening } from './cases.ts';
 import { ended, eventsOf, said, wholeRun, write } from './events.ts';
@@ -51,6 +56,48 @@ export const claimCases: readonly StoreCase[] = [
     await store.append('one', next, { epoch: newer });
     expectEqual((await store.read('one')).length, 2, 'the number of events');
   }),
+  the(
+    'P13 a run whose session another one takes shows only what is there, and an end without a place',
+    async ({ store }) => {
+      const [answer, taken] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+      const tool = defineTool({
+        name: 'wait',
+        description: 'Waits.',
+        parameters: { type: 'object' },
+        execute: () => {
+          taken.resolve();
+          return answer.promise;
+        },
+      });
+      const first = new Executor({
+        agent: scriptedAgent([{ calls: [{ name: 'wait', arguments: {} }] }, 'First.']),
+        tools: [tool],
+        store,
+      });
+      const shown: RunEvent[] = [];
+      const run = first.run('Go.', { sessionId: 'one', onEvent: (event) => void shown.push(event) });
+      await taken.promise;
+      const second = new Executor({ agent: scriptedAgent(['Second.']), store });
+      expectEqual(
+        (await second.run('And?', { sessionId: 'one' })).text,
+        'Second.',
+        'what the other run gave',
+      );
+      answer.resolve('Too late.');
+      const { status, error } = await run;
+      expectEqual([status, error?.code], ['failed', 'fenced'], 'the end of the first run');
+      const stored = await store.read('one');
+      const placed = shown.filter(isStored);
+      expectEqual(placed, stored.slice(0, placed.length), 'the stored events that the first run showed');
+      expectEqual(
+        stored.map(({ seq }) => seq),
+        stored.map((_, index) => index + 1),
+        'the places in the log',
+      );
+      const last = shown.at(-1);
+      expectEqual([last?.type, last !== undefined && 'seq' in last], ['finished', false], 'its last event');
+    },
+  ),
   the('who has claimed nothing, or something else, cannot write', async ({ store }) => {
     const other = await store.claim('other');
     const events = eventsOf('one', [said('a')]);
