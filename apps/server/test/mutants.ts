@@ -231,5 +231,54 @@ const doors = [
   ]),
 ];
 
+const readers = [
+  ...planted('broadcast', 'broadcast', [
+    {
+      find: 'if (!this.follows(event)) this.end();',
+      replace: '',
+      why: 'readers get an event that does not follow what they have',
+    },
+    {
+      find: 'event.runId === this.#lastRun)',
+      replace: "event.runId !== '')",
+      why: 'who comes to a session sees the end of a run that never began in it',
+    },
+    {
+      find: 'this.#ending = undefined;',
+      replace: '',
+      why: 'who comes to a session sees an end after which its log went on',
+    },
+    {
+      find: 'if (this.#lastSeq !== undefined && seq < this.#lastSeq) {',
+      replace: 'if (seq < 0) {',
+      why: 'readers of a log that was deleted stay, and get the events of the new one',
+    },
+    {
+      find: 'this.#lastSeq ??= seq;\n  }\n\n  #schedule',
+      replace: '}\n\n  #schedule',
+      why: 'what another process wrote is not looked for where nothing was shown yet',
+    },
+  ]),
+  ...planted('live-session', 'shared-store', [
+    {
+      find: 'event.seq > (this.broadcast.lastSeq ?? event.seq) + 1',
+      replace: 'event.seq < 0',
+      why: 'what another process wrote before an event is left out',
+    },
+    {
+      find: 'if (this.#reading !== undefined) await this.showOthers();',
+      replace: '',
+      why: 'a prompt that another process took begins a second run under its key',
+    },
+  ]),
+];
+
 /** Every planted mistake, for `npm run mutants apps/server`. */
-export const mutants: readonly Mutant[] = [...agUi, ...aiSdk, ...exchange, ...responses, ...doors];
+export const mutants: readonly Mutant[] = [
+  ...agUi,
+  ...aiSdk,
+  ...exchange,
+  ...responses,
+  ...doors,
+  ...readers,
+];

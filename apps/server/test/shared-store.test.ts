@@ -215,7 +215,9 @@ describe('P13 P16 only what the store has accepted has a place', () => {
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say Last.' });
     await watched.until(({ data }) => data.includes('"text":"Last."'));
     await one.idle('s');
-    const log = (await one.store.read('s')).map((event) => JSON.stringify(event));
+    const events = await one.store.read('s');
+    expect(events.filter(({ type, runId }) => type === 'user' && runId === 'other-7')).toHaveLength(1);
+    const log = events.map((event) => JSON.stringify(event));
     await watched.until(({ id }) => Number(id) === log.length);
     expect(watched.frames.filter(({ id }) => id !== undefined).map(({ data }) => data)).toEqual(log);
   });

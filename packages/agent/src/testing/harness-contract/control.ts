@@ -1,3 +1,4 @@
+import { isStored } from '../../event.ts';
 import { textOf } from '../../message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
@@ -35,18 +36,22 @@ export const busyCases: readonly HarnessCase[] = [
     first.cancel();
     await endOf(first);
   }),
-  one('a refused run ends like any other: its last event is finished', async ({ harness }) => {
-    const first = harness.prompt('hang');
-    await seen(first, 'user');
-    const events = await eventsOf(harness.prompt('say Two.'));
-    expectEqual(
-      events.map(({ type }) => type),
-      ['started', 'finished'],
-      'its events',
-    );
-    first.cancel();
-    await endOf(first);
-  }),
+  one(
+    'P13 a refused run ends like any other: its last event is finished, which no log has',
+    async ({ harness }) => {
+      const first = harness.prompt('hang');
+      await seen(first, 'user');
+      const events = await eventsOf(harness.prompt('say Two.'));
+      expectEqual(
+        events.map(({ type }) => type),
+        ['started', 'finished'],
+        'its events',
+      );
+      expectEqual(events.filter(isStored), [], 'its events with a place');
+      first.cancel();
+      await endOf(first);
+    },
+  ),
 ];
 
 const stopping = group('cancel');
