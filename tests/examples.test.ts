@@ -92,7 +92,7 @@ failed auth
 > What is my dog called?
 < I have a note: Their dog is called Bello.
 > Buy him something.
-< May I use **buy**? \`\`\` { "what": "dog food" } \`\`\`
+< May I use **buy**? \`\`\` buy what | dog food \`\`\`
 < It is on its way.
 `,
   runner: `

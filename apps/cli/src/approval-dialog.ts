@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
-import { diffLines, parseDiff } from './diff-lines.ts';
+import { argumentLines, visibleText } from '@cobbler/agent';
+import { moreLines, pieces, wholeDiffLines } from './diff-lines.ts';
 import { oneLine } from './escape.ts';
 import type { Key } from './io.ts';
 import type { RuledCall } from './permission-rule.ts';
@@ -35,17 +36,25 @@ export interface RuleOffer {
   readonly words: string;
 }
 
-const diffMost = 16;
+/** A call of so many lines is shown whole at once; of a longer one this many are, until all are asked for. */
+const wholeMost = 32;
+const firstLines = 16;
+
+/** Lines that one key shows: terminals keep about as many that have scrolled away. */
+const pageLines = 1000;
 
 /**
  * Asks a person about calls, one after the other. The question stays on the screen; the keys stand in the
- * footer, which {@link ApprovalDialog.footer} gives.
+ * footer, which {@link ApprovalDialog.footer} gives. A call can be allowed only once all of it has been shown.
  */
 export class ApprovalDialog {
   readonly #ports: ApprovalPorts;
   readonly #waiting: ApprovalRequestedEvent[] = [];
   readonly #always = new Set<string>();
-  #diffCut = false;
+  /** The first line of the call that has not been shown; absent when all have. */
+  #next: number | undefined;
+  /** All of the call that is asked about now. */
+  #lines: readonly string[] = [];
   /** The reason being typed; absent while keys decide. */
   #reason: string | undefined;
 
@@ -98,15 +107,13 @@ export class ApprovalDialog {
       const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
       return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
     }
-    const keys: (readonly [key: string, words: string])[] = [
-      ['y', 'allow'],
-      ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const),
-      ['n', 'deny'],
-      ['e', 'deny and say why'],
-      ...(this.#diffCut ? [['d', 'full diff'] as const] : []),
-    ];
-    const pieces = keys.map(([key, words]) => `${key} ${words}`);
-    return flow(pieces, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
+    const deciding: readonly (readonly [key: string, words: string])[] =
+      this.#next === undefined
+        ? [['y', 'allow'], ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const)]
+        : [['d', this.#next === 0 ? 'show all of it, then allow' : 'show more of it, then allow']];
+    const keys = [...deciding, ['n', 'deny'], ['e', 'deny and say why']];
+    const words = keys.map((pair) => pair.join(' '));
+    return flow(words, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
   }
 
   /** Takes a key. Keys that mean nothing here do nothing: there is no default. */
@@ -121,11 +128,12 @@ export class ApprovalDialog {
   knows(letter: string): boolean {
     const [request] = this.#waiting;
     if (request === undefined) return false;
-    const offered = this.#offers(request).map(({ key }) => key);
-    return ['y', 'n', 'e', ...(this.#diffCut ? ['d'] : []), ...offered].includes(letter.toLowerCase());
+    const deciding = this.#next === undefined ? ['y', ...this.#offers(request).map(({ key }) => key)] : ['d'];
+    return ['n', 'e', ...deciding].includes(letter.toLowerCase());
   }
 
   #choose(request: ApprovalRequestedEvent, letter: string): void {
+    if (!this.knows(letter)) return;
     const offer = this.#offers(request).find(({ key }) => key === letter);
     if (letter === 'y') this.#decide(request, { decision: 'allow' });
     else if (letter === 'n') this.#decide(request, { decision: 'deny' });
@@ -136,9 +144,8 @@ export class ApprovalDialog {
     } else if (letter === 'e') {
       this.#reason = '';
       this.#ports.changed();
-    } else if (letter === 'd' && this.#diffCut) {
-      this.#ports.show(this.#diff(request, undefined));
-      this.#diffCut = false;
+    } else if (letter === 'd') {
+      this.#show(this.#next ?? 0, pageLines);
       this.#ports.changed();
     }
   }
@@ -168,8 +175,11 @@ export class ApprovalDialog {
       const [request] = this.#waiting;
       if (request === undefined) return;
       if (!this.#offers(request).some(({ rule }) => this.#always.has(rule))) {
-        this.#diffCut = request.diff !== undefined && parseDiff(request.diff).length > diffMost;
-        this.#ports.show([...this.#question(request), ...this.#diff(request, diffMost)]);
+        this.#lines = this.#linesOf(request);
+        const isLong = this.#lines.length > wholeMost;
+        this.#show(0, isLong ? firstLines : wholeMost, this.#question(request));
+        // A person who wants all of it wants to read it in one piece.
+        this.#next = isLong ? 0 : undefined;
         return;
       }
       this.#waiting.shift();
@@ -187,26 +197,55 @@ export class ApprovalDialog {
     const columns = this.#ports.columns();
     const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
     const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
-    const call = { toolName: request.toolName, subject: subjectOf(request) };
+    const call = { toolName: visibleText(request.toolName), subject: subjectOf(request) };
     const view = { style, columns, verbose: false };
     const line = askLine({ ...call, summary }, view);
     if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line];
     return [askLine(call, view), `      ${style.dim(oneLine(summary))}`];
   }
 
-  #diff(request: ApprovalRequestedEvent, most: number | undefined): string[] {
-    if (request.diff === undefined) return [];
+  /** Shows some of the lines of a call, and how many are left. */
+  #show(from: number, most: number, before: readonly string[] = []): void {
+    const lines = this.#lines;
+    const end = from + most;
+    const left = lines.length - end;
+    const more = left > 0 ? [this.#ports.style.dim(moreLines(left))] : [];
+    this.#ports.show([...before, ...[...lines.slice(from, end), ...more].map((line) => `      ${line}`)]);
+    this.#next = left > 0 ? end : undefined;
+  }
+
+  /** All of a call that its question does not show: its diff, and what is in neither. */
+  #linesOf(request: ApprovalRequestedEvent): string[] {
     const { style } = this.#ports;
-    const lines = diffLines(request.diff, style, this.#ports.columns() - 7, most);
-    return lines.map((line) => `      ${line}`);
+    const width = this.#ports.columns() - 7;
+    const diff = request.diff === undefined ? [] : wholeDiffLines(request.diff, style, width);
+    if (isInQuestion(request)) return diff;
+    const given = argumentLines(
+      request,
+      [shownAsItIs(request.subject ?? '')].filter((text) => text !== ''),
+    );
+    const room = Math.max(8, width);
+    return [...diff, ...given.flatMap((line) => pieces(line.replaceAll('\t', '    '), room).map(style.dim))];
   }
 }
 
-/** A tool that names no subject is shown with all its arguments: nobody decides about what they cannot see. */
+/** What stands in the question: the subject, or all arguments of a tool that names none. */
 function subjectOf(request: ApprovalRequestedEvent): string {
-  return request.subject === undefined || request.subject === ''
-    ? JSON.stringify(request.arguments)
-    : request.subject;
+  if (request.subject !== undefined && request.subject !== '') return request.subject;
+  return isInQuestion(request) ? JSON.stringify(request.arguments) : '';
+}
+
+/** Longest arguments that the question itself shows, in characters. */
+const questionMost = 200;
+
+function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent): boolean {
+  const json = JSON.stringify(given);
+  return subject === '' && json.length <= questionMost && shownAsItIs(json) !== '';
+}
+
+/** The text, if the question shows it character by character; else nothing. */
+function shownAsItIs(text: string): string {
+  return visibleText(text) === text && oneLine(text) === text ? text : '';
 }
 
 function exactOffer(call: RuledCall): RuleOffer[] {

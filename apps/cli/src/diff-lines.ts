@@ -1,3 +1,4 @@
+import { visibleText } from '@cobbler/agent';
 import { visible } from './escape.ts';
 import type { Style } from './style.ts';
 import { clip, head, widthOf } from './text-width.ts';
@@ -61,6 +62,19 @@ export function diffLines(diff: string, style: Style, columns: number, most?: nu
   return left === 0 ? rendered : [...rendered, style.dim(moreLines(left))];
 }
 
+/** A diff as lines for a person who decides about it: nothing is cut and every character can be seen. */
+export function wholeDiffLines(diff: string, style: Style, columns: number): string[] {
+  const lines = parseDiff(visibleText(diff));
+  const digits = Math.max(1, ...lines.slice(-1).map((line) => String(line?.number ?? '').length));
+  return lines.flatMap((line) => {
+    if (line?.sign !== ' ') return renderLine(line, digits, style, columns);
+    const text = line.text.replaceAll('\t', '    ');
+    return pieces(text, Math.max(8, columns - digits - 3)).map((piece, index) =>
+      style.dim(`${String(index === 0 ? line.number : '').padStart(digits)}   ${piece}`),
+    );
+  });
+}
+
 /** How many lines are not shown. */
 export function moreLines(count: number): string {
   return `+ ${count} line${count === 1 ? '' : 's'}`;
@@ -82,13 +96,15 @@ function renderLine(line: DiffLine | undefined, digits: number, style: Style, co
 }
 
 /** A text in pieces of at most `width` cells. */
-function pieces(text: string, width: number): string[] {
+export function pieces(text: string, width: number): string[] {
   const found: string[] = [];
-  let rest = text;
-  while (widthOf(rest) > width) {
-    const piece = head(rest, width) || rest.slice(0, 1);
+  // Of a long line no more is measured at a time than a piece may hold.
+  const most = width * 4;
+  let at = 0;
+  while (text.length - at > most || widthOf(text.slice(at)) > width) {
+    const piece = head(text.slice(at, at + most), width) || text.slice(at, at + 1);
     found.push(piece);
-    rest = rest.slice(piece.length);
+    at += piece.length;
   }
-  return [...found, rest];
+  return [...found, text.slice(at)];
 }

@@ -71,7 +71,13 @@ test('ACP: an edit is asked for with its diff, made, and told as the log has it'
         toolCallId: 'call-1-0',
         kind: 'edit',
         title: 'write_file a.txt',
-        content: [diff],
+        content: [
+          diff,
+          {
+            type: 'content',
+            content: { type: 'text', text: '```\npath | a.txt\ncontent: as in the diff\n```' },
+          },
+        ],
         locations: [{ path }],
       },
       options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }],

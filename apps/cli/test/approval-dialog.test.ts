@@ -112,13 +112,20 @@ describe('an approval', () => {
     expect(dialog.footer()[0]).toContain('y allow');
   });
 
-  test('d shows a long diff in full', () => {
-    const { dialog, shown, press } = dialogOf();
-    dialog.ask(request('1', { toolName: 'write_file', subject: 'a.txt', diff }));
+  test('P21 a long diff can be allowed only when d has shown it in full', () => {
+    const { dialog, shown, answers, rules, press } = dialogOf();
+    dialog.ask(
+      request('1', { toolName: 'write_file', subject: 'a.txt', diff, arguments: { path: 'a.txt' } }),
+    );
     expect(shown.at(-1)).toBe('      + 24 lines');
+    expect(dialog.footer()).toEqual(['    d show all of it, then allow   n deny   e deny and say why']);
+    press('y', 'a');
+    expect([answers, rules]).toEqual([[], []]);
     press('d');
     expect(shown.at(-1)).toBe('      40 + line 39');
-    expect(dialog.footer()[0]).not.toContain('full diff');
+    expect(dialog.footer()[0]).toContain('y allow   a always');
+    press('y');
+    expect(answers).toEqual([['1', { decision: 'allow' }]]);
   });
 
   test('P21 nothing can hide: a long command is shown whole, control characters as escapes', () => {

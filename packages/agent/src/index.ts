@@ -7,6 +7,7 @@
 export type { Action, Finish, Policy } from './action.ts';
 export type * from './agent.ts';
 export type { ApprovalAnswer, NamedAnswer } from './approval-answer.ts';
+export { approvalText, argumentLines, type ShownCall, visibleText } from './approval-text.ts';
 export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './blobs.ts';
 export {
   type Compacted,

@@ -32,6 +32,7 @@ export const checks: readonly Check[] = [
 
 /** Unit tests that take little time, for what no contract notices. */
 export const units: readonly string[] = [
+  'test/approval-text',
   'test/provider-',
   'test/decide',
   'test/errors',

@@ -1,25 +1,82 @@
 import type { ApprovalRequestedEvent, Json } from '@cobbler/agent';
-import type { Button } from './channel.ts';
-import { allowNo, allowYes } from './words.ts';
+import { approvalText } from '@cobbler/agent';
+import type { Button, Channel, ChannelFile, Piece } from './channel.ts';
+import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './words.ts';
 
-/** Longest look at what a call would do, in characters. */
-const previewLength = 1500;
+/** What a person is asked about a call. */
+export interface ApprovalQuestion {
+  /** The messages that show the call, one after another. */
+  readonly pieces: readonly Piece[];
+  /** All of the call, where the messages do not show it. */
+  readonly file?: ChannelFile;
+  /** Under the last piece, once all of them are sure to have arrived. Absent: nobody can allow the call here. */
+  readonly buttons?: readonly Button[];
+  /** Sent last where Allow is not offered, with {@link ApprovalQuestion.denyButtons} under it. */
+  readonly withheld: Piece;
+  readonly denyButtons: readonly Button[];
+}
 
-/** What a person is asked about a call, with the buttons that answer it. */
-export function approvalQuestion(request: ApprovalRequestedEvent): {
-  readonly markdown: string;
-  readonly buttons: readonly Button[];
-} {
-  const { toolName, subject = '', approvalId } = request;
-  const what = subject === '' ? '' : `: ${code(subject)}`;
-  const details = request.diff ?? String(JSON.stringify(request.arguments, null, 2));
+/** Most messages that one question takes. */
+const mostPieces = 3;
+
+/** How many characters of a call one message takes, the most first: channels differ in how long a message may be. */
+const pieceLengths = [3500, 1800, 900];
+
+/**
+ * Puts a call into messages that show all of it, exactly as it would run. What needs more than three messages, or what
+ * the channel would cut, goes into a file and can only be denied: nobody allows what they have not seen.
+ */
+export function approvalQuestion(
+  channel: Pick<Channel, 'pieces'>,
+  request: ApprovalRequestedEvent,
+): ApprovalQuestion {
+  const { toolName, approvalId } = request;
+  const text = approvalText(request);
+  const deny = { label: allowNo, data: `deny:${approvalId}` };
+  const shown = pieceLengths.map((length) => shownWhole(channel, toolName, partsOf(text, length)));
+  const whole = shown.find((pieces) => pieces !== undefined);
+  const said = (markdown: string): Piece => channel.pieces(markdown)[0] ?? { text: markdown };
+  if (whole !== undefined) {
+    const allow = { label: allowYes, data: `allow:${approvalId}` };
+    return { pieces: whole, buttons: [allow, deny], withheld: said(notAllShown), denyButtons: [deny] };
+  }
   return {
-    markdown: [`May I use **${toolName}**${what}?`, fenced(details)].join('\n\n'),
-    buttons: [
-      { label: allowYes, data: `allow:${approvalId}` },
-      { label: allowNo, data: `deny:${approvalId}` },
-    ],
+    pieces: [said(mayIUse(toolName))],
+    file: { name: 'call.txt', type: 'text/plain', text },
+    withheld: said(tooLongToShow(text.length)),
+    denyButtons: [deny],
   };
+}
+
+/** Each part as one message that holds it unchanged; nothing when they are too many or the channel changes one. */
+function shownWhole(
+  channel: Pick<Channel, 'pieces'>,
+  toolName: string,
+  parts: readonly string[],
+): readonly Piece[] | undefined {
+  if (parts.length > mostPieces) return undefined;
+  const pieces = parts.map((part, index) => {
+    const markdown = index === 0 ? `${mayIUse(toolName)}\n\n${fenced(part)}` : fenced(part);
+    const [piece, ...more] = channel.pieces(markdown);
+    return piece?.text.includes(part) === true && more.length === 0 ? piece : undefined;
+  });
+  const whole = pieces.filter((piece) => piece !== undefined);
+  return whole.length === parts.length ? whole : undefined;
+}
+
+/** A text in parts of at most so many UTF-16 units, cut after a line where the part is not too short then. */
+function partsOf(text: string, length: number): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  while (text.length - at > length && parts.length <= mostPieces) {
+    const line = text.lastIndexOf('\n', at + length);
+    const isLine = line > at + length / 2;
+    // Never between the halves of a character.
+    const end = isLine ? line : at + length - (/[\ud800-\udbff]/.test(text.charAt(at + length - 1)) ? 1 : 0);
+    parts.push(text.slice(at, end));
+    at = isLine ? end + 1 : end;
+  }
+  return [...parts, text.slice(at)];
 }
 
 /** What a tap on such a button says, if it is one. */
@@ -35,13 +92,7 @@ export function approvalTap(data: string): { readonly approvalId: string; readon
 
 /** Model output: it must not end the block that it stands in. */
 function fenced(text: string): string {
-  const cut = text.length > previewLength ? `${text.slice(0, previewLength)}\n…` : text;
-  const longest = Math.max(2, ...[...cut.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${cut}\n${fence}`;
-}
-
-function code(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').slice(0, 200).replaceAll('`', "'");
-  return `\`${line}\``;
+  return `${fence}\n${text}\n${fence}`;
 }

@@ -1,6 +1,7 @@
 import type { ApprovalRequestedEvent, Json, RunResult, StepSettings, Steps } from '@cobbler/agent';
 import { Executor, isoTime, runInSteps } from '@cobbler/agent';
 import { approvalQuestion } from './approval.ts';
+import type { Piece } from './channel.ts';
 import { deliver, rethrowStop } from './deliver.ts';
 import { contextMessages, conversation } from './history.ts';
 import type { Kit } from './kit.ts';
@@ -148,11 +149,24 @@ async function askPerson(
   { request, signal }: { readonly request: ApprovalRequestedEvent; readonly signal: AbortSignal },
 ): Promise<void> {
   const { channel, outbox } = kit;
-  const { markdown, buttons } = approvalQuestion(request);
-  const [piece] = channel.pieces(markdown);
-  if (piece === undefined) return;
+  const { pieces, file, buttons, withheld, denyButtons } = approvalQuestion(channel, request);
   const key = `${runId}/ask/${request.approvalId}`;
-  await outbox.deliver(key, chatId, piece, (planned) => channel.send(chatId, planned, { signal, buttons }));
+  let isShown = buttons !== undefined;
+  const deliver = async (name: string, piece: Piece, send: (planned: Piece) => Promise<string>) => {
+    const { state } = await outbox.deliver(`${key}/${name}`, chatId, piece, send);
+    isShown &&= state === 'sent';
+  };
+  for (const [index, piece] of pieces.entries()) {
+    // Allow stands under the last message, and only when all before it have arrived.
+    const under = index === pieces.length - 1 && isShown ? buttons : undefined;
+    const options = { signal, ...(under !== undefined && { buttons: under }) };
+    await deliver(String(index + 1), piece, (planned) => channel.send(chatId, planned, options));
+    if (under !== undefined) return;
+  }
+  if (file !== undefined)
+    await deliver('file', { text: file.name }, () => channel.sendFile(chatId, file, { signal }));
+  const options = { signal, buttons: denyButtons };
+  await deliver('withheld', withheld, (planned) => channel.send(chatId, planned, options));
 }
 
 function apology({ status, error }: RunResult): string {

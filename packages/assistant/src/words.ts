@@ -38,8 +38,21 @@ export const tooSlow: string =
 export const overloaded: string =
   'Sorry, the service that I think with is overloaded right now. Please try again in a few minutes.';
 export const isOver: string = 'This question is no longer open.';
+export const notAllShown: string =
+  'I am not sure that you can see all of this call, so it can only be denied. Deny it and ask me again.';
 export const allowYes: string = 'Allow';
 export const allowNo: string = 'Deny';
+
+export function mayIUse(toolName: string): string {
+  return `May I use **${toolName}**?`;
+}
+
+export function tooLongToShow(characters: number): string {
+  return [
+    `This call has ${counted(characters, 'character')}, too many to show in messages, so it cannot be allowed here.`,
+    'All of it is in the file above. Deny it and ask me to do it in smaller steps.',
+  ].join(' ');
+}
 
 export function forgotten(messages: number, memories: number): string {
   return `Deleted: ${counted(messages, 'message')} and ${counted(memories, 'memory', 'memories')}.`;

@@ -1,7 +1,6 @@
 import type {
   AgentContext,
   ContentBlock,
-  PermissionOption,
   PromptResponse,
   RequestPermissionRequest,
   SessionUpdate,
@@ -19,11 +18,12 @@ import type {
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
 import { failureOf } from '../failure.ts';
+import { approvalContent } from './approval-content.ts';
 import { choiceOf, permissionOptions } from './permission-options.ts';
 import { promptParts } from './prompt-parts.ts';
 import type { Told, UpdateView } from './session-updates.ts';
 import { nothingTold, sessionUpdates } from './session-updates.ts';
-import { callFacts, callId, diffContent } from './tool-view.ts';
+import { callFacts, callId } from './tool-view.ts';
 
 /** What a session of an editor is made of. */
 export interface AcpSessionParts {
@@ -149,9 +149,8 @@ export class AcpSession {
   async #ask(request: ApprovalRequestedEvent): Promise<void> {
     const question = new AbortController();
     this.#questions.set(request.approvalId, question);
-    const options = permissionOptions({ toolName: request.toolName, subject: request.subject ?? '' });
     try {
-      const answer = await this.#answer(request, options, question.signal);
+      const answer = await this.#answer(request, question.signal);
       if (answer === undefined) this.#harness.cancel();
       else this.#run?.answer(request.approvalId, answer);
     } finally {
@@ -160,18 +159,16 @@ export class AcpSession {
   }
 
   /** Nothing: the editor has cancelled. An editor that cannot ask denies. */
-  async #answer(
-    request: ApprovalRequestedEvent,
-    options: PermissionOption[],
-    signal: AbortSignal,
-  ): Promise<ApprovalAnswer | undefined> {
+  async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
     const { host, client } = this.#parts;
-    const { diff } = request;
+    const { toolName, subject = '' } = request;
+    const { content, isWhole } = approvalContent(request, host.folder, this.id);
+    const options = permissionOptions({ toolName, subject }, isWhole);
     const toolCall = {
       toolCallId: callId(request),
       status: 'pending' as const,
       ...callFacts(request, this.#view()),
-      ...(diff !== undefined && { content: diffContent(diff, host.folder) }),
+      content,
     };
     try {
       const asking: RequestPermissionRequest = { sessionId: this.id, toolCall, options };

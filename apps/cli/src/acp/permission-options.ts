@@ -10,15 +10,20 @@ export type Choice =
 
 const always = 'always ';
 
-/** What somebody may choose, the narrowest rule first. The id of an "always" is the rule that it would keep. */
-export function permissionOptions(call: RuledCall): PermissionOption[] {
+/**
+ * What somebody may choose, the narrowest rule first. The id of an "always" is the rule that it would keep. A call that
+ * the editor is not shown whole can only be denied.
+ */
+export function permissionOptions(call: RuledCall, isWhole: boolean): PermissionOption[] {
+  const deny: PermissionOption = { optionId: 'deny', name: 'Deny', kind: 'reject_once' };
+  if (!isWhole) return [deny];
   const rules = [ruleToOffer(call), widerRule(call)].filter((rule) => rule !== undefined);
   return [
     { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
     ...rules.map((rule): PermissionOption => {
       return { optionId: always + rule, name: `Always allow ${rule}`, kind: 'allow_always' };
     }),
-    { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
+    deny,
   ];
 }
 

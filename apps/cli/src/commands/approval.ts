@@ -1,3 +1,4 @@
+import { approvalText, visibleText } from '@cobbler/agent';
 import { visible } from '../escape.ts';
 import type { Io } from '../io.ts';
 import type { ServerLink } from '../server-link.ts';
@@ -69,14 +70,13 @@ function pick(waiting: readonly Pending[], id: string): Pending {
   throw new UsageError(`More than one thing waits under ${visible(id)}.`, `Give more of the id: ${ids}`);
 }
 
-/** What is asked, so that nothing in it can drive the terminal. */
-function describe({ approvalId, toolName, arguments: args, sessionId, expiresAt, diff }: Pending): string[] {
+/** All of what is asked, so that nothing in it can drive the terminal or hide. */
+function describe(asked: Pending): string[] {
+  const { approvalId, toolName, sessionId, expiresAt } = asked;
   const until = expiresAt === undefined ? '' : `, until ${expiresAt}`;
-  return [
-    `${approvalId}  ${visible(toolName)}  session ${sessionId}${until}`,
-    `  ${visible(JSON.stringify(args))}`,
-    ...(diff === undefined ? [] : diff.split('\n').map((line) => `  ${visible(line)}`)),
-  ];
+  const [, ...lines] = approvalText(asked).split('\n');
+  const head = `${approvalId}  ${visibleText(toolName)}  session ${sessionId}${until}`;
+  return [head, ...lines.map((line) => `  ${line}`)];
 }
 
 function refused(status: number, json: Record<string, unknown>): Error {

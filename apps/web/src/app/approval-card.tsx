@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Arguments } from './call-card.tsx';
-import { subjectOf } from './call-words.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from './composer.tsx';
 import { DiffText } from './diff-view.tsx';
 import { duration } from './figures.ts';
+import type { Proposal } from './proposal.ts';
+import { proposalOf } from './proposal.ts';
 import { useNow } from './still.tsx';
 import type { CallView } from './view.ts';
 
@@ -29,8 +29,9 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
     setSending(false);
     setDenying(false);
   }, [id]);
+  const proposal = useMemo(() => (asked === undefined ? undefined : proposalOf(asked)), [asked]);
   const send = async (decision: 'allow' | 'deny', message?: string) => {
-    if (isSending || isLate) return;
+    if (isSending || isLate || (decision === 'allow' && proposal?.isWhole !== true)) return;
     setSending(true);
     try {
       await answer(call, decision, message);
@@ -50,7 +51,7 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
     // Whoever answered from here would else write into nothing.
     return () => void (current?.contains(document.activeElement) === true && focusMessage());
   }, []);
-  if (asked === undefined) return null;
+  if (asked === undefined || proposal === undefined) return null;
   return (
     <section
       ref={card}
@@ -71,7 +72,7 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
         <Expiry at={asked.expiresAt} now={now} />
       </header>
       <div class="approval-body">
-        <Proposal call={call} />
+        <ProposalView proposal={proposal} />
       </div>
       {isLate ? (
         <footer>
@@ -94,32 +95,35 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
           <button type="button" disabled={isSending} onClick={() => setDenying(true)}>
             Deny and say why <kbd>e</kbd>
           </button>
-          <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
-            {isSending ? 'Sending…' : 'Allow once'} <kbd>y</kbd>
-          </button>
+          {proposal.isWhole && (
+            <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
+              {isSending ? 'Sending…' : 'Allow once'} <kbd>y</kbd>
+            </button>
+          )}
         </footer>
       )}
     </section>
   );
 }
 
-/** The diff when there is one, a command as it would be typed, else every argument. */
-function Proposal({ call }: { readonly call: CallView }): VNode {
-  const { asked, part } = call;
-  const { command, ...rest } = part.arguments;
-  if (asked?.diff !== undefined) return <DiffText text={asked.diff} />;
-  if (typeof command === 'string') {
-    return (
-      <>
-        <pre class="command">{command}</pre>
-        <Arguments given={rest} />
-      </>
-    );
-  }
-  return Object.keys(part.arguments).length === 0 ? (
-    <p class="muted">{subjectOf(call) === '' ? 'It takes no arguments.' : subjectOf(call)}</p>
-  ) : (
-    <Arguments given={part.arguments} />
+/** All of the call: its diff, its command, and every other argument. */
+function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
+  const { diff, command, text, isWhole } = proposal;
+  return (
+    <>
+      {!isWhole && (
+        <p class="bad">
+          This call is too long to show here, so it can only be denied here. See all of it, and allow it, in a
+          terminal: <code>cobbler approve</code>
+        </p>
+      )}
+      {diff !== undefined && <DiffText text={diff} />}
+      {command !== undefined && <pre class="command">{command}</pre>}
+      {text !== '' && <pre class="command">{text}</pre>}
+      {diff === undefined && command === undefined && text === '' && (
+        <p class="muted">It takes no arguments.</p>
+      )}
+    </>
   );
 }
 

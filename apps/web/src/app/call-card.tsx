@@ -145,7 +145,7 @@ interface ArgumentsProps {
 }
 
 /** The arguments of a call, each by its name; long ones in a block of their own. */
-export function Arguments({ given, hidden = [] }: ArgumentsProps): VNode | null {
+function Arguments({ given, hidden = [] }: ArgumentsProps): VNode | null {
   const entries = Object.entries(given).filter(([name]) => !hidden.includes(name));
   if (entries.length === 0) return null;
   return (

@@ -4,8 +4,8 @@ import type { FileDiff } from './diff.ts';
 import { readDiff } from './diff.ts';
 import { counted } from './figures.ts';
 
-/** More lines of a diff than this are shown only when they are asked for. */
-const most = 400;
+/** More lines of the diff of a file than this are shown only when they are asked for. */
+export const mostDiffLines = 400;
 
 /** A diff as text. */
 export function DiffText({ text }: { readonly text: string }): VNode {
@@ -22,7 +22,7 @@ export function DiffText({ text }: { readonly text: string }): VNode {
 /** What changes in one file, line by line. */
 export function DiffView({ file }: { readonly file: FileDiff }): VNode {
   const [all, set] = useState(false);
-  const lines = all ? file.lines : file.lines.slice(0, most);
+  const lines = all ? file.lines : file.lines.slice(0, mostDiffLines);
   const left = file.lines.length - lines.length;
   return (
     <section class="diff" aria-label={`Changes of ${file.path}`}>

@@ -4,6 +4,7 @@ const call = 'src/call.ts';
 const toolRun = 'src/tool-run.ts';
 const gate = 'src/gate.ts';
 const verdict = 'src/verdict.ts';
+const approvalText = 'src/approval-text.ts';
 
 /** Mistakes in running tools and in deciding whether they may run. */
 export const toolMutants: readonly Mutant[] = [
@@ -31,6 +32,22 @@ export const toolMutants: readonly Mutant[] = [
     why: 'a call whose arguments do not fit is run',
     breaks: ['P9'],
     by: 'executor: tools',
+  },
+  {
+    file: approvalText,
+    find: 'if (isLong && sides',
+    replace: 'if (sides',
+    why: 'a short argument is hidden because the diff happens to hold its text',
+    breaks: ['P21'],
+    by: 'test/approval-text.test.ts',
+  },
+  {
+    file: approvalText,
+    find: '\\p{Default_Ignorable_Code_Point}',
+    replace: '',
+    why: 'characters that no font draws stay hidden in a question',
+    breaks: ['P21'],
+    by: 'test/approval-text.test.ts',
   },
   {
     file: verdict,

@@ -1,0 +1,45 @@
+import type { ToolCallContent } from '@agentclientprotocol/sdk';
+import type { ApprovalRequestedEvent } from '@cobbler/agent';
+import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
+import { diffContent } from './tool-view.ts';
+
+/** What an editor is given to show of a call, and whether that is all of it. */
+export interface ApprovalContent {
+  readonly content: ToolCallContent[];
+  readonly isWhole: boolean;
+}
+
+/** Longest call that a dialog of an editor is trusted to show, in characters. */
+const mostCharacters = 32_768;
+
+/** All of a call: the diff as the editor draws it, and every argument that is not in it. */
+export function approvalContent(
+  request: ApprovalRequestedEvent,
+  folder: string,
+  sessionId: string,
+): ApprovalContent {
+  const { diff } = request;
+  const { length } = approvalText(request);
+  if (length > mostCharacters) {
+    const words = `This call has ${length} characters, more than the ${mostCharacters} that are shown in an editor, so it can only be denied here. See all of it with: cobbler sessions export ${sessionId}`;
+    return { content: [textContent(words)], isWhole: false };
+  }
+  const drawn = diff === undefined ? [] : diffContent(diff, folder);
+  // No argument is left to a diff that the editor cannot draw, or in which characters cannot be seen.
+  const isClear = drawn.length > 0 && diff !== undefined && visibleText(diff) === diff;
+  const { diff: _, ...bare } = request;
+  const lines = argumentLines(isClear ? request : bare);
+  return { content: [...drawn, ...(lines.length === 0 ? [] : [textContent(fenced(lines))])], isWhole: true };
+}
+
+function textContent(text: string): ToolCallContent {
+  return { type: 'content', content: { type: 'text', text } };
+}
+
+/** Editors read markdown: a call must not end the block that it stands in. */
+function fenced(lines: readonly string[]): string {
+  const text = lines.join('\n');
+  const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
