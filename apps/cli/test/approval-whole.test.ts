@@ -17,7 +17,7 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
     // Without what could be taken for the margin of a line.
     Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
       .join('')
-      .replaceAll(/[ \d|+-]/g, 'x'),
+      .replaceAll(/[\s\d|+-]/g, 'x'),
   'what cannot be seen': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
 };
 
@@ -62,7 +62,7 @@ const bare = (text: string) => text.replace(/\s/g, '');
 /** What a terminal shows of a text: margins and numbers of lines go. */
 function unframed(lines: readonly string[], diff = ''): string {
   const digits = String(diff.split('\n').length - 4).length;
-  const margin = new RegExp(`^ {6}(?: {2}\\| |[ \\d]{${digits}} [-+ ] )?`);
+  const margin = new RegExp(`^ {6}(?: {2}\\| ?|[ \\d]{${digits}} [-+ ] )?`);
   return bare(lines.map((line) => line.replace(margin, '')).join('\n'));
 }
 
@@ -147,7 +147,7 @@ describe('P21 the question in an editor', () => {
               : '',
         )
         .join('\n');
-      const unbarred = bare(seen.replaceAll(/^ {2}\| /gm, ''));
+      const unbarred = bare(seen.replaceAll(/^ {2}\| ?/gm, ''));
       for (const value of [content, 'a.txt', '420'])
         expect(unbarred.includes(bare(visibleText(value))), `${size} of ${kind}`).toBe(true);
     }

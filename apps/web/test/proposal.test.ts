@@ -11,7 +11,9 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
   lines: (size) => 'const a = b;\n'.repeat(size / 13 + 1).slice(0, size),
   'one line': (size) => '-abc <b>'.repeat(size / 8 + 1).slice(0, size),
   'binary data': (size) =>
-    Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255))).join(''),
+    Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
+      .join('')
+      .replaceAll(/[ \t]/g, 'x'),
   'what cannot be seen': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
 };
 
@@ -48,7 +50,7 @@ function drawn(asked: ApprovalRequestedEvent): string {
   const { diff = '', command = '', text } = proposalOf(asked);
   // A file of so many lines is not drawn at first.
   const lines = readDiff(diff).flatMap((file) => file.lines.slice(0, 400).map((line) => line.text));
-  return bare([...lines, command, text.replaceAll(/^(?: {2}\| |\+)/gm, '')].join('\n'));
+  return bare([...lines, command, text.replaceAll(/^(?: {2}\| ?|\+)/gm, '')].join('\n'));
 }
 
 const bare = (text: string) => text.replaceAll('\n', '');
@@ -68,7 +70,7 @@ describe('P21 the question on the page', () => {
       }
       const seen = drawn(asked);
       for (const value of [content, 'a.txt', 'mode: 420'])
-        expect(seen.includes(bare(visibleText(value))), `${size} of ${kind}`).toBe(true);
+        expect(seen.includes(bare(visibleText(value.trimEnd()))), `${size} of ${kind}`).toBe(true);
     }
   });
 

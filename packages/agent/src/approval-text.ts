@@ -31,9 +31,10 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
     if (elsewhere.includes(value)) return [];
     const isLong = value.includes('\n') || value.length > longValue;
     if (isLong && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
-    const [first = '', ...rest] = visibleText(value).split('\n');
-    if (rest.length === 0) return [`${title} | ${first}`];
-    return [`${title}:`, ...[first, ...rest].map((line) => `  | ${line}`)];
+    const [first = '', ...rest] = visibleText(value).split('\n').map(barred);
+    return rest.length === 0
+      ? [`${title} ${first}`]
+      : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
   });
 }
 
@@ -44,7 +45,16 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
 export function approvalText(call: ShownCall): string {
   const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary)}`;
   const lines = [`${visibleText(call.toolName)}${summary}`, ...argumentLines(call)];
-  return (call.diff === undefined ? lines : [...lines, '', visibleText(call.diff)]).join('\n');
+  const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
+  return [...lines, ...diff].join('\n');
+}
+
+/** A line of a text. Blanks at its end would be seen by nobody, and are left out by some places that show it. */
+function barred(line: string): string {
+  const seen = line.replace(/[ \t]+$/, (blanks) =>
+    blanks.replaceAll(' ', '\\u{20}').replaceAll('\t', '\\u{9}'),
+  );
+  return seen === '' ? '|' : `| ${seen}`;
 }
 
 function jsonLines(title: string, value: unknown): string[] {

@@ -11,7 +11,7 @@ describe('P21 the text of an approval', () => {
     expect(text).toBe(
       [
         'run_command  in src',
-        ...['command:', '  | a |', '  |  b', '  | ', 'timeout_ms: 3'],
+        ...['command:', '  | a |', '  |  b', '  |', 'timeout_ms: 3'],
         ...['flags: [', '    "x\\ny"', '  ]', 'none: null'],
       ].join('\n'),
     );
@@ -46,9 +46,14 @@ describe('P21 the text of an approval', () => {
     expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
   });
 
+  it('lets blanks at the end of a line be seen', () => {
+    const lines = argumentLines({ toolName: 't', arguments: { a: 'x  \n \t\n', b: '' } });
+    expect(lines).toEqual(['a:', '  | x\\u{20}\\u{20}', '  | \\u{20}\\u{9}', '  |', 'b |']);
+  });
+
   it('leaves out only what is shown elsewhere character by character', () => {
     const call = { toolName: 'run_command', arguments: { command: 'npm test ', cwd: 'src' } };
-    expect(argumentLines(call, ['npm test'])).toEqual(['command | npm test ', 'cwd | src']);
+    expect(argumentLines(call, ['npm test'])).toEqual(['command | npm test\\u{20}', 'cwd | src']);
     expect(argumentLines(call, ['npm test '])).toEqual(['cwd | src']);
   });
 });

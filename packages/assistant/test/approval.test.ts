@@ -21,7 +21,9 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
   lines: (size) => 'const a = *b*; // `c` _d_\n'.repeat(size / 26 + 1).slice(0, size),
   'one line': (size) => '-abc <b>&amp;'.repeat(size / 13 + 1).slice(0, size),
   'binary data': (size) =>
-    Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255))).join(''),
+    Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
+      .join('')
+      .replaceAll(/[ \t]/g, 'x'),
   'wide characters': (size) => '🧵日'.repeat(size / 3 + 1).slice(0, size),
 };
 
@@ -41,7 +43,7 @@ function request(content: string, rest: Partial<ApprovalRequestedEvent> = {}): A
 }
 
 /** Without what stands around the lines of a text: bars, fences, ends of lines and of messages. */
-const bare = (text: string) => text.replace(/(^|\n)`{3,}(?=\n|$)/g, '').replace(/\n(?: {2}\| )?/g, '');
+const bare = (text: string) => text.replace(/(^|\n)`{3,}(?=\n|$)/g, '').replace(/\n(?: {2}\| ?)?/g, '');
 
 describe.each(channels)('P21 a question on %s', (_name, channel) => {
   test.each(Object.keys(contents))('shows every byte of %s, or offers no Allow', (kind) => {
@@ -59,9 +61,21 @@ describe.each(channels)('P21 a question on %s', (_name, channel) => {
         const seen = bare(pieces.map(({ text }) => text).join('\n'));
         expect(pieces.length).toBeLessThanOrEqual(3);
         for (const value of [content, 'a.txt', 'mode: 420', ...Object.values(rest)])
-          expect(seen.includes(bare(visibleText(value))), `${kind} of ${size}`).toBe(true);
+          expect(seen.includes(bare(visibleText(value.trimEnd()))), `${kind} of ${size}`).toBe(true);
       }
     }
+  });
+
+  test.each([
+    ['a text that ends with a line', 'milk\n', {}],
+    ['a text that ends with blanks', 'milk  \n\n  \t', {}],
+    ['nothing but blanks', '\n  \n', {}],
+    ['fences', '```\ncode\n```\n~~~', {}],
+    ['a diff', 'milk\n', { diff: '--- /dev/null\n+++ a.txt\n@@ -0,0 +1,1 @@\n+milk\n' }],
+    ['a diff without a last line', 'milk', { diff: '@@ -0,0 +1 @@\n+milk\n\\ No newline at end of file\n' }],
+  ])('offers Allow for %s', (_what, content, rest) => {
+    const asked = request('', { ...rest, arguments: { content } });
+    expect(approvalQuestion(channel, asked).buttons).toHaveLength(2);
   });
 
   test('offers Allow for what fits, and nothing but Deny for what does not', () => {
