@@ -1,6 +1,6 @@
-// What runs on more than one machine, tried with real servers: npm run test:scale [-- contract | serve | proof]. Fetches the
-// Restate server (0.2 GB, once) into e2e/scale, and PostgreSQL and pgbouncer from Debian where they are missing; fails,
-// not skips, when it cannot.
+// What runs on more than one machine, tried with real servers: npm run test:scale [-- contract | serve | readers | proof].
+// Fetches the Restate server (0.2 GB, once) into e2e/scale, and PostgreSQL and pgbouncer from Debian where they are missing;
+// fails, not skips, when it cannot.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,12 +34,28 @@ function serve(bin) {
 }
 
 /**
+ * Two `cobbler serve` on one store, both prompted: cuts connections of their readers and kills the servers.
+ * @param {string} bin
+ */
+function readers(bin) {
+  return program('readers.ts', bin);
+}
+
+/**
  * Kills one node and one process under twenty sessions.
  * @param {string} bin
  */
 function proof(bin) {
+  return program('proof.ts', bin);
+}
+
+/**
+ * @param {string} file
+ * @param {string} bin
+ */
+function program(file, bin) {
   const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
-  const args = [...flags, join(folder, 'src', 'proof.ts')];
+  const args = [...flags, join(folder, 'src', file)];
   return handOver(process.execPath, args, { cwd: root, env: { ...process.env, COBBLER_BIN: bin } });
 }
 
@@ -56,12 +72,17 @@ async function withCommand(part) {
   }
 }
 
-const parts = { contract: contracts, serve: () => withCommand(serve), proof: () => withCommand(proof) };
+const parts = {
+  contract: contracts,
+  serve: () => withCommand(serve),
+  readers: () => withCommand(readers),
+  proof: () => withCommand(proof),
+};
 
 await runSuite('scale', async (words) => {
   const unknown = words.filter((word) => !Object.hasOwn(parts, word));
   if (unknown.length > 0)
-    throw new Refusal(`There is no part ${unknown.join(', ')}: contract, serve, proof.`);
+    throw new Refusal(`There is no part ${unknown.join(', ')}: ${Object.keys(parts).join(', ')}.`);
   await installServers(root);
   let worst = 0;
   for (const [name, run] of Object.entries(parts)) {

@@ -22,8 +22,13 @@ export interface Cobbler {
   /** What it wrote on standard error so far. */
   log(): string;
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
-  /** Opens a stream of events. */
-  stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
+  /** Opens a stream of events, at what is in front of it if that is named. */
+  stream(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    front?: string,
+  ): Promise<Response>;
   /** Ends it as a power cut does. */
   kill(): Promise<void>;
   /** Tells it to stop, and kills it if it does not. */
@@ -56,7 +61,8 @@ export class NotServing extends Error {
 export async function startCobbler(name: string, { args, env, cwd }: CobblerOptions): Promise<Cobbler> {
   if (command === undefined)
     throw new Error('COBBLER_BIN is not set. Start this suite with: npm run test:scale');
-  const child = spawn(process.execPath, [command, 'serve', '--port', '0', ...args], {
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  const child = spawn(process.execPath, [command, 'serve', ...port, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -91,8 +97,8 @@ export async function startCobbler(name: string, { args, env, cwd }: CobblerOpti
       const text = await response.text();
       return { status: response.status, json: text === '' ? {} : JSON.parse(text) };
     },
-    stream: (path, headers, signal) =>
-      fetch(`${origin}${path}`, { headers: { authorization, ...headers }, signal }),
+    stream: (path, headers, signal, front = origin) =>
+      fetch(`${front}${path}`, { headers: { authorization, ...headers }, signal }),
     kill: () => ended(child, 'SIGKILL'),
     async stop() {
       const late = setTimeout(() => child.kill('SIGKILL'), stopMs);

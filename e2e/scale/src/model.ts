@@ -17,12 +17,15 @@ export interface Model {
 }
 
 /**
- * Serves a model on the wire of the Messages API. What it answers follows from the conversation alone, so that a request
+ * Serves a model on the wire of the Messages API. Unless `answerTo` says otherwise, what it answers follows from the conversation alone, so that a request
  * that is made again, by whatever process, gets the same: to `Book all places of ID.` a call that must not run twice in
  * each turn and a harmless one beside it, to `Book one place of ID.` one turn of that, to `Wait.` a command that takes
  * longer than anybody waits, to anything else no call.
  */
-export async function startModel(answerMs: () => number): Promise<Model> {
+export async function startModel(
+  answerMs: () => number,
+  answerTo: (request: ReadRequest) => Play = bookingAnswer,
+): Promise<Model> {
   const server = wireServer(claudeTesting, async (request) => {
     await new Promise((resolve) => setTimeout(resolve, answerMs()));
     return answerTo(request);
@@ -41,7 +44,7 @@ export async function startModel(answerMs: () => number): Promise<Model> {
   };
 }
 
-function answerTo(request: ReadRequest): Play {
+function bookingAnswer(request: ReadRequest): Play {
   const [asked] = request.turns.flatMap(({ parts }) => parts);
   const said = asked?.type === 'text' ? asked.text : '';
   const [, amount, sessionId = ''] = /Book (all places|one place) of (\S+)\./.exec(said) ?? [];
@@ -50,6 +53,24 @@ function answerTo(request: ReadRequest): Play {
   if (said === 'Wait.' && turn === 0)
     return answer(callBlock('toolu_wait', 'run_command', { command: 'sleep 300' }));
   return turn < most ? calling(turn, sessionId) : answer('Done.');
+}
+
+/**
+ * The answers of a model that reads: to `Read NUMBER times.`, wherever in a conversation, so many turns with a call that
+ * changes nothing, then words.
+ */
+export function readingAnswer({ turns: said }: ReadRequest): Play {
+  const prompts = said.map(({ side, parts }) =>
+    side === 'user' ? parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('') : '',
+  );
+  const at = prompts.findLastIndex((text) => text.startsWith('Read '));
+  const times = Number(/^Read (\d+) times/.exec(prompts[at] ?? '')?.[1] ?? 0);
+  const turn = said.slice(at + 1).filter(({ side }) => side === 'assistant').length;
+  const words = 'Some words of an answer that comes in pieces, so that there is text while it comes. '.repeat(
+    3,
+  );
+  if (turn >= times) return answer(words);
+  return answer(words, callBlock(`toolu_${at}_${turn}`, 'read_file', { path: 'places.txt' }));
 }
 
 function calling(turn: number, sessionId: string): Play {

@@ -6,6 +6,8 @@ export interface Seen {
   readonly events: { readonly id: number; readonly text: string }[];
   /** Where it was when it went on at another process. */
   readonly moves: number[];
+  /** Ends of runs that no store has: they come without an id. */
+  readonly unstored: string[];
   /** What should never come. */
   readonly odd: string[];
 }
@@ -20,6 +22,9 @@ export interface Watcher {
   stop(): Promise<void>;
 }
 
+/** What a watcher needs of a process. */
+type Streams = Pick<Cobbler, 'stream'>;
+
 /** How long to wait before another process is asked, in milliseconds. */
 const pauseMs = 50;
 
@@ -27,9 +32,9 @@ const pauseMs = 50;
  * Watches a session at the first process and, whenever its connection breaks, at the next one, from the last id that it
  * saw. It knows no more than any client of the HTTP API does.
  */
-export function watchSession(sessionId: string, processes: readonly Cobbler[]): Watcher {
+export function watchSession(sessionId: string, processes: readonly Streams[]): Watcher {
   const leaving = new AbortController();
-  const seen: Seen = { events: [], moves: [], odd: [] };
+  const seen: Seen = { events: [], moves: [], unstored: [], odd: [] };
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
   const run = async () => {
     for (let at = 0; !leaving.signal.aborted; at += 1) {
@@ -53,7 +58,7 @@ export function watchSession(sessionId: string, processes: readonly Cobbler[]): 
 
 /** Reads one stream to where it breaks. */
 async function follow(
-  process: Cobbler | undefined,
+  process: Streams | undefined,
   sessionId: string,
   last: number,
   seen: Seen,
@@ -74,12 +79,15 @@ async function follow(
 }
 
 /** Takes one frame down. */
-function take(frame: string, last: number, { events, odd }: Seen, onEnd: () => void): void {
+function take(frame: string, last: number, { events, unstored, odd }: Seen, onEnd: () => void): void {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
   const [id, text] = [field('id'), field('data')];
   if (text === undefined) return;
-  const { type, after } = JSON.parse(text) as { readonly type: string; readonly after?: number };
+  const event = JSON.parse(text) as { readonly type: string; readonly after?: number; readonly seq?: number };
+  const { type, after } = event;
   if (id === undefined) {
+    if (event.seq !== undefined) odd.push(`an event with a place and without an id: ${text}`);
+    if (type === 'finished') unstored.push(text);
     if (type === 'reset') odd.push(`a server did not know event ${last}`);
     if (type === 'hello' && after !== last) odd.push(`asked for what follows ${last}, got ${after}`);
     return;
