@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHarness, memoryStore } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { connectHarness } from '@cobbler/agent/remote';
 import type { HarnessSubject, StoreSubject } from '@cobbler/agent/testing';
 import {
   agentContract,
   executorContract,
   gateContract,
   harnessContract,
-  harnessScene,
   runnerContract,
   storeContract,
 } from '@cobbler/agent/testing';
 import { ServerProcess } from '../../apps/server/test/process.ts';
 import { gateDoors } from '../../packages/agent/test/gate-doors.ts';
+import { remoteSubject } from '../../apps/server/test/remote-subject.ts';
+import { local } from '../../packages/agent/test/local-harness-subject.ts';
 import { onRunner } from '../../packages/agent/test/runner-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../../packages/agent/test/runner-stands.ts';
 import { lantern, scripted } from '../../packages/agent/test/subjects.ts';
@@ -61,16 +61,6 @@ export async function allSuites(): Promise<readonly Suite[]> {
   ];
 }
 
-const local: HarnessSubject = {
-  name: 'local',
-  capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
-  open({ handler, report }) {
-    const store = memoryStore();
-    const harness = createHarness({ ...harnessScene(), store, handler, report });
-    return { harness, log: async (sessionId) => store.read(sessionId), close: () => harness.close() };
-  },
-};
-
 function harnesses(): Suite[] {
   let started: Promise<ServerProcess> | undefined;
   const start = async () => {
@@ -78,16 +68,10 @@ function harnesses(): Suite[] {
     await server.start();
     return server;
   };
-  const remote: HarnessSubject = {
-    name: 'remote',
-    capabilities: local.capabilities,
-    async open({ handler, report }) {
-      started ??= start();
-      const server = await started;
-      const harness = connectHarness({ url: server.url, token: server.token, handler, report });
-      return { harness, log: (sessionId) => server.log(sessionId), close: () => harness.close() };
-    },
-  };
+  const remote = remoteSubject(() => {
+    started ??= start();
+    return started;
+  });
   return [
     ...[local, onRunner, ...delegatedSubjects()].map((subject) => underHarness(subject)),
     { ...underHarness(remote), close: async () => (await started)?.dispose() },

@@ -1,27 +1,6 @@
 import { describe, it } from 'vitest';
-import { createHarness } from '../src/harness.ts';
-import { memoryStore } from '../src/memory-store.ts';
-import type { HarnessSubject } from '../src/testing/index.ts';
-import { describeContract, harnessContract, harnessScene, refusingStore } from '../src/testing/index.ts';
-
-const local: HarnessSubject = {
-  name: 'the local loop',
-  capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },
-  refuses: true,
-  open({ handler, report }) {
-    let isFull = false;
-    const store = refusingStore(memoryStore(), () => isFull);
-    const harness = createHarness({ ...harnessScene(), store, handler, report });
-    return {
-      harness,
-      log: async (sessionId) => store.read(sessionId),
-      refuse(full) {
-        isFull = full;
-      },
-      close: () => harness.close(),
-    };
-  },
-};
+import { describeContract, harnessContract } from '../src/testing/index.ts';
+import { local } from './local-harness-subject.ts';
 
 describe('a harness over the local loop', () => {
   describeContract(harnessContract(local), { describe, it });
