@@ -6,7 +6,6 @@ import type {
   Usage,
 } from '@cobbler/agent';
 import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
-import { OutputCapture } from '@cobbler/agent/node';
 import type {
   Backend,
   BackendContext,
@@ -18,7 +17,8 @@ import type {
 import { readDecision } from './call-decision.ts';
 import type { Dialect } from './dialect.ts';
 import type { Errand, RunningErrand } from './errand.ts';
-import { mostOutput, runErrand, silentFailure } from './errand.ts';
+import { runErrand, silentFailure } from './errand.ts';
+import { capped } from './final-text.ts';
 import type { Happening, Totals } from './happening.ts';
 import { usageSince, usdSince } from './happening.ts';
 import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
@@ -286,7 +286,7 @@ class Job {
     return {
       ...this.#facts(errand, request),
       status: 'completed',
-      output: capped(errand.end?.text ?? errand.lastText),
+      output: capped(finalText(errand)),
     };
   }
 
@@ -342,9 +342,7 @@ class Job {
   }
 }
 
-function capped(text: string): string {
-  if (text.length <= mostOutput / 3) return text;
-  const capture = new OutputCapture(mostOutput);
-  capture.push(Buffer.from(text));
-  return capture.text();
+/** A last word without any text does not undo what the model said. */
+function finalText({ end, lastText }: Errand): string {
+  return end?.text === undefined || end.text.trim() === '' ? lastText : end.text;
 }

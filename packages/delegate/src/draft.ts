@@ -31,6 +31,11 @@ export class Draft {
     return this.#parts.length === 0;
   }
 
+  /** The texts of the answer, block by block. */
+  get texts(): readonly string[] {
+    return this.#parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  }
+
   get hasCalls(): boolean {
     return this.#parts.some(({ type }) => type === 'tool_call');
   }

@@ -4,11 +4,9 @@ import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import type { BackendRequest, CallDecision } from './backend.ts';
 import type { Dialect, Talk } from './dialect.ts';
+import { mostOutput } from './final-text.ts';
 import type { End, Happening } from './happening.ts';
 import { LineReader } from './line-reader.ts';
-
-/** Most bytes kept of what a program prints, and of its final text. */
-export const mostOutput = 1_048_576;
 
 /** How long a program may take to end once it has said its last word, in milliseconds. */
 const lastWordMs = 5000;

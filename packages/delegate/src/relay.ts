@@ -16,6 +16,8 @@ import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cob
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { Calls } from './calls.ts';
 import { Draft } from './draft.ts';
+import type { Untold } from './final-text.ts';
+import { untold } from './final-text.ts';
 import type { Happening, Totals } from './happening.ts';
 import { subtractUsage } from './happening.ts';
 import { knownName } from './proxy-tools.ts';
@@ -27,7 +29,7 @@ export interface RelayOptions {
   /** Names of tools that are known besides. */
   readonly tools?: readonly string[] | undefined;
   /** What is the same for every job. */
-  readonly job: Omit<BackendRequest, 'prompt' | 'resumeId' | 'before'>;
+  readonly job: Omit<BackendRequest, 'prompt' | 'resumeId' | 'before'> & { readonly maxTurns: number };
 }
 
 /** What comes from a job: what the program tells, and last what came of it. */
@@ -71,6 +73,8 @@ export class Relay implements Agent {
   #later: string[] = [];
   /** Tells one run from the next. */
   #run: AbortSignal | undefined;
+  /** Answers that this run has asked for. */
+  #asked = 0;
   #price: Price | undefined;
   #wake = () => {};
 
@@ -87,12 +91,17 @@ export class Relay implements Agent {
 
   async run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
     const { messages } = request;
+    const { signal } = context;
+    // What an earlier run was to say and never did was taken back with it.
+    const isSameRun = signal !== undefined && signal === this.#run;
+    this.#run = signal;
+    this.#asked = isSameRun ? this.#asked + 1 : 1;
     if (this.#live !== undefined && messages.at(-1)?.role !== 'user') this.#goOn(this.#live, messages);
-    else if (this.#live !== undefined && endsCalls(messages)) {
+    else if (this.#live !== undefined && (isSameRun || endsCalls(messages))) {
       this.#goOn(this.#live, messages);
       const said = textsOf(saidLast(messages));
       if (!this.#live.process.steer(said)) this.#later.push(said);
-    } else await this.#begin(request, context.signal);
+    } else await this.#begin(request, isSameRun);
     const live = this.#live;
     if (live === undefined)
       throw new AgentError({ kind: 'agent', code: 'no_job', message: 'There is no job.' });
@@ -120,13 +129,10 @@ export class Relay implements Agent {
     await this.#gone;
   }
 
-  async #begin({ messages, system }: ModelRequest, signal: AbortSignal | undefined): Promise<void> {
+  async #begin({ messages, system }: ModelRequest, isSameRun: boolean): Promise<void> {
     this.leave();
     await this.#gone;
     const said = saidLast(messages);
-    // What an earlier run was to say and never did was taken back with it.
-    const isSameRun = signal !== undefined && signal === this.#run;
-    this.#run = signal;
     const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
       .filter((text) => text !== '')
       .join('\n\n');
@@ -209,9 +215,17 @@ export class Relay implements Agent {
     }
   }
 
-  /** The program has ended: what it told last is an answer only if all went well, or its service said why not. */
+  /**
+   * The program has ended: what it told last is an answer only if all went well, or its service said why not. A final
+   * text that its pieces have not told is an answer of its own, unless the run has no turn left for one.
+   */
   #last(live: Live, draft: Draft, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
+    const rest: Untold = status === 'completed' ? untold(draft.texts, result.output) : { type: 'nothing' };
+    if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
+      live.news.unshift({ type: 'part', part: { type: 'text', text: rest.text } }, { type: 'over', result });
+      return this.#response(live, draft, { stop: 'pause', usage: draft.usage });
+    }
     const usage = subtractUsage(result.usage, live.booked);
     this.#live = undefined;
     const hasStopped = stop === 'max_tokens' || stop === 'refusal';
@@ -219,7 +233,9 @@ export class Relay implements Agent {
       const wasted = addUsage(usage, result.wasted);
       throw new AgentError({ ...(error ?? unknownFailure).toJSON(), attempts: result.attempts, wasted });
     }
-    if (draft.isEmpty) draft.say(result.output);
+    if (rest.type === 'other') draft.say(`\n\n${rest.text}`);
+    else if (rest.type === 'rest') draft.say(rest.text);
+    else if (draft.isEmpty) draft.say(result.output);
     this.#price = priceOf(result, usage);
     const ending = this.#later.length > 0 ? 'pause' : lastStop(stop);
     return {

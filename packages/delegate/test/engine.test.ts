@@ -1,4 +1,5 @@
-import { createHarness, memoryStore, readVerdict } from '@cobbler/agent';
+import type { Limits } from '@cobbler/agent';
+import { createHarness, memoryStore, readVerdict, textOf } from '@cobbler/agent';
 import { harnessScene } from '@cobbler/agent/testing';
 import type { SessionAgent, ToolActivity } from '@cobbler/delegate';
 import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';
@@ -50,6 +51,50 @@ describe('S1.15 buildEngine', () => {
       ...['user', 'assistant', 'tool_started', 'tool_result', 'assistant', 'denied', 'assistant', 'finished'],
     ]);
     await engine.close();
+  });
+
+  /** What an engine over an agent gives whose answer is this content, behind these chunks. */
+  async function answerTo(chunks: readonly string[], content: string, limits: Limits = {}) {
+    const store = memoryStore();
+    const agent = plainAgent(async (_prompt, _session, callbacks) => {
+      for (const chunk of chunks) await callbacks?.onTextChunk?.(chunk);
+      return agentResponse({ content, cost: 0.5 });
+    });
+    const engine = buildEngine(agent, { store, sessionId: 'e', limits });
+    const result = await engine.prompt('Go.').result;
+    await engine.close();
+    const said = (await store.read('e')).flatMap((event) =>
+      event.type === 'assistant' ? [textOf({ role: 'assistant', content: event.content })] : [],
+    );
+    return { status: result.status, text: result.text, usd: result.metrics.usd, said };
+  }
+
+  it('P1 answers with the final content although chunks said something else, and keeps both', async () => {
+    expect(await answerTo(['thinking aloud'], 'The final answer.')).toEqual({
+      status: 'complete',
+      text: 'The final answer.',
+      usd: 0.5,
+      said: ['thinking aloud', 'The final answer.'],
+    });
+  });
+
+  it.each([
+    ['chunks that are the content', ['The final ', 'answer.'], 'The final answer.'],
+    ['texts of which the content is made, line by line', ['The final', 'answer.'], 'The final\nanswer.'],
+    ['chunks and an empty content', ['The final answer.'], ''],
+    ['no chunks', [], 'The final answer.'],
+    ['chunks that end early', ['The final'], 'The final answer.'],
+    ['chunks whose last one is the content', ['So: ', 'The final answer.'], 'The final answer.'],
+  ])('P1 says once what is told twice: %s', async (_what, chunks, content) => {
+    const { status, said } = await answerTo(chunks, content);
+    expect([status, said.length]).toEqual(['complete', 1]);
+    expect(said.join('').split('answer.').length - 1).toBe(1);
+    expect(said.join('').replace(/\s/g, '')).toContain((content || chunks.join('')).replace(/\s/g, ''));
+  });
+
+  it('P1 loses no final content to a limit on turns', async () => {
+    const { status, text } = await answerTo(['thinking aloud'], 'The final answer.', { turns: 1 });
+    expect([status, text]).toEqual(['complete', 'thinking aloud\n\nThe final answer.']);
   });
 
   it('S1.16 goes on with the conversation of the agent', async () => {

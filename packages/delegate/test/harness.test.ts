@@ -1,4 +1,4 @@
-import { memoryStore } from '@cobbler/agent';
+import { memoryStore, textOf } from '@cobbler/agent';
 import { claudeCode, codex, delegatedHarness } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
 import { fakePrograms } from './rig.ts';
@@ -98,6 +98,25 @@ describe('a conversation with Claude Code', () => {
     const { text, metrics } = await run;
     expect([told, text, metrics.attempts]).toEqual([['text', 'retry', 'text'], 'Well again.', 2]);
     await harness.close();
+  });
+
+  it.each([
+    [
+      'differs from what was streamed',
+      'other-result',
+      'The final answer.',
+      ['Thinking aloud.', 'The final answer.'],
+    ],
+    ['is empty', 'empty-result', 'The answer.', ['The answer.']],
+  ])('P1 loses neither its streamed text nor a result that %s', async (_what, fault, text, texts) => {
+    const { workspace, options } = fakePrograms();
+    const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
+    const result = await harness.prompt(`fault ${fault}`).result;
+    const answers = result.messages.filter(({ role }) => role === 'assistant');
+    expect([result.status, result.text, answers.map(textOf)]).toEqual(['complete', text, texts]);
+    await harness.close();
+    const run = await claudeCode(options).run({ prompt: `fault ${fault}`, workingDir: workspace });
+    expect([run.status, run.output]).toEqual(['completed', text]);
   });
 
   it('asks a person who is there, and goes on in the same run', async () => {

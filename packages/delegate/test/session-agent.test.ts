@@ -57,6 +57,11 @@ describe('ClaudeCodeAgent', () => {
     expect(one.claudeSessionId).toBe('c-1');
   });
 
+  it('P1 S1.4 answers with the last text of the model where the result is empty', async () => {
+    const { agent } = agentOver([init(), says(text('The answer.')), ends({ result: '' })]);
+    expect(await agent.execute('Go.', session())).toMatchObject({ content: 'The answer.', isError: false });
+  });
+
   it('S1.4 a response has defaults for all but its content', () => {
     expect(agentResponse({ content: 'x' })).toEqual({
       content: 'x',

@@ -250,8 +250,9 @@ export class ClaudeCodeAgent implements SessionAgent {
     };
     if (turn.isCancelled) return agentResponse({ ...facts, content: cancelledText, isError: true });
     if (isTransient(end)) return agentResponse({ ...facts, content: friendlyText, isError: true });
-    const said = end.text ?? (end.ok ? text : (end.error?.message ?? text));
-    return agentResponse({ ...facts, content: said.trim() === '' ? plan : said, isError: !end.ok });
+    const said = [end.text ?? (end.ok ? text : end.error?.message), plan, text];
+    const content = said.find((words) => words !== undefined && words.trim() !== '') ?? '';
+    return agentResponse({ ...facts, content, isError: !end.ok });
   }
 
   #costOf({ end }: TurnResult, sessionId: string | null): number {

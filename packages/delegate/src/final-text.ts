@@ -1,0 +1,41 @@
+import { OutputCapture } from '@cobbler/agent/node';
+
+/** Most bytes of a final text that are kept: 1 MiB. */
+export const mostOutput = 1_048_576;
+
+/** A final text as it is reported: at most 1 MiB, head and tail. */
+export function capped(text: string): string {
+  if (text.length <= mostOutput / 3) return text;
+  const capture = new OutputCapture(mostOutput);
+  capture.push(Buffer.from(text));
+  return capture.text();
+}
+
+/**
+ * What of a final text its pieces have not told. `nothing`: they, or the last of them, are the final text, white
+ * space aside. `rest`: the final text goes on where they end. `other`: it is another text.
+ */
+export type Untold =
+  | { readonly type: 'nothing' }
+  | { readonly type: 'rest' | 'other'; readonly text: string };
+
+/** Compares a final text with the pieces that were told before it. */
+export function untold(pieces: readonly string[], final: string): Untold {
+  const wanted = bare(final);
+  if (wanted === '') return { type: 'nothing' };
+  const told = pieces.join('');
+  if (bare(told) === '') return { type: 'rest', text: final };
+  if (bare(capped(told)) === wanted || bare(capped(pieces.at(-1) ?? '')) === wanted)
+    return { type: 'nothing' };
+  let ending = '';
+  for (let at = pieces.length - 1; at >= 0 && ending.length < wanted.length; at -= 1)
+    ending = bare(pieces[at] ?? '') + ending;
+  if (ending === wanted) return { type: 'nothing' };
+  return final.startsWith(told)
+    ? { type: 'rest', text: final.slice(told.length) }
+    : { type: 'other', text: final };
+}
+
+function bare(text: string): string {
+  return text.replace(/\s+/g, '');
+}
