@@ -1,4 +1,4 @@
-import type { AgentError as AgentErrorType, HarnessCapabilities, Usage } from '@cobbler/agent';
+import type { AgentError as AgentErrorType, HarnessCapabilities } from '@cobbler/agent';
 import { AgentError, noUsage, systemRuntime } from '@cobbler/agent';
 import type {
   Backend,
@@ -144,7 +144,7 @@ class Teller {
   over(response: AgentResponse): Omit<BackendResult, 'durationMs'> {
     this.#endRunning();
     this.giveUp();
-    const { content, sessionId, cost, numTurns, isError, usage = cost > 0 ? uncounted : noUsage } = response;
+    const { content, sessionId, cost, numTurns, isError, usage = noUsage } = response;
     if (sessionId !== null) this.#tell({ type: 'session', id: sessionId });
     const facts = { ...empty, turns: numTurns, toolCalls: this.#toolCalls, usd: cost, usage };
     const result = { ...facts, output: content, ...(sessionId !== null && { cliSessionId: sessionId }) };
@@ -186,9 +186,6 @@ class Teller {
     return `call-${this.#calls}`;
   }
 }
-
-/** Money is booked with the tokens it was paid for: where nobody counted them, with one. */
-const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
 
 const empty = {
   exitCode: null,

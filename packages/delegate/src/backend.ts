@@ -13,11 +13,11 @@ export interface BackendRequest {
   /** Where it works: a folder that exists. */
   readonly workingDir: string;
   readonly systemPrompt?: string;
-  /** Most answers of its model, as far as the program can be told. */
+  /** Most answers of its model in all tries, as far as the program can be told. */
   readonly maxTurns?: number;
-  /** Most US dollars, as far as the program can be told; it may pass it by one answer. */
+  /** Most US dollars for all tries, as far as the program can be told; it may pass it by one answer. */
   readonly maxUsd?: number;
-  /** Most tokens. No program can be told: it is ended when it has used more. */
+  /** Most tokens in all tries. No program can be told: it is ended when it has used more. */
   readonly maxTokens?: number;
   /** The program's own id of a conversation to go on with. */
   readonly resumeId?: string;
@@ -37,12 +37,13 @@ export interface BackendResult {
   /** Present unless the job was completed. */
   readonly error?: AgentError;
   readonly stop?: StopReason;
-  /** What this job used, tries that failed not counted. */
+  /** What the last try used. */
   readonly usage: Usage;
-  /** What it cost in US dollars; absent when the program does not say. */
+  /** US dollars of all tries; absent when the program does not say. */
   readonly usd?: number;
   /** What the conversation has used so far: give it to the next job of it as `before`. */
   readonly totals: Totals;
+  /** Answers of its model, in all tries. */
   readonly turns: number;
   readonly toolCalls: number;
   /** Names of tools that were refused. */
@@ -51,7 +52,7 @@ export interface BackendResult {
   readonly contextLost: boolean;
   /** Starts of the program. */
   readonly attempts: number;
-  /** What tries that failed used. */
+  /** What the tries before the last one used. */
   readonly wasted: Usage;
   readonly durationMs: number;
 }

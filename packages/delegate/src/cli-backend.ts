@@ -5,7 +5,7 @@ import type {
   Runtime,
   Usage,
 } from '@cobbler/agent';
-import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
 import type {
   Backend,
   BackendContext,
@@ -19,8 +19,8 @@ import type { Dialect } from './dialect.ts';
 import type { Errand, RunningErrand } from './errand.ts';
 import { runErrand, silentFailure } from './errand.ts';
 import { capped } from './final-text.ts';
-import type { Happening, Totals } from './happening.ts';
-import { usageSince, usdSince } from './happening.ts';
+import type { Happening } from './happening.ts';
+import { JobAccount } from './job-account.ts';
 import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
 
 /** What every backend over a program of the machine may be told. */
@@ -117,8 +117,7 @@ class Job {
   #isStopped = false;
   /** Why we ended it, other than because somebody wished so. */
   #overrun: AgentErrorType | undefined;
-  #spent: Usage = noUsage;
-  #wasted: Usage = noUsage;
+  readonly #account: JobAccount;
   #attempts = 0;
   #contextLost = false;
 
@@ -134,6 +133,7 @@ class Job {
     this.#options = options;
     this.#request = request;
     this.#context = context;
+    this.#account = new JobAccount(request, dialect.tellsCost);
     this.#runtime = options.runtime ?? systemRuntime;
     this.#began = this.#runtime.monotonic();
   }
@@ -180,20 +180,36 @@ class Job {
       const errand = await this.#try(program, request);
       if (this.#isStopped) return this.#stopped(errand);
       if (request.resumeId !== undefined && this.#isStale(errand)) {
+        this.#account.close(errand, this.#account.costOf(errand, request));
         request = this.#withoutContext(request);
         continue;
       }
       const error = this.#errorOf(errand, program);
-      if (error === undefined || !error.retryable || errand.toolCalls > 0 || retry >= retries)
-        return error === undefined ? this.#completed(errand, request) : this.#failed(error, errand, request);
+      if (error === undefined) return this.#completed(errand, request);
+      if (!error.retryable || errand.toolCalls > 0 || retry >= retries)
+        return this.#failed(error, errand, request);
+      const cost = this.#account.costOf(errand, request);
+      const next = this.#account.next(request, cost);
+      const delayMs = this.#delay();
+      if (next === undefined || delayMs >= this.#timeLeft()) return this.#failed(error, errand, request);
+      this.#account.close(errand, cost);
       retry += 1;
-      await this.#pauseBefore(retry, error, errand);
+      const { usage: wasted, usd } = cost;
+      const withdrawn = {
+        type: 'withdrawn',
+        attempt: retry,
+        error: error.toJSON(),
+        delayMs,
+        wasted,
+      } as const;
+      this.#tell({ ...withdrawn, ...(usd !== undefined && { usd }) });
+      await this.#pause(delayMs);
+      request = next;
     }
   }
 
   #try(program: string, request: BackendRequest): Promise<Errand> {
     this.#attempts += 1;
-    this.#spent = noUsage;
     const { env = process.env, extraEnv = {}, sandboxed } = this.#options;
     const sandbox: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
     const given = programEnvironment(this.#dialect, env, { ...sandbox, ...extraEnv });
@@ -223,9 +239,9 @@ class Job {
 
   /** No program takes a limit on tokens: it is watched, and ended. */
   #count(usage: Usage): void {
-    this.#spent = addUsage(this.#spent, usage);
+    this.#account.count(usage);
+    if (!this.#account.isOverTokens) return;
     const { maxTokens } = this.#request;
-    if (maxTokens === undefined || this.#spent.inputTokens + this.#spent.outputTokens <= maxTokens) return;
     const message = `${this.#dialect.name} was ended: it has used more than its ${maxTokens} tokens.`;
     this.#overrun = new AgentError({ kind: 'limit', code: 'tokens', message });
     this.#errand?.stop();
@@ -247,17 +263,21 @@ class Job {
 
   #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
     this.#contextLost = true;
+    this.#account.forget();
     const message = `The conversation that ${this.#dialect.name} was to go on with is gone: it was begun anew, without what was said before.`;
     const error = { kind: 'invalid', code: 'stale_session', message } as const;
     this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
     return rest;
   }
 
-  async #pauseBefore(retry: number, error: AgentErrorType, errand: Errand): Promise<void> {
+  #delay(): number {
     const half = (this.#options.retryMs ?? 2000) / 2;
-    const delayMs = half + this.#runtime.random() * half;
-    this.#wasted = addUsage(this.#wasted, errand.end?.usage ?? this.#spent);
-    this.#tell({ type: 'withdrawn', attempt: retry, error: error.toJSON(), delayMs });
+    return half + this.#runtime.random() * half;
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    // Stopped by what was just told.
+    if (this.#isStopped) return;
     await new Promise<void>((resolve) => {
       const cancel = this.#runtime.timer(delayMs, resolve);
       this.#endPause = () => {
@@ -306,39 +326,28 @@ class Job {
 
   #facts(errand: Errand | undefined, request: BackendRequest) {
     const { end, sessionId } = errand ?? {};
-    // Gone on with is what was asked for: an id of its own means that the program began anew.
     const isOther =
       sessionId !== undefined && request.resumeId !== undefined && sessionId !== request.resumeId;
-    const resumed = request.resumeId !== undefined && !isOther;
-    const usage =
-      end?.totalUsage === undefined
-        ? (end?.usage ?? this.#spent)
-        : usageSince(end.totalUsage, request.before, resumed);
-    // The difference first: it holds what an earlier run that was cut off never got to tell.
-    const usd = usdSince(end?.totalUsd, request.before, resumed) ?? end?.usd;
+    const cost = this.#account.costOf(errand, request);
+    const usd = this.#account.usdWith(cost);
     const cliSessionId = sessionId ?? request.resumeId;
+    // Where the program does not count them: one for each call, and the last.
+    const turns = end?.turns ?? (end === undefined ? 0 : (errand?.toolCalls ?? 0) + 1);
     return {
       ...(cliSessionId !== undefined && { cliSessionId }),
       exitCode: errand?.exitCode ?? null,
       ...(end?.stop !== undefined && { stop: end.stop }),
-      usage,
+      usage: cost.usage,
       ...(usd !== undefined && { usd }),
-      totals: this.#totals(end, request.before),
-      // Where the program does not count them: one for each call, and the last.
-      turns: end?.turns ?? (end === undefined ? 0 : (errand?.toolCalls ?? 0) + 1),
+      totals: this.#account.totals(errand),
+      turns: this.#account.turns + turns,
       toolCalls: errand?.toolCalls ?? 0,
       denials: end?.denials ?? errand?.denied ?? [],
       contextLost: this.#contextLost || isOther,
       attempts: this.#attempts,
-      wasted: this.#wasted,
+      wasted: this.#account.wasted,
       durationMs: this.#runtime.monotonic() - this.#began,
     };
-  }
-
-  #totals(end: Errand['end'], before: Totals | undefined): Totals {
-    const usage = end?.totalUsage ?? before?.usage;
-    const usd = end?.totalUsd ?? before?.usd;
-    return { ...(usage !== undefined && { usage }), ...(usd !== undefined && { usd }) };
   }
 }
 

@@ -83,8 +83,10 @@ export class Draft {
     }
   }
 
-  #withdraw({ attempt, error, delayMs }: Extract<Happening, { type: 'withdrawn' }>): void {
+  #withdraw({ attempt, error, delayMs, wasted }: Extract<Happening, { type: 'withdrawn' }>): void {
     this.#parts = [];
+    // What a try of ours used is counted apart; a program that tries again by itself counts all of it.
+    if (wasted !== undefined) this.#usage = noUsage;
     this.#answer = undefined;
     this.#isWhole = false;
     this.#emit({ type: 'retry', attempt, error, delayMs });

@@ -12,27 +12,27 @@ export function capped(text: string): string {
 }
 
 /**
- * What of a final text its pieces have not told. `nothing`: they, or the last of them, are the final text, white
- * space aside. `rest`: the final text goes on where they end. `other`: it is another text.
+ * What of a final text its pieces have not said. `nothing`: they, or the last of them, are the final text, white
+ * space aside. `rest`: the final text continues where they end. `other`: it is another text.
  */
-export type Untold =
+export type Unsaid =
   | { readonly type: 'nothing' }
   | { readonly type: 'rest' | 'other'; readonly text: string };
 
-/** Compares a final text with the pieces that were told before it. */
-export function untold(pieces: readonly string[], final: string): Untold {
+/** Compares a final text with the pieces that came before it. */
+export function unsaid(pieces: readonly string[], final: string): Unsaid {
   const wanted = bare(final);
   if (wanted === '') return { type: 'nothing' };
-  const told = pieces.join('');
-  if (bare(told) === '') return { type: 'rest', text: final };
-  if (bare(capped(told)) === wanted || bare(capped(pieces.at(-1) ?? '')) === wanted)
+  const said = pieces.join('');
+  if (bare(said) === '') return { type: 'rest', text: final };
+  if (bare(capped(said)) === wanted || bare(capped(pieces.at(-1) ?? '')) === wanted)
     return { type: 'nothing' };
   let ending = '';
   for (let at = pieces.length - 1; at >= 0 && ending.length < wanted.length; at -= 1)
     ending = bare(pieces[at] ?? '') + ending;
   if (ending === wanted) return { type: 'nothing' };
-  return final.startsWith(told)
-    ? { type: 'rest', text: final.slice(told.length) }
+  return final.startsWith(said)
+    ? { type: 'rest', text: final.slice(said.length) }
     : { type: 'other', text: final };
 }
 

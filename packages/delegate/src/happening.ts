@@ -1,4 +1,5 @@
 import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
+import { noUsage } from '@cobbler/agent';
 
 /** What a program told of itself, in words that are the same for all of them. */
 export type Happening =
@@ -23,6 +24,10 @@ export type Happening =
       readonly attempt: number;
       readonly error: ErrorData;
       readonly delayMs: number;
+      /** What the try that failed used, where it is known. */
+      readonly wasted?: Usage;
+      /** US dollars of that try. */
+      readonly usd?: number;
     }
   /** For whoever watches. */
   | { readonly type: 'notice'; readonly text: string }
@@ -55,6 +60,25 @@ export interface End {
 export interface Totals {
   readonly usage?: Usage;
   readonly usd?: number;
+}
+
+/**
+ * Of counts taken one after another, the last from which these can have grown: a try that failed may have left no
+ * count with its conversation.
+ */
+export function earlierOf(
+  totals: readonly Totals[],
+  now: Pick<End, 'totalUsd' | 'totalUsage'>,
+): Totals | undefined {
+  const { totalUsd = Number.POSITIVE_INFINITY, totalUsage } = now;
+  const tokens = totalUsage === undefined ? Number.POSITIVE_INFINITY : tokensOf(totalUsage);
+  const fits = ({ usd = 0, usage = noUsage }: Totals) => usd <= totalUsd && tokensOf(usage) <= tokens;
+  return totals.findLast(fits) ?? totals.at(-1);
+}
+
+/** All tokens of a count. */
+export function tokensOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
 }
 
 /**

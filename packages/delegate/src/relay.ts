@@ -14,12 +14,13 @@ import type {
 } from '@cobbler/agent';
 import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cobbler/agent';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
+import { Bill, priceOf } from './bill.ts';
 import { Calls } from './calls.ts';
 import { Draft } from './draft.ts';
-import type { Untold } from './final-text.ts';
-import { untold } from './final-text.ts';
+import type { Unsaid } from './final-text.ts';
+import { unsaid } from './final-text.ts';
 import type { Happening, Totals } from './happening.ts';
-import { subtractUsage } from './happening.ts';
+import { tokensOf } from './happening.ts';
 import { knownName } from './proxy-tools.ts';
 import { sealIn, sealPart } from './seal.ts';
 
@@ -40,8 +41,7 @@ interface Live {
   readonly process: BackendProcess;
   readonly news: News[];
   readonly calls: Calls;
-  /** What answers have counted already. */
-  booked: Usage;
+  readonly bill: Bill;
 }
 
 /**
@@ -73,8 +73,12 @@ export class Relay implements Agent {
   #later: string[] = [];
   /** Tells one run from the next. */
   #run: AbortSignal | undefined;
-  /** Answers that this run has asked for. */
+  /** Answers that this run has asked for, and what its jobs have used. */
   #asked = 0;
+  #spentUsd = 0;
+  #spentTokens = 0;
+  /** Of the job that was begun last. */
+  #bill: Bill = new Bill();
   #price: Price | undefined;
   #wake = () => {};
 
@@ -96,6 +100,7 @@ export class Relay implements Agent {
     const isSameRun = signal !== undefined && signal === this.#run;
     this.#run = signal;
     this.#asked = isSameRun ? this.#asked + 1 : 1;
+    if (!isSameRun) [this.#spentUsd, this.#spentTokens] = [0, 0];
     if (this.#live !== undefined && messages.at(-1)?.role !== 'user') this.#goOn(this.#live, messages);
     else if (this.#live !== undefined && (isSameRun || endsCalls(messages))) {
       this.#goOn(this.#live, messages);
@@ -132,6 +137,8 @@ export class Relay implements Agent {
   async #begin({ messages, system }: ModelRequest, isSameRun: boolean): Promise<void> {
     this.leave();
     await this.#gone;
+    const bill = this.#bill.next();
+    const job = this.#jobWithin();
     const said = saidLast(messages);
     const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
       .filter((text) => text !== '')
@@ -144,10 +151,11 @@ export class Relay implements Agent {
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
     const instructions = typeof system === 'string' ? system : system?.join('\n\n');
-    const live: Omit<Live, 'process'> = { news: [], calls: new Calls(), booked: noUsage };
+    const live: Omit<Live, 'process'> = { news: [], calls: new Calls(), bill };
+    this.#bill = bill;
     const process = this.#options.backend.start(
       {
-        ...this.#options.job,
+        ...job,
         prompt: wanted,
         ...(instructions !== undefined && instructions !== '' && { systemPrompt: instructions }),
         ...(resumeId !== undefined && { resumeId, before }),
@@ -160,6 +168,7 @@ export class Relay implements Agent {
     this.#gone = process.result.then((result) => {
       this.#sessionId = result.cliSessionId ?? this.#sessionId;
       this.#totals = result.totals;
+      bill.close(result);
       whole.calls.end();
       this.#push(whole, { type: 'over', result });
     });
@@ -174,6 +183,7 @@ export class Relay implements Agent {
 
   #hear(live: Omit<Live, 'process'>, happening: Happening): void {
     if (happening.type === 'session') this.#sessionId = happening.id;
+    if (happening.type === 'withdrawn') live.bill.waste(happening);
     if (happening.type === 'asked') live.calls.asked(happening.callId, happening.arguments);
     // A result is proof that the answer with its call is whole.
     if (happening.type === 'result') this.#push(live, { type: 'answered' });
@@ -196,7 +206,7 @@ export class Relay implements Agent {
     signal?.addEventListener('abort', stop, { once: true });
     try {
       for (;;) {
-        if (signal?.aborted) throw cancelled(draft);
+        if (signal?.aborted) throw this.#cancelled(live, draft);
         const news = live.news.shift();
         if (news === undefined) {
           await new Promise<void>((resolve) => {
@@ -217,38 +227,70 @@ export class Relay implements Agent {
 
   /**
    * The program has ended: what it told last is an answer only if all went well, or its service said why not. A final
-   * text that its pieces have not told is an answer of its own, unless the run has no turn left for one.
+   * text that its pieces have not said is an answer of its own, unless the run has no turn left for one.
    */
   #last(live: Live, draft: Draft, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
-    const rest: Untold = status === 'completed' ? untold(draft.texts, result.output) : { type: 'nothing' };
+    const rest: Unsaid = status === 'completed' ? unsaid(draft.texts, result.output) : { type: 'nothing' };
     if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
       live.news.unshift({ type: 'part', part: { type: 'text', text: rest.text } }, { type: 'over', result });
-      return this.#response(live, draft, { stop: 'pause', usage: draft.usage });
+      // What the job used is reported with its last answer, beside what it cost.
+      return this.#response(live, draft, { stop: 'pause', usage: noUsage });
     }
-    const usage = subtractUsage(result.usage, live.booked);
     this.#live = undefined;
+    const due = live.bill.settle(noUsage);
+    this.#price = priceOf(due);
+    this.#spend(result);
     const hasStopped = stop === 'max_tokens' || stop === 'refusal';
     if (status !== 'completed' && !hasStopped) {
-      const wasted = addUsage(usage, result.wasted);
+      const wasted = addUsage(due.usage, due.wasted);
       throw new AgentError({ ...(error ?? unknownFailure).toJSON(), attempts: result.attempts, wasted });
     }
     if (rest.type === 'other') draft.say(`\n\n${rest.text}`);
     else if (rest.type === 'rest') draft.say(rest.text);
     else if (draft.isEmpty) draft.say(result.output);
-    this.#price = priceOf(result, usage);
     const ending = this.#later.length > 0 ? 'pause' : lastStop(stop);
     return {
-      ...this.#response(live, draft, { stop: ending, usage }),
+      ...this.#response(live, draft, { stop: ending, usage: due.usage }),
       attempts: result.attempts,
-      wasted: result.wasted,
+      wasted: due.wasted,
+    };
+  }
+
+  /** What is known of the cost by now; the rest is reported with the next job. */
+  #cancelled(live: Live, draft: Draft): AgentError {
+    const due = live.bill.settle(draft.usage);
+    this.#price = priceOf(due) ?? this.#price;
+    const message = 'The program was ended: the run stopped.';
+    const wasted = addUsage(due.usage, due.wasted);
+    return new AgentError({ kind: 'aborted', code: 'run_stopped', message, wasted });
+  }
+
+  #spend({ usage, wasted, usd = 0 }: BackendResult): void {
+    this.#spentTokens += tokensOf(usage) + tokensOf(wasted);
+    this.#spentUsd += usd;
+  }
+
+  /** The limits hold for all jobs of a run together. */
+  #jobWithin(): RelayOptions['job'] {
+    const { job } = this.#options;
+    const maxUsd = job.maxUsd === undefined ? undefined : job.maxUsd - this.#spentUsd;
+    const maxTokens = job.maxTokens === undefined ? undefined : job.maxTokens - this.#spentTokens;
+    const limit = (maxUsd ?? 1) <= 0 ? 'usd' : (maxTokens ?? 1) <= 0 ? 'tokens' : undefined;
+    if (limit !== undefined)
+      throw new AgentError({ kind: 'limit', code: limit, message: `The limit on ${limit} was reached.` });
+    return {
+      ...job,
+      maxTurns: Math.max(1, job.maxTurns - this.#asked + 1),
+      ...(maxUsd !== undefined && { maxUsd }),
+      ...(maxTokens !== undefined && { maxTokens }),
     };
   }
 
   #response(live: Live, draft: Draft, how: { stop: StopReason; usage: Usage }): ModelResponse {
     const { stop, usage } = how;
     if (stop === 'tool_use' || stop === 'pause') {
-      live.booked = addUsage(live.booked, usage);
+      if (this.#live !== undefined) live.bill.book(usage);
       if (this.#live !== undefined) this.#price = this.#options.backend.tellsCost ? forNow : undefined;
     }
     const seal = sealPart(this.provider, { session: this.#sessionId, totals: this.#totals });
@@ -279,22 +321,9 @@ const unknownFailure: AgentError = new AgentError({
   message: 'The program failed.',
 });
 
-function priceOf({ usd }: BackendResult, usage: Usage): Price | undefined {
-  if (usd === undefined) return undefined;
-  const tokens = usage.inputTokens + usage.outputTokens;
-  const each = tokens === 0 ? 0 : (usd * 1_000_000) / tokens;
-  return { input: each, output: each };
-}
-
 /** A program that ended well has no calls left to make. */
 function lastStop(stop: StopReason | undefined): StopReason {
   return stop === undefined || stop === 'tool_use' || stop === 'pause' ? 'complete' : stop;
-}
-
-function cancelled(draft: Draft): AgentError {
-  const wasted = draft.usage;
-  const message = 'The program was ended: the run stopped.';
-  return new AgentError({ kind: 'aborted', code: 'run_stopped', message, wasted });
 }
 
 /** What was said since the last answer. */

@@ -1,5 +1,5 @@
 import type { Budget, Gate, Pricing } from '@cobbler/agent';
-import { AgentError, costOf } from '@cobbler/agent';
+import { AgentError, addUsage, costOf } from '@cobbler/agent';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { askForDecision } from './call-decision.ts';
 import type { Happening } from './happening.ts';
@@ -228,7 +228,10 @@ export class Sessions {
         (sum, one) => sum + one.inputTokens + one.outputTokens,
         0,
       );
-      reservation.settle(used, result.usd ?? (price === undefined ? 0 : costOf(result.usage, price)));
+      reservation.settle(
+        used,
+        result.usd ?? (price === undefined ? 0 : costOf(addUsage(result.usage, result.wasted), price)),
+      );
       settleTurns?.(Math.min(result.turns, turns));
     };
     return { usd, tokens, turns, settle };

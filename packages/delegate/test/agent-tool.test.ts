@@ -321,6 +321,13 @@ describe('P14 what a delegated job uses', () => {
     expect(result).toContain('"--max-turns","4","--max-budget-usd","0.25"');
   });
 
+  it('counts the tries that failed too', async () => {
+    const { call } = rig();
+    const budget = new Budget({ usd: 1, tokens: 10_000 });
+    await call(create('fault spends-always'), budget);
+    expect([budget.tokens, budget.usd]).toEqual([2000, 0.6]);
+  });
+
   it('of unknown price is refused under a money limit', async () => {
     const { said } = rig();
     const refused = await said(create('say Hi.', { backend: 'codex' }), new Budget({ usd: 1 }));

@@ -10,12 +10,13 @@ import type {
   SpawnedProcess,
   SpawnOptions,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { Environment, Runtime } from '@cobbler/agent';
-import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Environment, Runtime, Usage } from '@cobbler/agent';
+import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { decisionSeconds } from '../call-decision.ts';
 import { claudeDialect } from '../claude/claude-dialect.ts';
+import { earlierOf, usdSince } from '../happening.ts';
 import { programEnvironment, realFolder } from '../program.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from '../session-agent.ts';
 import { agentResponse, busyText, cancelledText } from '../session-agent.ts';
@@ -58,6 +59,11 @@ interface Turn {
   process?: SupervisedProcess;
   endPause: () => void;
   readonly over: Promise<unknown>;
+  /** Answers of tries that failed. */
+  answers: number;
+  /** What all tries that are over have cost and used. */
+  usd: number;
+  usage: Usage | undefined;
 }
 
 /**
@@ -69,8 +75,8 @@ export class ClaudeCodeAgent implements SessionAgent {
   readonly #config: ClaudeCodeAgentConfig;
   readonly #runtime: Runtime;
   readonly #turns: Map<string, Turn> = new Map();
-  /** What each conversation has cost so far: the SDK counts from its beginning. */
-  readonly #costs: Map<string, number> = new Map();
+  /** What each conversation has cost after its last tries: the SDK counts from its beginning. */
+  readonly #costs: Map<string, readonly number[]> = new Map();
   #isShut = false;
 
   constructor(config: ClaudeCodeAgentConfig = {}) {
@@ -90,11 +96,19 @@ export class ClaudeCodeAgent implements SessionAgent {
     if (this.#isShut) throw invalid('closed', 'The agent has been shut down.');
     if (this.#turns.has(session.sessionId)) throw invalid('busy', busyText);
     const over = Promise.withResolvers<void>();
-    const turn: Turn = { isCancelled: false, endPause: () => {}, over: over.promise };
+    const turn: Turn = {
+      isCancelled: false,
+      endPause: () => {},
+      over: over.promise,
+      answers: 0,
+      usd: 0,
+      usage: undefined,
+    };
     this.#turns.set(session.sessionId, turn);
     const began = this.#runtime.monotonic();
     try {
       const result = await this.#tries(prompt, session, callbacks, turn);
+      this.#count(result, session, turn);
       return this.#response(result, session, turn, this.#runtime.monotonic() - began);
     } finally {
       this.#turns.delete(session.sessionId);
@@ -134,12 +148,18 @@ export class ClaudeCodeAgent implements SessionAgent {
     let result = await this.#ask(prompt, session, callbacks, turn);
     const wasResumed = session.claudeSessionId !== undefined && session.claudeSessionId !== null;
     if (wasResumed && !turn.isCancelled && isStale(result)) {
+      this.#count(result, session, turn);
       session.claudeSessionId = null;
       result = await this.#ask(prompt, session, callbacks, turn);
     }
     if (turn.isCancelled || !isTransient(result.end) || result.toolsUsed.length > 0) return result;
+    // A try without a call has had one answer at most.
+    const answers = result.text === '' ? 0 : 1;
+    if (answers >= (this.#config.maxTurns ?? Number.POSITIVE_INFINITY)) return result;
     await this.#pause(turn);
     if (turn.isCancelled) return result;
+    this.#count(result, session, turn);
+    turn.answers = answers;
     return this.#ask(prompt, session, callbacks, turn);
   }
 
@@ -186,7 +206,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     const hook: HookCallback = (input, callId, { signal }) => gatekeeper.hook(input, callId, signal);
     return {
       cwd: realFolder(session.workingDirectory),
-      ...(maxTurns !== undefined && { maxTurns }),
+      ...(maxTurns !== undefined && { maxTurns: maxTurns - turn.answers }),
       ...(instructions.length > 0 && { systemPrompt: instructions.join('\n\n') }),
       // Its own list of what needs no question would go past the gate.
       ...(allowedTools !== undefined && !gatekeeper.asks && { allowedTools: [...allowedTools] }),
@@ -242,11 +262,11 @@ export class ClaudeCodeAgent implements SessionAgent {
     session.claudeSessionId = sessionId;
     const facts = {
       sessionId,
-      cost: this.#costOf(result, sessionId),
+      cost: turn.usd,
       durationMs,
-      numTurns: end.turns ?? 0,
+      numTurns: turn.answers + (end.turns ?? 0),
       toolsUsed,
-      ...(end.usage !== undefined && { usage: end.usage }),
+      ...(turn.usage !== undefined && { usage: turn.usage }),
     };
     if (turn.isCancelled) return agentResponse({ ...facts, content: cancelledText, isError: true });
     if (isTransient(end)) return agentResponse({ ...facts, content: friendlyText, isError: true });
@@ -255,11 +275,19 @@ export class ClaudeCodeAgent implements SessionAgent {
     return agentResponse({ ...facts, content, isError: !end.ok });
   }
 
-  #costOf({ end }: TurnResult, sessionId: string | null): number {
-    const before = sessionId === null ? undefined : this.#costs.get(sessionId);
-    if (sessionId !== null && end.totalUsd !== undefined) this.#costs.set(sessionId, end.totalUsd);
-    if (before !== undefined && end.totalUsd !== undefined) return Math.max(0, end.totalUsd - before);
-    return end.usd ?? end.totalUsd ?? 0;
+  /** A try is over: what it cost is added to what those before it cost. */
+  #count({ end, sessionId }: TurnResult, session: AgentSession, turn: Turn): void {
+    const id = sessionId ?? session.claudeSessionId ?? undefined;
+    const earlier = (id === undefined ? undefined : this.#costs.get(id)) ?? [];
+    const before = earlierOf(
+      earlier.map((usd) => ({ usd })),
+      { ...(end.totalUsd !== undefined && { totalUsd: end.totalUsd }) },
+    );
+    if (id !== undefined && end.totalUsd !== undefined)
+      this.#costs.set(id, [...earlier.slice(-2), end.totalUsd]);
+    const since = before === undefined ? undefined : usdSince(end.totalUsd, before, true);
+    turn.usd += since ?? end.usd ?? end.totalUsd ?? 0;
+    if (end.usage !== undefined) turn.usage = addUsage(turn.usage ?? noUsage, end.usage);
   }
 }
 

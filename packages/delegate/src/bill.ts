@@ -1,0 +1,79 @@
+import type { Price, Usage } from '@cobbler/agent';
+import { addUsage, noUsage } from '@cobbler/agent';
+import type { BackendResult } from './backend.ts';
+import type { Happening } from './happening.ts';
+import { subtractUsage, tokensOf } from './happening.ts';
+
+/** What an answer or an error has to report of what a program used. */
+export interface Due {
+  readonly usage: Usage;
+  readonly wasted: Usage;
+  /** US dollars of both; absent when the program does not say. */
+  readonly usd?: number;
+}
+
+/** Money is booked with the tokens it was paid for: where nobody counted them, with one. */
+export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
+
+/** What one job has used, and how much of it has been reported: each token and each dollar once. */
+export class Bill {
+  readonly #earlier: Due;
+  /** Of tries that failed, as far as the job has reported them. */
+  #lost: Usage = noUsage;
+  #lostUsd: number | undefined;
+  #result: BackendResult | undefined;
+  #reported: Due = nothingDue;
+
+  /** `earlier`: what was never reported of the job before. */
+  constructor(earlier: Due = nothingDue) {
+    this.#earlier = earlier;
+  }
+
+  /** An answer reports this; what it cost is reported with the last one. */
+  book(usage: Usage): void {
+    this.#reported = { ...this.#reported, usage: addUsage(this.#reported.usage, usage) };
+  }
+
+  /** A try has failed, and another one follows. */
+  waste({ wasted = noUsage, usd }: Extract<Happening, { type: 'withdrawn' }>): void {
+    this.#lost = addUsage(this.#lost, wasted);
+    if (usd !== undefined) this.#lostUsd = (this.#lostUsd ?? 0) + usd;
+  }
+
+  /** The job is over. */
+  close(result: BackendResult): void {
+    this.#result = result;
+  }
+
+  /** All that has not been reported. `seen` is what the current answer of a job that is not over has used so far. */
+  settle(seen: Usage): Due {
+    const reported = this.#reported;
+    const usage = addUsage(reported.usage, seen);
+    const earlier = reported.usd === undefined ? this.#earlier : nothingDue;
+    const all = this.#result ?? { usage, wasted: this.#lost, usd: this.#lostUsd };
+    const isPriced = all.usd !== undefined || earlier.usd !== undefined;
+    this.#reported = { usage: all.usage, wasted: all.wasted, usd: all.usd ?? reported.usd ?? 0 };
+    const due = {
+      usage: subtractUsage(all.usage, reported.usage),
+      wasted: addUsage(subtractUsage(all.wasted, reported.wasted), addUsage(earlier.usage, earlier.wasted)),
+    };
+    if (!isPriced) return due;
+    const usd = Math.max(0, (all.usd ?? 0) - (reported.usd ?? 0)) + (earlier.usd ?? 0);
+    const isCounted = usd === 0 || tokensOf(due.usage) + tokensOf(due.wasted) > 0;
+    return { ...due, usd, ...(!isCounted && { usage: uncounted }) };
+  }
+
+  /** The bill of the next job: what was not asked for in time is reported with it. */
+  next(): Bill {
+    return this.#result === undefined ? new Bill() : new Bill(this.settle(noUsage));
+  }
+}
+
+const nothingDue: Due = { usage: noUsage, wasted: noUsage };
+
+/** The price at which so many tokens cost what the program said. */
+export function priceOf({ usage, wasted, usd }: Due): Price | undefined {
+  if (usd === undefined) return undefined;
+  const each = (usd * 1_000_000) / Math.max(1, tokensOf(usage) + tokensOf(wasted));
+  return { input: each, output: each };
+}

@@ -1,0 +1,121 @@
+import type { Usage } from '@cobbler/agent';
+import { addUsage, noUsage } from '@cobbler/agent';
+import type { BackendRequest } from './backend.ts';
+import type { Errand } from './errand.ts';
+import type { Totals } from './happening.ts';
+import { earlierOf, tokensOf, usageSince, usdSince } from './happening.ts';
+
+/** What one try used. */
+export interface TryCost {
+  readonly usage: Usage;
+  /** US dollars; absent when the program did not say. */
+  readonly usd?: number;
+}
+
+/**
+ * What all tries of one job have used. Its caps are for all of them together: a try gets what those before it have
+ * left.
+ */
+export class JobAccount {
+  readonly #caps: BackendRequest;
+  readonly #tellsCost: boolean;
+  /** Counts of the conversation before this job and after each of its tries. */
+  #totals: Totals[];
+  #isResumed: boolean;
+  #wasted: Usage = noUsage;
+  #usd: number | undefined;
+  #turns = 0;
+  /** Of the current try, as far as it has reported. */
+  #spent: Usage = noUsage;
+  #answers = 0;
+
+  constructor(caps: BackendRequest, tellsCost: boolean) {
+    this.#caps = caps;
+    this.#tellsCost = tellsCost;
+    this.#isResumed = caps.resumeId !== undefined;
+    this.#totals = caps.before === undefined ? [] : [caps.before];
+  }
+
+  /** What tries that failed used. */
+  get wasted(): Usage {
+    return this.#wasted;
+  }
+
+  /** Answers in tries that failed. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  get isOverTokens(): boolean {
+    return (
+      tokensOf(this.#wasted) + tokensOf(this.#spent) > (this.#caps.maxTokens ?? Number.POSITIVE_INFINITY)
+    );
+  }
+
+  /** The current try has reported an answer. */
+  count(usage: Usage): void {
+    this.#spent = addUsage(this.#spent, usage);
+    this.#answers += 1;
+  }
+
+  /** The request of a try after one that cost this. Undefined: a cap is used up, or nobody knows how far. */
+  next(request: BackendRequest, cost: TryCost): BackendRequest | undefined {
+    const { maxTurns, maxUsd, maxTokens } = this.#caps;
+    const used = tokensOf(this.#wasted) + tokensOf(cost.usage);
+    const spent = this.usdWith(cost);
+    const turns = maxTurns === undefined ? undefined : maxTurns - this.#turns - this.#answers;
+    const usd = maxUsd === undefined ? undefined : maxUsd - (spent ?? 0);
+    const tokens = maxTokens === undefined ? undefined : maxTokens - used;
+    if ([turns, usd, tokens].some((left) => left !== undefined && left <= 0)) return undefined;
+    if (usd !== undefined && this.#tellsCost && spent === undefined && used > 0) return undefined;
+    return {
+      ...request,
+      ...(turns !== undefined && { maxTurns: turns }),
+      ...(usd !== undefined && { maxUsd: usd }),
+    };
+  }
+
+  /** The conversation to resume is gone: earlier counts mean nothing. */
+  forget(): void {
+    this.#isResumed = false;
+    this.#totals = [];
+  }
+
+  /** A try is over, and another follows it. */
+  close(errand: Errand, cost: TryCost): void {
+    this.#wasted = addUsage(this.#wasted, cost.usage);
+    this.#usd = this.usdWith(cost);
+    this.#turns += this.#answers;
+    // Tries that resume no conversation begin one each.
+    if (this.#isResumed) this.#totals.push(this.totals(errand));
+    this.#spent = noUsage;
+    this.#answers = 0;
+  }
+
+  /** What a try used. */
+  costOf(errand: Errand | undefined, { resumeId }: BackendRequest): TryCost {
+    const { end, sessionId } = errand ?? {};
+    // The conversation that was asked for is resumed: an id of its own means that the program began anew.
+    const resumed = resumeId !== undefined && (sessionId === undefined || sessionId === resumeId);
+    const before = earlierOf(this.#totals, end ?? {});
+    const reported =
+      end?.usage === undefined || (!end.ok && tokensOf(end.usage) === 0) ? this.#spent : end.usage;
+    const usage = end?.totalUsage === undefined ? reported : usageSince(end.totalUsage, before, resumed);
+    // The difference first: it holds what an earlier run that was cut off did not report.
+    const usd = usdSince(end?.totalUsd, before, resumed) ?? end?.usd;
+    return { usage, ...(usd !== undefined && { usd }) };
+  }
+
+  /** US dollars of all tries, this one included. */
+  usdWith({ usd }: TryCost): number | undefined {
+    return this.#usd === undefined || usd === undefined ? (this.#usd ?? usd) : this.#usd + usd;
+  }
+
+  /** What the conversation has used so far, this try included. */
+  totals(errand: Errand | undefined): Totals {
+    const before = this.#totals.at(-1);
+    const usage = errand?.end?.totalUsage ?? before?.usage;
+    const usd = errand?.end?.totalUsd ?? before?.usd;
+    return { ...(usage !== undefined && { usage }), ...(usd !== undefined && { usd }) };
+  }
+}

@@ -1,0 +1,244 @@
+import { agentResponse, buildEngine, claudeCode, delegatedHarness } from '@cobbler/delegate';
+import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
+import { describe, expect, it } from 'vitest';
+import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../src/backend.ts';
+import { delegatedLoop } from '../src/delegated-loop.ts';
+import type { Errand } from '../src/errand.ts';
+import type { End } from '../src/happening.ts';
+import { JobAccount } from '../src/job-account.ts';
+import { ends, fakeSdk, init, overloaded } from './fake-sdk.ts';
+import { fakePrograms, session } from './rig.ts';
+
+const tokens = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
+
+/** The value behind a flag of the arguments that a program was started with. */
+function flag(output: string, name: string): string | undefined {
+  const argv = JSON.parse(output) as string[];
+  return argv.includes(name) ? argv[argv.indexOf(name) + 1] : undefined;
+}
+
+describe('P14 a job that is tried again', () => {
+  it('gives the second try what the first has left of its caps', async () => {
+    const { workspace, options } = fakePrograms();
+    const caps = { maxUsd: 0.5, maxTurns: 3 };
+    const result = await claudeCode(options).run({
+      prompt: 'fault spends-once',
+      workingDir: workspace,
+      ...caps,
+    });
+    expect(Number(flag(result.output, '--max-budget-usd'))).toBeCloseTo(0.2, 9);
+    expect(flag(result.output, '--max-turns')).toBe('2');
+  });
+
+  it('costs what all its tries have cost', async () => {
+    const { workspace, options } = fakePrograms();
+    const result = await claudeCode(options).run({ prompt: 'fault spends-once', workingDir: workspace });
+    expect(result).toMatchObject({ status: 'completed', attempts: 2, turns: 2 });
+    expect(result.usd).toBeCloseTo(0.5, 9);
+    expect(result.usage).toMatchObject(tokens(40, 2));
+    expect(result.wasted).toMatchObject(tokens(900, 100));
+  });
+
+  it.each([
+    ['dollars', { maxUsd: 0.3 }],
+    ['tokens', { maxTokens: 1000 }],
+    ['turns', { maxTurns: 1 }],
+  ])('is not tried again when its %s are used up', async (_what, caps) => {
+    const { workspace, options } = fakePrograms();
+    const result = await claudeCode(options).run({
+      prompt: 'fault spends-once',
+      workingDir: workspace,
+      ...caps,
+    });
+    expect(result).toMatchObject({ status: 'failed', attempts: 1, error: { kind: 'rate_limit' } });
+    expect([result.usd, result.usage]).toMatchObject([0.3, tokens(900, 100)]);
+  });
+
+  it('is ended when its tries together pass its tokens', async () => {
+    const { workspace, options } = fakePrograms();
+    const request = { prompt: 'fault spends-once', workingDir: workspace, maxTokens: 1041 };
+    const result = await claudeCode(options).run(request);
+    expect(result).toMatchObject({ status: 'failed', attempts: 2, error: { code: 'tokens' } });
+    expect(result.usd).toBeGreaterThanOrEqual(0.3);
+  });
+
+  it('is not tried again when its time would be over before the next try', async () => {
+    const { workspace, options } = fakePrograms();
+    const backend = claudeCode({ ...options, retryMs: 120_000, timeoutMs: 60_000 });
+    const result = await backend.run({ prompt: 'fault spends-once', workingDir: workspace });
+    expect(result).toMatchObject({ status: 'failed', attempts: 1, usd: 0.3 });
+  });
+
+  it('that fails every time costs what every try cost', async () => {
+    const { workspace, options } = fakePrograms();
+    const result = await claudeCode(options).run({ prompt: 'fault spends-always', workingDir: workspace });
+    expect(result).toMatchObject({ status: 'failed', attempts: 2, wasted: tokens(900, 100) });
+    expect([result.usd, result.usage]).toMatchObject([0.6, tokens(900, 100)]);
+  });
+
+  it('that is cancelled between two tries has cost its first one', async () => {
+    const { workspace, options } = fakePrograms();
+    const process = claudeCode({ ...options, retryMs: 600_000, timeoutMs: 3_600_000 }).start(
+      { prompt: 'fault spends-once', workingDir: workspace },
+      { onHappening: ({ type }) => type === 'withdrawn' && process.stop() },
+    );
+    expect(await process.result).toMatchObject({
+      status: 'cancelled',
+      usd: 0.3,
+      usage: tokens(0, 0),
+      wasted: tokens(900, 100),
+    });
+  });
+
+  it('that runs out of time has cost its first try', async () => {
+    const { workspace, options } = fakePrograms();
+    const backend = claudeCode({ ...options, timeoutMs: 1500 });
+    const result = await backend.run({ prompt: 'fault spends-and-hangs', workingDir: workspace });
+    expect(result).toMatchObject({ status: 'timeout', usd: 0.3, wasted: tokens(900, 100) });
+  });
+});
+
+describe('P14 the account of a job that goes on with a conversation', () => {
+  const request: BackendRequest = { prompt: '', workingDir: '/', resumeId: 'c', before: { usd: 1 } };
+  const over = (totalUsd: number): Errand => {
+    const end: End = { type: 'end', ok: false, totalUsd };
+    const ended = {
+      cause: 'exit',
+      exitCode: 1,
+      signal: null,
+      toolCalls: 0,
+      lastText: '',
+      denied: [],
+    } as const;
+    return { ...ended, sessionId: 'c', stdout: '', stderr: '', end };
+  };
+
+  it.each([
+    ['counts the try that failed', 1.5],
+    ['has forgotten it', 1.2],
+  ])('takes each try once where the program %s', (_what, total) => {
+    const account = new JobAccount(request, true);
+    account.close(over(1.3), account.costOf(over(1.3), request));
+    const second = account.costOf(over(total), request);
+    expect(second.usd).toBeCloseTo(0.2, 9);
+    expect(account.usdWith(second)).toBeCloseTo(0.5, 9);
+  });
+});
+
+describe('P14 a run over a program', () => {
+  it('costs what all tries cost, and what failed too', async () => {
+    const { workspace, options } = fakePrograms();
+    const open = () => delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
+    const [first, second] = [open(), open()];
+    const { metrics } = await first.prompt('fault spends-once').result;
+    expect(metrics.usd).toBeCloseTo(0.5, 9);
+    expect([metrics.totalInputTokens, metrics.wasted]).toMatchObject([40, tokens(900, 100)]);
+    const failed = await second.prompt('fault spends-always').result;
+    expect([failed.status, failed.error?.kind]).toEqual(['failed', 'rate_limit']);
+    expect(failed.metrics.usd).toBeCloseTo(0.6, 9);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('that is cancelled between two tries costs the first one', async () => {
+    const { workspace, options } = fakePrograms();
+    const backend = claudeCode({ ...options, retryMs: 600_000, timeoutMs: 3_600_000 });
+    const harness = delegatedHarness({ backend, workingDir: workspace });
+    const run = harness.prompt('fault spends-once');
+    for await (const event of run) if (event.type === 'retry') harness.cancel();
+    const { status, metrics } = await run;
+    expect(status).toBe('cancelled');
+    expect(metrics.usd).toBeCloseTo(0.3, 9);
+    await harness.close();
+  });
+
+  it('that was cancelled has its late cost told with the next one', async () => {
+    const held = Promise.withResolvers<void>();
+    const answers = [
+      () => held.promise.then(() => agentResponse({ content: 'Late.', cost: 0.3 })),
+      () => Promise.resolve(agentResponse({ content: 'On.', cost: 0.2 })),
+    ];
+    const engine = buildEngine({
+      execute: () => answers.shift()?.() ?? Promise.reject(new Error('over')),
+      cancel: async () => held.resolve(),
+      shutdown: async () => {},
+    });
+    const run = engine.prompt('One.');
+    for await (const event of run) if (event.type === 'status') break;
+    engine.cancel();
+    expect((await run).status).toBe('cancelled');
+    const { text, metrics } = await engine.prompt('Two.').result;
+    expect(text).toBe('On.');
+    expect(metrics.usd).toBeCloseTo(0.5, 9);
+    await engine.close();
+  });
+});
+
+describe('P14 the limits of a run over a program', () => {
+  it('hold for a job that is begun again for what was said meanwhile', async () => {
+    const said: BackendRequest[] = [];
+    const backend = scripted(said);
+    const loop = delegatedLoop({ backend, workingDir: '/', limits: { usd: 1, tokens: 1000, turns: 5 } });
+    const { signal } = new AbortController();
+    const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] }) as const;
+    const one = await loop.agent.run({ messages: [user('One.')], tools: [] }, { signal });
+    await loop.agent.run({ messages: [user('One.'), one.message, user('Two.')], tools: [] }, { signal });
+    expect(said.map(({ maxUsd, maxTokens, maxTurns }) => [maxUsd, maxTokens, maxTurns])).toEqual([
+      [1, 1000, 5],
+      [0.75, 900, 4],
+    ]);
+    await loop.close();
+  });
+});
+
+/** A backend each of whose jobs costs a quarter of a dollar and a hundred tokens. */
+function scripted(said: BackendRequest[]): Backend {
+  const result: BackendResult = {
+    status: 'completed',
+    output: 'Done.',
+    exitCode: 0,
+    usage: tokens(90, 10),
+    usd: 0.25,
+    totals: {},
+    turns: 1,
+    toolCalls: 0,
+    denials: [],
+    contextLost: false,
+    attempts: 1,
+    wasted: tokens(0, 0),
+    durationMs: 1,
+  };
+  const start = (request: BackendRequest): BackendProcess => {
+    said.push(request);
+    return { result: Promise.resolve(result), stop: () => {}, decide: () => {}, steer: () => false };
+  };
+  return {
+    name: 'scripted',
+    capabilities: { tools: false, gate: false, steer: true, fork: false, deltas: false },
+    tellsCost: true,
+    problem: () => undefined,
+    run: (request) => start(request).result,
+    start,
+  };
+}
+
+describe('P14 ClaudeCodeAgent', () => {
+  it('costs what its tries cost, and gives the next one the turns that are left', async () => {
+    const answered = { type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'Half' }] } };
+    const busy = { ...overloaded, total_cost_usd: 0.3, usage: { input_tokens: 900, output_tokens: 100 } };
+    const done = ends({ total_cost_usd: 0.5, usage: { input_tokens: 40, output_tokens: 2 } });
+    const sdk = fakeSdk([init(), answered, busy], [init(), done]);
+    const agent = new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1, maxTurns: 3 });
+    const response = await agent.execute('Go.', session({ claudeSessionId: 'c-1' }));
+    expect(response.cost).toBeCloseTo(0.5, 9);
+    expect(response.usage).toMatchObject(tokens(940, 102));
+    expect(sdk.asked.map(({ options }) => options.maxTurns)).toEqual([3, 2]);
+  });
+
+  it('is not tried again when its turns are used up', async () => {
+    const answered = { type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'Half' }] } };
+    const sdk = fakeSdk([init(), answered, overloaded], [init(), ends()]);
+    const agent = new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1, maxTurns: 1 });
+    expect((await agent.execute('Go.', session())).isError).toBe(true);
+    expect(sdk.asked).toHaveLength(1);
+  });
+});
