@@ -52,13 +52,25 @@ describe('arguments of calls', () => {
     expect(callOf('{"constructor":1,"toString":2}').arguments).toEqual({ constructor: 1, toString: 2 });
   });
 
-  test.each<StopReason>(['complete', 'max_tokens', 'refusal', 'pause', 'context_full', 'unknown'])(
+  test.each<StopReason>(['max_tokens', 'refusal', 'pause', 'context_full', 'unknown'])(
     'P9 a whole call in an answer that stopped for %s has a problem',
     (stop) => {
       const call = callOf('{"a":1}', stop);
       expect(call.problem).toBeTruthy();
     },
   );
+
+  test('P4 P9 a call in an answer that says it is complete is to be run', () => {
+    const { answer } = told((out) => {
+      out.call(0, 'c1', 'look');
+      out.input(0, '{"a":1}');
+      out.end('complete');
+    });
+    expect([answer.stopReason, answer.calls]).toEqual([
+      'tool_use',
+      [{ id: 'c1', toolName: 'look', arguments: { a: 1 } }],
+    ]);
+  });
 
   test('P9 arguments that come after the call was complete are a problem, blanks are not', () => {
     const late = (fragment: string) =>

@@ -28,6 +28,7 @@ function subject(
 /** What a wire may tell, as plain functions. */
 function bound(out: Out): Out {
   return {
+    begin: (...told) => out.begin(...told),
     text: (...told) => out.text(...told),
     reasoning: (...told) => out.reasoning(...told),
     seal: (...told) => out.seal(...told),

@@ -5,6 +5,7 @@ import { superviseProcess } from '@cobbler/agent/node';
 import type { BackendRequest, CallDecision } from './backend.ts';
 import type { Dialect, Talk } from './dialect.ts';
 import { mostOutput } from './final-text.ts';
+import { beginsObject } from './fields.ts';
 import type { End, Happening } from './happening.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -66,13 +67,18 @@ export function runErrand(options: ErrandOptions): RunningErrand {
   };
   const heard = new Heard(options.hear);
   const talk: Talk = dialect.talk(request, (line) => child?.write(`${line}\n`));
-  const lines = new LineReader((line) => {
+  const hear = (line: string) => {
     for (const happening of talk.hear(scrubbed(line, secrets))) {
       heard.take(happening);
       if (happening.type !== 'end') continue;
       child?.endInput();
       stopWithin(isStopping ? interruptMs : lastWordMs);
     }
+  };
+  const lines = new LineReader(hear, (head) => {
+    if (!beginsObject(head)) return;
+    heard.problem ??= tooLong(dialect.name);
+    child?.stop();
   });
   child = superviseProcess({
     argv: [program, ...dialect.argv(request)],
@@ -111,6 +117,8 @@ export function runErrand(options: ErrandOptions): RunningErrand {
 
 /** What a program has told so far. After its last word nothing counts. */
 class Heard {
+  /** Why nothing of what it tells can be trusted. */
+  problem: AgentError | undefined;
   readonly #tell: (happening: Happening) => void;
   /** Calls without a result yet: some programs tell of a call twice. */
   readonly #calls: Set<string> = new Set();
@@ -155,11 +163,17 @@ class Heard {
       toolCalls: this.#toolCalls,
       lastText: this.#lastText,
       denied: this.#denied,
-      ...(error !== undefined && { problem: error }),
+      ...((this.problem ?? error) !== undefined && { problem: this.problem ?? error }),
       stdout: scrubbed(stdout.text(), secrets),
       stderr: scrubbed(stderr.text(), secrets),
     };
   }
+}
+
+/** A message of the program is lost, and with it perhaps its answer. */
+function tooLong(name: string): AgentError {
+  const message = `${name} was ended: it printed a message of more than 16 MiB, which cannot be read. Ask for a shorter answer, or have long output written to a file.`;
+  return new AgentError({ kind: 'agent', code: 'message_too_long', message });
 }
 
 /** An error about an errand that failed without saying why in fields. */

@@ -22,6 +22,11 @@ export function numberOf(value: unknown): number | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
+/** Whether a line that begins so is meant to hold an object. */
+export function beginsObject(head: string): boolean {
+  return head.replace(escapes, '').trimStart().startsWith('{');
+}
+
 /** The object that a line holds; undefined for anything else, which is noise. */
 export function objectIn(line: string): Fields | undefined {
   const bare = line.includes('\u001b') ? line.replace(escapes, '') : line;

@@ -1,5 +1,8 @@
-/** A longer line is noise: it is dropped as it comes, so that nothing has to be held for it. */
+/** The longest line that is read, in UTF-16 units: 16 Mi. A longer one is dropped as it comes, to hold nothing of it. */
 const mostLine = 16 * 1_048_576;
+
+/** What is kept of a line that is too long: enough to see whether it is a message of the program. */
+const mostHead = 256;
 
 /** Cuts a stream of bytes into lines, wherever the bytes were cut before. */
 export class LineReader {
@@ -9,9 +12,12 @@ export class LineReader {
   #pieces: string[] = [];
   #length = 0;
   #tooLong = false;
+  readonly #drop: (head: string) => void;
 
-  constructor(hear: (line: string) => void) {
+  /** `drop` gets the beginning of a line that is too long, as soon as it is. */
+  constructor(hear: (line: string) => void, drop: (head: string) => void = () => {}) {
     this.#hear = hear;
+    this.#drop = drop;
   }
 
   push(chunk: Uint8Array): void {
@@ -36,9 +42,11 @@ export class LineReader {
 
   #piece(text: string): void {
     this.#length += text.length;
-    if (this.#length > mostLine) {
+    if (this.#length > mostLine && !this.#tooLong) {
       this.#tooLong = true;
+      const head = [...this.#pieces, text].join('').slice(0, mostHead);
       this.#pieces = [];
+      this.#drop(head);
     }
     if (!this.#tooLong) this.#pieces.push(text);
   }

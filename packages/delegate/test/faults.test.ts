@@ -198,6 +198,18 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, 'hundred-mb', played);
   });
 
+  it.concurrent('P1 P11 answers in a line of 17 MiB has failed and says why', {
+    timeout: 120_000,
+  }, async () => {
+    const played = await play(name, 'fault long-line');
+    expect(played.result).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      error: { kind: 'agent', code: 'message_too_long', message: expect.stringContaining('16 MiB') },
+    });
+    await expectGone(name, 'long-line', played);
+  });
+
   it.concurrent('S2.16 answers with 3 MB is cut to 1 MiB, head and tail, and not failed', async () => {
     const played = await play(name, 'fault long-text');
     expect(played.result.status).toBe('completed');

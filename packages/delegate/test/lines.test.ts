@@ -228,11 +228,16 @@ describe('lines', () => {
 
   it('P11 of more than 16 MiB are dropped as they come', () => {
     const lines: string[] = [];
-    const reader = new LineReader((one) => lines.push(one));
+    const dropped: string[] = [];
+    const reader = new LineReader(
+      (one) => lines.push(one),
+      (head) => dropped.push(head),
+    );
     const chunk = Buffer.alloc(1_048_576, 'x');
     for (let count = 0; count < 20; count += 1) reader.push(chunk);
     reader.push(Buffer.from('\nnext\n'));
     expect(lines).toEqual(['next']);
+    expect(dropped).toEqual(['x'.repeat(256)]);
   });
 });
 

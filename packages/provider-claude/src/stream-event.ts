@@ -52,7 +52,7 @@ const events: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
 
 /** Every block is mentioned when it opens, because blocks stand in the order of their first mention. */
 const blocks: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
-  ['text', (at, block, out) => out.text(at, textOf(block['text']))],
+  ['text', (at, block, out) => readText(at, block, out)],
   ['thinking', (at, block, out) => readThinking(at, block, out)],
   // Thinking that nobody may read goes back as it came.
   ['redacted_thinking', (at, block, out) => out.seal(at, block as { [key: string]: Json })],
@@ -68,14 +68,22 @@ function readStart(message: Fields, out: Out): void {
   readUsage(fieldsOf(message['usage']), out);
 }
 
+function readText(at: number, block: Fields, out: Out): void {
+  out.begin(at, 'text');
+  out.text(at, textOf(block['text']));
+}
+
 function readThinking(at: number, block: Fields, out: Out): void {
+  out.begin(at, 'reasoning');
   out.reasoning(at, textOf(block['thinking']));
   readSignature(at, block, out);
 }
 
 /** Arguments come in deltas, after an empty object; a server that gives them at once gives no delta. */
 function readCall(at: number, block: Fields, out: Out): void {
-  out.call(at, textOf(block['id']), textOf(block['name']));
+  const id = textOf(block['id']);
+  out.begin(at, 'call', id);
+  out.call(at, id, textOf(block['name']));
   const input = fieldsOf(block['input']);
   if (Object.keys(input).length > 0) out.input(at, JSON.stringify(input));
 }

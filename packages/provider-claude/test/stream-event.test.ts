@@ -11,6 +11,7 @@ function calls(...payloads: readonly unknown[]): unknown[][] {
     (...values: unknown[]) =>
       void made.push([name, ...values]);
   const names = [
+    'begin',
     'text',
     'reasoning',
     'seal',
@@ -41,6 +42,7 @@ describe('blocks', () => {
         { type: 'content_block_stop', index: 0 },
       ),
     ).toEqual([
+      ['begin', 0, 'reasoning'],
       ['reasoning', 0, ''],
       ['reasoning', 0, 'Hm.'],
       ['seal', 0, { signature: 'Eq==' }],
@@ -56,10 +58,14 @@ describe('blocks', () => {
   test('arguments may come at once, or not at all', () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'put', caller: { type: 'direct' } };
     expect(calls(start({ ...use, input: { value: 1 } }))).toEqual([
+      ['begin', 0, 'call', 'toolu_1'],
       ['call', 0, 'toolu_1', 'put'],
       ['input', 0, '{"value":1}'],
     ]);
-    expect(calls(start({ ...use, input: {} }))).toEqual([['call', 0, 'toolu_1', 'put']]);
+    expect(calls(start({ ...use, input: {} }))).toEqual([
+      ['begin', 0, 'call', 'toolu_1'],
+      ['call', 0, 'toolu_1', 'put'],
+    ]);
   });
 });
 

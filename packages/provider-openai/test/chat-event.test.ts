@@ -224,3 +224,77 @@ describe('an answer of a compatible server', () => {
     expect(ended([chunk({ content: 'x' })], 'stop').end).toBe('complete');
   });
 });
+
+describe('P1 what a server says in another place', () => {
+  const message = (content: unknown, rest: object = {}) => ({
+    choices: [{ index: 0, message: { role: 'assistant', content, ...rest }, finish_reason: 'stop' }],
+  });
+  const one = { id: 'a', function: { name: 'one', arguments: '{"n":1}' } };
+
+  test('P4 content as a list of parts is text and reasoning', () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
+    const recording = ended(
+      [
+        chunk({ content: [thinking] }),
+        chunk({
+          content: [
+            { type: 'text', text: 'Hel' },
+            { type: 'reference', reference_ids: [1] },
+          ],
+        }),
+        chunk({ content: [{ type: 'output_text', text: 'lo' }, '.'] }),
+        chunk({ content: { type: 'text', text: ' More.' } }),
+      ],
+      'stop',
+    );
+    expect([textIn(recording, 'reasoning'), textIn(recording, 'text')]).toEqual(['Hm.', 'Hello. More.']);
+    expect([recording.end, recording.fault]).toEqual(['complete', undefined]);
+  });
+
+  test('content of parts that cannot be read makes the answer garbled', () => {
+    expect(record(chatEvent, [chunk({ content: [{ type: 'hologram', depth: 3 }] })]).fault?.kind).toBe(
+      'broken',
+    );
+  });
+
+  test('a refusal beside content is said too, and one as a part is a refusal', () => {
+    const both = ended([chunk({ content: 'No: ', refusal: 'I will not.' })], 'stop');
+    expect([textIn(both, 'text'), both.end]).toEqual(['No: I will not.', 'refusal']);
+    const part = ended([chunk({ content: [{ type: 'refusal', refusal: 'I will not.' }] })], 'stop');
+    expect([textIn(part, 'text'), part.end]).toEqual(['I will not.', 'refusal']);
+  });
+
+  test('P4 P9 a whole message is the answer where no delta came', () => {
+    const recording = record(chatEvent, [message('Hello.', { tool_calls: [one], reasoning: 'Hm.' })]);
+    expect([textIn(recording, 'reasoning'), textIn(recording, 'text')]).toEqual(['Hm.', 'Hello.']);
+    expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
+    expect(recording.end).toBe('tool_use');
+  });
+
+  test('a whole message behind its deltas says what they did not, and differs in nothing', () => {
+    const texts = ['Hello.', 'Hel', ''].map((said) => {
+      const deltas = said === '' ? [] : [chunk({ content: said }), callChunk({ index: 0, ...one })];
+      return record(chatEvent, [...deltas, message('Hello.', { tool_calls: [one] })]);
+    });
+    expect(texts.map((recording) => textIn(recording, 'text'))).toEqual(Array(3).fill('Hello.'));
+    expect(texts.map((recording) => callsIn(recording).length)).toEqual([1, 1, 1]);
+    const other = record(chatEvent, [chunk({ content: 'Goodbye.' }), message('Hello.')]);
+    expect(other.fault?.kind).toBe('broken');
+    expect(
+      record(chatEvent, [callChunk({ index: 0, ...one }), message('', { tool_calls: [one, one] })]).fault
+        ?.kind,
+    ).toBe('broken');
+  });
+
+  test('P4 P9 the call of the API before tool_calls is a call', () => {
+    const recording = ended(
+      [
+        chunk({ function_call: { name: 'one', arguments: '{"n"' } }),
+        chunk({ function_call: { arguments: ':1}' } }),
+      ],
+      'function_call',
+    );
+    expect(callsIn(recording)).toEqual([{ id: '', name: 'one', input: '{"n":1}' }]);
+    expect(recording.end).toBe('tool_use');
+  });
+});

@@ -33,6 +33,7 @@ export function record(event: (payload: unknown, out: Out) => void, payloads: re
     return added;
   };
   const out: Out = {
+    begin() {},
     text(at, delta) {
       block(at, 'text').text += delta;
     },

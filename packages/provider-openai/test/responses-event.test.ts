@@ -244,3 +244,155 @@ describe('failures', () => {
     expect(record(responsesEvent, ['[DONE]']).fault).toBeUndefined();
   });
 });
+
+describe('P1 what the service says again', () => {
+  const message = (text: string, rest: object = {}) => ({
+    id: 'msg_1',
+    type: 'message',
+    content: [{ type: 'output_text', text }],
+    ...rest,
+  });
+  const call = (input: string) => ({
+    id: 'fc_1',
+    type: 'function_call',
+    call_id: 'call_1',
+    name: 'one',
+    arguments: input,
+  });
+  const delta = (text: string, rest: object = {}) => ({
+    type: 'response.output_text.delta',
+    output_index: 0,
+    content_index: 0,
+    delta: text,
+    ...rest,
+  });
+
+  test('P4 is the answer where it stands in the last event alone', () => {
+    const reasoning = { ...thought, status: 'completed' };
+    const { blocks, end } = record(responsesEvent, [
+      completed({ output: [reasoning, message('Hello.'), call('{"n":1}'), { id: 'x_1', type: 'novel' }] }),
+    ]);
+    expect(blocks.map(({ kind, text, seal }) => [kind, text, seal])).toEqual([
+      ['reasoning', 'Hm.', thought],
+      ['opaque', '', { type: 'message', id: 'msg_1' }],
+      ['text', 'Hello.', undefined],
+      ['call', '{"n":1}', { id: 'fc_1' }],
+      ['opaque', '', { id: 'x_1', type: 'novel' }],
+    ]);
+    expect(end).toBe('tool_use');
+  });
+
+  test('P4 is the answer where it stands in the event that ends a part alone', () => {
+    const text = { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hello.' };
+    expect(textIn(record(responsesEvent, [text, completed()]), 'text')).toBe('Hello.');
+    const refusal = { type: 'response.refusal.done', output_index: 0, refusal: 'I will not.' };
+    const refused = record(responsesEvent, [refusal, completed()]);
+    expect([textIn(refused, 'text'), refused.end]).toEqual(['I will not.', 'refusal']);
+    const input = {
+      type: 'response.function_call_arguments.done',
+      output_index: 0,
+      item_id: 'fc_1',
+      arguments: '{"n":1}',
+    };
+    expect(callsIn(record(responsesEvent, [added(0, call('')), input, completed()]))).toEqual([
+      { id: 'call_1', name: 'one', input: '{"n":1}' },
+    ]);
+  });
+
+  test('adds nothing where it is the same, however the item is named the second time', () => {
+    const texts = [
+      [delta('Hello.'), done(0, message('Hello.')), completed({ output: [message('Hello.')] })],
+      [
+        delta('Hello.'),
+        done(0, message('Hello.', { id: 'msg_2' })),
+        completed({ output: [message('Hello.')] }),
+      ],
+      [delta('Hello.', { output_index: 1 }), completed({ output: [message('Hello.', { id: 'other' })] })],
+      [
+        delta('Hello.', { output_index: undefined, item_id: 'msg_9' }),
+        completed({ output: [message('Hello.')] }),
+      ],
+      [delta('\nHello.\n'), completed({ output: [message('Hello.')] })],
+      [delta('Hello.'), completed({ output: [message('')] })],
+    ].map((payloads) => textIn(record(responsesEvent, payloads), 'text').trim());
+    expect(texts).toEqual(Array(6).fill('Hello.'));
+  });
+
+  test('adds its end where the pieces are its beginning', () => {
+    const recording = record(responsesEvent, [delta('Hel'), completed({ output: [message('Hello.')] })]);
+    expect([textIn(recording, 'text'), recording.fault]).toEqual(['Hello.', undefined]);
+  });
+
+  test.each([
+    ['text', [delta('Goodbye.'), completed({ output: [message('Hello.')] })]],
+    [
+      'part',
+      [
+        delta('Goodbye.'),
+        { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hello.' },
+      ],
+    ],
+    ['item', [delta('Goodbye.'), done(0, message('Hello.'))]],
+    [
+      'arguments',
+      [
+        added(0, call('')),
+        { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"n":2}' },
+        done(0, call('{"n":1}')),
+      ],
+    ],
+  ])('makes the answer garbled where its %s differs from the pieces', (_what, payloads) => {
+    expect(record(responsesEvent, payloads).fault?.kind).toBe('broken');
+  });
+
+  test('is compared part by part', () => {
+    const whole = (content_index: number, text: string) => ({
+      type: 'response.output_text.done',
+      output_index: 0,
+      content_index,
+      text,
+    });
+    const both = {
+      id: 'msg_1',
+      type: 'message',
+      content: [
+        { type: 'output_text', text: 'One.' },
+        { type: 'output_text', text: 'Two.' },
+      ],
+    };
+    const recording = record(responsesEvent, [
+      delta('One.'),
+      whole(0, 'One.'),
+      delta('Tw', { content_index: 1 }),
+      whole(1, 'Two.'),
+      done(0, both),
+      completed({ output: [both] }),
+    ]);
+    expect([textIn(recording, 'text'), recording.fault]).toEqual(['One.Two.', undefined]);
+  });
+
+  test('under the number of an event that came before is not said twice', () => {
+    const twice = (...payloads: Record<string, unknown>[]) =>
+      payloads
+        .map((payload, index) => ({ ...payload, sequence_number: index + 1 }))
+        .flatMap((one) => [one, one]);
+    const recording = record(responsesEvent, twice(delta('Ha'), delta('Ha'), delta('!')));
+    expect(textIn(recording, 'text')).toBe('HaHa!');
+    const again = ['a', 'b', 'a', 'b', 'c'].map((text) =>
+      delta(text, { sequence_number: text.charCodeAt(0) }),
+    );
+    expect(textIn(record(responsesEvent, again), 'text')).toBe('abc');
+  });
+
+  test('is taken where servers do not count their events', () => {
+    const uncounted = [0, 0, -1, -1, 7, 7].map((sequence_number, index) =>
+      delta(String(index), { sequence_number }),
+    );
+    expect(textIn(record(responsesEvent, uncounted), 'text')).toBe('012345');
+  });
+
+  test('P4 an answer that was cut says so also in the event of a whole one', () => {
+    const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    expect(record(responsesEvent, [completed(response)]).end).toBe('max_tokens');
+  });
+});

@@ -159,6 +159,13 @@ export const delegation: Area = {
       see: 'docs/delegation.md',
     },
     {
+      code: 'message_too_long',
+      kinds: ['agent'],
+      what: 'The program printed a message of more than 16 MiB, which cannot be read: its answer may be part of it.',
+      todo: 'Ask for a shorter answer, or have long output written to a file.',
+      see: 'docs/delegation.md',
+    },
+    {
       code: 'bad_exit',
       kinds: ['agent'],
       what: 'The program said that its job is over and then ended with an error.',

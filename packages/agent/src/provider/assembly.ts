@@ -30,15 +30,20 @@ export interface Answer {
   readonly model: string | undefined;
 }
 
-/** Why a call is not run although it arrived: the model stopped for another reason than to have it run. */
+/** Why a call is not run although it arrived: the model was stopped. Calls of an answer that ended well are run. */
 const notReleased: Readonly<Record<StopReason, string | undefined>> = {
   tool_use: undefined,
-  complete: 'The answer ended without asking for this call to be run.',
+  complete: undefined,
   max_tokens: 'The answer reached its token limit before the call was complete. Make shorter calls.',
   refusal: 'The answer was refused before the call was complete.',
   pause: 'The answer was paused before the call was complete.',
   context_full: 'The conversation became too long before the call was complete.',
   unknown: 'The answer stopped for an unknown reason before the call was complete.',
+};
+
+const repeated: StreamFault = {
+  kind: 'broken',
+  message: 'The answer is garbled: a block was sent a second time.',
 };
 
 /**
@@ -53,6 +58,8 @@ export class Assembly implements Out {
   readonly #provider: string;
   readonly #blocks: Block[] = [];
   readonly #byKey = new Map<BlockKey, Block>();
+  /** Blocks that were whole when another one began in their place. */
+  readonly #earlier = new Map<BlockKey, Block>();
   /** Blocks of kinds that the wire does not know. */
   readonly #skipped = new Set<BlockKey>();
   readonly #names = new CallNames();
@@ -96,6 +103,14 @@ export class Assembly implements Out {
   /** Tells nothing any more. */
   mute(): void {
     this.#emit = undefined;
+  }
+
+  begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call', id = ''): void {
+    const known = this.#byKey.get(at);
+    if (this.#over || known === undefined || known.kind !== kind) return;
+    if (kind === 'call' && id !== '' && known.id !== '' && known.id !== id) return;
+    if (known.closed ? kind === 'call' && id !== '' : known.text !== '') this.#break(repeated);
+    else if (known.closed) this.#earlier.set(at, known);
   }
 
   text(at: BlockKey, delta: string): void {
@@ -197,8 +212,11 @@ export class Assembly implements Out {
     if (this.#over) return;
     const given = reason ?? this.#noted ?? 'unknown';
     const hasCalls = this.#blocks.some((block) => block.kind === 'call');
-    const stopReason = given === 'tool_use' && !hasCalls ? this.#withoutCalls() : given;
+    // Calls mean that they are wanted, whatever word the service has for its end.
+    const called = given === 'complete' && hasCalls ? 'tool_use' : given;
+    const stopReason = called === 'tool_use' && !hasCalls ? this.#withoutCalls() : called;
     for (const block of this.#blocks) this.#close(block, notReleased[stopReason]);
+    if (this.#fault !== undefined) return;
     this.#ended = stopReason;
     this.#over = true;
   }
@@ -304,11 +322,19 @@ export class Assembly implements Out {
     if (block.kind === 'call') block.id = this.#names.give(block.id || `call_${block.index + 1}`);
     block.close();
     const { index, text } = block;
+    if (text !== '' && this.#earlier.size > 0 && this.#isRepeated(block)) return this.#break(repeated);
     if (block.kind === 'call') this.#tell({ type: 'tool_call', index, call: block.call(problem) });
     else if (text !== '') {
       if (block.kind === 'text') this.#tell({ type: 'text', index, text });
       else if (block.kind === 'reasoning') this.#tell({ type: 'reasoning', index, text });
     }
+  }
+
+  /** Whether it is the block that stood in its place before, once more. */
+  #isRepeated(block: Block): boolean {
+    for (const [at, { kind, text }] of this.#earlier)
+      if (this.#byKey.get(at) === block && kind === block.kind && text === block.text) return true;
+    return false;
   }
 
   /** A watcher's failure is the watcher's own. */

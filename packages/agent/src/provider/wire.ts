@@ -93,6 +93,11 @@ export interface Fault {
  * nothing proves life but not progress. Nothing but `end` is success.
  */
 export interface Out {
+  /**
+   * The service announces a block; `text`, `reasoning` or `call` opens it. For services that announce each block of a
+   * key once: announced again when it holds something, or sent again as a whole, it makes the answer garbled.
+   */
+  begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call', id?: string): void;
   text(at: BlockKey, delta: string): void;
   reasoning(at: BlockKey, delta: string): void;
   /** Attaches data that must come back unchanged: to the block at this key, or as a block of its own. */

@@ -34,6 +34,7 @@ import { streamCases } from './agent-contract/streams.ts';
 import type { CaseDefinition, ContractSubject } from './agent-contract/subject.ts';
 import { usageCases } from './agent-contract/usage.ts';
 import { waitCases } from './agent-contract/waits.ts';
+import { wholeCases } from './agent-contract/wholes.ts';
 import { expect } from './assertion.ts';
 import type { ContractCase } from './contract-case.ts';
 
@@ -72,6 +73,7 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...statusCases,
     ...endCases,
     ...blockCases,
+    ...wholeCases,
     ...argumentCases,
     ...oddFrameCases,
     ...connectionCases,

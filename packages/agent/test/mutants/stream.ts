@@ -10,6 +10,14 @@ const usage = 'src/provider/usage-count.ts';
 /** Mistakes in reading an answer: its frames, its blocks, its end, and how long it is waited for. */
 export const streamMutants: readonly Mutant[] = [
   {
+    file: assembly,
+    find: "given === 'complete' && hasCalls ? 'tool_use' : given",
+    replace: 'given',
+    why: 'a call in an answer that says it is complete is never run',
+    breaks: ['P4', 'P9'],
+    by: 'contract: stops',
+  },
+  {
     file: exchange,
     find: '    if (assembly.hasEnded) this.#succeed();\n    else',
     replace: '    if (this.#bodyEnded) this.#succeed();\n    else',

@@ -5,10 +5,14 @@ import type { Fields } from '../fields.ts';
 import { filledIn, isFields, objectsIn, textIn } from '../fields.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
+import { fail, readSaid } from './said.ts';
 
 /** What has to be remembered of an answer while it streams. */
 interface Answer {
   readonly calls: StreamedCalls;
+  /** The text and the reasoning so far, for servers that send the whole once more. */
+  text: string;
+  reasoning: string;
   named: boolean;
   refused: boolean;
   /** The finish reason has come: nothing is added to the answer any more. */
@@ -21,7 +25,14 @@ const answers: WeakMap<Out, Answer> = new WeakMap();
 function answerOf(out: Out): Answer {
   let answer = answers.get(out);
   if (answer === undefined) {
-    answer = { calls: new StreamedCalls(), named: false, refused: false, finished: false };
+    answer = {
+      calls: new StreamedCalls(),
+      text: '',
+      reasoning: '',
+      named: false,
+      refused: false,
+      finished: false,
+    };
     answers.set(out, answer);
   }
   return answer;
@@ -49,6 +60,7 @@ export function chatEvent(payload: unknown, out: Out): void {
   const [choice] = objectsIn(payload, 'choices');
   if (choice === undefined || answer.finished) return;
   if (isFields(choice['delta'])) takeDelta(choice['delta'], answer, out);
+  if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);
   const reason = filledIn(choice, 'finish_reason');
   if (reason === undefined) return;
   answer.finished = true;
@@ -61,23 +73,52 @@ export function chatEvent(payload: unknown, out: Out): void {
  * all, the kit begins another block.
  */
 function takeDelta(delta: Fields, answer: Answer, out: Out): void {
-  // Compatible servers show reasoning under one of these names, some under both with the same text.
-  const reasoning = filledIn(delta, 'reasoning_content') ?? filledIn(delta, 'reasoning');
-  if (reasoning !== undefined) out.reasoning('reasoning', reasoning);
-  const refusal = filledIn(delta, 'refusal');
-  if (refusal !== undefined) answer.refused = true;
-  const text = filledIn(delta, 'content') ?? refusal;
-  if (text !== undefined) {
-    out.close('reasoning');
-    out.text('text', text);
+  const said = readSaid(delta, out);
+  if (said.reasoning !== '') {
+    answer.reasoning += said.reasoning;
+    out.reasoning('reasoning', said.reasoning);
   }
-  for (const piece of objectsIn(delta, 'tool_calls')) {
+  if (said.refused) answer.refused = true;
+  if (said.text !== '') {
+    answer.text += said.text;
+    out.close('reasoning');
+    out.text('text', said.text);
+  }
+  for (const piece of callsIn(delta)) {
     if (answer.calls.size === 0) {
       out.close('reasoning');
       out.close('text');
     }
     answer.calls.add(piece, out);
   }
+}
+
+/** Some servers send the whole message, alone or behind its deltas. What the deltas did not tell is told now. */
+function takeMessage(message: Fields, answer: Answer, out: Out): void {
+  const { text, reasoning, refused } = readSaid(message, out);
+  const calls = callsIn(message);
+  const isSame = bare(text) === bare(answer.text);
+  const rest = isSame || !text.startsWith(answer.text) ? '' : text.slice(answer.text.length);
+  const areSame = calls.length === answer.calls.size;
+  const isGarbled =
+    (text !== '' && !isSame && rest === '') || (calls.length > 0 && !areSame && answer.calls.size > 0);
+  if (isGarbled) return fail(out, 'the message came in pieces and as a whole, and they differ');
+  takeDelta(
+    {
+      ...(answer.reasoning === '' && { reasoning }),
+      ...(refused ? { refusal: rest } : { content: rest }),
+      ...(!areSame && { tool_calls: calls }),
+    },
+    answer,
+    out,
+  );
+}
+
+/** Calls as every server has them today, and the one call of the API before. */
+function callsIn(delta: Fields): readonly Fields[] {
+  const given = delta['function_call'];
+  const legacy = isFields(given) ? [{ index: 0, function: given }] : [];
+  return [...objectsIn(delta, 'tool_calls'), ...legacy];
 }
 
 /**
@@ -87,8 +128,15 @@ function takeDelta(delta: Fields, answer: Answer, out: Out): void {
 function stopOf(reason: string, answer: Answer): StopReason {
   if (reason === 'length') return 'max_tokens';
   if (reason === 'content_filter' || answer.refused) return 'refusal';
-  if (reason !== 'stop' && reason !== 'tool_calls') return 'unknown';
-  return answer.calls.size > 0 || reason === 'tool_calls' ? 'tool_use' : 'complete';
+  if (!ends.has(reason) || (reason === 'function_call' && answer.calls.size === 0)) return 'unknown';
+  return answer.calls.size > 0 || reason !== 'stop' ? 'tool_use' : 'complete';
+}
+
+/** Words for an answer that ended well; `function_call` is that of the API before `tool_calls`. */
+const ends: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'function_call']);
+
+function bare(text: string): string {
+  return text.replace(/\s+/g, '');
 }
 
 function failWith(error: unknown, out: Out): void {

@@ -4,12 +4,15 @@ import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
 import { isFields, objectsIn, textIn } from '../fields.ts';
 import { usageOf } from '../usage.ts';
+import type { Item, ItemKind } from './items.ts';
+import { Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
 /** What has to be remembered of an answer while it streams. */
 interface Answer {
-  /** Blocks told piece by piece; of the others the whole item is told when it is done. */
-  readonly told: Set<BlockKey>;
+  readonly items: Items;
+  /** Numbered events, by what each of them said: one that comes again says nothing. */
+  readonly events: Map<number, unknown>;
   called: boolean;
   refused: boolean;
   thought: boolean;
@@ -23,25 +26,35 @@ const answers: WeakMap<Out, Answer> = new WeakMap();
 function answerOf(out: Out): Answer {
   let answer = answers.get(out);
   if (answer === undefined) {
-    answer = { told: new Set(), called: false, refused: false, thought: false };
+    answer = { items: new Items(), events: new Map(), called: false, refused: false, thought: false };
     answers.set(out, answer);
   }
   return answer;
 }
 
 /**
- * One server-sent event of the Responses API. Kinds that say nothing new (`in_progress`, `content_part.*`,
- * `*.done` of a part, tools of the service) and kinds of the future are passed over.
+ * One server-sent event of the Responses API. Kinds that say nothing new (`in_progress`, `content_part.added`) and
+ * kinds of the future are passed over.
  */
 export function responsesEvent(payload: unknown, out: Out): void {
   // Compatible servers close with the `[DONE]` of the older API; any other text is not part of this protocol.
   if (payload === '[DONE]') return;
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The stream held a line that is not JSON.' });
-  if (!isFields(payload)) return;
+  if (!isFields(payload) || isRepeated(payload, out)) return;
   const handle = handlers.get(String(payload['type']));
   if (handle !== undefined) handle(payload, out);
   else if (payload['type'] === undefined && payload['error'] !== undefined) failWith(payload['error'], out);
+}
+
+/** Gateways that connect again may send events a second time. Servers that do not count send 0 or nothing. */
+function isRepeated({ sequence_number: number, delta: piece, type }: Payload, out: Out): boolean {
+  if (typeof number !== 'number' || number <= 0) return false;
+  const { events } = answerOf(out);
+  const said = typeof piece === 'string' ? piece : type;
+  if (events.has(number) && events.get(number) === said) return true;
+  events.set(number, said);
+  return false;
 }
 
 type Handler = (payload: Payload, out: Out) => void;
@@ -57,22 +70,31 @@ const handlersByType: Readonly<Record<string, Handler>> = {
     answerOf(out).refused = true;
     delta(payload, out, 'text');
   },
+  'response.output_text.done': (payload, out) => part(payload, out, 'text', 'text'),
+  'response.refusal.done': (payload, out) => {
+    answerOf(out).refused = true;
+    part(payload, out, 'text', 'refusal');
+  },
   'response.reasoning_summary_text.delta': (payload, out) => delta(payload, out, 'reasoning'),
   'response.reasoning_text.delta': (payload, out) => delta(payload, out, 'reasoning'),
   'response.reasoning_summary_part.added': (payload, out) => {
-    if (Number(payload['summary_index']) > 0) out.reasoning(keyOf(payload), '\n\n');
+    if (Number(payload['summary_index']) > 0) delta({ ...payload, delta: '\n\n' }, out, 'reasoning');
   },
   'response.function_call_arguments.delta': (payload, out) => delta(payload, out, 'input'),
-  'response.completed': ({ response }, out) => {
+  'response.function_call_arguments.done': (payload, out) => part(payload, out, 'input', 'arguments'),
+  'response.completed': (payload, out) => {
+    const response = isFields(payload['response']) ? payload['response'] : {};
+    // Some servers end an answer that was cut like any other.
+    if (response['status'] === 'incomplete') return handlers.get('response.incomplete')?.(payload, out);
+    close(response, out);
     const { called, refused } = answerOf(out);
-    tellUsage(response, out);
     out.end(refused ? 'refusal' : called ? 'tool_use' : 'complete', 'completed');
   },
   'response.incomplete': ({ response }, out) => {
     const details = isFields(response) ? response['incomplete_details'] : undefined;
     const reason =
       isFields(details) && typeof details['reason'] === 'string' ? details['reason'] : 'incomplete';
-    tellUsage(response, out);
+    if (isFields(response)) close(response, out);
     out.end(incomplete.get(reason) ?? 'unknown', reason);
   },
   'response.failed': ({ response }, out) => {
@@ -104,26 +126,46 @@ function keyOf(payload: Payload): BlockKey {
   return isFields(item) && typeof item['id'] === 'string' ? item['id'] : 0;
 }
 
-function delta(payload: Payload, out: Out, kind: 'text' | 'reasoning' | 'input'): void {
+const types = { text: 'message', reasoning: 'reasoning', input: 'function_call' } as const;
+
+function itemAt(payload: Payload, out: Out, kind: ItemKind): Item {
+  return answerOf(out).items.at(keyOf(payload), types[kind], textIn(payload, 'item_id'));
+}
+
+function delta(payload: Payload, out: Out, kind: ItemKind): void {
   const text = payload['delta'];
   if (typeof text !== 'string' || text === '') return;
-  const at = keyOf(payload);
-  answerOf(out).told.add(at);
-  out[kind](at, text);
+  const item = itemAt(payload, out, kind);
+  answerOf(out).items.piece(item, kind, text, payload['content_index']);
+  out[kind](item.key, text);
+}
+
+/** A part is whole. */
+function part(payload: Payload, out: Out, kind: ItemKind, field: string): void {
+  const item = itemAt(payload, out, kind);
+  const text = textIn(payload, field);
+  if (item.isDone || text === '') return;
+  const from = payload['content_index'] === item.part ? item.partFrom : item.said.length;
+  whole(item, kind, text, out, from);
+}
+
+/** The item that an event brings. */
+function itemOf(payload: Payload, item: Payload, out: Out): Item {
+  return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }
 
 /** Every block is mentioned when its item opens, so that the order of blocks is the order of items. */
 function open(payload: Payload, out: Out): void {
   const { item } = payload;
   if (!isFields(item)) return;
-  const at = keyOf(payload);
   if (item['type'] === 'message') {
-    keepHead(item, at, out);
-    out.text(at, '');
+    const known = itemOf(payload, item, out);
+    announce(item, known, out);
+    out.text(known.key, '');
   } else if (item['type'] === 'reasoning') {
     answerOf(out).thought = true;
-    out.reasoning(at, '');
-  } else if (item['type'] === 'function_call') announce(item, at, out);
+    out.reasoning(itemOf(payload, item, out).key, '');
+  } else if (item['type'] === 'function_call') announce(item, itemOf(payload, item, out), out);
 }
 
 /** Most texts say all there is to keep: a head is worth keeping for its phase, or to tie it to reasoning. */
@@ -134,36 +176,55 @@ function keepHead(item: Payload, at: BlockKey, out: Out): void {
   }
 }
 
-function announce(item: Payload, at: BlockKey, out: Out): void {
-  const answer = answerOf(out);
-  answer.called = true;
-  answer.told.add(`${at}:call`);
-  out.call(at, textIn(item, 'call_id'), textIn(item, 'name'));
-  if (typeof item['id'] === 'string') out.seal(at, { id: item['id'] });
+/** What stands before the content of an item, once. */
+function announce(item: Payload, known: Item, out: Out): void {
+  if (known.isAnnounced) return;
+  known.isAnnounced = true;
+  if (item['type'] === 'message') return keepHead(item, known.key, out);
+  answerOf(out).called = true;
+  out.call(known.key, textIn(item, 'call_id'), textIn(item, 'name'));
+  if (typeof item['id'] === 'string') out.seal(known.key, { id: item['id'] });
 }
 
-/** The item is whole. What its deltas did not tell is told now: some servers send none. */
+/** The item is whole. What its pieces did not tell is told now: some servers send none. */
 function finish(payload: Payload, out: Out): void {
   const { item } = payload;
-  if (!isFields(item)) return;
-  const at = keyOf(payload);
-  const { told } = answerOf(out);
+  if (isFields(item)) settle(item, itemOf(payload, item, out), out);
+}
+
+function settle(item: Payload, known: Item, out: Out): void {
+  const { key } = known;
+  const wasDone = known.isDone;
+  known.isDone = true;
   switch (item['type']) {
     case 'message':
-      if (!told.has(at)) out.text(at, contentText(item, out));
-      return out.close(at);
+      // A head behind its text would belong to the next one.
+      if (known.said === '') announce(item, known, out);
+      whole(known, 'text', contentText(item, out), out);
+      return out.close(key);
     case 'reasoning':
-      if (!told.has(at)) out.reasoning(at, summaryText(item));
-      if (canReturn(item)) out.seal(at, returned(item));
-      return out.close(at);
+      whole(known, 'reasoning', summaryText(item), out);
+      if (canReturn(item) && !wasDone) out.seal(key, returned(item));
+      return out.close(key);
     case 'function_call':
-      if (!told.has(`${at}:call`)) announce(item, at, out);
-      if (!told.has(at) && textIn(item, 'arguments') !== '') out.input(at, textIn(item, 'arguments'));
-      return out.close(at);
+      announce(item, known, out);
+      whole(known, 'input', textIn(item, 'arguments'), out);
+      return out.close(key);
     default:
       // The guide asks for every item of the output to be sent back, those we do not know included.
-      if (typeof item['type'] === 'string') out.seal(at, returned(item));
+      if (typeof item['type'] === 'string' && !wasDone) out.seal(key, returned(item));
   }
+}
+
+/** The response is over. It repeats its items; those that never came are told now. */
+function close(response: Payload, out: Out): void {
+  const { items } = answerOf(out);
+  for (const [index, item] of objectsIn(response, 'output').entries()) {
+    const type = textIn(item, 'type');
+    if (type === 'reasoning') answerOf(out).thought = true;
+    settle(item, items.match(index, type, textIn(item, 'id')), out);
+  }
+  tellUsage(response, out);
 }
 
 /**

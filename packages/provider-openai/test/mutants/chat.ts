@@ -9,8 +9,8 @@ const chatWire = 'src/chat/wire.ts';
 export const chatMutants: readonly Mutant[] = [
   {
     file: chatEvent,
-    find: "out.text('text', text);",
-    replace: "out.text('text', text);\n    out.end('complete');",
+    find: "out.text('text', said.text);",
+    replace: "out.text('text', said.text);\n    out.end('complete');",
     why: 'Chat: an answer cut in its text counts as whole',
     breaks: ['P1'],
     by: 'openai chat: cuts',
@@ -41,11 +41,11 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: chatEvent,
-    find: "answer.calls.size > 0 || reason === 'tool_calls' ? 'tool_use' : 'complete'",
+    find: "answer.calls.size > 0 || reason !== 'stop' ? 'tool_use' : 'complete'",
     replace: "'complete'",
     why: 'Chat: an answer of calls counts as complete',
     breaks: ['P4'],
-    by: 'openai chat: answers',
+    by: 'test/chat-event.test.ts',
   },
   {
     file: chatEvent,
@@ -72,9 +72,25 @@ export const chatMutants: readonly Mutant[] = [
     by: 'openai chat: usage',
   },
   {
+    file: 'src/chat/said.ts',
+    find: 'for (const part of content) takePart(part, said, out);',
+    replace: ';',
+    why: 'Chat: content that is a list of parts is an empty answer',
+    breaks: ['P1'],
+    by: 'test/chat-event.test.ts',
+  },
+  {
     file: chatEvent,
-    find: "filledIn(delta, 'reasoning_content') ?? filledIn(delta, 'reasoning')",
-    replace: "filledIn(delta, 'reasoning')",
+    find: "  if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);\n",
+    replace: '',
+    why: 'Chat: a message that comes as a whole is an empty answer',
+    breaks: ['P1'],
+    by: 'test/chat-event.test.ts',
+  },
+  {
+    file: 'src/chat/said.ts',
+    find: "filledIn(from, 'reasoning_content') ?? textIn(from, 'reasoning')",
+    replace: "textIn(from, 'reasoning')",
     why: 'Chat: reasoning is not shown',
     breaks: ['S0.6'],
     by: 'openai chat: answers',

@@ -15,7 +15,8 @@ const the = group('blocks');
 const stops = group('stops');
 
 const text: ScriptAnswer = scriptAnswer(['One and only.']);
-const called: ScriptAnswer = scriptAnswer([callBlock('call_1', 'put', { value: 'once' })]);
+const call = callBlock('call_1', 'put', { value: 'once' });
+const called: ScriptAnswer = scriptAnswer([call]);
 
 function usable({ toolCalls }: ModelResponse): unknown[] {
   return toolCalls.filter(({ problem }) => problem === undefined);
@@ -41,7 +42,9 @@ function sameAnswer(
 /** Tells a call in odd steps; whatever comes of it must not be run, and the conversation goes on. */
 function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
   return the(`P9 ${what} is never run`, async (subject) => {
-    const script = [plays(called, { steps }), plays(text)];
+    // The end of an empty answer: one that says the whole call again would make it a good one.
+    const end = subject.testing.line({ type: 'end' }, scriptAnswer([], { stop: 'tool_use' }));
+    const script = [plays(called, { steps, edit: (all) => [...all, ...end] }), plays(text)];
     await onStage(
       subject,
       script,
@@ -151,23 +154,18 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'delta', at: 0, text: '{"value":"again"}' },
     { type: 'close', at: 0 },
   ]),
-  neverRun('a call of which only arguments came', [
-    { type: 'delta', at: 0, text: '{"value":"once"}' },
-    { type: 'end' },
-  ]),
+  neverRun('a call of which only arguments came', [{ type: 'delta', at: 0, text: '{"value":"once"}' }]),
   neverRun('a call whose arguments are told twice', [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
-    { type: 'end' },
   ]),
   neverRun('a call that goes on after it was closed', [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"twice"}' },
-    { type: 'end' },
   ]),
   the('a place used again for another kind of block loses neither', async (subject) => {
     const { testing } = subject;
@@ -284,20 +282,20 @@ export const blockCases: readonly CaseDefinition[] = [
   unreleased('pause', 'asks to be continued', 'pause'),
   unreleased('context_full', 'filled the context window', 'context-full-stop'),
   stops(
-    'P9 calls of an answer that says it is complete are run only where that means they are wanted',
+    'P4 P9 calls of an answer that says it is complete are run: they mean that they are wanted',
     async (subject) => {
-      const answer = scriptAnswer(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: 'complete' });
-      await onStage(subject, [plays(answer), plays(text)], async (stage) => {
-        const response = answered(await stage.ask({ messages: [user('Go.')] }));
-        // Some services say the same word for both.
-        expectOneOf(response.stopReason, ['complete', 'tool_use'], 'the stop reason');
-        expectEqual(
-          usable(response).length,
-          response.stopReason === 'tool_use' ? 1 : 0,
-          'the calls to be run',
-        );
-        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
-      });
+      for (const blocks of [['Wait.', call], [call]]) {
+        const answer = scriptAnswer(blocks, { stop: 'complete' });
+        await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+          const response = answered(await stage.ask({ messages: [user('Go.')] }));
+          expectEqual(
+            [response.stopReason, usable(response)],
+            ['tool_use', scriptCalls(answer)],
+            'reason and calls',
+          );
+          answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+        });
+      }
     },
   ),
   stops('P4 an answer that says it has calls and has none does not say so', async (subject) => {

@@ -1,0 +1,56 @@
+import type { Out } from '@cobbler/agent/provider';
+import type { Fields } from '../fields.ts';
+import { filledIn, isFields, textIn } from '../fields.ts';
+
+/** What a delta or a message says in words. */
+export interface Said {
+  text: string;
+  reasoning: string;
+  /** Some of the text is a refusal. */
+  refused: boolean;
+}
+
+/**
+ * Reads the words of a delta or a message. Content is a text, or with some servers a list of parts; a part that cannot
+ * be read makes the answer garbled, so that no answer is silently shorter than what was sent.
+ */
+export function readSaid(from: Fields, out: Out): Said {
+  // Compatible servers show reasoning under one of these names, some under both with the same text.
+  const reasoning = filledIn(from, 'reasoning_content') ?? textIn(from, 'reasoning');
+  const said: Said = { text: '', reasoning, refused: false };
+  const { content } = from;
+  if (typeof content === 'string') said.text = content;
+  else if (Array.isArray(content)) for (const part of content) takePart(part, said, out);
+  else if (isFields(content)) takePart(content, said, out);
+  const refusal = filledIn(from, 'refusal');
+  if (refusal !== undefined) takeRefusal(refusal, said);
+  return said;
+}
+
+/** The answer cannot be trusted. */
+export function fail(out: Out, why: string): void {
+  out.fail({ kind: 'broken', message: `The answer is garbled: ${why}.` });
+}
+
+function takePart(part: unknown, said: Said, out: Out): void {
+  if (typeof part === 'string') said.text += part;
+  else if (!isFields(part)) return;
+  else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);
+  else if (part['type'] === 'thinking') said.reasoning += thinkingIn(part['thinking']);
+  else if (typeof part['text'] === 'string') said.text += part['text'];
+  // Mistral names its sources so, beside the text.
+  else if (part['type'] !== 'reference')
+    fail(out, `it holds a part of the type ${JSON.stringify(part['type'])}, which cannot be read`);
+}
+
+function takeRefusal(text: string, said: Said): void {
+  said.refused = true;
+  said.text += text;
+}
+
+function thinkingIn(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking;
+  return Array.isArray(thinking)
+    ? thinking.map((part) => (isFields(part) ? textIn(part, 'text') : '')).join('')
+    : '';
+}

@@ -1,0 +1,108 @@
+import type { BlockKey, Out } from '@cobbler/agent/provider';
+
+export type ItemKind = 'text' | 'reasoning' | 'input';
+
+/** Arguments beyond this are refused by the kit, so that nothing needs to be compared: 1 Mi of UTF-16 units. */
+const mostArguments = 1024 * 1024;
+
+/** One item of the output, and what of it came so far. */
+export interface Item {
+  readonly key: BlockKey;
+  readonly id: string;
+  readonly type: string;
+  /** The text, the reasoning or the arguments, pieced together. */
+  said: string;
+  /** The part that its last piece belongs to, and where that part begins. */
+  part: unknown;
+  partFrom: number;
+  isAnnounced: boolean;
+  /** It came as a whole: it is known and will not change. */
+  isDone: boolean;
+  /** The item that closes the response is this one. */
+  isMatched: boolean;
+}
+
+/** The items of one answer. What the service says again as a whole is compared with what was pieced together. */
+export class Items {
+  readonly #all: Item[] = [];
+  readonly #byKey: Map<BlockKey, Item> = new Map();
+
+  /** The item at this place; another one where the place is used again for another type. */
+  at(key: BlockKey, type: string, id = ''): Item {
+    const known = this.#byKey.get(key);
+    if (known?.type === type) return known;
+    const earlier = this.#all.findLast((item) => item.key === key && item.type === type);
+    const item = earlier ?? this.#begin(key, type, id);
+    this.#byKey.set(key, item);
+    return item;
+  }
+
+  /** The item that is announced, or told whole, at this place; another one than an item that was whole before. */
+  opened(key: BlockKey, type: string, id: string): Item {
+    const known = this.at(key, type, id);
+    if (!known.isDone || (id !== '' && known.id === id)) return known;
+    const item = this.#begin(key, type, id);
+    this.#byKey.set(key, item);
+    return item;
+  }
+
+  /** The item that an entry of the closing output repeats: servers change its id, leave out its place or move it. */
+  match(index: number, type: string, id: string): Item {
+    const all = this.#all.filter((item) => !item.isMatched);
+    const alike = all.filter((item) => item.type === type);
+    const item =
+      (id === '' ? undefined : all.find((one) => one.id === id && one.type === type)) ??
+      alike.find(({ key }) => key === index) ??
+      alike[0] ??
+      this.at(this.#byKey.has(index) ? `closing:${index}` : index, type, id);
+    item.isMatched = true;
+    return item;
+  }
+
+  #begin(key: BlockKey, type: string, id: string): Item {
+    const fresh = {
+      said: '',
+      part: undefined,
+      partFrom: 0,
+      isAnnounced: false,
+      isDone: false,
+      isMatched: false,
+    };
+    const item: Item = { key, id, type, ...fresh };
+    this.#all.push(item);
+    return item;
+  }
+
+  /** A piece of an item. */
+  piece(item: Item, kind: ItemKind, text: string, part: unknown): void {
+    if (part !== item.part) {
+      item.part = part;
+      item.partFrom = item.said.length;
+    }
+    if (kind !== 'input' || item.said.length <= mostArguments) item.said += text;
+  }
+}
+
+/** A part or an item as a whole: tells what did not come in pieces. */
+export function whole(item: Item, kind: ItemKind, text: string, out: Out, from = 0): void {
+  const said = from === 0 ? item.said : item.said.slice(from);
+  if (text === '' || text === said) return;
+  if (text.startsWith(said)) {
+    const rest = text.slice(said.length);
+    item.said += rest;
+    out[kind](item.key, rest);
+    return;
+  }
+  const isCut = kind === 'input' && item.said.length > mostArguments;
+  // Reasoning is no part of the answer; it is shown as it came in pieces, and kept as the whole has it.
+  if (kind === 'reasoning' || isCut || bare(text) === bare(said)) return;
+  const what = kind === 'input' ? 'arguments' : 'text';
+  out.fail({
+    kind: 'broken',
+    message: `The answer is garbled: the ${what} of an item came in pieces and as a whole, and they differ.`,
+  });
+}
+
+function bare(text: string): string {
+  return text.replace(/\s+/g, '');
+}
