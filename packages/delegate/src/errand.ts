@@ -4,8 +4,8 @@ import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import type { BackendRequest, CallDecision } from './backend.ts';
 import type { Dialect, Talk } from './dialect.ts';
-import { mostOutput } from './final-text.ts';
 import { beginsObject } from './fields.ts';
+import { mostOutput } from './final-text.ts';
 import type { End, Happening } from './happening.ts';
 import { LineReader } from './line-reader.ts';
 

@@ -198,7 +198,7 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, 'hundred-mb', played);
   });
 
-  it.concurrent('P1 P11 answers in a line of 17 MiB has failed and says why', {
+  it.concurrent('P11 answers in a line of 17 MiB has failed and says why', {
     timeout: 120_000,
   }, async () => {
     const played = await play(name, 'fault long-line');

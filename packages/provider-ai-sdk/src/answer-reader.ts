@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Block, Kind } from './attachments.ts';
 import { Attachments } from './attachments.ts';
+import { closingOutput, isSame } from './closing-output.ts';
 import { streamFault } from './fault.ts';
 import { fieldsOf, textIn } from './fields.ts';
 import { canBePassedOver } from './passed-over.ts';
@@ -21,6 +22,9 @@ const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<Languag
   'finish',
 ]);
 
+/** UTF-16 units of arguments that are compared: 1 Mi. */
+const mostArguments = 1024 * 1024;
+
 /**
  * Reads one answer of a language model, part by part, in the kit's words. Ids of parts are only trusted from a start
  * to its end, because services repeat them.
@@ -31,6 +35,9 @@ export class AnswerReader {
   #hasCalls = false;
   readonly #closedCalls = new Set<string>();
   readonly #attachments = new Attachments();
+  /** Each text, and the arguments of each call, pieced together. */
+  readonly #texts: { readonly id: string; text: string }[] = [];
+  readonly #inputs: { readonly id: string; text: string }[] = [];
   #model: string | undefined;
   /** Why the model stopped, in the service's own word. */
   #word: string | undefined;
@@ -87,6 +94,8 @@ export class AnswerReader {
     const block = this.#open.get(nameOf(kind, part.id)) ?? this.#begin(kind, part.id);
     const words: Word[] = part.delta === '' ? [] : [{ say: kind, at: block.at, delta: part.delta }];
     block.size += part.delta.length;
+    const said = kind === 'text' ? this.#texts.findLast(({ id }) => id === part.id) : undefined;
+    if (said !== undefined) said.text += part.delta;
     return [...words, ...this.#attach(block, part)];
   }
 
@@ -103,6 +112,7 @@ export class AnswerReader {
     this.#hasCalls = true;
     if (this.#open.has(nameOf('call', id))) return [];
     const { at } = this.#begin('call', id);
+    this.#inputs.push({ id, text: '' });
     return [{ say: 'call', at, id, name }];
   }
 
@@ -110,6 +120,7 @@ export class AnswerReader {
     const block = this.#open.get(nameOf('call', id));
     if (block === undefined || delta === '') return [];
     block.size += delta.length;
+    this.#took(id, delta);
     return [{ say: 'input', at: block.at, delta }];
   }
 
@@ -123,7 +134,10 @@ export class AnswerReader {
     if (block === undefined) return words;
     this.#open.delete(name);
     this.#closedCalls.add(id);
-    if (block.size === 0) words.push({ say: 'input', at: block.at, delta: part.input });
+    if (block.size === 0) {
+      this.#took(id, part.input);
+      words.push({ say: 'input', at: block.at, delta: part.input });
+    }
     return [...words, ...this.#attach(block, part), { say: 'close', at: block.at }];
   }
 
@@ -138,7 +152,36 @@ export class AnswerReader {
     this.#model ??= model;
     const counts = earlyUsage(event);
     if (counts !== undefined) words.push({ say: 'usage', counts });
-    return [...words, ...this.#signature(event)];
+    return [...words, ...this.#signature(event), ...this.#closing(event)];
+  }
+
+  /** What the last event says as a whole is compared with the pieces; what they did not tell is told. */
+  #closing(event: unknown): readonly Word[] {
+    const whole = closingOutput(event);
+    if (whole === undefined) return [];
+    const words: Word[] = [];
+    const text = this.#texts.map((one) => one.text).join('');
+    if (whole.text !== '' && !isSame(whole.text, text)) {
+      if (!whole.text.startsWith(text))
+        return [garbled('its text came in pieces and as a whole, and they differ')];
+      words.push({ say: 'text', at: 'closing text', delta: whole.text.slice(text.length) });
+    }
+    const told = [...this.#inputs];
+    for (const { id, name, input } of whole.calls) {
+      const at = told.findIndex((one) => one.id === id);
+      const [said] = at === -1 ? [] : told.splice(at, 1);
+      if (said === undefined)
+        words.push(...this.#wholeCall({ type: 'tool-call', toolCallId: id, toolName: name, input }));
+      else if (input !== '' && said.text.length <= mostArguments && !isSame(said.text, input))
+        return [garbled('the arguments of a call came in pieces and as a whole, and they differ')];
+    }
+    return words;
+  }
+
+  /** Arguments that are too long are refused by the kit, and nothing is held of them here. */
+  #took(id: string, input: string): void {
+    const said = this.#inputs.findLast((one) => one.id === id);
+    if (said !== undefined && said.text.length <= mostArguments) said.text += input;
   }
 
   /** The SDK drops the signature of a thought that is told in turns with another block. */
@@ -160,6 +203,7 @@ export class AnswerReader {
   #begin(kind: Kind, id: string): Block {
     const block = this.#attachments.begin(kind, `${kind} ${this.#blocks}`);
     this.#blocks += 1;
+    if (kind === 'text') this.#texts.push({ id, text: '' });
     this.#open.set(nameOf(kind, id), block);
     return block;
   }

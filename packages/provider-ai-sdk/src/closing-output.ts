@@ -1,0 +1,37 @@
+import { fieldsOf, textIn } from './fields.ts';
+
+/** A call as the last event of an answer has it. */
+export interface ClosingCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: string;
+}
+
+/** What the last event of the Responses API says again as a whole; the SDK reads only its counts. */
+export interface ClosingOutput {
+  readonly text: string;
+  readonly calls: readonly ClosingCall[];
+}
+
+/** Undefined for every other event. */
+export function closingOutput(event: unknown): ClosingOutput | undefined {
+  const { type, response } = fieldsOf(event);
+  if (type !== 'response.completed' && type !== 'response.incomplete') return undefined;
+  const items = listIn(fieldsOf(response)['output']).map(fieldsOf);
+  const parts = items.flatMap((item) => (item['type'] === 'message' ? listIn(item['content']) : []));
+  const texts = parts.map(fieldsOf).map((part) => textIn(part['text']) ?? textIn(part['refusal']) ?? '');
+  const calls = items.flatMap((item) => {
+    const [id, name, input] = ['call_id', 'name', 'arguments'].map((key) => textIn(item[key]) ?? '');
+    return item['type'] === 'function_call' && id && name ? [{ id, name, input: input ?? '' }] : [];
+  });
+  return { text: texts.join(''), calls };
+}
+
+/** Whether the words are the same, white space aside. */
+export function isSame(left: string, right: string): boolean {
+  return left.replace(/\s+/g, '') === right.replace(/\s+/g, '');
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
