@@ -95,8 +95,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: event,
-    find: "out.text(at, textOf(block['text']))],",
-    replace: 'undefined],',
+    find: "  out.begin(at, 'text');\n",
+    replace: '',
+    why: 'a text that is sent again is doubled',
+    breaks: ['P1'],
+    by: 'test/repeated-blocks.test.ts',
+  },
+  {
+    file: event,
+    find: "out.text(at, textOf(block['text']));",
+    replace: '',
     why: 'a text block has its place by its first delta, not by when it opened',
     breaks: [],
     by: 'claude: stream',

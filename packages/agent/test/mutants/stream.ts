@@ -171,8 +171,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: assembly,
-    find: "given === 'tool_use' && !hasCalls ? this.#withoutCalls() : given",
-    replace: 'given',
+    find: "called === 'tool_use' && !hasCalls ? this.#withoutCalls() : called",
+    replace: 'called',
     why: 'an answer may stop for calls that are not there',
     breaks: ['P4'],
     by: 'contract: stops',

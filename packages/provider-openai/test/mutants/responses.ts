@@ -8,7 +8,7 @@ const responsesWire = 'src/responses/wire.ts';
 export const responsesMutants: readonly Mutant[] = [
   {
     file: responsesEvent,
-    find: 'if (canReturn(item)) out.seal(at, returned(item));',
+    find: 'if (canReturn(item) && !wasDone) out.seal(key, returned(item));',
     replace: '',
     why: 'Responses: reasoning is shown and not kept',
     breaks: ['P12'],
@@ -24,8 +24,8 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesEvent,
-    find: "out.reasoning(at, '');\n  }",
-    replace: '}',
+    find: "out.reasoning(itemOf(payload, item, out).key, '');",
+    replace: '',
     why: 'Responses: reasoning has its place by its first word, not by when it opened',
     breaks: [],
     by: 'openai responses: stream',
