@@ -5,7 +5,7 @@ import { moreLines, pieces, wholeDiffLines } from './diff-lines.ts';
 import { oneLine } from './escape.ts';
 import type { Key } from './io.ts';
 import type { RuledCall } from './permission-rule.ts';
-import { ruleToOffer } from './permission-rule.ts';
+import { ruledCall, ruleToOffer } from './permission-rule.ts';
 import type { Style } from './style.ts';
 import { clip, flow, widthOf } from './text-width.ts';
 import { askLine } from './tool-report.ts';
@@ -187,8 +187,8 @@ export class ApprovalDialog {
     }
   }
 
-  #offers({ toolName, subject = '' }: ApprovalRequestedEvent): readonly RuleOffer[] {
-    const call = { toolName, subject };
+  #offers(request: ApprovalRequestedEvent): readonly RuleOffer[] {
+    const call = ruledCall(request);
     return this.#ports.offers?.(call) ?? exactOffer(call);
   }
 
@@ -200,8 +200,9 @@ export class ApprovalDialog {
     const call = { toolName: visibleText(request.toolName), subject: subjectOf(request) };
     const view = { style, columns, verbose: false };
     const line = askLine({ ...call, summary }, view);
-    if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line];
-    return [askLine(call, view), `      ${style.dim(oneLine(summary))}`];
+    const why = request.mustAsk === undefined ? [] : [`      ${style.yellow(oneLine(request.mustAsk))}`];
+    if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line, ...why];
+    return [askLine(call, view), `      ${style.dim(oneLine(summary))}`, ...why];
   }
 
   /** Shows some of the lines of a call, and how many are left. */

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { UserPart } from '@cobbler/agent';
 import { UsageError } from './usage-error.ts';
 
@@ -16,11 +16,12 @@ const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
 ];
 
 /**
- * Reads a file to attach it: text, picture or PDF, by its content.
+ * Reads a file to attach it: text, picture or PDF, by its content. A path in the folder has to stay there: a link that
+ * came with a project may lead to any file of the user, who named the link and not that file.
  * @throws UsageError when it is not there, not readable, too large or something else.
  */
 export function readAttachment(path: string, folder: string): UserPart {
-  return partOf(readWhole(resolve(folder, path), path), path);
+  return partOf(readWhole(path, folder), path);
 }
 
 /**
@@ -64,17 +65,25 @@ export function textFrom(bytes: Uint8Array): string | undefined {
 export function textOrFile(given: string, folder: string): string {
   if (!given.startsWith('@')) return given;
   const path = given.slice(1);
-  const text = textFrom(readWhole(resolve(folder, path), path));
+  const text = textFrom(readWhole(path, folder));
   if (text === undefined) throw new UsageError(`${path} is not text.`, 'Give a text file after the @.');
   return text;
 }
 
-function readWhole(path: string, name: string): Uint8Array {
+function readWhole(name: string, folder: string): Uint8Array {
   try {
-    const stat = statSync(path);
+    const path = resolve(folder, name);
+    const real = realpathSync(path);
+    if (isIn(folder, path) && !isIn(realpathSync(folder), real)) {
+      throw new UsageError(
+        `${name} leads out of the folder, to ${real}.`,
+        'To attach that file, name it by this path.',
+      );
+    }
+    const stat = statSync(real);
     if (stat.isDirectory()) throw new UsageError(`${name} is a folder.`, 'Give a file.');
     if (stat.size > mostBytes) throw tooLarge(name);
-    return readFileSync(path);
+    return readFileSync(real);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
@@ -82,6 +91,11 @@ function readWhole(path: string, name: string): Uint8Array {
       'Check the path; it counts from the current folder.',
     );
   }
+}
+
+function isIn(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** Why the system would not read something, in words. */

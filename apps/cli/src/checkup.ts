@@ -33,7 +33,7 @@ export async function checkSetup(
     return { checks };
   }
   checks.push(...checkConfig(settings), checkKey(settings, io), checkModel(settings), checkAddress(settings));
-  checks.push(...checkFolder(io), checkTerminal(io), ...(await checkPrograms(io.env)));
+  checks.push(...(await checkFolder(io)), checkTerminal(io), ...(await checkPrograms(io.env)));
   checks.push(...(await checkMcp(settings, io)));
   return { checks, settings };
 }
@@ -118,14 +118,16 @@ function checkAddress({ provider, baseURL }: Settings): Check {
   };
 }
 
-function checkFolder(io: Io): Check[] {
+async function checkFolder(io: Io): Promise<Check[]> {
   try {
     const folder = io.cwd();
     accessSync(folder, constants.R_OK | constants.W_OK);
-    const instructions = findInstructions(folder);
+    const refused: string[] = [];
+    const found = await findInstructions(folder, { env: io.env, report: (line) => refused.push(line) });
+    const words = found?.path ?? 'no AGENTS.md or CLAUDE.md here';
     return [
       { name: 'folder', ok: true, found: folder },
-      { name: 'instructions', ok: true, found: instructions?.path ?? 'no AGENTS.md or CLAUDE.md here' },
+      { name: 'instructions', ok: true, found: [words, ...refused].join('; ') },
     ];
   } catch {
     return [

@@ -1,7 +1,16 @@
+import type { ApprovalRequestedEvent } from '@cobbler/agent';
+
 /** A call as rules see it. */
 export interface RuledCall {
   readonly toolName: string;
   readonly subject: string;
+  /** Why the tool wants a person to look at the call. */
+  readonly mustAsk?: string;
+}
+
+/** The call of a question, as rules see it. */
+export function ruledCall({ toolName, subject = '', mustAsk }: ApprovalRequestedEvent): RuledCall {
+  return { toolName, subject, ...(mustAsk !== undefined && { mustAsk }) };
 }
 
 /** Characters that join, substitute or redirect shell commands: more than one thing may happen. */
@@ -20,8 +29,12 @@ export function exactRule({ toolName, subject }: RuledCall): string | undefined 
   return `${toolName}(${subject})`;
 }
 
-/** The rule to offer as "always": never one for a command that joins others or may destroy something. */
+/**
+ * The rule to offer as "always": never one for a command that joins others or may destroy something, nor for a call
+ * that a person has to look at each time.
+ */
 export function ruleToOffer(call: RuledCall): string | undefined {
+  if (call.mustAsk !== undefined) return undefined;
   const isCommand = call.toolName === 'run_command';
   if (isCommand && (joining.test(call.subject) || destructive.test(call.subject))) return undefined;
   return exactRule(call);
@@ -38,9 +51,10 @@ export function widerRule(call: RuledCall): string | undefined {
 
 /** The options that would have allowed these calls, as they are typed in a shell; without doubles. */
 export function allowOptions(calls: readonly RuledCall[]): string[] {
-  const options = calls.map((call) => {
+  const options = calls.flatMap((call) => {
     const rule = exactRule(call);
-    return rule === undefined ? '--yes' : `--allow ${shellQuoted(rule)}`;
+    if (rule !== undefined) return [`--allow ${shellQuoted(rule)}`];
+    return call.mustAsk === undefined ? ['--yes'] : [];
   });
   return [...new Set(options)];
 }

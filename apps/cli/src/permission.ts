@@ -8,7 +8,7 @@ export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   ask: 'asks before edits and commands',
   edits: 'asks before commands',
-  yes: 'asks nothing',
+  yes: 'asks before writes to protected files only',
   'read-only': 'read-only',
 };
 
@@ -45,12 +45,15 @@ export class Permission {
     this.#deny = deny;
     this.#allowed = rules({ allow: this.#allow, deny });
     this.gate = async (call, context) => {
-      if (this.#mode === 'read-only') return await readOnly(call, context);
+      if (this.#mode === 'read-only' && call.mustAsk === undefined) return await readOnly(call, context);
+      if (this.#mode === 'read-only')
+        return { type: 'deny', message: `This run is read-only. ${call.mustAsk}` };
       const verdict = await this.#allowed(call, context);
       if (verdict.type !== 'deny' && this.#letsThrough(call)) return { type: 'allow' };
       if (verdict.type !== 'ask' || this.#attended) return verdict;
       this.#unasked.push(call);
-      return { type: 'deny', message: cannotAsk };
+      const why = call.mustAsk === undefined ? '' : ` ${call.mustAsk}`;
+      return { type: 'deny', message: `${cannotAsk}${why}` };
     };
   }
 
@@ -80,6 +83,7 @@ export class Permission {
   }
 
   #letsThrough(call: GateCall): boolean {
+    if (call.mustAsk !== undefined) return false;
     if (call.effect === 'read' || this.#mode === 'yes') return true;
     return this.#mode === 'edits' && editTools.has(call.toolName);
   }

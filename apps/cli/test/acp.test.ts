@@ -95,6 +95,26 @@ test('ACP: an edit is asked for with its diff, made, and told as the log has it'
   expect({ ...seenOf(updates), user: kept.user }).toEqual(kept);
 });
 
+test('ACP: P21 with --edits a write to a protected file is asked about', patience, async () => {
+  const hook = { path: '.git/hooks/pre-commit', content: '#!/bin/sh\n' };
+  const editor = await opened([says('', ['write_file', call], ['write_file', hook]), says('Done.')], {
+    args: ['--edits'],
+  });
+  expect(await editor.say('write')).toBe('end_turn');
+  expect(existsSync(join(editor.folder, 'a.txt'))).toBe(true);
+  expect(existsSync(join(editor.folder, hook.path))).toBe(false);
+  expect(editor.asked).toMatchObject([
+    {
+      toolCall: {
+        title: `write_file ${hook.path}`,
+        content: [{ content: { text: expect.stringContaining('is protected') } }, { type: 'diff' }],
+      },
+      options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+    },
+  ]);
+  await editor.leave();
+});
+
 test('ACP: what is denied is not done, and the model hears of it', patience, async () => {
   const editor = await opened([says('', ['write_file', call]), says('As you wish.')]);
   expect(await editor.say('write')).toBe('end_turn');

@@ -53,6 +53,16 @@ describe('an approval', () => {
     ]);
   });
 
+  test('P21 says why a call has to be looked at, and offers no "always" for it', () => {
+    const { dialog, shown, rules, answers, press } = dialogOf();
+    const write = { toolName: 'write_file', subject: '.envrc', mustAsk: '".envrc" is protected.' };
+    dialog.ask(request('1', { ...write, summary: '+1' }));
+    expect(shown).toEqual([expect.stringMatching(/write_file +\.envrc/), '      ".envrc" is protected.']);
+    expect(dialog.footer()).toEqual(['    y allow   n deny   e deny and say why']);
+    press('a');
+    expect([rules, answers]).toEqual([[], []]);
+  });
+
   test('y allows, n denies, once each', () => {
     const { dialog, answers, press } = dialogOf();
     dialog.ask(request('1'));

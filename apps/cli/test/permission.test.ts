@@ -1,5 +1,6 @@
 import type { GateCall } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
+import { permissionOptions } from '../src/acp/permission-options.ts';
 import type { PermissionMode } from '../src/permission.ts';
 import { Permission } from '../src/permission.ts';
 import { allowOptions, exactRule, ruleToOffer } from '../src/permission-rule.ts';
@@ -40,6 +41,39 @@ describe('what each mode lets through', () => {
     permission.allow('edit_file(a.txt)');
     expect((await permission.gate(edit, context)).type).toBe('allow');
     expect((await permission.gate(call('edit_file', 'b.txt'), context)).type).toBe('ask');
+  });
+
+  describe('a write to a protected path', () => {
+    const mustAsk = '".git/config" is protected.';
+    const guarded = { ...call('edit_file', '.git/config'), mustAsk };
+
+    test.each<PermissionMode>(['ask', 'edits', 'yes'])('P21 is asked about in mode %s', async (mode) => {
+      const { gate } = new Permission(mode, ['edit_file', 'edit_file(*)', '*'], true);
+      expect((await gate(guarded, context)).type).toBe('ask');
+    });
+
+    test('P21 is denied where nobody can be asked, with the option that allows it', async () => {
+      const permission = new Permission('yes', [], false);
+      const verdict = await permission.gate(guarded, context);
+      expect(verdict).toMatchObject({ type: 'deny', message: expect.stringContaining(mustAsk) });
+      expect(allowOptions(permission.unasked)).toEqual(["--allow 'edit_file(.git/config)'"]);
+    });
+
+    test('is allowed by a rule that names it exactly', async () => {
+      const { gate } = new Permission('ask', ['edit_file(.git/config)'], false);
+      expect((await gate(guarded, context)).type).toBe('allow');
+      expect((await gate({ ...guarded, subject: '.git/hooks/x' }, context)).type).toBe('deny');
+    });
+
+    test('P21 is never offered as "always"', () => {
+      expect(ruleToOffer(guarded)).toBeUndefined();
+      expect(permissionOptions(guarded).map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
+    });
+
+    test('without an exact rule there is no option to name', () => {
+      const starred = { ...call('edit_file', '.github/*.yml'), mustAsk };
+      expect(allowOptions([starred])).toEqual([]);
+    });
   });
 
   test('P21 a rule does not allow what is joined to the command it names', async () => {

@@ -1,7 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { promptParts } from '../src/acp/prompt-parts.ts';
 import { partOf, textOrFile } from '../src/attachment.ts';
+import { withReferences } from '../src/chat/references.ts';
 import { findInstructions } from '../src/instructions.ts';
 import { readPrompt } from '../src/prompt-input.ts';
 import { dayOf, systemPrompt } from '../src/system-prompt.ts';
@@ -101,21 +104,21 @@ function repositoryIn(folder: string): void {
 }
 
 describe('instructions of the project', () => {
-  test('AGENTS.md goes before CLAUDE.md, and the nearest folder before those above', () => {
+  test('AGENTS.md goes before CLAUDE.md, and the nearest folder before those above', async () => {
     const root = temporaryFolder();
     const inner = join(root, 'a', 'b');
     mkdirSync(inner, { recursive: true });
     repositoryIn(root);
-    expect(findInstructions(inner)).toBeUndefined();
+    expect(await findInstructions(inner)).toBeUndefined();
     writeFileSync(join(root, 'CLAUDE.md'), 'of claude');
-    expect(findInstructions(inner)?.text).toBe('of claude');
+    expect((await findInstructions(inner))?.text).toBe('of claude');
     writeFileSync(join(root, 'AGENTS.md'), 'of agents');
-    expect(findInstructions(inner)?.text).toBe('of agents');
+    expect((await findInstructions(inner))?.text).toBe('of agents');
     writeFileSync(join(inner, 'CLAUDE.md'), 'nearest');
-    expect(findInstructions(inner)?.path).toBe(join(inner, 'CLAUDE.md'));
+    expect((await findInstructions(inner))?.path).toBe(join(inner, 'CLAUDE.md'));
   });
 
-  test('above the repository, and outside of one, nothing is read', () => {
+  test('above the repository, and outside of one, nothing is read', async () => {
     const root = temporaryFolder();
     const repository = join(root, 'repository');
     const plain = join(root, 'plain');
@@ -123,8 +126,70 @@ describe('instructions of the project', () => {
     repositoryIn(repository);
     mkdirSync(join(plain, '.git'), { recursive: true });
     writeFileSync(join(root, 'AGENTS.md'), 'of somebody else');
-    expect(findInstructions(repository)).toBeUndefined();
-    expect(findInstructions(plain)).toBeUndefined();
+    expect(await findInstructions(repository)).toBeUndefined();
+    expect(await findInstructions(plain)).toBeUndefined();
+  });
+});
+
+describe('a link that a project brings', () => {
+  /** A project and a key of the user beside it. */
+  function projectWithKey(): { root: string; key: string } {
+    const area = temporaryFolder();
+    const root = join(area, 'project');
+    mkdirSync(root);
+    repositoryIn(root);
+    const key = join(area, 'key');
+    writeFileSync(key, 'secret');
+    return { root, key };
+  }
+
+  test.each(['AGENTS.md', 'CLAUDE.md'])(
+    'P21 %s that leads out of the repository is not read, and said so',
+    async (name) => {
+      const { root, key } = projectWithKey();
+      symlinkSync(key, join(root, name));
+      const lines: string[] = [];
+      expect(await findInstructions(root, { report: (line) => lines.push(line) })).toBeUndefined();
+      expect(lines).toEqual([expect.stringContaining(`${join(root, name)} is not read`)]);
+    },
+  );
+
+  test('P21 nor is one whose folder is a link, nor one that leads to Cobbler’s own files', async () => {
+    const { root } = projectWithKey();
+    mkdirSync(join(root, 'home'));
+    writeFileSync(join(root, 'home', 'config.yaml'), 'apiKey: secret');
+    symlinkSync(join('home', 'config.yaml'), join(root, 'AGENTS.md'));
+    expect(await findInstructions(root, { env: { COBBLER_HOME: join(root, 'home') } })).toBeUndefined();
+    expect((await findInstructions(root))?.text).toBe('apiKey: secret');
+  });
+
+  test('instructions may lead to another file of the repository', async () => {
+    const { root } = projectWithKey();
+    writeFileSync(join(root, 'AGENTS.md'), 'of agents');
+    mkdirSync(join(root, 'inner'));
+    symlinkSync('../AGENTS.md', join(root, 'inner', 'CLAUDE.md'));
+    const found = await findInstructions(join(root, 'inner'));
+    expect(found).toEqual({ path: join(root, 'inner', 'CLAUDE.md'), text: 'of agents' });
+  });
+
+  test('P2 instructions that are a FIFO are not waited for', async () => {
+    const { root } = projectWithKey();
+    execFileSync('mkfifo', [join(root, 'AGENTS.md')]);
+    expect(await findInstructions(root)).toBeUndefined();
+  });
+
+  test('P21 an attachment by its name in the folder does not lead out of it', async () => {
+    const { root, key } = projectWithKey();
+    symlinkSync(key, join(root, 'notes.txt'));
+    symlinkSync('..', join(root, 'up'));
+    const io = { ...fakeIo(), cwd: () => root };
+    for (const path of ['notes.txt', join(root, 'notes.txt'), 'up/key'])
+      await expect(readPrompt(['x'], [path], io)).rejects.toThrow('leads out of the folder');
+    expect(() => withReferences('read @notes.txt', root)).toThrow('leads out of the folder');
+    const link = { type: 'resource_link' as const, name: 'notes', uri: `file://${root}/notes.txt` };
+    expect(() => promptParts([link], root)).toThrow('leads out of the folder');
+    const [part] = await readPrompt(['x'], [key], io);
+    expect(part).toMatchObject({ text: expect.stringContaining('secret') });
   });
 });
 

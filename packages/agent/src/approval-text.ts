@@ -1,7 +1,7 @@
 import type { ApprovalRequestedEvent } from './event.ts';
 
 /** What is shown of a call before somebody may allow it. */
-export type ShownCall = Pick<ApprovalRequestedEvent, 'toolName' | 'arguments' | 'diff' | 'summary'>;
+export type ShownCall = Pick<ApprovalRequestedEvent, 'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk'>;
 
 /**
  * Characters that a reader cannot see, or that change how others are seen: controls, unassigned code points, line and
@@ -44,7 +44,8 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
  */
 export function approvalText(call: ShownCall): string {
   const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary)}`;
-  const lines = [`${visibleText(call.toolName)}${summary}`, ...argumentLines(call)];
+  const why = call.mustAsk === undefined ? [] : [visibleText(call.mustAsk)];
+  const lines = [`${visibleText(call.toolName)}${summary}`, ...why, ...argumentLines(call)];
   const diff = call.diff === undefined ? [] : ['', visibleText(call.diff).trimEnd()];
   return [...lines, ...diff].join('\n');
 }

@@ -14,6 +14,9 @@ import { askForVerdict } from './verdict.ts';
 import { wellFormedText } from './well-formed.ts';
 import type { Work } from './work.ts';
 
+/** Most bytes of the words why a person has to look. */
+const mostReason = 1000;
+
 /** A call with a tool and arguments that fit it. */
 interface Job {
   readonly call: OpenCall;
@@ -22,6 +25,8 @@ interface Job {
   readonly given: Record<string, unknown>;
   /** What the tool gets: the same, converted by its own check. */
   readonly valid: Record<string, unknown>;
+  /** Why the tool wanted a person to look when the call was decided. */
+  readonly mustAsk: string | undefined;
 }
 
 /** What is to be done about one call: answer it without running, ask a person, or run it. */
@@ -53,12 +58,22 @@ async function callAll(work: Work, calls: readonly OpenCall[]): Promise<void> {
       plans.map((plan) => (plan.type === 'ask' ? planCall(work, latest(work, plan.call)) : plan)),
     );
   }
-  for (const group of groupsOf(work, plans)) {
+  for (const planned of groupsOf(work, plans)) {
+    const group = planned.map(stillDecided);
     if (work.signal.aborted || work.state.calls.length === 0) return;
     if (!(await start(work, group))) return;
     await Promise.all(group.map((plan) => settle(work, plan)));
     if (work.oneCall) return;
   }
+}
+
+/** An earlier call of the batch may change what a later one does, after the decision about both. */
+function stillDecided(plan: Plan): Plan {
+  const now = plan.type === 'run' ? mustAskOf(plan.tool, plan.valid) : undefined;
+  if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;
+  return refusal(plan.call, `The call was not run, because this is new since it was decided: ${now}`, {
+    denied: true,
+  });
 }
 
 /** The call as it stands now that people have decided. */
@@ -79,7 +94,13 @@ async function planCall(work: Work, open: OpenCall): Promise<Plan> {
   // Whoever looks at arguments may change what he is given; the conversation keeps them as they came.
   const valid = await validateArguments(tool, copyOf(part.arguments));
   if (!valid.ok) return refusal(open, `The arguments were refused: ${valid.problem}`);
-  const job: Job = { call: open, tool, given: part.arguments, valid: valid.value };
+  const job: Job = {
+    call: open,
+    tool,
+    given: part.arguments,
+    valid: valid.value,
+    mustAsk: mustAskOf(tool, valid.value),
+  };
   return open.approval === undefined ? await gated(work, job) : await approved(work, job);
 }
 
@@ -93,7 +114,10 @@ async function gated(work: Work, job: Job): Promise<Plan> {
   const valid = await validateArguments(tool, copyOf(given));
   if (!valid.ok)
     return refusal(call, `The arguments set by the permission gate were refused: ${valid.problem}`);
-  return { type: 'run', call, tool, given, valid: valid.value };
+  const mustAsk = mustAskOf(tool, valid.value);
+  if (mustAsk !== undefined && mustAsk !== job.mustAsk)
+    return refusal(call, `The arguments set by the permission gate were refused: ${mustAsk}`);
+  return { type: 'run', call, tool, given, valid: valid.value, mustAsk };
 }
 
 /** What was approved is what runs: the approval is bound to tool and arguments by its hash. */
@@ -103,7 +127,7 @@ async function approved(work: Work, job: Job): Promise<Plan> {
   if (approval?.decision === undefined) return { type: 'ask', ...job };
   if (approval.decision === 'allow') {
     const hash = await approvalHash(work, tool.name, given);
-    if (hash === approval.request.hash) return { type: 'run', ...job };
+    if (hash === approval.request.hash) return { type: 'run', ...job, mustAsk: approval.request.mustAsk };
     return refusal(call, 'The call was not run: its arguments are not the ones that were approved.', {
       denied: true,
     });
@@ -116,13 +140,14 @@ async function approved(work: Work, job: Job): Promise<Plan> {
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
 }
 
-async function judge(work: Work, { call, tool, given, valid }: Job): Promise<Verdict> {
+async function judge(work: Work, { call, tool, given, valid, mustAsk }: Job): Promise<Verdict> {
   const gateCall: GateCall = {
     id: call.part.id,
     toolName: tool.name,
     arguments: copyOf(given),
     effect: tool.effect ?? 'once',
     subject: subjectOf(tool, valid),
+    ...(mustAsk !== undefined && { mustAsk }),
   };
   return await askForVerdict(() => work.gate(gateCall, { signal: work.signal, session: work.sessionId }));
 }
@@ -133,6 +158,16 @@ export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
     return wellFormedText(String(tool.subject?.(args) ?? ''));
   } catch {
     return '';
+  }
+}
+
+/** A tool that cannot say whether a person has to look wants one. */
+function mustAskOf(tool: Tool, args: Record<string, unknown>): string | undefined {
+  try {
+    const why = tool.mustAsk?.(args);
+    return why === undefined ? undefined : cap(wellFormedText(String(why)), mostReason);
+  } catch (thrown) {
+    return cap(AgentError.from(thrown, 'tool').message, mostReason);
   }
 }
 
@@ -173,7 +208,7 @@ async function askPeople(work: Work, plans: readonly Plan[]): Promise<boolean> {
   return !work.signal.aborted;
 }
 
-async function approvalRequest(work: Work, { call, tool, given, valid }: Job): Promise<EventBody> {
+async function approvalRequest(work: Work, { call, tool, given, valid, mustAsk }: Job): Promise<EventBody> {
   const hash = await approvalHash(work, tool.name, given);
   const preview = await previewOf(tool, valid);
   return {
@@ -187,6 +222,7 @@ async function approvalRequest(work: Work, { call, tool, given, valid }: Job): P
     hash,
     ...(work.approvalMs !== undefined && { expiresAt: work.runtime.now() + work.approvalMs }),
     subject: subjectOf(tool, valid),
+    ...(mustAsk !== undefined && { mustAsk }),
     ...preview,
   };
 }

@@ -152,6 +152,7 @@ const events = z.discriminatedUnion('type', [
     hash: z.string(),
     expiresAt: z.number().optional(),
     subject: z.string().optional(),
+    mustAsk: z.string().optional(),
   }),
   z.looseObject({
     ...head,

@@ -112,6 +112,8 @@ export interface ApprovalRequestedEvent extends CallPlace {
   /** Wall clock, milliseconds since 1970. Absent: does not expire. */
   readonly expiresAt?: number;
   readonly subject?: string;
+  /** Why the tool wants a person to look at this call; no rule that covers more than this call may answer it. */
+  readonly mustAsk?: string;
   readonly summary?: string;
   readonly diff?: string;
 }

@@ -9,6 +9,8 @@ export interface GateCall {
   readonly effect: ToolEffect;
   /** The one argument that matters; empty when the tool names none. */
   readonly subject: string;
+  /** Why the tool wants a person to look at this call, in words; absent for an ordinary call. */
+  readonly mustAsk?: string;
 }
 
 /** What a gate knows besides the call. */
@@ -64,17 +66,20 @@ export interface GateRules {
 
 /**
  * Decides by rules; deny beats allow. A `*` in a rule never stands for characters that join, substitute or
- * redirect shell commands, so that `npm test*` does not allow `npm test; curl …`.
+ * redirect shell commands, so that `npm test*` does not allow `npm test; curl …`. A call with `mustAsk` is allowed
+ * only by a rule that names tool and subject without a `*`; `otherwise: 'allow'` asks about it.
  */
 export function rules(given: GateRules): Gate {
   const denied = (given.deny ?? []).map((rule) => parseRule(rule, true));
   const allowed = (given.allow ?? []).map((rule) => parseRule(rule, false));
+  const exact = allowed.filter((_, index) => isExact(given.allow?.[index] ?? ''));
   return (call) => {
     if (denied.some((matches) => matches(call))) {
       return { type: 'deny', message: `A permission rule forbids ${call.toolName}.` };
     }
-    if (allowed.some((matches) => matches(call))) return allow;
+    if ((call.mustAsk === undefined ? allowed : exact).some((matches) => matches(call))) return allow;
     const otherwise = given.otherwise ?? 'ask';
+    if (otherwise === 'allow' && call.mustAsk !== undefined) return { type: 'ask' };
     if (otherwise === 'deny') return { type: 'deny', message: `No permission rule allows ${call.toolName}.` };
     return { type: otherwise };
   };
@@ -93,6 +98,11 @@ function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
   const name = glob(match[1] ?? '', true);
   const subject = match[2] === undefined ? undefined : glob(match[2], wide);
   return (call) => name.test(call.toolName) && (subject === undefined || subject.test(call.subject));
+}
+
+/** Whether a rule names one tool and one subject. */
+function isExact(rule: string): boolean {
+  return rule.includes('(') && !rule.includes('*');
 }
 
 function glob(pattern: string, wide: boolean): RegExp {

@@ -61,6 +61,12 @@ export interface Tool {
   readonly locks?: readonly string[];
   /** The one argument that matters, as one line: what a person sees and what permission rules match. */
   subject?(args: Record<string, unknown>): string;
+  /**
+   * Why a person has to look at this call, in words, whatever else is allowed: a write to a file that other programs
+   * run, for example. Nothing for an ordinary call. It is asked again before the call runs; a reason that was not
+   * known when the call was decided keeps it from running.
+   */
+  mustAsk?(args: Record<string, unknown>): string | undefined;
   /** What would happen, for an approval. Must not change anything. */
   preview?(args: Record<string, unknown>): Promise<ToolPreview>;
   /** Checks arguments and may convert them. Absent: checked against `parameters`. */
@@ -97,10 +103,11 @@ export function isToolOutput(value: unknown): value is ToolOutput {
 
 /** What `defineTool` takes: parameters as zod, any Standard Schema that gives JSON Schema, or JSON Schema. */
 export interface ToolDefinition<Args>
-  extends Omit<Tool, 'parameters' | 'execute' | 'subject' | 'preview' | 'validate'> {
+  extends Omit<Tool, 'parameters' | 'execute' | 'subject' | 'mustAsk' | 'preview' | 'validate'> {
   readonly parameters: StandardSchema<Args> | JsonObject;
   execute(args: Args, context: ToolContext): unknown;
   subject?(args: Args): string;
+  mustAsk?(args: Args): string | undefined;
   preview?(args: Args): Promise<ToolPreview>;
 }
 

@@ -56,6 +56,19 @@ describe('P21 gates', () => {
     expect(judge(rules({ allow: ['run(npm test*)'] }), 'run', subject)).toBe('ask');
   });
 
+  it('P21 a call that a person has to look at is allowed by an exact rule only', () => {
+    const asked = (allow: string[], otherwise?: 'allow' | 'deny') => {
+      const call = { id: 'a', toolName: 'edit', arguments: {}, effect: 'once', subject: '.envrc' } as const;
+      const gate = rules({ allow, ...(otherwise !== undefined && { otherwise }) });
+      return gate({ ...call, mustAsk: 'It is protected.' }, context);
+    };
+    for (const rule of ['edit', 'edit(*)', '*', 'edit(.env*)', '*(.envrc)'])
+      expect(asked([rule])).toEqual({ type: 'ask' });
+    expect(asked(['edit(.envrc)'])).toEqual({ type: 'allow' });
+    expect(asked([], 'allow')).toEqual({ type: 'ask' });
+    expect(asked([], 'deny')).toMatchObject({ type: 'deny' });
+  });
+
   it('deny beats allow, and its star is wide', () => {
     const gate = rules({ allow: ['run'], deny: ['run(*rm *)'] });
     expect(judge(gate, 'run', 'ls')).toBe('allow');

@@ -45,7 +45,7 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   });
   return {
     agent: relay,
-    tools: proxyTools((given, context) => relay.outcome(given, context), tools),
+    tools: proxyTools((given, context) => relay.outcome(given, context), { workingDir, more: tools }),
     pricing: pricingOf(relay, backend, pricing),
     leave: () => relay.leave(),
     close: () => relay.close(),

@@ -4,7 +4,7 @@ import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 import type { TextFile } from './file-bytes.ts';
 import { counted, readTextFile } from './file-bytes.ts';
-import { fileTool, throwIfStopped } from './file-tool.ts';
+import { agentFiles, fileTool, throwIfStopped } from './file-tool.ts';
 import type { ReplacementArgs } from './replacement.ts';
 import { replacePassage } from './replacement.ts';
 import { suggestNames } from './similar-names.ts';
@@ -44,6 +44,7 @@ export function editFile(workspace: Workspace): Tool {
     locks: ['workspace'],
     pathOf: ({ path }) => path,
     subject: ({ path }) => workspace.subject(path),
+    mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),
     preview: async (args) => (await edited(workspace, args)).change,
     async execute(args, { signal }) {
       const { file, text, count, change } = await edited(workspace, args);

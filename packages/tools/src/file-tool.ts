@@ -2,6 +2,9 @@ import type { Tool, ToolDefinition } from '@cobbler/agent';
 import { AgentError, defineTool } from '@cobbler/agent';
 import { fileError } from '@cobbler/agent/node';
 
+/** Files and folders by which other agents are told what to do: a write to them must be asked about. */
+export const agentFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
+
 /** What a tool on one path is made of. */
 export interface FileToolDefinition<Args> extends ToolDefinition<Args> {
   /** The path as the model gave it: errors call it that. */

@@ -5,7 +5,7 @@ import { throwIfStopped } from './file-tool.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 
 export interface WalkOptions {
-  /** Also what git ignores. Never what is in `.git`. */
+  /** Also what git ignores. Never what is in `.git`, and never what is sealed. */
   readonly includeIgnored?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -70,7 +70,7 @@ async function* visit(directory: HeldDirectory, at: Visit): AsyncGenerator<Walke
       const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
       return { path, name: entry.name, kind: kindOf(entry) };
     })
-    .filter(({ path, kind }) => !rules.ignores(path, kind === 'folder'))
+    .filter(({ path, kind }) => !rules.ignores(path, kind === 'folder') && !workspace.isSealed(path))
     .sort(byPath);
   yield { directory, entries };
   if (depth >= maxDepth) return;

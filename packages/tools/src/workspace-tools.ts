@@ -21,7 +21,8 @@ export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions 
  * @throws AgentError `invalid` when `root` is not a folder.
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
-  const workspace = new Workspace(options.root);
+  const { environment: env = process.env } = options;
+  const workspace = new Workspace(options.root, { env });
   return [
     readFile(workspace),
     writeFile(workspace),

@@ -3,7 +3,7 @@ import { AgentError, toolOutput } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 import { counted, lineCount, readTextFile, sizeOf } from './file-bytes.ts';
-import { fileTool, throwIfStopped } from './file-tool.ts';
+import { agentFiles, fileTool, throwIfStopped } from './file-tool.ts';
 import type { Change } from './unified-diff.ts';
 import { changeOf } from './unified-diff.ts';
 
@@ -38,6 +38,7 @@ export function writeFile(workspace: Workspace): Tool {
     locks: ['workspace'],
     pathOf: ({ path }) => path,
     subject: ({ path }) => workspace.subject(path),
+    mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),
     preview: async ({ path, content }) => await changeTo(workspace, path, content),
     async execute({ path, content }, { signal }) {
       const change = await changeTo(workspace, path, content);

@@ -18,12 +18,13 @@ import type {
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
 import { failureOf } from '../failure.ts';
+import { ruledCall } from '../permission-rule.ts';
 import { approvalContent } from './approval-content.ts';
 import { choiceOf, permissionOptions } from './permission-options.ts';
 import { promptParts } from './prompt-parts.ts';
 import type { Told, UpdateView } from './session-updates.ts';
 import { nothingTold, sessionUpdates } from './session-updates.ts';
-import { callFacts, callId } from './tool-view.ts';
+import { callFacts, callId, resultContent } from './tool-view.ts';
 
 /** What a session of an editor is made of. */
 export interface AcpSessionParts {
@@ -161,14 +162,15 @@ export class AcpSession {
   /** Nothing: the editor has cancelled. An editor that cannot ask denies. */
   async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
     const { host, client } = this.#parts;
-    const { toolName, subject = '' } = request;
+    const { mustAsk } = request;
+    const why = mustAsk === undefined ? [] : resultContent([{ type: 'text', text: mustAsk }]);
     const { content, isWhole } = approvalContent(request, host.folder, this.id);
-    const options = permissionOptions({ toolName, subject }, isWhole);
+    const options = permissionOptions(ruledCall(request), isWhole);
     const toolCall = {
       toolCallId: callId(request),
       status: 'pending' as const,
       ...callFacts(request, this.#view()),
-      content,
+      content: [...why, ...content],
     };
     try {
       const asking: RequestPermissionRequest = { sessionId: this.id, toolCall, options };

@@ -15,7 +15,7 @@ export async function demoConversations(io: Io): Promise<{ host: LocalHost; clos
   const { folder, env, model, close } = await demoStage(io);
   const { agent, pricing, failure } = model;
   const tools = workspaceTools({ root: folder, environment: env });
-  const instructions = findInstructions(folder);
+  const instructions = await findInstructions(folder);
   const flags = readRunFlags({});
   const { permission } = await permissionIn(folder, flags, true, env);
   const asked: AskedModel = { agent, pricing, failure, note: { folder } };

@@ -35,7 +35,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
   const { agent, pricing, failure, close } = await demoModel(screen.redraw ? io.clock : undefined);
   try {
     const tools = workspaceTools({ root: folder, env: { PATH: pathWithNode(io.env) }, environment: io.env });
-    const instructions = findInstructions(folder);
+    const instructions = await findInstructions(folder);
     const { exitCode } = await performTask(
       {
         agent,

@@ -7,7 +7,7 @@ import { LocalHost } from '../chat/local-host.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
 import { formatCount, formatUsd } from '../figures.ts';
 import { workFolder } from '../folder.ts';
-import { findInstructions } from '../instructions.ts';
+import { instructionsOf } from '../instructions.ts';
 import type { Io } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { McpTools } from '../mcp-servers.ts';
@@ -49,7 +49,7 @@ export async function localConversations(
   const own = workspaceTools(workspaceOf(folder, context, io));
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
-  const instructions = flags.contextFiles ? findInstructions(folder) : undefined;
+  const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;
   const { permission, strange } = await permissionIn(folder, flags, true, io.env);
   return new LocalHost({
     io,

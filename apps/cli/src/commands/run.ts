@@ -13,7 +13,7 @@ import { visible } from '../escape.ts';
 import type { FailureContext } from '../failure.ts';
 import { checkWritable, shortPath, workFolder } from '../folder.ts';
 import type { Instructions } from '../instructions.ts';
-import { findInstructions } from '../instructions.ts';
+import { instructionsOf } from '../instructions.ts';
 import type { Io, Keyboard } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { McpTools } from '../mcp-servers.ts';
@@ -108,7 +108,8 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   checkRules(flags.allow, tools);
   // A program has instructions of its own and finds those of the folder by itself.
-  const instructions = flags.contextFiles && delegate === undefined ? findInstructions(folder) : undefined;
+  const instructions =
+    flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
   const system = reel.fact('system', () =>
     delegate === undefined ? systemOf(flags, folder, tools, instructions, io) : ownWords(flags, io),
   );

@@ -7,7 +7,7 @@ import { recordChildren } from '../backend.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
 import { visible } from '../escape.ts';
 import { shortPath, workFolder } from '../folder.ts';
-import { findInstructions } from '../instructions.ts';
+import { instructionsOf } from '../instructions.ts';
 import type { Io } from '../io.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { McpTools } from '../mcp-servers.ts';
@@ -108,7 +108,7 @@ async function sessionSettings(
   const own = workspaceTools(workspaceOf(folder, context, io));
   const tools = chooseTools([...own, ...mcp.tools()], work.tools);
   checkRules(work.allow, tools);
-  const instructions = work.contextFiles ? findInstructions(folder) : undefined;
+  const instructions = work.contextFiles ? await instructionsOf(folder, io) : undefined;
   const common = {
     agent,
     system: systemOf(work, folder, tools, instructions, io),

@@ -18,6 +18,13 @@ export const tools: Area = {
       see: 'docs/tools.md',
     },
     {
+      code: 'sealed',
+      kinds: ['tool'],
+      what: 'The path holds keys (such as `~/.ssh`) or Cobbler’s own files. Tools on files never open it.',
+      todo: 'Work without it. A command can reach it, and is asked about.',
+      see: 'docs/gate.md',
+    },
+    {
       code: 'not_found',
       kinds: ['tool'],
       what: 'There is no such file. The message suggests names that are alike.',

@@ -4,9 +4,11 @@ import { constants, realpathSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { Environment } from '../config.ts';
 import { AgentError } from '../errors.ts';
 import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
+import { ProtectedPaths, realAsFar } from './protected-paths.ts';
 
 /** A regular file of the workspace, open for reading. Whoever gets it closes it. */
 export interface OpenFile {
@@ -20,6 +22,8 @@ export interface OpenFile {
 export interface WorkspaceOptions {
   /** Default: by descriptor where the system can do that. */
   readonly anchor?: Anchor;
+  /** Says where the home folders are whose keys are sealed. Default: the environment of this process. */
+  readonly env?: Environment;
 }
 
 /** Conditions of a write. */
@@ -40,13 +44,16 @@ interface Found {
  * put there in between, leads outside. Hard links cannot be told from files and count as inside; writing
  * replaces the name and so never reaches through one.
  *
- * All errors are AgentError of kind `tool` with a stable code (`outside`, `not_found`, `is_directory`,
+ * Keys and Cobbler's own files are sealed: nothing here opens them, also when they lie in the directory.
+ *
+ * All errors are AgentError of kind `tool` with a stable code (`outside`, `sealed`, `not_found`, `is_directory`,
  * `not_directory`, `special`, `denied`, `changed`, `io`); they name a path as it was given, never a real one.
  */
 export class Workspace {
   /** The real path of the directory, fixed when the object is made. */
   readonly root: string;
   readonly #anchor: Anchor;
+  readonly #protected: ProtectedPaths;
 
   /** @throws AgentError `invalid` when `root` is not a folder. */
   constructor(root: string, options: WorkspaceOptions = {}) {
@@ -61,6 +68,34 @@ export class Workspace {
         message: `The workspace ${quotePath(root)} is not a folder that can be used. Give one that exists.`,
       });
     }
+    this.#protected = new ProtectedPaths(this.root, options.env ?? process.env);
+  }
+
+  /**
+   * Why a person has to look at a write, in words: other programs run or obey what is written there. Nothing for an
+   * ordinary file, and for a path that a write refuses anyway.
+   * @param names further names of such files and folders, in lower case.
+   */
+  mustAsk(path: string, names: readonly string[] = []): string | undefined {
+    const real = this.#realPath(path);
+    if (real === undefined || !this.#contains(real)) return undefined;
+    const guard = this.#protected.guardIn(real, names);
+    if (guard === undefined) return undefined;
+    const [file, part] = [quotePath(this.#name(real)), quotePath(guard)];
+    return `${file} is protected: other programs run or obey what is written to ${part}.`;
+  }
+
+  /** Whether a path leads to what is sealed, inside the workspace or outside; or at least outside. */
+  refusalOf(path: string): 'sealed' | 'outside' | undefined {
+    const real = this.#realPath(path);
+    if (real === undefined) return undefined;
+    if (this.#protected.isSealed(real)) return 'sealed';
+    return this.#contains(real) ? undefined : 'outside';
+  }
+
+  /** Whether a real path, relative to the workspace, is one that nothing here opens. Does not look at the disk. */
+  isSealed(name: string): boolean {
+    return this.#protected.isSealed(join(this.root, name));
   }
 
   /**
@@ -68,18 +103,8 @@ export class Workspace {
    * for the workspace itself, and unchanged when it leads outside or cannot be used.
    */
   subject(path: string): string {
-    if (unusablePath(path) !== undefined) return path;
-    const wanted = resolve(this.root, path);
-    const rest: string[] = [];
-    for (let at = wanted; ; at = dirname(at)) {
-      try {
-        const real = join(realpathSync.native(at), ...rest);
-        return this.#contains(real) ? this.#name(real) : path;
-      } catch {
-        if (dirname(at) === at) return path;
-        rest.unshift(basename(at));
-      }
-    }
+    const real = this.#realPath(path);
+    return real !== undefined && this.#contains(real) ? this.#name(real) : path;
   }
 
   /** The real path of an existing directory, for a child process to start in. */
@@ -128,6 +153,7 @@ export class Workspace {
       try {
         const stat = await handle.stat();
         requireFile(stat, path);
+        if (this.#protected.isSealed(join(parent.real, name))) throw sealed(path);
         return { handle, stat, name: this.#name(join(parent.real, name)) };
       } catch (error) {
         await handle.close();
@@ -205,9 +231,10 @@ export class Workspace {
     } catch (error) {
       throw fileError(error, path);
     }
-    if (this.#contains(held.real)) return held;
+    const isInside = this.#contains(held.real);
+    if (isInside && !this.#protected.isSealed(held.real)) return held;
     await held.close();
-    throw outside(path);
+    throw isInside ? sealed(path) : outside(path);
   }
 
   /** Nothing is told about what lies outside, not even whether it exists. */
@@ -220,6 +247,7 @@ export class Workspace {
       try {
         const base = await realpath(at);
         if (!this.#contains(base)) throw outside(path);
+        if (this.#protected.isSealed(join(base, ...missing))) throw sealed(path);
         if (failure !== undefined && !isMissing(failure)) throw fileError(failure, path);
         return { base, missing };
       } catch (error) {
@@ -229,6 +257,11 @@ export class Workspace {
         missing.unshift(basename(at));
       }
     }
+  }
+
+  /** The real path as far as it exists; nothing for a path that cannot be used. */
+  #realPath(path: string): string | undefined {
+    return unusablePath(path) === undefined ? realAsFar(resolve(this.root, path)) : undefined;
   }
 
   #contains(real: string): boolean {
@@ -331,6 +364,13 @@ function outside(path: string): AgentError {
   return problem(
     'outside',
     `${quotePath(path)} is outside the workspace. Use a path relative to the workspace.`,
+  );
+}
+
+function sealed(path: string): AgentError {
+  return problem(
+    'sealed',
+    `${quotePath(path)} is sealed: it holds keys or Cobbler's own files. Work without it.`,
   );
 }
 

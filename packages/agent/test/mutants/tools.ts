@@ -201,4 +201,28 @@ export const toolMutants: readonly Mutant[] = [
     breaks: ['P21'],
     by: 'test/gate.test.ts',
   },
+  {
+    file: 'src/call.ts',
+    find: "if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;",
+    replace: 'return plan;',
+    why: 'a write runs that became protected after it was decided',
+    breaks: ['P21'],
+    by: 'executor: gate',
+  },
+  {
+    file: 'src/call.ts',
+    find: "return cap(AgentError.from(thrown, 'tool').message, mostReason);",
+    replace: 'return undefined;',
+    why: 'a tool that cannot say whether a person has to look runs without one',
+    breaks: ['P21'],
+    by: 'executor: gate',
+  },
+  {
+    file: 'src/gate.ts',
+    find: '(call.mustAsk === undefined ? allowed : exact)',
+    replace: 'allowed',
+    why: 'a rule with a star covers protected files',
+    breaks: ['P21'],
+    by: 'test/gate.test.ts',
+  },
 ];

@@ -173,6 +173,59 @@ const attendedCases: readonly ExecutorCase[] = [
     run.cancel();
     await stage.until(run);
   }),
+  the('P21 the gate and the person learn why a tool wants a person to look', async (stage) => {
+    const probe = probes();
+    const judged: GateCall[] = [];
+    const run = stage.run({
+      agent: puppet([calls([{ name: 'write', arguments: { path: 'hook' } }]), says('Done.')]),
+      attended: true,
+      gate: (call) => {
+        judged.push(call);
+        return { type: 'ask' };
+      },
+      tools: [probe.tool('write', { mustAsk: ({ path }) => `${path} is protected.` })],
+    });
+    await asked(stage, run);
+    const [event] = ofType(stage.storedOf(run), 'approval_requested');
+    expectEqual(
+      [judged[0]?.mustAsk, event?.mustAsk],
+      ['hook is protected.', 'hook is protected.'],
+      'the why',
+    );
+    run.cancel();
+    await stage.until(run);
+  }),
+  the('P21 a tool that cannot say whether a person has to look wants one', async (stage) => {
+    const { tool } = probes();
+    const judged: GateCall[] = [];
+    const mustAsk = () => {
+      throw new Error('no disk today');
+    };
+    const gate: Gate = (call) => {
+      judged.push(call);
+      return { type: 'deny', message: 'no' };
+    };
+    await stage.play({ agent: puppet([calls(['a']), says('Done.')]), tools: [tool('a', { mustAsk })], gate });
+    expect(judged[0]?.mustAsk?.includes('no disk today') === true, 'the reason in what the gate is told');
+  }),
+  the('P21 what became protected after it was decided is not run', async (stage) => {
+    const probe = probes();
+    let target = 'src';
+    const link = probe.tool('link', {
+      execute: () => {
+        target = '.git';
+        return 'linked';
+      },
+    });
+    const mustAsk = () => (target === '.git' ? 'x leads to .git.' : undefined);
+    const agent = puppet([calls(['link', 'write']), says('Done.')]);
+    const result = await stage.play({ agent, tools: [link, probe.tool('write', { mustAsk })] });
+    expectEqual(probe.names, ['link'], 'the tools that ran');
+    expect(
+      resultTexts(result.messages)[1]?.includes('x leads to .git.') === true,
+      'the reason in the result',
+    );
+  }),
   the('a person who denies may say why', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: puppet(script()), attended: true, ...rest });

@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { proxyTools } from '../src/proxy-tools.ts';
+
+/** Asks a tool of a program that works in a folder of its own whether a person has to look at a call. */
+function asker(): (name: string, given: Record<string, unknown>) => string | undefined {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'delegate-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, '.git'));
+  symlinkSync('.git', join(folder, 'harmless'));
+  const tools = proxyTools(async () => ({ content: '' }), { workingDir: folder });
+  return (name, given) => tools.find((tool) => tool.name === name)?.mustAsk?.(given);
+}
+
+const key = join(homedir(), '.ssh', 'id_ed25519');
+
+describe('P21 a person has to look at a call of a program', () => {
+  it.each([
+    ['Write', { file_path: '.git/hooks/pre-commit', content: 'x' }, 'is protected'],
+    ['Edit', { file_path: 'harmless/config' }, 'is protected'],
+    ['NotebookEdit', { notebook_path: '.vscode/a.ipynb' }, 'is protected'],
+    ['MultiEdit', { file_path: '/etc/passwd' }, 'outside of the folder'],
+    ['Write', { file_path: key }, 'holds keys'],
+    ['Read', { file_path: key }, 'holds keys'],
+    ['Grep', { pattern: 'x', path: join(homedir(), '.aws') }, 'holds keys'],
+    ['file_change', { changes: [{ path: 'a.ts' }, { path: '.envrc', kind: 'add' }] }, 'is protected'],
+    ['file_change', { changes: { 'a.ts': { type: 'update', move_path: '.npmrc' } } }, 'is protected'],
+    ['file_change', { changes: { '.envrc': {} } }, 'is protected'],
+    ['file_change', { reason: 'because' }, 'does not say which file'],
+  ])('%s %j', (name, given, why) => {
+    expect(asker()(name, given)).toContain(why);
+  });
+
+  it.each([
+    ['Write', { file_path: 'src/a.ts' }],
+    ['Read', { file_path: '/etc/hosts' }],
+    ['Read', { file_path: '.git/config' }],
+    ['file_change', { changes: [{ path: 'a.ts' }] }],
+    ['Bash', { command: 'cat .git/config' }],
+  ])('not at %s %j', (name, given) => {
+    expect(asker()(name, given)).toBeUndefined();
+  });
+});
