@@ -9,6 +9,7 @@ export type * from './agent.ts';
 export type { ApprovalAnswer, NamedAnswer } from './approval-answer.ts';
 export { approvalText, argumentLines, type ShownCall, visibleText } from './approval-text.ts';
 export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './blobs.ts';
+export { checkSchema, schemaProblem } from './check-schema.ts';
 export {
   type Compacted,
   type Compaction,

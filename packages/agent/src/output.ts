@@ -1,9 +1,10 @@
 import type { Agent, OutputShape } from './agent.ts';
+import { checkSchema } from './check-schema.ts';
 import { AgentError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { isObject } from './json.ts';
 import type { StandardSchema } from './schema.ts';
-import { canonicalSchema, checkSchema } from './schema.ts';
+import { canonicalSchema } from './schema.ts';
 import type { Tool } from './tool.ts';
 import { defineTool } from './tool.ts';
 
@@ -56,7 +57,7 @@ async function parseOutput<Output>(
   const value = readJson(text);
   if (!isObject(value)) throw wrongShape('it is not a JSON object');
   if (tool.validate === undefined) {
-    const problem = checkSchema(schema as JsonObject, value);
+    const problem = await checkSchema(schema as JsonObject, value);
     if (problem !== undefined) throw wrongShape(problem);
     return value as Output;
   }

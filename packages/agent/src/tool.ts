@@ -1,10 +1,12 @@
+import { checkSchema } from './check-schema.ts';
 import { AgentError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { isObject } from './json.ts';
 import type { Budget } from './limits.ts';
 import type { ToolResultPart } from './message.ts';
 import type { StandardSchema } from './schema.ts';
-import { canonicalSchema, checkSchema } from './schema.ts';
+import { canonicalSchema } from './schema.ts';
+import { schemaFault } from './schema-fault.ts';
 
 /**
  * What running a tool does to the world, which decides what happens after a crash: `read` changes nothing,
@@ -169,6 +171,11 @@ export function checkTool(tool: Tool): void {
       message: `The parameters of tool ${tool.name} must be a JSON Schema whose type is "object".`,
     });
   }
+  const fault = schemaFault(tool.parameters);
+  if (fault !== undefined) {
+    const message = `The parameters of tool ${tool.name} are no usable JSON Schema: ${fault}. Correct that place.`;
+    throw new AgentError({ kind: 'invalid', code: 'tool_schema', message });
+  }
   if (typeof tool.execute !== 'function') {
     const message = `Tool ${tool.name} cannot be run: its execute is no function.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
@@ -184,7 +191,7 @@ export function checkTool(tool: Tool): void {
 export async function validateArguments(tool: Tool, args: Record<string, unknown>): Promise<Validation> {
   try {
     if (tool.validate !== undefined) return checkedValidation(await tool.validate(args));
-    const problem = checkSchema(tool.parameters, args);
+    const problem = await checkSchema(tool.parameters, args);
     return problem === undefined ? { ok: true, value: args } : { ok: false, problem };
   } catch (error) {
     return {

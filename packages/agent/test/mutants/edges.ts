@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const schema = 'src/schema.ts';
+const schema = 'src/simple-schema.ts';
+const fullSchema = 'src/full-schema.ts';
 const context = 'src/context.ts';
 const compaction = 'src/compaction.ts';
 const config = 'src/config.ts';
@@ -24,13 +25,52 @@ export const edgeMutants: readonly Mutant[] = [
     by: 'test/schema.test.ts',
   },
   {
-    file: schema,
-    find: 'const fitsAny = list(',
-    replace:
-      "const fitsAny = list('anyOf').some((part) => check(part, value, deeper) === undefined) || list(",
-    why: 'each level of a nested schema is checked twice, and deep ones take for ever',
-    breaks: ['P11'],
+    file: fullSchema,
+    find: 'if (this.#left < 0) throw new TooMuch();',
+    replace: '',
+    why: 'references that double at each level keep the process busy',
+    breaks: ['P2'],
     by: 'test/schema.test.ts',
+  },
+  {
+    file: fullSchema,
+    find: 'const linear = linearPattern(source);',
+    replace: 'const linear = undefined as ReturnType<typeof linearPattern>;',
+    why: 'a pattern of a server keeps the process busy',
+    breaks: ['P2'],
+    by: 'test/schema.test.ts',
+  },
+  {
+    file: fullSchema,
+    find: "case 'enum':",
+    replace: "case 'no enum':",
+    why: 'a choice that is an object has to have its keys in one order',
+    breaks: ['P9'],
+    by: 'test/schema.test.ts',
+  },
+  {
+    file: 'src/simple-schema.ts',
+    find: 'if (!Object.keys(schema).every((key) => simpleKeywords.has(key))) return false;',
+    replace: '',
+    why: 'what the simple check does not know is not checked',
+    breaks: ['P9'],
+    by: 'test/json-schema-suite.test.ts',
+  },
+  {
+    file: 'src/schema-fault.ts',
+    find: "return formFault(schema, '#', 0) ?? missingTarget(schema);",
+    replace: 'return undefined;',
+    why: 'a schema that cannot be used is offered to the model',
+    breaks: ['P9'],
+    by: 'test/schema.test.ts',
+  },
+  {
+    file: 'src/linear-pattern.ts',
+    find: 'all.every((one) => one.re.test(text) === one.isWanted)',
+    replace: 'true',
+    why: 'conditions at the beginning of a pattern do not count',
+    breaks: ['P2'],
+    by: 'test/linear-pattern.test.ts',
   },
   {
     file: context,

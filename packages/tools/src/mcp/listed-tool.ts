@@ -1,6 +1,8 @@
 import type { JsonObject, ToolEffect } from '@cobbler/agent';
+import { schemaProblem } from '@cobbler/agent';
 import type { McpServerLimits } from '@cobbler/agent/node';
 import { isObject } from '@cobbler/agent/provider';
+import { offeredSchema } from './offered-schema.ts';
 import { capped, plainText } from './plain-text.ts';
 import { mcpToolName } from './tool-name.ts';
 
@@ -19,6 +21,9 @@ export interface ListedTool {
   /** What the model calls it. */
   readonly name: string;
   readonly description: string;
+  /** As the server gives it: arguments are checked against this. */
+  readonly schema: JsonObject;
+  /** The same in a form that providers take: this is what the model sees. */
   readonly parameters: JsonObject;
   readonly effect: ToolEffect;
   /** Whether the same call with the same result again is nothing unusual. */
@@ -32,11 +37,11 @@ export interface LeftOut {
 }
 
 /** Checks one entry of a server's list. Nothing in it is believed: one bad schema would spoil every request. */
-export function listedTool(
+export async function listedTool(
   server: string,
   config: McpServerLimits,
   entry: unknown,
-): ListedTool | LeftOut | undefined {
+): Promise<ListedTool | LeftOut | undefined> {
   if (!isObject(entry) || typeof entry['name'] !== 'string' || entry['name'] === '')
     return { name: '?', why: 'it has no name' };
   const ownName = entry['name'];
@@ -44,15 +49,19 @@ export function listedTool(
   const shown = capped(plainText(ownName), 80);
   if (isObject(entry['execution']) && entry['execution']['taskSupport'] === 'required')
     return { name: shown, why: 'it works only as a task in the background' };
-  const parameters = entry['inputSchema'];
-  const problem = schemaProblem(parameters);
+  const schema = entry['inputSchema'];
+  if (!isObject(schema) || schema['type'] !== 'object')
+    return { name: shown, why: 'its schema does not describe an object' };
+  const given = schema as JsonObject;
+  const problem = formProblem(given) ?? (await unusable(given));
   if (problem !== undefined) return { name: shown, why: problem };
   const description = typeof entry['description'] === 'string' ? entry['description'] : '';
   return {
     ownName,
     name: mcpToolName(server, ownName),
     description: capped(plainText(description).trim(), mostDescription) || shown,
-    parameters: parameters as JsonObject,
+    schema: given,
+    parameters: offeredSchema(given),
     effect: effectOf(ownName, config, entry['annotations']),
     mayRepeat: config.mayRepeat === true || config.mayRepeat?.includes(ownName) === true,
   };
@@ -67,8 +76,13 @@ function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, h
   return hints['idempotentHint'] === true ? 'idempotent' : 'once';
 }
 
-function schemaProblem(schema: unknown): string | undefined {
-  if (!isObject(schema) || schema['type'] !== 'object') return 'its schema does not describe an object';
+/** A server may have made it to keep this process busy. */
+async function unusable(schema: JsonObject): Promise<string | undefined> {
+  const why = await schemaProblem(schema);
+  return why === undefined ? undefined : `its schema is unusable: ${capped(plainText(why), 300)}`;
+}
+
+function formProblem(schema: JsonObject): string | undefined {
   if (!isShallow(schema, mostDepth)) return `its schema is nested more than ${mostDepth} deep`;
   if (Buffer.byteLength(JSON.stringify(schema)) > mostSchema)
     return `its schema has more than ${mostSchema / 1024} KiB`;
@@ -80,8 +94,6 @@ function schemaProblem(schema: unknown): string | undefined {
   const odd = Object.keys(properties).find((name) => !/^[A-Za-z0-9_.-]{1,64}$/.test(name));
   if (odd !== undefined)
     return `providers do not take its property ${JSON.stringify(capped(plainText(odd), 80))}`;
-  const combined = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find((word) => word in schema);
-  if (combined !== undefined) return `providers do not take ${combined} at the top of a schema`;
   return foreignReference(schema) ? 'its schema refers to another document' : undefined;
 }
 
@@ -94,9 +106,11 @@ function isShallow(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));
 }
 
+const references: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+
 function foreignReference(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(([key, item]) =>
-    key === '$ref' && typeof item === 'string' ? !item.startsWith('#') : foreignReference(item),
+    references.has(key) && typeof item === 'string' ? !item.startsWith('#') : foreignReference(item),
   );
 }

@@ -1,5 +1,5 @@
 import type { Tool, ToolContext } from '@cobbler/agent';
-import { defineTool } from '@cobbler/agent';
+import { checkSchema, defineTool } from '@cobbler/agent';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { McpConnection } from './connection.ts';
 import type { ListedTool } from './listed-tool.ts';
@@ -13,8 +13,8 @@ const mostProgress = 300;
 
 /** A tool of a server as one of ours. */
 export function mcpTool(connection: McpConnection, listed: ListedTool, now: () => number): Tool {
-  const { ownName, name, description, parameters, effect, mayRepeat } = listed;
-  return defineTool<Record<string, unknown>>({
+  const { ownName, name, description, schema, parameters, effect, mayRepeat } = listed;
+  const tool = defineTool<Record<string, unknown>>({
     name,
     description,
     parameters,
@@ -30,6 +30,13 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, now: () =
       );
     },
   });
+  return {
+    ...tool,
+    validate: async (args) => {
+      const problem = await checkSchema(schema, args);
+      return problem === undefined ? { ok: true, value: args } : { ok: false, problem };
+    },
+  };
 }
 
 /** A server that tells too much is heard in part. */

@@ -166,7 +166,7 @@ class Server {
     const began = this.#runtime.monotonic();
     this.#isStale = false;
     try {
-      this.#take(await this.#connection.list());
+      await this.#take(await this.#connection.list());
       this.#problem = undefined;
     } catch (error) {
       this.#problem = AgentError.from(error, 'tool').message;
@@ -175,11 +175,11 @@ class Server {
     this.#ms = Math.round(this.#runtime.monotonic() - began);
   }
 
-  #take(entries: readonly unknown[]): void {
+  async #take(entries: readonly unknown[]): Promise<void> {
     const tools = new Map<string, Tool>();
     const leftOut: LeftOut[] = [];
     for (const entry of entries) {
-      const listed = listedTool(this.#name, this.#config, entry);
+      const listed = await listedTool(this.#name, this.#config, entry);
       if (listed === undefined) continue;
       if ('why' in listed) leftOut.push(listed);
       else if (tools.has(listed.name))

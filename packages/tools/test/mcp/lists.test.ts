@@ -35,7 +35,7 @@ describe('what a tool is called', () => {
 });
 
 describe('a list that no provider would take', () => {
-  test('loses the tools that are wrong, each with its reason, and keeps the others', async () => {
+  test('P9 P11 loses the tools that are wrong, each with its reason, and keeps the others', async () => {
     const { mcp } = await stage('odd');
     const [report] = mcp.servers;
     const why = Object.fromEntries((report?.leftOut ?? []).map((one) => [one.name, one.why]));
@@ -45,8 +45,13 @@ describe('a list that no provider would take', () => {
       'not-schemas': 'its schema has properties that are no schemas',
       'bad-required': 'its schema has required properties that are no names',
       'odd-property': 'providers do not take its property "a b"',
-      'one-of': 'providers do not take oneOf at the top of a schema',
       elsewhere: 'its schema refers to another document',
+      dynamic: 'its schema refers to another document',
+      'looks-back': 'its schema is unusable: its pattern "(a+)\\\\1" has no matcher of bounded time',
+      'goes-round': 'its schema is unusable: to check anything against it has no end',
+      'no-type': 'its schema is unusable: #/properties/a/type is "strin", which is no type of JSON Schema',
+      'no-pattern': 'its schema is unusable: #/properties/a/pattern is "(", which is no regular expression',
+      nowhere: 'its schema is unusable: it refers to "#/$defs/none", which is not there',
       wide: 'its schema has more than 32 KiB',
       deep: 'its schema is nested more than 32 deep',
       task: 'it works only as a task in the background',
@@ -56,6 +61,34 @@ describe('a list that no provider would take', () => {
     });
     expect(mcp.tools).toHaveLength(100);
     expect(new Set(mcp.tools.map(({ name }) => name)).size).toBe(100);
+  });
+
+  test('P9 P11 of a schema that is combined at the top the model sees all arguments, and all of it is checked', async () => {
+    const { tool } = await stage('odd', { tools: ['combined'] });
+    const { parameters, validate } = tool('combined');
+    expect(Object.keys(parameters).sort()).toEqual([
+      '$defs',
+      'properties',
+      'required',
+      'type',
+      'unevaluatedProperties',
+    ]);
+    expect(Object.keys(parameters['properties'] ?? {})).toEqual(['kind', 'name', 'size', 'tags']);
+    expect(parameters['required']).toEqual(['size']);
+    const problemOf = async (args: Record<string, unknown>) => {
+      const valid = await validate?.(args);
+      return valid?.ok === false ? valid.problem : undefined;
+    };
+    expect(await problemOf({ size: 2, kind: 'a' })).toBeUndefined();
+    expect(await problemOf({ size: 2, name: 'x', tags: ['p', 'q'] })).toBeUndefined();
+    expect(await problemOf({ size: 3, kind: 'a' })).toBe('size must be a multiple of 2');
+    expect(await problemOf({ size: 2 })).toBe('the arguments fits none of the allowed forms');
+    expect(await problemOf({ size: 2, kind: 'a', more: 1 })).toBe('more is not a known argument');
+    expect(await problemOf({ size: 2, kind: 'a', tags: [1, 1] })).toBe(
+      'tags must not hold the same item twice',
+    );
+    // The program's own engine would work on this for hours.
+    expect(await problemOf({ size: 2, kind: `${'a'.repeat(40)}!` })).toBe('kind must match ^(a+)+$');
   });
 
   test('descriptions are short and hold nothing that steers a terminal', async () => {

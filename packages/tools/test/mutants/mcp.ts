@@ -106,4 +106,20 @@ export const mcpMutants: readonly Mutant[] = [
     breaks: [],
     by: lists,
   },
+  {
+    file: 'src/mcp/mcp-tool.ts',
+    find: 'const problem = await checkSchema(schema, args);',
+    replace: 'const problem = await checkSchema(listed.parameters, args);',
+    why: 'what stands in combined parts of a schema is not checked',
+    breaks: ['P9'],
+    by: lists,
+  },
+  {
+    file: listed,
+    find: 'formProblem(given) ?? (await unusable(given))',
+    replace: 'formProblem(given)',
+    why: 'one schema that is unusable loses all tools of its server',
+    breaks: ['P11'],
+    by: lists,
+  },
 ];

@@ -1,5 +1,5 @@
+import { checkSchema } from '../../check-schema.ts';
 import type { StandardSchema } from '../../schema.ts';
-import { checkSchema } from '../../schema.ts';
 import type { Program } from './program.ts';
 
 const shape = {
@@ -18,7 +18,7 @@ export function shapeFor(program: Program): StandardSchema<{ readonly n: number 
       jsonSchema: { input: () => shape },
       validate: async (value) => {
         program.cross('shape');
-        const problem = checkSchema(shape, value);
+        const problem = await checkSchema(shape, value);
         return problem === undefined
           ? { value: value as { readonly n: number } }
           : { issues: [{ message: problem }] };

@@ -1,0 +1,175 @@
+import { RE2JS } from 're2js';
+
+/** Whether a text has a match of the pattern, anywhere in it. */
+export type Matches = (text: string) => boolean;
+
+/** What is longer, or has more steps for each character of a text, takes too much time on a long one. */
+const mostCharacters = 4000;
+const mostSteps = 10_000;
+
+const mostConditions = 16;
+
+/**
+ * A pattern of a schema as a matcher whose time grows with the length of the text only, whatever the pattern is.
+ * Looking ahead is understood at the beginning, where it is one more condition: `^(?!\.)(?=.*\d)…`.
+ * @returns nothing for what such a matcher cannot do: back references, other looking around, very many repetitions.
+ */
+export function linearPattern(source: string): Matches | undefined {
+  try {
+    if (source.length > mostCharacters) return undefined;
+    const { rest, conditions } = leadingConditions(source);
+    const all = conditions.map(({ body, isWanted }) => ({ re: compiled(body), isWanted }));
+    const re = compiled(rest);
+    return (text) => re.test(text) && all.every((one) => one.re.test(text) === one.isWanted);
+  } catch {
+    return undefined;
+  }
+}
+
+function compiled(source: string): RE2JS {
+  const re = RE2JS.compile(translated(source));
+  if (re.programSize() > mostSteps) throw new Error('too many repetitions');
+  return re;
+}
+
+interface Condition {
+  readonly body: string;
+  readonly isWanted: boolean;
+}
+
+/** `^(?=a)(?!b)c` is `^c` where `^(?:a)` is found and `^(?:b)` is not. */
+function leadingConditions(source: string): { rest: string; conditions: Condition[] } {
+  const conditions: Condition[] = [];
+  let rest = source;
+  while (/^\^\(\?[=!]/.test(rest) && !hasAlternatives(rest)) {
+    const end = endOfGroup(rest, 1);
+    conditions.push({ body: `^(?:${rest.slice(4, end)})`, isWanted: rest[3] === '=' });
+    rest = `^${rest.slice(end + 1)}`;
+    if (conditions.length > mostConditions) throw new Error('too many conditions');
+  }
+  return { rest, conditions };
+}
+
+/** Whether a `|` stands outside of all groups. */
+function hasAlternatives(source: string): boolean {
+  let depth = 0;
+  return [...tokensOf(source)].some(({ text, inClass }) => {
+    if (!inClass && text === '(') depth += 1;
+    if (!inClass && text === ')') depth -= 1;
+    return !inClass && depth === 0 && text === '|';
+  });
+}
+
+function endOfGroup(source: string, start: number): number {
+  let depth = 0;
+  for (const { text, at, inClass } of tokensOf(source)) {
+    if (at < start || inClass) continue;
+    if (text === '(') depth += 1;
+    if (text === ')') depth -= 1;
+    if (depth === 0) return at;
+  }
+  throw new Error('a group without an end');
+}
+
+interface Token {
+  readonly text: string;
+  readonly at: number;
+  /** Between `[` and `]`, both included. */
+  readonly inClass: boolean;
+}
+
+/** Escapes as a whole, every other character alone. */
+function* tokensOf(source: string): Generator<Token> {
+  const token =
+    /\\(?:u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[pP]\{[^}]*\}|[\s\S])|[\s\S]/uy;
+  let inClass = false;
+  for (let at = 0; at < source.length; at = token.lastIndex) {
+    token.lastIndex = at;
+    const text = token.exec(source)?.[0] ?? '';
+    if (text === '') throw new Error('an escape without an end');
+    const opens: boolean = !inClass && text === '[';
+    yield { text, at, inClass: inClass || opens };
+    inClass = opens || (inClass && text !== ']');
+  }
+}
+
+/** What `\s` of JavaScript takes, as the inside of a class; RE2 takes six of them. */
+const blank = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
+const notBlank = String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
+
+const anyCharacter = String.raw`\x{0}-\x{10ffff}`;
+
+/** The same expression as RE2 writes it. */
+function translated(source: string): string {
+  const tokens = [...tokensOf(source)];
+  let result = '';
+  for (const [index, { text, at, inClass }] of tokens.entries()) {
+    const before = tokens[index - 1];
+    const isFirst = inClass && before?.text === '[' && before.inClass;
+    if (text.length > 1) result += escaped(text, inClass);
+    else if (!inClass) result += plain(text, source.slice(at, at + 4));
+    else if (text === '[') result += before?.inClass === true && before.text !== ']' ? '\\[' : '[';
+    else if (text === '-' && (isSet(before?.text) || isSet(tokens[index + 1]?.text))) result += '\\-';
+    else if (text === ']' && isFirst) result += `^${anyCharacter}]`;
+    else if (text === ']' && before?.text === '^' && tokens[index - 2]?.text === '[')
+      result = `${result.slice(0, -1)}${anyCharacter}]`;
+    else result += text;
+  }
+  return result;
+}
+
+function isSet(text: string | undefined): boolean {
+  return text !== undefined && /^\\[dDwWsSpP]/.test(text);
+}
+
+function plain(text: string, rest: string): string {
+  if (text === '.') return String.raw`[^\n\r\x{2028}\x{2029}]`;
+  if (text === '$') return String.raw`\z`;
+  if (text === '(' && /^\(\?<?[=!]/.test(rest)) throw new Error('looking around');
+  return text;
+}
+
+function escaped(text: string, inClass: boolean): string {
+  const letter = text[1] ?? '';
+  const code = /^\\(?:u\{?|x)([0-9a-fA-F]+)\}?$/.exec(text)?.[1];
+  if (code !== undefined) return `\\x{${code}}`;
+  if (text.length > 6 && letter === 'u') return `\\x{${codePointOf(text).toString(16)}}`;
+  if (letter === 'c' && text.length === 3) return `\\x{${((text.codePointAt(2) ?? 0) % 32).toString(16)}}`;
+  if (letter === 's') return inClass ? blank : `[${blank}]`;
+  if (letter === 'S') return inClass ? notBlank : `[${notBlank}]`;
+  if (letter === 'b' && inClass) return '\\x{8}';
+  if (letter === '0') return '\\x{0}';
+  if (/[1-9k]/.test(letter)) throw new Error('a back reference');
+  if (/[pP]/.test(letter)) return property(text);
+  if (/[dDwWbBtnrfv]/.test(letter)) return text;
+  // Any other letter stands for itself, as in patterns of older kinds.
+  return /[A-Za-z0-9]/.test(letter) || letter.charCodeAt(0) > 126 ? letter : `\\${letter}`;
+}
+
+/** Of `\\uD83D\\uDCA9`, one character in two escapes. */
+function codePointOf(pair: string): number {
+  const [high = 0, low = 0] = pair
+    .split('\\u')
+    .slice(1)
+    .map((hex) => Number.parseInt(hex, 16));
+  return (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000;
+}
+
+const longNames: Readonly<Record<string, string>> = {
+  Letter: 'L',
+  Lowercase_Letter: 'Ll',
+  Uppercase_Letter: 'Lu',
+  Mark: 'M',
+  Number: 'N',
+  Decimal_Number: 'Nd',
+  digit: 'Nd',
+  Punctuation: 'P',
+  punct: 'P',
+  Separator: 'Z',
+  Symbol: 'S',
+};
+
+function property(text: string): string {
+  const name = text.slice(3, -1).replace(/^(?:Script|sc|General_Category|gc)=/, '');
+  return `${text.slice(0, 3)}${longNames[name] ?? name}}`;
+}
