@@ -14,8 +14,8 @@ import {
   storeContract,
 } from '@cobbler/agent/testing';
 import { ServerProcess } from '../../apps/server/test/process.ts';
-import { gateDoors } from '../../packages/agent/test/gate-doors.ts';
 import { remoteSubject } from '../../apps/server/test/remote-subject.ts';
+import { gateDoors } from '../../packages/agent/test/gate-doors.ts';
 import { local } from '../../packages/agent/test/local-harness-subject.ts';
 import { onRunner } from '../../packages/agent/test/runner-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../../packages/agent/test/runner-stands.ts';

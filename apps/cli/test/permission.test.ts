@@ -67,7 +67,7 @@ describe('what each mode lets through', () => {
 
     test('P21 is never offered as "always"', () => {
       expect(ruleToOffer(guarded)).toBeUndefined();
-      expect(permissionOptions(guarded).map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
+      expect(permissionOptions(guarded, true).map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
     });
 
     test('without an exact rule there is no option to name', () => {

@@ -1,7 +1,10 @@
 import type { ApprovalRequestedEvent } from './event.ts';
 
 /** What is shown of a call before somebody may allow it. */
-export type ShownCall = Pick<ApprovalRequestedEvent, 'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk'>;
+export type ShownCall = Pick<
+  ApprovalRequestedEvent,
+  'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk'
+>;
 
 /**
  * Characters that a reader cannot see, or that change how others are seen: controls, unassigned code points, line and
