@@ -1,3 +1,4 @@
+import { AnswerSoFar } from './answer-so-far.ts';
 import type { Event, LiveEvent, RunEvent, UnstoredEnd } from './event.ts';
 import { isStored } from './event.ts';
 
@@ -9,9 +10,12 @@ const maxTaken = 1_000;
 
 /**
  * Hands the events of one run to any number of readers. A reader never drives or holds up the run: it gets
- * `started` and the stored events from the run's beginning, then everything as it comes, at its own speed.
+ * `started`, the stored events from the run's beginning and the answer so far, then everything as it comes, at its own
+ * speed.
  */
 export class Feed {
+  /** The answer that is being given, for those who come in the middle of it. */
+  readonly soFar: AnswerSoFar = new AnswerSoFar();
   readonly #past: RunEvent[] = [];
   readonly #readers = new Set<Reader>();
   /** Replaced and never changed: an event is shown to those who listened when it came. */
@@ -63,13 +67,17 @@ export class Feed {
 
   /** A reader that begins with the events so far. It subscribes at once, not at its first `next`. */
   read(): AsyncIterableIterator<RunEvent> {
-    const reader = new Reader(this.#past, (gone) => void this.#readers.delete(gone));
+    const reader = new Reader(
+      [...this.#past, ...this.soFar.events],
+      (gone) => void this.#readers.delete(gone),
+    );
     if (this.#ended) reader.end();
     else this.#readers.add(reader);
     return reader;
   }
 
   #show(event: RunEvent): void {
+    this.soFar.hear(event);
     // First those who read: a reader that a listener makes begins with this event already.
     if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);
     // Walked without an iterator, of which there would be one for each delta. A listener may add or stop others.
@@ -99,8 +107,8 @@ class Reader implements AsyncIterableIterator<RunEvent> {
   readonly #wakes: ((result: IteratorResult<RunEvent>) => void)[] = [];
   readonly #leave: (reader: Reader) => void;
 
-  constructor(past: readonly RunEvent[], leave: (reader: Reader) => void) {
-    this.#waiting = [...past];
+  constructor(past: RunEvent[], leave: (reader: Reader) => void) {
+    this.#waiting = past;
     this.#live = past.filter((event) => !isStored(event)).length;
     this.#leave = leave;
   }

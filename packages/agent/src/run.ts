@@ -3,7 +3,7 @@ import type { ApprovalAnswer } from './approval-answer.ts';
 import { readDecision } from './approval-answer.ts';
 import type { ErrorData } from './errors.ts';
 import { AgentError } from './errors.ts';
-import type { RunEvent, RunStatus } from './event.ts';
+import type { LiveEvent, RunEvent, RunStatus } from './event.ts';
 import type { Feed } from './feed.ts';
 import type { LimitName } from './limits.ts';
 import type { Message, UserPart } from './message.ts';
@@ -17,7 +17,7 @@ export interface RunResult<Output = unknown> {
   readonly status: RunStatus;
   /** With status `limit`: which one. */
   readonly limit?: LimitName;
-  /** The text of the last answer; empty when there is none. */
+  /** The text of the last complete answer; empty when there is none. */
   readonly text: string;
   /** The last answer, when this process received one. */
   readonly response?: ModelResponse;
@@ -91,12 +91,20 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
     return this.#control.answer(approvalId, readDecision(answer));
   }
 
+  /**
+   * What has come of the answer that the model is giving, as live events: what a reader that comes in the middle of it
+   * has to get before all that follows. Empty when no answer is being given, or when it is too long to be kept.
+   */
+  get soFar(): readonly LiveEvent[] {
+    return this.#feed.soFar.events;
+  }
+
   /** Calls the listener for every event from now on, synchronously. Returns a function that stops it. */
   subscribe(listener: (event: RunEvent) => void): () => void {
     return this.#feed.listen(listener);
   }
 
-  /** Reads the events: stored ones from the run's beginning, then all as they come. */
+  /** Reads the events: stored ones from the run's beginning, the answer so far, then all as they come. */
   [Symbol.asyncIterator](): AsyncIterableIterator<RunEvent> {
     return this.#feed.read();
   }
