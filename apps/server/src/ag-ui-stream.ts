@@ -23,6 +23,7 @@ export class AgUiStream {
   /** The message that calls of this answer belong to. */
   #message = '';
   readonly #asked = new Map<string, Readonly<Record<string, unknown>>>();
+  #told: 'part' | 'question' | 'end' = 'part';
 
   constructor(run: AgUiRun) {
     this.#run = run;
@@ -30,6 +31,14 @@ export class AgUiStream {
 
   start(): AgUiEvent {
     return { type: 'RUN_STARTED', ...this.#run, protocolVersion };
+  }
+
+  /** What the response ends with. */
+  last(): AgUiEvent[] {
+    if (this.#told === 'end') return [];
+    if (this.#told === 'question') return [this.#interrupted()];
+    const message = 'The response was cut off before the run ended. Send the same run id again.';
+    return [{ type: 'RUN_ERROR', message, code: 'cut' }];
   }
 
   hear(piece: Piece): AgUiEvent[] {
@@ -63,7 +72,11 @@ export class AgUiStream {
         return [result(piece.event.id, piece.id, piece.event.content, piece.event.isError)];
       case 'left':
         return [leftCall(piece)];
+      case 'waits':
+        this.#told = 'question';
+        return [];
       case 'ended':
+        this.#told = 'end';
         return [this.#ended(piece.event)];
     }
   }
@@ -75,13 +88,15 @@ export class AgUiStream {
     }
     const finished = { type: 'RUN_FINISHED', ...this.#run };
     if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };
-    const interrupts = [...this.#asked.values()];
     // Told again of a run that waited, a client hears only of what is still open.
-    if (status === 'waiting' && interrupts.length > 0) {
-      return { ...finished, outcome: { type: 'interrupt', interrupts } };
-    }
+    if (status === 'waiting' && this.#asked.size > 0) return this.#interrupted();
     const told = { status, ...(limit !== undefined && { limit }) };
     return { ...finished, outcome: { type: 'success' }, result: told };
+  }
+
+  #interrupted(): AgUiEvent {
+    const interrupts = [...this.#asked.values()];
+    return { type: 'RUN_FINISHED', ...this.#run, outcome: { type: 'interrupt', interrupts } };
   }
 }
 

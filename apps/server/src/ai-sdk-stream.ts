@@ -11,10 +11,24 @@ export const uiStreamEnd = 'data: [DONE]\n\n';
 export class AiSdkStream {
   /** Whether a step is open, and whether it is empty because it was taken back. */
   #step: 'none' | 'open' | 'empty' = 'none';
+  /** What the stream may end with: a question, the end of the run, or neither yet. */
+  #told: 'part' | 'question' | 'end' = 'part';
 
-  /** What goes on with a message that the client has the beginning of. */
+  /** Continues a message of which the client has the beginning. */
   goOn(exchangeId: string): UiChunk {
+    this.#step = 'open';
     return start(exchangeId);
+  }
+
+  /**
+   * What the response ends with. A client posts again whatever was decided and has no outcome, so a response without
+   * the outcome has to fail.
+   */
+  last(): UiChunk[] {
+    if (this.#told === 'end') return [];
+    if (this.#told === 'part') return [{ type: 'error', errorText: cutOff }];
+    const finish = { type: 'finish', finishReason: 'tool-calls', messageMetadata: { status: 'waiting' } };
+    return [...this.#endStep(), finish];
   }
 
   hear(piece: Piece): UiChunk[] {
@@ -33,7 +47,11 @@ export class AiSdkStream {
       case 'void':
         this.#step = 'empty';
         return [{ type: 'reset-step' }];
+      case 'waits':
+        this.#told = 'question';
+        return piece.unasked.flatMap(automatic);
       case 'ended':
+        this.#told = 'end';
         return [...this.#endStep(), ...endChunks(piece.event)];
       default:
         return callChunks(piece);
@@ -52,6 +70,18 @@ export class AiSdkStream {
     this.#step = 'none';
     return isOpen ? [{ type: 'finish-step' }] : [];
   }
+}
+
+const cutOff =
+  'The response was cut off before the run ended. Load the page again to see how the run continues.';
+
+/** A call that needs no person: the client continues only when every call of the step is decided or done. */
+function automatic(toolCallId: string): UiChunk[] {
+  const approvalId = `${toolCallId}-auto`;
+  return [
+    { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
+    { type: 'tool-approval-response', approvalId, approved: true },
+  ];
 }
 
 /** The id of a message is made of the event that it answers: it is the same however often it is streamed. */

@@ -1,4 +1,4 @@
-import type { ApprovalRequestedEvent, Event, RunEvent, SessionStore, State } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, Event, Run, RunEvent, SessionStore, State } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import type { Desk } from './desk.ts';
 import type { Accepted } from './live-session.ts';
@@ -46,8 +46,18 @@ interface Said {
 interface Found {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: string;
+  /** The run that took the decision, and the event that holds it. */
+  readonly by?: Pick<Accepted, 'runId' | 'seq'>;
   /** Whether its run still waits for it. */
   readonly isOpen: boolean;
+}
+
+/** How answers are given. */
+interface AnswerSettings {
+  /** The id of the run that continues. */
+  readonly runId?: string | undefined;
+  /** Whether a decision that was made before, in the same words, gives the run that took it. Default: it is refused. */
+  readonly mayRepeat?: boolean;
 }
 
 /** How far the clocks of two processes may be apart, in milliseconds, and how long what is written may take to be there. */
@@ -59,7 +69,8 @@ export class ApprovalDesk {
   readonly #store: SessionStore;
   readonly #now: () => number;
   readonly #pending = new Map<string, PendingApproval>();
-  readonly #answering = new Set<string>();
+  /** Answers that are being given. Each ends without an error of its own. */
+  readonly #answering = new Map<string, Promise<unknown>>();
   /** When it was last looked what waits. */
   #lookedAt = 0;
 
@@ -131,29 +142,55 @@ export class ApprovalDesk {
     return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
   }
 
-  /** Decides several at once, all or none of them; the run that goes on gets the id given. Throws as `answer`. */
-  async answerAll(sessionId: string, answers: readonly NamedAnswer[], runId?: string): Promise<Accepted> {
+  /** Decides several at once, all or none of them. Throws as `answer`. */
+  async answerAll(
+    sessionId: string,
+    answers: readonly NamedAnswer[],
+    settings: AnswerSettings = {},
+  ): Promise<Accepted> {
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
-    if (keys.some((key) => this.#answering.has(key))) throw decided('It is being answered by somebody else.');
-    for (const key of keys) this.#answering.add(key);
+    const before = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
+    while (settings.mayRepeat === true && before().length > 0) await Promise.all(before());
+    if (before().length > 0) throw decided('It is being answered by somebody else.');
+    const answering = this.#answerAll(sessionId, answers, settings);
+    const over = answering.catch(() => undefined);
+    for (const key of keys) this.#answering.set(key, over);
     try {
-      for (const answer of answers) {
-        this.#check(await this.#look(sessionId, answer.approvalId), answer);
-      }
-      this.#desk.mayBegin();
-      return await this.#decide(sessionId, answers.map(said), runId);
+      return await answering;
     } finally {
       for (const key of keys) this.#answering.delete(key);
     }
   }
 
-  /** A run that waits in memory hears it; one that ended as waiting is gone on with. */
+  async #answerAll(
+    sessionId: string,
+    answers: readonly NamedAnswer[],
+    { runId, mayRepeat = false }: AnswerSettings,
+  ): Promise<Accepted> {
+    const open: Said[] = [];
+    let taken: Found['by'];
+    for (const answer of answers) {
+      const found = await this.#look(sessionId, answer.approvalId);
+      if (mayRepeat && found.by !== undefined && isSame(found, answer)) {
+        if (found.by.seq > (taken?.seq ?? 0)) taken = found.by;
+        continue;
+      }
+      this.#check(found, answer);
+      open.push(said(answer));
+    }
+    if (open.length === 0 && taken !== undefined) return { sessionId, ...taken };
+    this.#desk.mayBegin();
+    return await this.#decide(sessionId, open, runId);
+  }
+
+  /** A run that waits in memory takes the decisions; one that ended as waiting is resumed with them. */
   async #decide(sessionId: string, answers: readonly Said[], runId: string | undefined): Promise<Accepted> {
     const session = await this.#desk.session(sessionId);
     const { run } = session;
-    if (run?.answer(answers[0]?.approvalId ?? '', answers[0] ?? { decision: 'deny' }) === true) {
-      for (const { approvalId, ...answer } of answers.slice(1)) run.answer(approvalId, answer);
-      return { sessionId, runId: run.id, seq: (await this.#store.info(sessionId))?.events ?? 1 };
+    if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.answer(approvalId, answer))[0]) {
+      const seq = await decisionIn(run, answers);
+      if (seq !== undefined) return { sessionId, runId: run.id, seq };
+      throw new Problem(503, 'store', 'The decision could not be kept: the run ended first.');
     }
     return await session.resume({ answers, ...(runId !== undefined && { runId }) });
   }
@@ -170,7 +207,12 @@ export class ApprovalDesk {
       request ??= page.find((event) => isAbout(event, 'approval_requested', approvalId));
       const answered = page.find((event) => isAbout(event, 'approval_decided', approvalId));
       if (request !== undefined && answered !== undefined)
-        return { request, decision: answered.decision, isOpen: false };
+        return {
+          request,
+          decision: answered.decision,
+          by: { runId: answered.runId, seq: answered.seq },
+          isOpen: false,
+        };
     }
     if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval of this id.');
     return { request, isOpen: false };
@@ -197,6 +239,20 @@ export class ApprovalDesk {
 
 function said({ approvalId, decision, message }: NamedAnswer): Said {
   return { approvalId, decision, ...(message !== undefined && { message }) };
+}
+
+/** Whether an answer says what was decided, about exactly what was asked. */
+function isSame({ request, decision }: Found, answer: Answer): boolean {
+  return decision === answer.decision && (decision === 'deny' || answer.hash === request.hash);
+}
+
+/** The event that holds the first of these decisions, once it is committed. */
+async function decisionIn(run: Run, answers: readonly Said[]): Promise<number | undefined> {
+  for await (const event of run) {
+    if (event.type !== 'approval_decided') continue;
+    if (answers.some(({ approvalId }) => approvalId === event.approvalId)) return event.seq;
+  }
+  return undefined;
 }
 
 function decided(detail: string): Problem {

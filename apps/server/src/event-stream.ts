@@ -19,6 +19,8 @@ export interface StreamStart {
   readonly headers: Readonly<Record<string, string>>;
   /** The first frames. */
   readonly text: string;
+  /** The last frames of a stream that the server ends. */
+  readonly last?: () => string;
 }
 
 const head = {
@@ -41,13 +43,14 @@ export class EventStream {
   readonly #until: number;
   readonly #socket: Socket;
   readonly #bounds: StreamBounds;
+  readonly #last: (() => string) | undefined;
   #isClosed = false;
 
   /** @param onClose called once when the reader has left or was dropped. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { token, headers, text }: StreamStart,
+    { token, headers, text, last }: StreamStart,
     bounds: StreamBounds,
     onClose: (stream: EventStream) => void,
   ) {
@@ -55,6 +58,7 @@ export class EventStream {
     this.#until = token === undefined ? Infinity : endOf(token);
     this.#socket = request.socket;
     this.#bounds = bounds;
+    this.#last = last;
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, ...head });
     // Head and first frames in one write. The head is sent by itself, or it would be kept in thirty pieces.
@@ -113,6 +117,9 @@ export class EventStream {
 
   /** Ends the stream once what waits has been written. */
   end(): void {
+    if (this.closed) return;
+    const last = this.#last?.() ?? '';
+    if (last !== '') this.write(last);
     this.#isClosed = true;
     this.#socket.end();
   }

@@ -8,6 +8,7 @@ interface OpenCall {
   isStarted: boolean;
   isDone: boolean;
   approvalId?: string;
+  isDecided?: boolean;
 }
 
 /**
@@ -38,7 +39,7 @@ export class Exchange {
     switch (event.type) {
       case 'status':
         this.#hears ||= event.state === 'thinking';
-        return [];
+        return event.state === 'waiting' ? this.waits() : [];
       case 'text_delta':
       case 'reasoning_delta': {
         const kind = event.type === 'text_delta' ? 'text' : 'reasoning';
@@ -117,15 +118,25 @@ export class Exchange {
   #end(event: RunEnd): Piece[] {
     const voided = this.#void();
     this.#hears = false;
-    const left = event.status === 'waiting' ? [] : this.#left();
-    const steered = event.status === 'waiting' ? [] : this.#steered();
-    return [...voided, ...left, ...steered, { type: 'ended', event }];
+    const rest = event.status === 'waiting' ? this.waits() : [...this.#left(), ...this.#steered()];
+    return [...voided, ...rest, { type: 'ended', event }];
+  }
+
+  /** What is told when everything else was told and a person has to decide; nothing when no question is open. */
+  waits(): Piece[] {
+    const open = this.#calls.filter(({ isDone }) => !isDone);
+    if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
+    return [
+      { type: 'waits', unasked: open.flatMap((call) => (call.approvalId === undefined ? call.id : [])) },
+    ];
   }
 
   #ofCall(event: RunEvent): Piece[] {
     if (event.type === 'approval_decided') {
       const { approvalId, decision, message } = event;
-      if (!this.#calls.some((call) => call.approvalId === approvalId)) return [];
+      const asked = this.#calls.find((call) => call.approvalId === approvalId);
+      if (asked === undefined) return [];
+      asked.isDecided = true;
       const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
       return [
         {

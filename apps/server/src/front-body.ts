@@ -81,6 +81,7 @@ const uiAnswer = z.object({
   approval: z.object({
     id,
     approved: z.boolean(),
+    isAutomatic: z.boolean().optional(),
     reason: z.string().max(10_000).optional(),
     signature: z.string().optional(),
   }),
@@ -103,7 +104,8 @@ export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   }
   const answers = last.parts.flatMap((part) => {
     const answer = uiAnswer.safeParse(part);
-    return answer.success ? [answer.data.approval] : [];
+    // What needs no person was never asked: the mark only lets the client continue.
+    return answer.success && answer.data.approval.isAutomatic !== true ? [answer.data.approval] : [];
   });
   if (answers.length === 0) {
     throw new Problem(400, 'invalid_body', 'The last message neither says anything nor answers an approval.');

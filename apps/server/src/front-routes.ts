@@ -58,20 +58,20 @@ export function frontRoutes(services: Services): Route[] {
       method: 'GET',
       path: chatPath,
       name: 'resumeChat',
-      summary: 'Streams the message under way from its beginning.',
+      summary: 'Streams the message that is not complete yet, from its beginning.',
       scope: 'read',
       answers: {
         200: { text: 'A UI message stream of the AI SDK.', type },
-        204: { text: 'Nothing is under way.' },
+        204: { text: 'Nothing runs and nothing waits for a decision.' },
         404: unknown,
         503: full,
       },
       handle: async (call) => {
         const session = await desk.session(call.params['sessionId'] ?? '');
-        const { run } = session;
-        if (run === undefined) return { status: 204 };
+        const events = await underWay(services, session);
+        if (events === undefined) return { status: 204 };
         streams.mayOpen();
-        await openChat(services, call, session, run, { goesOn: false });
+        await openChat(services, call, session, events, { goesOn: false });
         return undefined;
       },
     }),
@@ -115,7 +115,7 @@ export async function beginFront(
   try {
     const accepted =
       content === undefined
-        ? await approvals.answerAll(session.id, answers, runId)
+        ? await approvals.answerAll(session.id, answers, { runId, mayRepeat: true })
         : await session.prompt(content, runId);
     if (heard.has(accepted.seq)) return { accepted, events: heard };
     heard.stop();
@@ -128,11 +128,28 @@ export async function beginFront(
 
 /** The events of a run that was begun before: as they come, or, when it is over already, as they were stored. */
 function eventsSince({ store }: Services, { id, run }: LiveSession, from: Accepted): AsyncIterable<RunEvent> {
-  if (run?.id === from.runId) return run;
+  // Read from now on, not only once the log was looked at.
+  if (run?.id === from.runId) return run[Symbol.asyncIterator]();
   return storedRun((after, limit) => store.read(id, after, limit), from);
 }
 
-async function* storedRun(read: ReadLog, { runId, seq }: Accepted): AsyncGenerator<Event> {
+/** The rest of the run that is under way or waits, if there is one. */
+async function underWay(
+  { store }: Services,
+  { id, run }: LiveSession,
+): Promise<AsyncIterable<RunEvent> | undefined> {
+  if (run !== undefined) return run[Symbol.asyncIterator]();
+  const info = await store.info(id);
+  if (info?.status !== 'waiting') return undefined;
+  const read: ReadLog = (after, limit) => store.read(id, after, limit);
+  const [end] = await read(info.events - 1, 1);
+  return end === undefined ? undefined : storedRun(read, { runId: end.runId, seq: end.seq });
+}
+
+async function* storedRun(
+  read: ReadLog,
+  { runId, seq }: Pick<Accepted, 'runId' | 'seq'>,
+): AsyncGenerator<Event> {
   for await (const page of logPages(read, seq - 1)) {
     for (const event of page) {
       if (event.runId !== runId) continue;
@@ -180,18 +197,17 @@ async function openChat(
   // Runs of this message that waited: their end is not the end of the stream.
   const pieces = past
     .flatMap((event) => exchange.hear(event))
-    .filter((piece) => start.goesOn || piece.type !== 'ended');
-  const chunks = pieces.flatMap((piece) => chat.hear(piece));
-  const first = start.goesOn ? [chat.goOn(exchange.id)] : chunks;
-  const stream = streams.openFront(call, chatHeaders);
-  stream.write(first.map(liveText).join(''));
-  const write = (event: RunEvent) =>
-    exchange
-      .hear(event)
-      .flatMap((piece) => chat.hear(piece))
-      .map(liveText)
-      .join('');
-  follow(stream, events, from, write, uiStreamEnd).catch(cut(stream, journal));
+    .filter(({ type }) => type !== 'ended' && type !== 'waits');
+  const chunks = start.goesOn ? [chat.goOn(exchange.id)] : pieces.flatMap((piece) => chat.hear(piece));
+  const last = () => chat.last().map(liveText).join('') + uiStreamEnd;
+  const stream = streams.openFront(call, chatHeaders, last);
+  stream.write(chunks.map(liveText).join(''));
+  const write = (event: RunEvent): Written => {
+    const told = exchange.hear(event);
+    const text = told.flatMap((piece) => chat.hear(piece)).map(liveText);
+    return { text: text.join(''), isOver: told.some(({ type }) => type === 'waits') };
+  };
+  follow(stream, events, from, write).catch(cut(stream, journal));
 }
 
 /** Streams a run as events of AG-UI. */
@@ -211,17 +227,20 @@ async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Prom
   const exchange = new Exchange();
   const front = new AgUiStream({ threadId, runId });
   const past = await exchangeBefore(read, from);
-  for (const piece of past.flatMap((event) => exchange.hear(event))) front.hear(piece);
+  for (const piece of past.flatMap((event) => exchange.hear(event))) {
+    if (piece.type !== 'ended' && piece.type !== 'waits') front.hear(piece);
+  }
   const first = [front.start(), ...(isAgain ? agUiSnapshot(await wholeLog(read)) : [])];
-  const stream = streams.openFront(call, {});
+  const stream = streams.openFront(call, {}, () => front.last().map(liveText).join(''));
   stream.write(first.map(liveText).join(''));
-  const write = async (event: RunEvent) => {
+  const write = async (event: RunEvent): Promise<Written> => {
     const told: unknown[] = [];
-    for (const piece of exchange.hear(event)) {
+    const pieces = exchange.hear(event);
+    for (const piece of pieces) {
       told.push(...front.hear(piece));
       if (piece.type === 'void') told.push(...agUiSnapshot(await wholeLog(read)));
     }
-    return told.map(liveText).join('');
+    return { text: told.map(liveText).join(''), isOver: pieces.some(({ type }) => type === 'waits') };
   };
   follow(stream, events, from, write).catch(cut(stream, journal));
 }
@@ -236,7 +255,7 @@ async function agUiRun(
   const { run } = session;
   const { key = '', content, answers } = request;
   services.streams.mayOpen();
-  if (run?.id === key) return { events: run };
+  if (run?.id === key) return { events: run[Symbol.asyncIterator]() };
   if (content === undefined && answers.length === 0) {
     const accepted = await session.begunAs(key);
     if (accepted !== undefined) return { accepted, events: eventsSince(services, session, accepted) };
@@ -251,21 +270,27 @@ async function wholeLog(read: ReadLog): Promise<Event[]> {
   return events;
 }
 
-/** Writes what comes of a run until it ends or nobody reads any more. What is before an event was told. */
+/** What was written of one event. */
+interface Written {
+  readonly text: string;
+  /** Only a person's decision is missing: a client that is to make it acts when its response has ended. */
+  readonly isOver: boolean;
+}
+
+/** Writes what comes of a run until it ends, waits or nobody reads. What is before an event was told. */
 async function follow(
   stream: EventStream,
   events: AsyncIterable<RunEvent>,
   from: number,
-  write: (event: RunEvent) => string | Promise<string>,
-  end = '',
+  write: (event: RunEvent) => Written | Promise<Written>,
 ): Promise<void> {
   for await (const event of events) {
     if (stream.closed) return;
     if (isStored(event) && event.seq < from && event.type !== 'finished') continue;
-    const text = await write(event);
+    const { text, isOver } = await write(event);
     if (text !== '') stream.write(text);
+    if (isOver) break;
   }
-  if (end !== '') stream.write(end);
   stream.end();
 }
 

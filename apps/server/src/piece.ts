@@ -41,4 +41,6 @@ export type Piece =
     }
   /** A call that gets no result any more. */
   | { readonly type: 'left'; readonly id: string; readonly why: string }
+  /** Only decisions of a person are missing; the calls named here run after them without a question of their own. */
+  | { readonly type: 'waits'; readonly unasked: readonly string[] }
   | { readonly type: 'ended'; readonly event: RunEnd };

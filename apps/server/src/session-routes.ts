@@ -231,7 +231,7 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
         if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve')) throw lacksApprove();
         const begun =
           answers.length > 0
-            ? await approvals.answerAll(sessionId, answers, runId)
+            ? await approvals.answerAll(sessionId, answers, { runId })
             : await session.resume(runId === undefined ? {} : { runId });
         return { status: 202, json: begun, headers: began(sessionId, begun.seq) };
       },

@@ -94,12 +94,17 @@ export class Streams {
     throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
   }
 
-  /** Opens a stream of another protocol, which whoever asked for it writes itself. */
-  openFront(call: Call<unknown, unknown>, headers: Readonly<Record<string, string>>): EventStream {
+  /** Opens a stream of another protocol, which the caller writes. `last` gives the frames that end it. */
+  openFront(
+    call: Call<unknown, unknown>,
+    headers: Readonly<Record<string, string>>,
+    last?: () => string,
+  ): EventStream {
     const start = {
       token: call.token,
       headers: { ...headers, 'x-request-id': call.requestId },
       text: ': \n\n',
+      ...(last !== undefined && { last }),
     };
     const streams = this.#byForm.front;
     const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {

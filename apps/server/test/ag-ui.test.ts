@@ -130,6 +130,24 @@ describe('a front end of AG-UI', () => {
     expect(JSON.stringify(front.agent.messages)).toContain('written');
   });
 
+  test('is interrupted by a run that waits in memory, and continues it; the same answer again gives the same', async () => {
+    const one = await rig({ settings: () => ({ ...harnessScene(), attended: true }) });
+    const front = new Front(one);
+    await front.say('use look write');
+    const { interrupts } = front;
+    expect(interrupts).toHaveLength(1);
+    await front.answer({ approved: true });
+    await holdsTheLog(front, one);
+    const resume = interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved' as const,
+      payload: { approved: true },
+    }));
+    await front.run({ resume });
+    await holdsTheLog(front, one);
+    expect((await one.store.read('s')).filter(({ type }) => type === 'approval_decided')).toHaveLength(1);
+  });
+
   test('goes on with what is denied, in words or by cancelling the interrupt', async () => {
     const one = await rig();
     const front = new Front(one);

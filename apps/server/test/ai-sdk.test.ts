@@ -222,7 +222,7 @@ describe('a page with useChat', () => {
     expect(chat.errors).toEqual([]);
   });
 
-  test('cannot allow what it was not shown, nor answer without the scope, nor twice', async () => {
+  test('cannot allow what it was not shown, nor answer without the scope; the same answer counts once', async () => {
     const { one, chat } = await page();
     await chat.say('use write');
     const [asked] = (await one.ask('GET', '/v1/approvals')).json['items'] as {
@@ -245,7 +245,9 @@ describe('a page with useChat', () => {
     const half = await one.ask('POST', path, body({}), { authorization: `Bearer ${token}` });
     expect(half).toMatchObject({ status: 403, json: { code: 'scope' } });
     const answers = await Promise.all([one.ask('POST', path, body({})), one.ask('POST', path, body({}))]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const contrary = await one.ask('POST', path, body({ approved: false }));
+    expect(contrary).toMatchObject({ status: 409, json: { code: 'decided' } });
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toHaveLength(1);
   });
 
@@ -266,14 +268,17 @@ describe('a page with useChat', () => {
     await (await chat.openSaying('use look write')).cancel();
     await one.idle('s');
     expect(finished(await one.store.read('s'))).toMatchObject({ status: 'waiting' });
-    expect(await chat.reconnect()).toBeNull();
+    const question = await chat.reconnect();
+    if (question === null) throw new Error('nothing waits');
+    const shown = await chat.read(question, undefined);
     const again = await chat.read(await chat.open(), undefined);
+    expect(shown).toEqual(again);
     const exchange = (await one.store.read('s'))[0]?.id;
     expect(again.id).toBe(`${exchange}-answer`);
     expect(clientFold([...chat.messages, again])).toEqual([
       ['user', 'use look write'],
       ['assistant', 'Working.'],
-      ['call', `${exchange}-1-call-1`, 'look', { of: 'look' }, 'input-available'],
+      ['call', `${exchange}-1-call-1`, 'look', { of: 'look' }, 'approval-responded'],
       ['call', `${exchange}-1-call-2`, 'write', { of: 'write' }, 'approval-requested'],
     ]);
     expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
