@@ -75,6 +75,31 @@ test('ACP: an answer that broke off and is told anew is a message of its own', (
   expect(seenOf(updates).answers).toEqual(['Hel', 'Hello.', 'Next.']);
 });
 
+test('ACP: what was said of an answer that ended too early is shown once, live and when the session is loaded', () => {
+  const failed: RunEvent = {
+    v: 1,
+    seq: 2,
+    id: 's-2',
+    time: '2026-01-01T00:00:00.000Z',
+    runId: 'run',
+    type: 'ask_failed',
+    error: { kind: 'aborted', message: 'stopped' },
+    durationMs: 1,
+    partial: [
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Once upon' },
+    ],
+  };
+  const live = [
+    { type: 'reasoning_delta', index: 0, text: 'Hm.' },
+    { type: 'text_delta', index: 1, text: 'Once ' },
+  ] as const;
+  for (const shown of [[...live], []]) {
+    const { updates } = toldBy([...shown, failed, answer([{ type: 'text', text: 'Next.' }])]);
+    expect(seenOf(updates).answers).toEqual(['Once upon', 'Next.']);
+  }
+});
+
 test('ACP: the same id of a provider in two answers is two calls', () => {
   const call = {
     type: 'tool_call',

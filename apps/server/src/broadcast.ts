@@ -1,4 +1,4 @@
-import type { Event, RunEvent, UnstoredEnd } from '@cobbler/agent';
+import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import { liveFrame, seedFrames, seedStatus, storedFrame } from './frame.ts';
 import type { ReadLog } from './log-pages.ts';
@@ -68,6 +68,7 @@ interface Round {
  */
 export class Broadcast {
   readonly #readLog: ReadLog;
+  readonly #soFar: () => readonly LiveEvent[];
   readonly #readers = new Map<Sink, Reader>();
   #arriving = 0;
   /** Up to where the log has been shown to all readers; nothing before the first of them. */
@@ -84,8 +85,10 @@ export class Broadcast {
   /** What the session is doing, as the seed's stream says it. */
   #status: Buffer | undefined;
 
-  constructor(readLog: ReadLog) {
+  /** @param soFar gives what has come of the answer under way, up to the event that was shown last. */
+  constructor(readLog: ReadLog, soFar: () => readonly LiveEvent[] = () => []) {
     this.#readLog = readLog;
+    this.#soFar = soFar;
   }
 
   /** Readers, those included that are being told what they missed. */
@@ -144,6 +147,8 @@ export class Broadcast {
     try {
       let seq = place.seq;
       let skip = place.frames ?? 0;
+      /** The last event told that ended an answer. */
+      let ended = 0;
       for (;;) {
         const lastSeq = this.#lastSeq ?? 0;
         const page = await this.#readLog(seq, pageLength);
@@ -151,6 +156,7 @@ export class Broadcast {
         if (stream.closed) return;
         if (page.length > 0) skip = 0;
         seq = page.at(-1)?.seq ?? seq;
+        ended = page.findLast(({ type }) => endsAnswer.has(type))?.seq ?? ended;
         // What was shown since is in the log; what is not there now, though shown before, is in a log that is gone.
         if (page.length < pageLength && (this.#lastSeq ?? 0) <= Math.max(seq, lastSeq)) break;
         await turn();
@@ -159,6 +165,8 @@ export class Broadcast {
       if (place.form === 'seed' && this.#status !== undefined) stream.write(this.#status);
       if (place.form !== 'seed' && this.#ending !== undefined) stream.write(liveFrame(this.#ending));
       const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
+      // An answer whose end was told already, though it is about to be shown, is not under way.
+      if (kind === 'live' && ended <= (this.#lastSeq ?? 0)) tellSoFar(stream, this.#soFar());
       this.#readers.set(stream, { kind, through: seq, since: this.#shown });
     } finally {
       this.#arriving -= 1;
@@ -243,6 +251,12 @@ function bytesFor({ kind, through, since }: Reader, { shown, first, bytes }: Rou
   if (through < first && since < (shown[0]?.place ?? 0)) return bytes[kind]();
   const isNew = ({ event, place }: Shown) => place > since && (!isStored(event) || event.seq > through);
   return bytesOf(shown.filter(isNew), kind);
+}
+
+const endsAnswer: ReadonlySet<Event['type']> = new Set(['assistant', 'ask_failed', 'finished']);
+
+function tellSoFar(stream: Sink, events: readonly LiveEvent[]): void {
+  if (events.length > 0) stream.write(liveFrame({ type: 'so_far', events }));
 }
 
 /** Tells a reader a page of the log, no quicker than it takes it. */

@@ -51,8 +51,9 @@ export class Exchange {
       case 'tool_call':
         return this.#live((blocks) => blocks.call(event.call));
       case 'retry':
-      case 'ask_failed':
         return this.#void();
+      case 'ask_failed':
+        return event.partial === undefined ? this.#void() : this.#endEarly(event.partial);
       case 'assistant':
         return this.#commit(event);
       case 'finished':
@@ -105,6 +106,17 @@ export class Exchange {
     this.#hears = false;
     this.#isAnswered = this.#calls.length === 0 && event.stopReason !== 'pause';
     return this.#isAnswered ? [...pieces, ...this.#steered()] : pieces;
+  }
+
+  /** What was said of an answer that ended too early stays; a call of it does not. */
+  #endEarly(partial: AssistantEvent['content']): Piece[] {
+    const voided = this.#blocks?.fits(partial) === false ? this.#void() : [];
+    const [begun, blocks] = this.#begun();
+    const pieces = [...voided, ...begun, ...blocks.commit(partial), ...blocks.close()];
+    this.#calls = [];
+    this.#blocks = undefined;
+    this.#hears = false;
+    return pieces;
   }
 
   #void(): Piece[] {

@@ -52,6 +52,7 @@ export function statusFrame(state: string, message = ''): Buffer {
 function seedData(event: Event): SeedData[] {
   if (event.type === 'user') return [{ type: 'user', content: textIn(event.content) }];
   if (event.type === 'assistant') return event.content.flatMap(partData);
+  if (event.type === 'ask_failed') return (event.partial ?? []).flatMap(partData);
   if (event.type !== 'tool_result') return [];
   return [{ type: 'tool_result', id: event.callId, result: textIn(event.content), isError: event.isError }];
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Event, Harness, Run, RunEvent, SessionStore, TakeUpOptions, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import { Broadcast } from './broadcast.ts';
+import type { ReadLog } from './log-pages.ts';
 import { logPages, pageLength } from './log-pages.ts';
 import { Problem, problemOf } from './problem.ts';
 import { UsageCount } from './session-usage.ts';
@@ -59,7 +60,8 @@ export class LiveSession {
     this.id = id;
     this.#store = store;
     this.#onEvent = onEvent;
-    this.broadcast = new Broadcast((afterSeq, limit) => store.read(id, afterSeq, limit));
+    const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
+    this.broadcast = new Broadcast(read, () => this.#run?.soFar ?? []);
     this.#harness = open((event) => this.#hear(event));
   }
 

@@ -1,6 +1,6 @@
 import type { Message as ClientMessage } from '@ag-ui/client';
 import type { AssistantPart, Event, Message, SessionStore, ToolResultPart, UserPart } from '@cobbler/agent';
-import { openSession } from '@cobbler/agent';
+import { openSession, textOf } from '@cobbler/agent';
 
 /**
  * The messages that a client of AG-UI must hold of a session, made of the log alone: their order, texts, calls and
@@ -15,7 +15,14 @@ export async function agUiMessages(
 ): Promise<ClientMessage[]> {
   const [{ messages }, events] = await Promise.all([openSession(store, sessionId), store.read(sessionId)]);
   const names = new Names(events, said);
-  return messages.flatMap((message) => clientMessages(message, names));
+  return messages
+    .filter((message) => !isCutNote(message))
+    .flatMap((message) => clientMessages(message, names));
+}
+
+/** Whether a message only tells the model that its answer ended too early: nobody said it. */
+function isCutNote(message: Message): boolean {
+  return message.role === 'user' && textOf(message).startsWith('Your last answer ended here');
 }
 
 /** What things are called, in the order in which they come. */

@@ -235,6 +235,28 @@ describe('a front end of AG-UI', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
 
+  test('that comes in the middle of an answer gets all of it, and keeps it when the run is stopped', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    const textIn = ({ agent }: Front) => agent.messages.map(({ content }) => String(content));
+    const saying = front.say('begin Once upon a time', 'run-1');
+    await expect.poll(() => textIn(front)).toContain('Once upon a time');
+    front.agent.abortRun();
+    await saying;
+    const again = new Front(one, [...front.agent.messages]);
+    const fresh = new Front(one);
+    const reading = [again, fresh].map((late) => late.run({ runId: 'run-1' }));
+    await expect
+      .poll(() => [again, fresh].every((late) => late.types.includes('TEXT_MESSAGE_CONTENT')))
+      .toBe(true);
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await Promise.all(reading);
+    for (const late of [again, fresh]) {
+      expect(textIn(late)).toEqual(['begin Once upon a time', 'Once upon a time']);
+      await holdsTheLog(late, one);
+    }
+  });
+
   test('hears of a failure, and a retry takes back what was streamed', async () => {
     const failing = {
       text: 'Half of an ans',

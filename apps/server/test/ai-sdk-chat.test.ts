@@ -1,5 +1,5 @@
 import type { HarnessOptions } from '@cobbler/agent';
-import { openSession } from '@cobbler/agent';
+import { openSession, textOf } from '@cobbler/agent';
 import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
 import type { UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
@@ -179,6 +179,27 @@ describe.each([
     await reading;
     expect(after.requests).toEqual(['GET 200']);
     expect(after.errors).toEqual([]);
+  });
+});
+
+describe('useChat in the middle of an answer', () => {
+  test('shows all of it to a page that is loaded, and keeps it when the run is stopped', async () => {
+    const { one, page: first } = await page();
+    void first.chat.sendMessage({ text: 'begin Once upon a time' });
+    await expect.poll(() => first.text).toBe('Once upon a time');
+    const late = new ChatPage(one, first.chat.messages.slice(0, 1));
+    const reading = late.chat.resumeStream();
+    await expect.poll(() => late.text).toBe('Once upon a time');
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await reading;
+    await expect.poll(() => [first.chat.status, late.chat.status]).toEqual(['ready', 'ready']);
+    expect([first.text, late.text]).toEqual(['Once upon a time', 'Once upon a time']);
+    expect(late.chat.messages.map(({ id }) => id)).toEqual(first.chat.messages.map(({ id }) => id));
+    await first.chat.sendMessage({ text: 'say On.' });
+    await first.untilSaid('On.');
+    const { messages } = await openSession(one.store, 's');
+    expect(messages.map(textOf)).toContain('Once upon a time');
+    expect([...first.errors, ...late.errors]).toEqual([]);
   });
 });
 

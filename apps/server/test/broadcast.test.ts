@@ -1,4 +1,4 @@
-import type { Event, UnstoredEnd } from '@cobbler/agent';
+import type { Event, LiveEvent, UnstoredEnd } from '@cobbler/agent';
 import { emptyState } from '@cobbler/agent';
 import { expect, test } from 'vitest';
 import type { Place, Sink } from '../src/broadcast.ts';
@@ -126,6 +126,59 @@ test('P16 what was shown live before a reader joined is not told to it', async (
   expect(texts.join('')).not.toContain('Before.');
   expect(texts.join('')).toContain('After.');
 });
+
+test('P16 a reader that joins in the middle of an answer is told what came of it, then the rest', async () => {
+  const log = [said(1)];
+  const delta = (text: string) => ({ type: 'text_delta', index: 0, text }) as const;
+  let soFar: LiveEvent[] = [];
+  const read = (after: number) => log.filter(({ seq }) => seq > after);
+  const broadcast = new Broadcast(read, () => soFar);
+  broadcast.publish(said(1));
+  const show = (text: string) => {
+    soFar = [delta(`${soFar.map((event) => ('text' in event ? event.text : '')).join('')}${text}`)];
+    broadcast.publish(delta(text));
+  };
+  const first = answerTexts();
+  await broadcast.join(first, place);
+  show('One ');
+  const late = answerTexts();
+  await broadcast.join(late, place);
+  show('two');
+  await moment();
+  expect(first.told).toEqual(['One ', 'two']);
+  expect(late.told).toEqual([['One '], 'two']);
+});
+
+test('P16 an answer that the log has already is not told again as one under way', async () => {
+  const { v, seq, id, time, runId } = said(2);
+  const error = { kind: 'aborted', message: 'stopped' } as const;
+  const answer: Event = { v, seq, id, time, runId, type: 'ask_failed', error, durationMs: 1 };
+  const log: Event[] = [said(1), answer];
+  const read = (after: number) => log.filter(({ seq }) => seq > after);
+  const broadcast = new Broadcast(read, () => [{ type: 'text_delta', index: 0, text: 'One' }]);
+  broadcast.publish(said(1));
+  const reader = answerTexts();
+  await broadcast.join(reader, place);
+  broadcast.publish(answer);
+  await moment();
+  expect(reader.told).toEqual([]);
+});
+
+/** A reader that notes the text it is told; as a list what is told of an answer so far. */
+function answerTexts(): Sink & { readonly told: unknown[] } {
+  const told: unknown[] = [];
+  const textOf = (json: { type?: string; text?: string; events?: { text?: string }[] }): unknown[] => {
+    if (json.type === 'so_far') return [json.events?.map(({ text }) => text)];
+    return json.type === 'text_delta' ? [json.text] : [];
+  };
+  const write = (bytes: Uint8Array | string) => {
+    const frames = Buffer.from(bytes)
+      .toString()
+      .matchAll(/^data: (.*)$/gm);
+    for (const [, data = '{}'] of frames) told.push(...textOf(JSON.parse(data)));
+  };
+  return { ...sink(), told, write };
+}
 
 test('P16 a log is read page by page, and its reader is waited for in between', async () => {
   const log = Array.from({ length: 1_000 }, (_, index) => said(index + 1));

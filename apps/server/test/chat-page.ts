@@ -77,7 +77,7 @@ export class ChatPage {
   /** The text of the last message. */
   get text(): string {
     return (this.chat.lastMessage?.parts ?? [])
-      .map((part) => (part.type === 'text' ? part.text : ''))
+      .flatMap((part) => (part.type === 'text' ? [part.text] : []))
       .join('|');
   }
 

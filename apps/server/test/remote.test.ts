@@ -1,4 +1,5 @@
 import type { AgentError, RunEvent } from '@cobbler/agent';
+import { textOf } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { serveLoopback } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -89,6 +90,29 @@ describe('a conversation on a server', () => {
     expect((await run.result).error).toMatchObject({ code: 'lost' });
     expect((await harness.prompt('count').result).text).toBe('1');
     await harness.close();
+  });
+
+  test('a line that is cut in the middle of an answer loses nothing of it and doubles nothing', async () => {
+    const { server, token } = await rig();
+    const proxy = new CuttingProxy(server.url, () => undefined);
+    await proxy.listen();
+    onTestFinished(() => proxy.close());
+    const harness = connectHarness({ url: proxy.url, token, back });
+    onTestFinished(() => harness.close());
+    const run = harness.prompt('begin Once upon a time');
+    let shown = '';
+    run.subscribe((event) => {
+      if (event.type === 'text_delta') shown += event.text;
+      if (event.type === 'retry') shown = '';
+    });
+    for (let cuts = 0; cuts < 3; cuts += 1) {
+      await expect.poll(() => shown).toMatch(/^Once/);
+      await expect.poll(() => proxy.breakStreams()).toBe(1);
+    }
+    await expect.poll(() => shown).toBe('Once upon a time');
+    run.cancel();
+    expect((await run.result).messages.map(textOf)[1]).toBe('Once upon a time');
+    expect(shown).toBe('Once upon a time');
   });
 
   test('another client’s prompts are heard too, and what was there before is not', async () => {

@@ -1,3 +1,4 @@
+import type { RunEvent } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from './rig.ts';
 import { rig } from './rig.ts';
@@ -233,6 +234,35 @@ describe('GET /v1/sessions/{id}/events', () => {
     expect(deltas.map(({ json }) => json['text']).join('')).toBe('One two three four.');
     expect(deltas.every(({ id }) => id === undefined)).toBe(true);
     expect(few.frames.every(({ id, json }) => id !== undefined || json['type'] === 'hello')).toBe(true);
+  });
+
+  test('gives a reader that comes in the middle of an answer the text so far, once', async () => {
+    const { ask, watch } = await rig();
+    await ask('POST', '/v1/sessions', { id: 's' });
+    const first = await watch('/v1/sessions/s/events');
+    await ask('POST', '/v1/sessions/s/prompt', { content: 'begin Once upon a time' });
+    const shown = (frames: readonly Frame[]) =>
+      frames.map(({ json }) => (json['type'] === 'text_delta' ? json['text'] : '')).join('');
+    await first.until(() => shown(first.frames) === 'Once upon a time');
+    const [late, few] = await Promise.all([
+      watch('/v1/sessions/s/events?after=1'),
+      watch('/v1/sessions/s/events?deltas=false'),
+    ]);
+    const { json } = await late.until((frame) => frame.json['type'] === 'so_far');
+    const events = json['events'] as readonly RunEvent[];
+    expect(events[0]).toEqual({ type: 'status', state: 'thinking' });
+    const text = events.map((event) => ('text' in event ? event.text : '')).join('');
+    expect(text).toBe('Once upon a time');
+    await ask('POST', '/v1/sessions/s/cancel');
+    await Promise.all([late.until(finished), few.until(finished)]);
+    expect(shown(late.frames)).toBe('');
+    expect(few.frames.some((frame) => frame.json['type'] === 'so_far')).toBe(false);
+    const failed = late.frames.find((frame) => frame.json['type'] === 'ask_failed');
+    expect(failed?.json['partial']).toEqual([{ type: 'text', text: 'Once upon a time' }]);
+    const after = await watch('/v1/sessions/s/events');
+    await after.until(finished);
+    expect(after.frames.some((frame) => frame.json['type'] === 'so_far')).toBe(false);
+    expect((await ask('GET', '/v1/sessions/s/messages')).text).toContain('Once upon a time');
   });
 
   test.each(['?after=', ''])('goes on after the event it is given (%s)', async (query: string) => {

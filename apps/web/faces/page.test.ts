@@ -121,6 +121,52 @@ describe('a conversation in the page', () => {
     await page.locator('.item.answer', { hasText: 'It goes on.' }).waitFor();
   });
 
+  test('stop keeps what the model said: on the page, after a reload, and for the model', async () => {
+    const { page, rig: one } = await scene();
+    await say(page, 'slowly 150 please');
+    await page.locator('.live .prose').waitFor();
+    await expect
+      .poll(async () => (await page.locator('.live .prose').innerText()).length)
+      .toBeGreaterThan(40);
+    const before = (await page.locator('.live .prose').innerText()).slice(0, 40);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await stands(page, 'cancelled');
+    const answer = page.locator('.item.answer');
+    expect(await answer.innerText()).toContain(before);
+    expect(await answer.innerText()).toContain('The answer ended here, before it was complete.');
+    expect(await page.locator('.item.said').count()).toBe(1);
+    await page.reload();
+    await answer.waitFor();
+    expect(await answer.innerText()).toContain(before);
+    const { messages } = await one.ask('GET', `/v1/sessions/${sessionIn(page)}/messages`);
+    expect(JSON.stringify(messages)).toContain('the work was cancelled');
+    await say(page, 'say It goes on.');
+    await page.locator('.item.answer', { hasText: 'It goes on.' }).waitFor();
+  });
+
+  test('a reload and a second tab in the middle of an answer show it from its beginning', async () => {
+    const { page, context } = await scene();
+    await say(page, 'slowly 150 please');
+    await page.locator('.live .prose').waitFor();
+    await expect
+      .poll(async () => (await page.locator('.live .prose').innerText()).length)
+      .toBeGreaterThan(40);
+    const begin = (await page.locator('.live .prose').innerText()).slice(0, 40);
+    const tab = await context.newPage();
+    await Promise.all([page.reload(), tab.goto(page.url())]);
+    for (const late of [page, tab]) {
+      await late.locator('.live .prose').waitFor();
+      const text = await late.locator('.live .prose').innerText();
+      expect(text.startsWith(begin)).toBe(true);
+      expect(text.split(begin)).toHaveLength(2);
+    }
+    await page.getByRole('button', { name: 'Stop' }).click();
+    for (const late of [page, tab]) await stands(late, 'cancelled');
+    for (const late of [page, tab]) {
+      expect((await late.locator('.item.answer').innerText()).split(begin)).toHaveLength(2);
+    }
+  });
+
   test('what is said during a run steers it, and stands where it was heard', async () => {
     const { page } = await scene();
     await say(page, 'work please');

@@ -158,6 +158,12 @@ export function randomStory(random: SeededRandom, length: number): Event[] {
       () => decided(`a${turn()}.${index()}`, pick('allow', 'deny', 'expired', 'superseded')),
       () => ({ type: 'ask_failed', error: { kind: 'network', message: 'cut' }, durationMs: 1 }),
       () => ({ type: 'notice', code: 'no_progress', text: 'Again the same.' }),
+      () => ({
+        type: 'ask_failed',
+        error: { kind: 'aborted', message: 'stopped' },
+        durationMs: 1,
+        partial: [text('half an answer')],
+      }),
       () => ({ type: 'compacted', upTo: Math.floor(random.next() * 6), summary: 'what came before' }),
       () => ({ type: 'stop_requested', reason: pick('cancelled', 'timeout', 'limit') }),
       () => ({ type: 'resumed' }),

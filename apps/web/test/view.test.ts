@@ -53,6 +53,21 @@ describe('what the page shows is what the harness has', () => {
     expect(viewOf(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
   });
 
+  test('an answer that was stopped stays, and nobody is said to have said the note after it', async () => {
+    const store = memoryStore();
+    const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });
+    const run = harness.prompt('begin Once upon a time');
+    for await (const event of run) if (event.type === 'text' || event.type === 'text_delta') break;
+    harness.steer('say Never mind.');
+    harness.cancel();
+    const { messages } = await run.result;
+    const view = viewOf(await store.read('s'));
+    expect(messagesOf(view)).toEqual(messages);
+    expect(kinds(view)).toEqual(['said', 'stop', 'answer', 'failed', 'said', 'finished']);
+    const answer = view.items.find(({ kind }) => kind === 'answer');
+    expect(answer?.kind === 'answer' && answer.cutNote?.role).toBe('user');
+  });
+
   test('also through a wait for a person, its answer, a cancel and what was said meanwhile', async () => {
     const store = memoryStore();
     const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });

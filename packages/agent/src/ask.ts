@@ -52,7 +52,10 @@ function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
       settle?.(0);
       const error = AgentError.from(thrown);
       const durationMs = runtime.monotonic() - began;
-      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(work, error) }];
+      // A conversation that is too long is made smaller, and the answer asked for again.
+      const said = error.code === 'context_full' ? [] : work.soFar();
+      const partial = said.length === 0 ? {} : { partial: said };
+      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(work, error), ...partial }];
     },
   );
 }

@@ -353,6 +353,7 @@ class Driver<Output> {
       },
       step,
       live: this.feed.live,
+      soFar: () => this.feed.soFar.content,
       answered: (response) => {
         this.#response = response;
       },

@@ -123,6 +123,7 @@ const events = z.discriminatedUnion('type', [
     error,
     durationMs: z.number(),
     compacting: z.boolean().optional(),
+    partial: assistantContent.optional(),
     usd: z.number().optional(),
   }),
   z.looseObject({ ...head, ...place, ...subject, type: z.literal('tool_started'), arguments: record }),

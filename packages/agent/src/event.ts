@@ -57,6 +57,8 @@ export interface AskFailedEvent {
   readonly durationMs: number;
   /** True when it was about making the conversation smaller, whether or not a model was asked. */
   readonly compacting?: boolean;
+  /** What the last attempt had said until it ended: text, and the reasoning before it. Absent without text. */
+  readonly partial?: AssistantMessage['content'];
   /** What `error.wasted` cost in US dollars; absent when nothing was used or the price is unknown. */
   readonly usd?: number;
 }

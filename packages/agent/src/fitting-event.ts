@@ -34,6 +34,11 @@ export function fitting(state: State, event: Event): Fitting {
       const content = wellFormedAnswer(event.content);
       return content === event.content ? { event } : { event: { ...event, content }, problem: badText };
     }
+    case 'ask_failed': {
+      const { partial = [] } = event;
+      const whole = wellFormedAnswer(partial);
+      return whole === partial ? { event } : { event: { ...event, partial: whole }, problem: badText };
+    }
     case 'tool_started':
     case 'approval_requested':
       return fitCall(state, event);

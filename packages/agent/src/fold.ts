@@ -15,8 +15,8 @@ import type {
   ToolStartedEvent,
   UserEvent,
 } from './event.ts';
-import type { Message, TextPart, ToolResultMessage } from './message.ts';
-import { callsOf, userMessage } from './message.ts';
+import type { AssistantMessage, Message, TextPart, ToolResultMessage } from './message.ts';
+import { callsOf, textOf, userMessage } from './message.ts';
 import { countAnswer, noMetrics } from './metrics.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
@@ -182,6 +182,37 @@ function foldAskFailed(state: State, event: AskFailedEvent): void {
   state.failure = event.error;
   if (event.compacting === true) state.compacted = true;
   countRequests(state, event);
+  if (event.partial !== undefined && event.compacting !== true) placePartial(state, event.partial);
+}
+
+/**
+ * An answer that ended too early, and a note that says so: services refuse a request that ends with the model's own
+ * turn. Only its text is placed: reasoning without its seal would be refused too, and no call of it was whole.
+ */
+function placePartial(state: State, partial: AssistantEvent['content']): void {
+  const content = wellFormedAnswer(partial).filter((part) => part.type === 'text' && part.text.trim() !== '');
+  if (content.length === 0) return;
+  if (state.calls.length > 0) closeCalls(state);
+  state.messages.push({ role: 'assistant', content }, userMessage(partialNotes[state.stop ?? 'failed']));
+}
+
+/** What the model reads after an answer of its own that ended too early. */
+const partialNotes = {
+  cancelled: 'Your last answer ended here, before it was complete: the work was cancelled.',
+  timeout: 'Your last answer ended here, before it was complete: the time limit was reached.',
+  failed: 'Your last answer ended here, before it was complete: the connection to the model failed.',
+} as const;
+
+const partialNoteTexts: ReadonlySet<string> = new Set(Object.values(partialNotes));
+
+/** The last answer that is complete. */
+export function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
+  const at = messages.findLastIndex((message, index) => {
+    const next = messages[index + 1];
+    return message.role === 'assistant' && !(next?.role === 'user' && partialNoteTexts.has(textOf(next)));
+  });
+  const answer = messages[at];
+  return answer?.role === 'assistant' ? answer : undefined;
 }
 
 function countRequests(state: State, event: EventBody): void {

@@ -1,5 +1,5 @@
 import { AgentError } from './errors.ts';
-import type { AssistantEvent, RunEvent } from './event.ts';
+import type { RunEvent } from './event.ts';
 import type { AssistantPart, ToolResultPart, UserPart } from './message.ts';
 import type { Usage } from './usage.ts';
 
@@ -114,8 +114,10 @@ class Blocks {
     } else if (event.type === 'tool_call') {
       this.#early({ type: 'tool_call', ...event.call });
     } else if (event.type === 'assistant') {
-      this.#rest(event);
-    } else if (event.type === 'retry' || event.type === 'ask_failed' || event.type === 'started') {
+      this.#rest(event.content);
+    } else if (event.type === 'ask_failed') {
+      this.#rest(event.partial ?? []);
+    } else if (event.type === 'retry' || event.type === 'started') {
       this.#told = [];
     }
   }
@@ -125,9 +127,9 @@ class Blocks {
     this.#tell(part);
   }
 
-  #rest(event: AssistantEvent): void {
+  #rest(content: readonly AssistantPart[]): void {
     const told = this.#told.splice(0);
-    for (const part of event.content) {
+    for (const part of content) {
       if (part.type === 'opaque' || (part.type !== 'tool_call' && part.text === '')) continue;
       const before = told.indexOf(nameOf(part));
       if (before === -1) this.#tell(part);

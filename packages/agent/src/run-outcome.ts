@@ -1,6 +1,6 @@
 import type { ModelResponse } from './agent.ts';
 import type { FinishedEvent } from './event.ts';
-import { foldUnstored } from './fold.ts';
+import { foldUnstored, lastAnswer } from './fold.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import { callsOf, textOf } from './message.ts';
 import type { RunResult } from './run.ts';
@@ -38,13 +38,13 @@ export function outcomeOf<Output>(state: State, details: OutcomeDetails<Output>)
   });
 }
 
-/** The text of the run's last answer, or the arguments of the call by which the model gave it. */
+/** The text of the run's last complete answer, or the arguments of the call by which the model gave it. */
 export function lastText(
   state: State,
   { response, answerTool }: Pick<OutcomeDetails<unknown>, 'response' | 'answerTool'>,
 ): string {
   if (state.turns === 0) return '';
-  const answer = response?.message ?? state.messages.findLast((message) => message.role === 'assistant');
+  const answer = response?.message ?? lastAnswer(state.messages);
   return answer === undefined ? '' : answerText(answer, answerTool);
 }
 

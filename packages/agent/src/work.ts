@@ -3,6 +3,7 @@ import type { ContextPolicy } from './context.ts';
 import type { ApprovalRequestedEvent, EventBody, LiveEvent } from './event.ts';
 import type { Gate } from './gate.ts';
 import type { Budget, Pricing } from './limits.ts';
+import type { AssistantPart } from './message.ts';
 import type { Runtime } from './runtime.ts';
 import type { State } from './state.ts';
 import type { Tool } from './tool.ts';
@@ -61,6 +62,8 @@ export interface Work {
   whenStopped(listener: () => void): () => void;
   readonly step: Step;
   live(event: LiveEvent): void;
+  /** Text and reasoning of the answer that is being given, as the log may keep them. */
+  soFar(): readonly AssistantPart[];
   /** Keeps the last answer for the result. */
   answered(response: ModelResponse): void;
   /** Stops the run's clock while a person decides; returns what starts it again. */

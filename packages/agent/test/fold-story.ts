@@ -138,11 +138,14 @@ const anyBody: fc.Arbitrary<EventBody> = fc.oneof(
     .map(([content, steer]): EventBody => ({ type: 'user', content, steer })),
   fc.array(message, { maxLength: 8 }).map((messages): EventBody => ({ type: 'history', messages })),
   fc.tuple(answerContent, stopReason).map(([content, reason]) => answered(content, { stopReason: reason })),
-  fc.constant<EventBody>({
-    type: 'ask_failed',
-    error: { kind: 'network', message: 'cut', attempts: 2, wasted: noUsage },
-    durationMs: 3,
-  }),
+  fc.tuple(fc.option(answerContent, { nil: undefined }), fc.boolean()).map(
+    ([partial, compacting]): EventBody => ({
+      type: 'ask_failed',
+      error: { kind: 'network', message: 'cut', attempts: 2, wasted: noUsage },
+      durationMs: 3,
+      ...(partial !== undefined && { partial, ...(compacting && { compacting }) }),
+    }),
+  ),
   fc.tuple(number, number).map(([turn, index]) => started(turn, index)),
   fc
     .tuple(number, number, userContent, fc.boolean(), fc.boolean(), fc.boolean())

@@ -68,8 +68,12 @@ export function sessionUpdates(told: Told, event: RunEvent, view: UpdateView): T
       return { told, updates: [update(callId(event), { status: 'in_progress' })] };
     case 'tool_result':
       return resulted(told, event, view);
+    case 'ask_failed': {
+      const updates = endedEarly(told, event.partial);
+      const text = told.text + updates.length;
+      return { told: anew({ ...told, text }), updates };
+    }
     case 'retry':
-    case 'ask_failed':
       return { told: anew(told), updates: [] };
     case 'finished':
       return finished(told, event.status === 'waiting');
@@ -100,6 +104,19 @@ function answered(told: Told, event: AssistantEvent, view: UpdateView): Telling 
   const usd = told.usd === null || event.usd === undefined ? null : told.usd + event.usd;
   const after = { answers: turn, torn: 0, text: 0, thought: 0, open, usd };
   return { told: after, updates: [...updates, ...usage(event, usd, view)] };
+}
+
+/** The words of an answer that ended too early which were not shown while they came, as when a session is loaded. */
+function endedEarly(told: Told, partial: AssistantEvent['content'] = []): SessionUpdate[] {
+  let { text, thought } = told;
+  return partial.flatMap((part) => {
+    if (part.type !== 'text' && part.type !== 'reasoning') return [];
+    const shown = part.type === 'text' ? text : thought;
+    if (part.type === 'text') text = Math.max(0, text - part.text.length);
+    else thought = Math.max(0, thought - part.text.length);
+    const kind = part.type === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk';
+    return chunks(kind, part.text.slice(shown), told);
+  });
 }
 
 function usage(

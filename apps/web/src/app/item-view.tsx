@@ -134,6 +134,7 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
     <>
       {item.parts.map(draw)}
       {item.parts.length === 0 && <p class="muted">The model said nothing.</p>}
+      {item.cutNote !== undefined && <p class="muted">The answer ended here, before it was complete.</p>}
       {item.event?.stopReason === 'max_tokens' && (
         <p class="muted">The answer was cut off: it had reached its longest length.</p>
       )}

@@ -162,6 +162,7 @@ export class SessionModel extends Changed {
     const { type } = frame;
     if (type === 'hello') return this.#greeted(frame);
     if (type === 'reset') return this.#reset();
+    if (type === 'so_far') return this.#caughtUpWith(frame['events']);
     if (typeof type !== 'string') return true;
     if (!('seq' in frame)) return this.#hearUnstored(frame as unknown as LiveEvent | UnstoredEnd);
     const event = frame as unknown as Event;
@@ -179,6 +180,12 @@ export class SessionModel extends Changed {
       this.#isUnderWay = false;
     }
     this.live = foldLive(this.live, event);
+    return true;
+  }
+
+  /** What has come of the answer under way: it takes the place of what is shown of it. */
+  #caughtUpWith(events: unknown): true {
+    if (Array.isArray(events)) this.live = events.reduce(foldLive, nothingLive);
     return true;
   }
 

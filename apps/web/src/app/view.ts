@@ -53,8 +53,10 @@ export interface Answer {
   readonly parts: readonly AssistantPart[];
   readonly message?: Message;
   readonly calls: readonly CallView[];
-  /** The event; absent for one of a conversation that began elsewhere. */
+  /** The event; absent for one that ended too early, or of a conversation that began elsewhere. */
   readonly event?: Stored<'assistant'>;
+  /** What the model is told after an answer that ended too early. */
+  readonly cutNote?: UserMessage;
 }
 
 /** Something happened that is neither said nor answered. */
@@ -130,8 +132,10 @@ function hasGrown(state: State, messages: number, waiting: number): boolean {
 
 /** Shows the messages that an event has brought into the conversation. */
 function place(view: View, event: Event, fresh: readonly Message[]): void {
-  for (const message of fresh) {
-    if (message.role === 'user') placeSaid(view, event, message);
+  for (const [at, message] of fresh.entries()) {
+    const isCutNote = event.type === 'ask_failed' && fresh[at - 1]?.role === 'assistant';
+    if (message.role === 'user' && isCutNote) placeCutNote(view, message);
+    else if (message.role === 'user') placeSaid(view, event, message);
     else if (message.role === 'assistant') placeAnswer(view, event, message);
     else placeResult(view, message);
   }
@@ -163,6 +167,12 @@ function placeAnswer({ state, items }: View, event: Event, message: Message & { 
     .map((part, index): CallView => ({ turn, index, part }));
   const rest = { ...(isLive && { event }), ...(parts.length > 0 && { message }) };
   items.push({ kind: 'answer', seq, time, runId, turn, parts, calls, ...rest });
+}
+
+function placeCutNote(view: View, cutNote: UserMessage): void {
+  const at = latestAnswer(view);
+  const answer = view.items[at];
+  if (answer?.kind === 'answer') view.items[at] = { ...answer, cutNote };
 }
 
 /** Results come in the order of the calls of the latest answer. */
@@ -295,7 +305,11 @@ function messagesIn(item: Item): Message[] {
   if (item.kind === 'note')
     return item.what.type === 'notice' ? [item.what.message] : [...summarized(item.what)];
   if (item.message === undefined) return [];
-  return [item.message, ...item.calls.flatMap(({ result }) => result ?? [])];
+  return [
+    item.message,
+    ...item.calls.flatMap(({ result }) => result ?? []),
+    ...(item.cutNote ? [item.cutNote] : []),
+  ];
 }
 
 /** Where a call stands. */

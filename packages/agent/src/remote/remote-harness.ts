@@ -1,7 +1,7 @@
 import type { ApprovalAnswer } from '../approval-answer.ts';
 import { readDecisions } from '../approval-answer.ts';
 import { AgentError } from '../errors.ts';
-import type { Event, RunEvent, UnstoredEnd } from '../event.ts';
+import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '../event.ts';
 import { isStored } from '../event.ts';
 import { fold } from '../fold.ts';
 import type { HarnessHandler } from '../handler.ts';
@@ -16,6 +16,7 @@ import { systemRuntime } from '../runtime.ts';
 import type { State } from '../state.ts';
 import { emptyState, undecided } from '../state.ts';
 import { ApiLink } from './api-link.ts';
+import { catchUp } from './catch-up.ts';
 import { EventLine } from './event-line.ts';
 import { RemoteRun } from './remote-run.ts';
 
@@ -213,6 +214,7 @@ class RemoteHarness implements Harness {
     if (typeof type !== 'string') return true;
     if (type === 'hello') return this.#greeted(Number(data['events'] ?? 0));
     if (type === 'reset') return this.#lost();
+    if (type === 'so_far') return this.#caughtUpWith(data['events']);
     const event = data as unknown as RunEvent;
     if (!isStored(event)) {
       if (event.type === 'finished') this.#endedUnstored(event);
@@ -230,6 +232,14 @@ class RemoteHarness implements Harness {
     this.#behind = Math.max(0, events - this.#state.seq);
     this.#missing = events;
     this.#caughtUp();
+    return true;
+  }
+
+  /** What has come of the answer under way: those who watch get what they were not shown of it. */
+  #caughtUpWith(events: unknown): true {
+    const run = this.#current;
+    if (run?.hasBegun !== true || !Array.isArray(events)) return true;
+    for (const event of catchUp(run.run.soFar, events as LiveEvent[])) this.#show(event);
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { AgentError } from '../errors.ts';
 import type { FinishedEvent, RunEnd, RunEvent } from '../event.ts';
-import { foldUnstored } from '../fold.ts';
+import { foldUnstored, lastAnswer } from '../fold.ts';
 import type { RunIds } from '../held-run.ts';
 import { HeldRun } from '../held-run.ts';
 import { textOf } from '../message.ts';
@@ -79,7 +79,7 @@ export class RemoteRun {
 function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult {
   const { status, limit, metrics } = finished;
   const error = errorOf(status, finished.error);
-  const answer = state.turns === 0 ? undefined : state.messages.findLast(({ role }) => role === 'assistant');
+  const answer = state.turns === 0 ? undefined : lastAnswer(state.messages);
   return runResult({
     sessionId: ids.sessionId,
     runId: ids.id,

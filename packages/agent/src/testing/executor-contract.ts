@@ -13,6 +13,7 @@ import { limitCases } from './executor-contract/limits.ts';
 import { loopCases } from './executor-contract/loop.ts';
 import { oddToolCases } from './executor-contract/odd-tools.ts';
 import { oddValueCases } from './executor-contract/odd-values.ts';
+import { partialCases } from './executor-contract/partial.ts';
 import { progressCases } from './executor-contract/progress.ts';
 import { resumeCases, writerCases } from './executor-contract/resume.ts';
 import { schedulingCases, stopBatchCases } from './executor-contract/scheduling.ts';
@@ -48,6 +49,7 @@ const definitions: readonly ExecutorCase[] = [
   ...limitCases,
   ...progressCases,
   ...cancelCases,
+  ...partialCases,
   ...steerCases,
   ...metricCases,
   ...eventCases,

@@ -35,6 +35,8 @@ export interface ScriptedAnswer {
    * makes the agent try again, with the next step of the script, as it would with a real service.
    */
   readonly error?: ErrorData;
+  /** After what is given nothing more comes, and the answer does not end. */
+  readonly stalls?: boolean;
   /** Time before the first byte, by the agent's runtime. */
   readonly delayMs?: number;
 }
@@ -144,10 +146,12 @@ function playOf(step: ScriptedAnswer, place: number, model: string): Play {
     ...(step.stop !== undefined && { stop: step.stop }),
     ...(step.usage !== undefined && { usage: step.usage }),
   });
+  const begun = () => tell(answer).filter(({ type }) => type !== 'end');
+  if (step.stalls === true) return plays(answer, { steps: begun(), ending: 'stall' });
   if (step.error === undefined) return plays(answer);
   const fault = faultOf(step.error);
   if (answer.blocks.length === 0) return failsWith(fault);
-  return plays(answer, { steps: tell(answer).filter(({ type }) => type !== 'end'), fault });
+  return plays(answer, { steps: begun(), fault });
 }
 
 function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {

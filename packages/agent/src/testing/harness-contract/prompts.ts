@@ -1,6 +1,7 @@
 import type { ApprovalAnswer } from '../../approval-answer.ts';
 import { AgentError } from '../../errors.ts';
 import { textOf } from '../../message.ts';
+import type { Run } from '../../run.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import type { HarnessCase } from './cases.ts';
@@ -162,6 +163,7 @@ export const readerCases: readonly HarnessCase[] = [
 ];
 
 const showing = group('deltas', ['deltas']);
+const midway = group('answers that are being given', ['deltas', 'fork']);
 
 export const deltaCases: readonly HarnessCase[] = [
   showing('text is shown while it comes, and adds up to what is stored', async ({ harness }) => {
@@ -171,7 +173,48 @@ export const deltaCases: readonly HarnessCase[] = [
     expect(deltas.length > 1, 'more than one delta');
     expectEqual(deltas.join(''), text, 'the text');
   }),
+  midway('a reader that comes in the middle of an answer gets what was shown before', async ({ harness }) => {
+    const run = harness.prompt('begin Once upon');
+    await shownSoFar(run, 'Once upon');
+    const text = await shownSoFar(run, 'Once upon');
+    expectEqual(text, 'Once upon', 'what a late reader is shown');
+    run.cancel();
+    await endOf(run);
+  }),
+  midway('what was said before a cancel is stored, and the model reads it', async ({ harness, log }) => {
+    const run = harness.prompt('begin Once upon');
+    await shownSoFar(run, 'Once upon');
+    run.cancel();
+    const { status, messages } = await endOf(run);
+    expectEqual(status, 'cancelled', 'the status');
+    expectEqual(messages.map(textOf).slice(0, 2), ['begin Once upon', 'Once upon'], 'the messages');
+    assertValidHistory(messages);
+    const failed = (await log()).find(({ type }) => type === 'ask_failed');
+    expectEqual(
+      failed?.type === 'ask_failed' && failed.partial,
+      [{ type: 'text', text: 'Once upon' }],
+      'the log',
+    );
+    const fork = await harness.fork();
+    const next = await endOf(fork.prompt('say On.'));
+    expect(next.messages.map(textOf).includes('Once upon'), 'the text in the conversation of a fork');
+    await fork.close();
+  }),
 ];
+
+/** Reads a run from now on until it has shown this text; gives all text that was shown. */
+function shownSoFar(run: Run, text: string): Promise<string> {
+  const read = async () => {
+    let shown = '';
+    for await (const event of run) {
+      if (event.type === 'text_delta') shown += event.text;
+      if (event.type === 'text') shown = event.text;
+      if (shown === text) break;
+    }
+    return shown;
+  };
+  return soon(read(), `the text ${text}`);
+}
 
 const closing = group('close');
 

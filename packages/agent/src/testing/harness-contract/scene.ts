@@ -28,6 +28,7 @@ const unhurriedMs = 300;
  * | `loop` | calls `look` again and again until something else is said |
  * | `listen` | the same, but so slowly that there is time to say something |
  * | `hang` | never answers |
+ * | `begin TEXT` | answers TEXT and never ends the answer |
  * | `fail`, `cut`, `refuse` | fails, is cut off, refuses |
  *
  * | tool | what it does |
@@ -67,6 +68,7 @@ function answerTo({ messages, config }: ModelRequest): ScriptedAnswer {
 const plainAnswers: Readonly<Record<string, (text: string) => ScriptedAnswer>> = {
   say: (text) => ({ text }),
   think: (text) => ({ reasoning: 'Let me think.', text }),
+  begin: (text) => ({ text, stalls: true }),
   hang: () => ({ delayMs: never }),
   fail: () => ({ error: { kind: 'auth', message: 'The key was refused.', status: 401 } }),
   cut: () => ({ text: 'Half of', stop: 'max_tokens' }),
