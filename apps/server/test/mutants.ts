@@ -273,6 +273,55 @@ const readers = [
   ]),
 ];
 
+/** Mistakes that only the whole client of the AI SDK shows. */
+const chat: readonly Mutant[] = [
+  ...planted('ai-sdk-stream', 'ai-sdk-chat', [
+    {
+      find: 'return piece.unasked.flatMap(automatic);',
+      replace: 'return [];',
+      why: 'an answer with a call that needs no person never continues',
+    },
+    {
+      find: "return [{ type: 'error', errorText: cutOff }];",
+      replace: 'return [];',
+      why: 'a client posts a decision without end',
+    },
+  ]),
+  ...planted('exchange', 'ai-sdk-chat', [
+    {
+      find: "return event.state === 'waiting' ? this.waits() : [];",
+      replace: 'return [];',
+      why: 'the response stays open while a person is asked, so that the client never answers',
+    },
+    {
+      find: 'event.partial === undefined ? this.#void() : this.#endEarly(event.partial)',
+      replace: 'this.#void()',
+      why: 'stop takes away what the model said',
+    },
+  ]),
+  ...planted('front-body', 'ai-sdk-chat', [
+    {
+      find: 'answer.success && answer.data.approval.isAutomatic !== true ?',
+      replace: 'answer.success ?',
+      why: 'a call that needs no person is answered as if one had been asked',
+    },
+  ]),
+  ...planted('approval-desk', 'ai-sdk-chat', [
+    {
+      find: 'if (mayRepeat && found.by !== undefined && isSame(found, answer)) {',
+      replace: 'if (mayRepeat && found.by !== undefined) {',
+      why: 'a decision that differs from the one that was made looks taken',
+    },
+  ]),
+  ...planted('broadcast', 'broadcast', [
+    {
+      find: "if (kind === 'live' && ended <= (this.#lastSeq ?? 0))",
+      replace: "if (kind === 'live')",
+      why: 'an answer that the log has is shown once more, as one that is being given',
+    },
+  ]),
+];
+
 /** Every planted mistake, for `npm run mutants apps/server`. */
 export const mutants: readonly Mutant[] = [
   ...agUi,
@@ -281,4 +330,5 @@ export const mutants: readonly Mutant[] = [
   ...responses,
   ...doors,
   ...readers,
+  ...chat,
 ];

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const log = 'src/log.ts';
 const feed = 'src/feed.ts';
+const soFar = 'src/answer-so-far.ts';
 
 /** Mistakes in what is recorded of a run and in who gets to see it. */
 export const recordMutants: readonly Mutant[] = [
@@ -124,5 +125,45 @@ export const recordMutants: readonly Mutant[] = [
     why: 'a writer that was replaced goes on writing',
     breaks: ['P9', 'P12'],
     by: 'executor: writers',
+  },
+  {
+    file: soFar,
+    find: "      case 'retry':\n        return this.#clear();",
+    replace: "      case 'retry':\n        return;",
+    why: 'the text of two attempts is kept as one answer',
+    breaks: ['P8'],
+    by: 'test/answer-so-far.test.ts',
+  },
+  {
+    file: soFar,
+    find: 'if (this.#characters > mostCharacters) return [];',
+    replace: '',
+    why: 'a late reader gets the beginning of a long answer as if it were all of it',
+    breaks: [],
+    by: 'test/answer-so-far.test.ts',
+  },
+  {
+    file: feed,
+    find: '[...this.#past, ...this.soFar.events]',
+    replace: '[...this.#past]',
+    why: 'a late reader gets only the rest of an answer',
+    breaks: [],
+    by: 'test/feed.test.ts',
+  },
+  {
+    file: 'src/ask.ts',
+    find: "error.code === 'context_full' ? [] : work.soFar()",
+    replace: 'work.soFar()',
+    why: 'an answer that is asked for again stays in the conversation',
+    breaks: ['P8'],
+    by: 'executor: answers that end too early',
+  },
+  {
+    file: 'src/fold.ts',
+    find: "filter((part) => part.type === 'text' && part.text.trim() !== '')",
+    replace: "filter((part) => part.type !== 'tool_call')",
+    why: 'reasoning without its seal and blank text are sent to a model',
+    breaks: [],
+    by: 'test/fold-partial.test.ts',
   },
 ];
