@@ -1,7 +1,7 @@
 // Kills runs before and after every write to their store and lets another process go on, and checks that nothing
 // committed is lost and no tool runs twice that must not; then the same for a routine on the SQLite runner, of which
 // no recorded step may run again. With the word assistant it is the assistant of this machine that is killed, around
-// its writes and in the middle of its calls of Telegram: each time there is one reply, or one that is flagged:
+// its writes and in the middle of its calls of Telegram: each time the reply comes, with a note on what may be a repeat:
 //
 //   npm run crash                             20 random runs, each killed at all of its points
 //   npm run crash -- --runs 100 --from 21     others
@@ -53,8 +53,8 @@ async function crashAssistant(): Promise<void> {
   const found = await drillAssistantCrashes(again === undefined ? {} : { again });
   process.stdout.write(
     `A conversation with ${found.moments} moments and ${found.calls} calls of Telegram, ${found.conversations} times: ` +
-      `${found.kills} processes killed, each time one reply or one that is flagged (${found.maybeReplies} replies and ` +
-      `${found.maybeQuestions} questions maybe sent), each message kept once, the tool ran once in ${found.toolRuns} ` +
+      `${found.kills} processes killed, each time the reply came, with a note where it may be a repeat (${found.repeatedReplies} replies and ` +
+      `${found.repeatedQuestions} questions), each message kept once, the tool ran once in ${found.toolRuns} ` +
       'and never twice.\n',
   );
 }

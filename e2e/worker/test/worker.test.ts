@@ -148,11 +148,13 @@ describe('a turn on Workflows', () => {
   });
 
   it('somebody who has blocked the bot holds up nobody', async () => {
-    town.telegram.fail('sendMessage', { type: 'blocked' });
+    // The reply, and the notice that it could not be delivered.
+    town.telegram.fail('sendMessage', { type: 'blocked' }, 2);
     await town.say(person, 'Hello.');
     await town.quiet();
     expect(town.telegram.replies(person)).toEqual([]);
-    expect(await town.ask(person, 'Back again.')).toBe('Yes.');
+    await town.say(person, 'Back again.');
+    expect(await town.replies(person, 2)).toEqual([expect.stringContaining('could not deliver'), 'Yes.']);
   });
 });
 
@@ -174,15 +176,17 @@ describe('when the engine dies', () => {
     expect(saved).toEqual([{ role: 'user' }, { role: 'assistant' }]);
   });
 
-  it('S3.5 while a reply is being sent: it is not sent twice, and is flagged as perhaps sent', async () => {
+  it('S3.5 while a reply is being sent: the repeat says that it may be one', async () => {
     town.telegram.fail('sendMessage', { type: 'mute' });
     await town.say(person, 'Hello.');
     await town.replies(person, 1);
+    // Another process that has been sending for so long is dead.
+    await town.sql('UPDATE outbox SET updated_at = 1');
     await town.restart();
+    expect(await town.replies(person, 2)).toEqual(['Yes.', 'This may be a repeat.\n\nYes.']);
     await town.quiet();
-    expect(town.telegram.replies(person)).toEqual(['Yes.']);
-    const pieces = await town.sql(`SELECT state FROM outbox WHERE chat_id = '${person}'`);
-    expect(pieces).toEqual([{ state: 'maybe_sent' }]);
+    const pieces = await town.sql(`SELECT state, doubts FROM outbox WHERE chat_id = '${person}'`);
+    expect(pieces).toEqual([{ state: 'sent', doubts: 1 }]);
   });
 
   it('the timer deletes what is old and says what is wrong with the webhook', async () => {

@@ -2,7 +2,7 @@ import type { Json, Routine, Steps } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import { customRandom, urlAlphabet } from 'nanoid';
 import { command, tap } from './control.ts';
-import { deliver } from './deliver.ts';
+import { deliver, replyTo } from './deliver.ts';
 import type { ReadUpdate } from './incoming.ts';
 import type { AssistantOptions, Kit } from './kit.ts';
 import { remember } from './memory/remember.ts';
@@ -68,7 +68,7 @@ async function perform(kit: Kit, work: Work, steps: Steps): Promise<Json | undef
       await tap(kit, work, steps);
       return undefined;
     case 'notice': {
-      await deliver(kit, steps, { chatId: work.chatId, name: 'reply', markdown: work.text });
+      await deliver(kit, steps, { ...replyTo(work), markdown: work.text });
       return undefined;
     }
     case 'remember':

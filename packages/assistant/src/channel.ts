@@ -13,10 +13,17 @@ export interface Button {
   readonly data: string;
 }
 
-/** What goes along with one message. */
+/** Longest note above a message, in UTF-16 units: the room that each piece leaves. */
+export const maxNoteLength = 100;
+
+/** What is sent together with one message. */
 export interface SendOptions {
   readonly signal?: AbortSignal;
   readonly buttons?: readonly Button[];
+  /** A line of plain text above the message, at most {@link maxNoteLength} long. */
+  readonly note?: string;
+  /** The channel's id of the message that this one replies to; one that no longer exists is not an error. */
+  readonly replyTo?: string;
 }
 
 /** A file that is sent as one. */
@@ -41,7 +48,7 @@ export interface Channel {
   /** Sends one piece and gives the channel's id of the message. */
   send(chatId: string, piece: Piece, options?: SendOptions): Promise<string>;
   /** Sends a text as a file and gives the channel's id of the message. */
-  sendFile(chatId: string, file: ChannelFile, options?: { readonly signal?: AbortSignal }): Promise<string>;
+  sendFile(chatId: string, file: ChannelFile, options?: Omit<SendOptions, 'buttons'>): Promise<string>;
   /** Replaces a message, its buttons included. A message that is no more, or is so already, is no error. */
   edit(chatId: string, messageId: string, piece: Piece, options?: SendOptions): Promise<void>;
   /** Shows for a few seconds that an answer is being written. Best effort: never rejects. */

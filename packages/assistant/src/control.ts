@@ -3,8 +3,9 @@ import { approvalSignal } from '@cobbler/agent';
 import { approvalTap } from './approval.ts';
 import type { Piece } from './channel.ts';
 import type { ChatMessage } from './chat-message.ts';
-import { deliver } from './deliver.ts';
+import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { Kit } from './kit.ts';
+import type { SendPiece } from './outbox.ts';
 import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSessions } from './turn.ts';
 import * as words from './words.ts';
@@ -13,8 +14,11 @@ import type { CommandWork, TapWork } from './work.ts';
 /** Most memories that are shown. */
 const shownMemories = 30;
 
+/** The answer to a command: words, or an answer of the model that is sent again. */
+type CommandReply = { markdown: string; answer?: string; replyTo?: string };
+
 /** A way to answer a command: in words, or by doing it all itself. */
-type Command = (kit: Kit, work: CommandWork, steps: Steps) => Promise<string | undefined>;
+type Command = (kit: Kit, work: CommandWork, steps: Steps) => Promise<string | CommandReply | undefined>;
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', async () => words.greeting],
@@ -33,18 +37,14 @@ export const commandNames: readonly string[] = [...commands.keys()];
 
 /** Answers a command. */
 export async function command(kit: Kit, work: CommandWork, steps: Steps): Promise<void> {
-  const act = commands.get(work.name);
-  const { value: said } = await steps.run(
-    'command',
-    async () => (act === undefined ? words.unknownCommand(work.name) : await act(kit, work, steps)) ?? null,
-    { retry: { retries: 3, firstMs: 500 }, timeoutMs: 120_000 },
-  );
+  const said = await answerTo(kit, work, steps);
   if (said === null) return;
   const isQuestion = work.name === 'forget';
   await deliver(kit, steps, {
-    chatId: work.chatId,
-    name: 'reply',
-    markdown: said,
+    ...replyTo(work),
+    ...said,
+    // An answer that is sent again is shown with the question that it answers.
+    isTied: said.answer !== undefined,
     ...(isQuestion && {
       buttons: [
         { label: words.forgetYes, data: 'forget:yes' },
@@ -52,6 +52,24 @@ export async function command(kit: Kit, work: CommandWork, steps: Steps): Promis
       ],
     }),
   });
+}
+
+async function answerTo(kit: Kit, work: CommandWork, steps: Steps): Promise<CommandReply | null> {
+  const act = commands.get(work.name);
+  try {
+    const { value } = await steps.run(
+      'command',
+      async () => {
+        const said = act === undefined ? words.unknownCommand(work.name) : await act(kit, work, steps);
+        return typeof said === 'string' ? { markdown: said } : (said ?? null);
+      },
+      { retry: { retries: 6, firstMs: 1000 }, timeoutMs: 120_000 },
+    );
+    return value;
+  } catch (thrown) {
+    kit.report(rethrowStop(thrown), `command ${steps.runId}`);
+    return { markdown: words.failed };
+  }
 }
 
 /** Hears a tap: a decision about a call, or about forgetting. One that comes twice counts once. */
@@ -113,7 +131,17 @@ async function cancel({ chats, runner }: Kit, { chatId }: CommandWork): Promise<
   return isStopped ? words.stopped : words.nothingToStop;
 }
 
-async function again({ messages }: Kit, { chatId }: CommandWork): Promise<string> {
+/** The answer that the command replies to, else the latest; of older ones only the text is kept. */
+async function again(
+  { messages, outbox }: Kit,
+  { chatId, repliesTo }: CommandWork,
+): Promise<string | CommandReply> {
+  const kept = await outbox.answer(chatId, repliesTo);
+  if (kept !== undefined) {
+    const { id, markdown, replyTo } = kept;
+    return { markdown, answer: id, ...(replyTo !== undefined && { replyTo }) };
+  }
+  if (repliesTo !== undefined) return words.notRepeatable;
   const recent = await messages.recent(chatId, 40);
   return recent.findLast(({ role }) => role === 'assistant')?.content ?? words.nothingToRepeat;
 }
@@ -151,10 +179,13 @@ async function exportChat(kit: Kit, work: CommandWork, steps: Steps): Promise<st
   for await (const message of messages.all(work.chatId)) lines.push(line(message));
   if (lines.length === 0) return words.nothingToExport;
   const file = { name: 'messages.jsonl', type: 'application/x-ndjson', text: `${lines.join('\n')}\n` };
-  await outbox.deliver(`${steps.runId}/file`, work.chatId, { text: file.name }, () =>
-    channel.sendFile(work.chatId, file),
-  );
-  return undefined;
+  const send: SendPiece = (_, { isRepeat, replyTo }) =>
+    channel.sendFile(work.chatId, file, {
+      ...(isRepeat && { note: words.mayBeRepeat, ...(replyTo !== undefined && { replyTo }) }),
+    });
+  const of = work.asked === undefined ? {} : { replyTo: work.asked };
+  const { state } = await outbox.deliver(`${steps.runId}/file`, work.chatId, { text: file.name }, send, of);
+  return state === 'sent' ? undefined : words.replyNotDelivered;
 }
 
 function line({ id, role, content, createdAt }: ChatMessage): string {

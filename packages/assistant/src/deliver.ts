@@ -1,7 +1,10 @@
-import type { StepSettings, Steps } from '@cobbler/agent';
+import type { StepCall, StepSettings, Steps } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Button } from './channel.ts';
+import type { Button, Piece } from './channel.ts';
 import type { Kit } from './kit.ts';
+import type { SendPiece } from './outbox.ts';
+import * as words from './words.ts';
+import type { TurnWork } from './work.ts';
 
 export interface Reply {
   readonly chatId: string;
@@ -10,6 +13,20 @@ export interface Reply {
   readonly markdown: string;
   /** Under the last piece. */
   readonly buttons?: readonly Button[];
+  /** The channel's id of the message that is answered. */
+  readonly replyTo?: string;
+  /** True for a message that is shown as a reply even if it is sent for the first time. */
+  readonly isTied?: boolean;
+  /** The id of the answer that this is, or repeats; absent for the assistant's own words. */
+  readonly answer?: string;
+}
+
+/** The part of a reply that is the same for everything that answers one message. */
+export function replyTo({
+  chatId,
+  asked,
+}: Pick<TurnWork, 'chatId' | 'asked'>): Pick<Reply, 'chatId' | 'name' | 'replyTo'> {
+  return { chatId, name: 'reply', ...tie(asked) };
 }
 
 /** What became of a reply: all of it arrived, some of it perhaps did, or it could not be sent. */
@@ -18,37 +35,108 @@ export type Delivered = 'sent' | 'maybe_sent' | 'given_up';
 /** A channel that is down for a quarter of an hour loses no reply. */
 const sending: StepSettings = { retry: { retries: 20, firstMs: 1000, maxMs: 60_000 }, timeoutMs: 60_000 };
 
+const noticing: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 60_000 };
+
+/** The end of the key of a notice; a notice that is still planned is sent before the next reply. */
+const noticeSuffix = '/notice';
+
+const preparing: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 120_000 };
+
 /**
- * Sends a reply, each piece as a step of its own and through the outbox, so that none is sent twice whatever dies
- * meanwhile. A piece that may have arrived is not sent again.
+ * Sends a reply, piece after piece, each as a step of its own and through the outbox. A piece that may have arrived
+ * is sent again with a note, as a reply to the message that it answers. What could not be delivered is said to the
+ * person: now, or before the next reply to this chat.
  */
 export async function deliver(kit: Kit, steps: Steps, reply: Reply): Promise<Delivered> {
+  await prepare(kit, steps, reply);
   const pieces = kit.channel.pieces(reply.markdown);
   let delivered: Delivered = 'sent';
-  for (const [index, piece] of pieces.entries()) {
-    const name = `${reply.name}/${index + 1}`;
-    const buttons = index === pieces.length - 1 ? (reply.buttons ?? []) : [];
-    const key = outboxKey(steps, name);
-    try {
-      const { value } = await steps.run(
-        name,
-        async ({ signal }) => {
-          const send = (planned: typeof piece) =>
-            kit.channel.send(reply.chatId, planned, { signal, buttons });
-          return (await kit.outbox.deliver(key, reply.chatId, piece, send)).state;
-        },
-        sending,
-      );
-      if (value !== 'sent') delivered = value;
-      if (value === 'given_up') return value;
-    } catch (thrown) {
-      const error = rethrowStop(thrown);
-      kit.report(error, `reply ${key}`);
-      await steps.run(`${name}/given-up`, () => kit.outbox.giveUp(key, error.toJSON()));
-      return 'given_up';
-    }
+  for (const index of pieces.keys()) {
+    const state = await sendPiece(kit, steps, reply, { pieces, index });
+    if (state !== 'sent') delivered = state;
+    if (state === 'given_up') break;
   }
+  if (delivered !== 'sent') await sayUndelivered(kit, steps, reply);
   return delivered;
+}
+
+/** Keeps an answer before any of it is sent, and sends what the person still has to learn of earlier replies. */
+async function prepare(kit: Kit, steps: Steps, reply: Reply): Promise<void> {
+  const { channel, outbox } = kit;
+  const { chatId, markdown, answer, replyTo } = reply;
+  await steps.run(
+    `${reply.name}/before`,
+    async ({ signal }) => {
+      if (answer !== undefined) {
+        await outbox.keepAnswer({ id: answer, chatId, markdown, ...tie(replyTo) });
+      }
+      for (const { key, piece } of await outbox.list({ chatId, state: 'planned' })) {
+        if (!key.endsWith(noticeSuffix)) continue;
+        const send: SendPiece = (planned, { replyTo }) =>
+          channel.send(chatId, planned, { signal, ...tie(replyTo) });
+        const sent = outbox.deliver(key, chatId, piece, send, { atOnce: true });
+        await sent.catch((error) => kit.report(AgentError.from(error), `notice ${key}`));
+      }
+      return null;
+    },
+    preparing,
+  );
+}
+
+async function sendPiece(
+  kit: Kit,
+  steps: Steps,
+  reply: Reply,
+  { pieces, index }: { readonly pieces: readonly Piece[]; readonly index: number },
+): Promise<Delivered> {
+  const { channel, outbox } = kit;
+  const { chatId, isTied = false } = reply;
+  const name = `${reply.name}/${index + 1}`;
+  const buttons = index === pieces.length - 1 ? (reply.buttons ?? []) : [];
+  const key = outboxKey(steps, name);
+  const piece = pieces[index] ?? { text: '' };
+  try {
+    const { value } = await steps.run(
+      name,
+      async ({ signal }) => {
+        const send: SendPiece = (planned, { isRepeat, replyTo }) =>
+          channel.send(chatId, planned, {
+            signal,
+            ...tie(isRepeat || isTied ? replyTo : undefined),
+            ...(isRepeat && { note: words.partMayBeRepeat(index + 1, pieces.length) }),
+            buttons,
+          });
+        return (await outbox.deliver(key, chatId, piece, send, reply)).state;
+      },
+      sending,
+    );
+    return value;
+  } catch (thrown) {
+    const error = rethrowStop(thrown);
+    kit.report(error, `reply ${key}`);
+    await steps.run(`${name}/given-up`, () => outbox.giveUp(key, error.toJSON()));
+    return 'given_up';
+  }
+}
+
+/** Tells the person that a part is missing. A notice that cannot be sent either waits for the next reply. */
+async function sayUndelivered(kit: Kit, steps: Steps, reply: Reply): Promise<void> {
+  const { channel, outbox, report } = kit;
+  const [piece] = channel.pieces(reply.answer === undefined ? words.replyNotDelivered : words.notDelivered);
+  if (piece === undefined) return;
+  const name = `${reply.name}${noticeSuffix}`;
+  const key = outboxKey(steps, name);
+  const perform = async ({ signal }: StepCall) => {
+    const send: SendPiece = (planned, { replyTo }) =>
+      channel.send(reply.chatId, planned, { signal, ...tie(replyTo) });
+    await outbox.deliver(key, reply.chatId, piece, send, tie(reply.replyTo));
+    return null;
+  };
+  await steps.run(name, perform, noticing).catch((thrown) => report(rethrowStop(thrown), `notice ${key}`));
+}
+
+function tie(replyTo: string | undefined): { readonly replyTo?: string } {
+  return replyTo === undefined ? {} : { replyTo };
 }
 
 /** The name of a piece for ever. */

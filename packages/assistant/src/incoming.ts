@@ -11,6 +11,10 @@ interface Arrival {
 export interface IncomingText extends Arrival {
   readonly type: 'text';
   readonly text: string;
+  /** The channel's id of this message. */
+  readonly message?: string;
+  /** The channel's id of the message that this one replies to. */
+  readonly repliesTo?: string;
   /** BCP 47, where the channel knows it. */
   readonly language?: string;
 }
@@ -31,6 +35,8 @@ export interface IncomingOther extends Arrival {
   readonly type: 'other';
   /** Words for the person. */
   readonly answer: string;
+  /** The channel's id of this message. */
+  readonly message?: string;
 }
 
 /** What a channel makes of an update: an arrival, or nothing with the reason for the log. */

@@ -13,6 +13,7 @@ export {
   auditOf,
 } from './audit.ts';
 export type { Button, Channel, ChannelFile, Piece, SendOptions } from './channel.ts';
+export { maxNoteLength } from './channel.ts';
 export type { ChatMessage, MessageStore } from './chat-message.ts';
 export { type Chat, type ChatStore, type RateLimit, sqlChats, type Turn } from './chat-store.ts';
 export { commandNames } from './control.ts';
@@ -35,11 +36,15 @@ export {
 export { type MemoryChannel, type MemoryChannelOptions, memoryChannel } from './memory-channel.ts';
 export { sqlMessages } from './message-store.ts';
 export {
+  type DeliverOptions,
   type Delivery,
+  type KeptAnswer,
   type Outbox,
   type OutboxEntry,
   type OutboxOptions,
   type OutboxState,
+  type SendAttempt,
+  type SendPiece,
   sqlOutbox,
 } from './outbox.ts';
 export { type Migration, migrations, migrationText } from './schema.ts';

@@ -1,5 +1,6 @@
 import { AgentError } from '@cobbler/agent';
-import type { Button, Channel, ChannelFile, Piece } from './channel.ts';
+import type { Button, Channel, ChannelFile, Piece, SendOptions } from './channel.ts';
+import { maxNoteLength } from './channel.ts';
 
 /** A message as it stands in the channel, edits included. */
 export interface SentMessage {
@@ -9,6 +10,7 @@ export interface SentMessage {
   readonly buttons: readonly Button[];
   /** What was sent as a file; the text is then its name. */
   readonly file?: ChannelFile;
+  readonly replyTo?: string;
 }
 
 /** How the next call fails; `sent` says whether the message is there all the same. */
@@ -79,10 +81,13 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
     failNext(failure) {
       failures.push(failure);
     },
-    pieces: (markdown) => plainPieces(markdown, longest),
-    send: async (chatId, { text }, { signal, buttons = [] } = {}) => add({ chatId, text, buttons }, signal),
-    sendFile: async (chatId, file, { signal } = {}) =>
-      add({ chatId, text: file.name, buttons: [], file }, signal),
+    pieces: (markdown) => plainPieces(markdown, Math.max(longest - noteRoom, 1)),
+    send: async (chatId, { text }, { buttons = [], ...options } = {}) =>
+      add({ chatId, text: withNote(text, options.note), buttons, ...repliesTo(options) }, options.signal),
+    sendFile: async (chatId, file, options = {}) => {
+      const text = withNote(file.name, options.note);
+      return add({ chatId, text, buttons: [], file, ...repliesTo(options) }, options.signal);
+    },
     async edit(chatId, messageId, { text }, { signal, buttons = [] } = {}) {
       perform(signal, () => {
         const index = messages.findIndex((message) => message.id === messageId && message.chatId === chatId);
@@ -100,6 +105,17 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
       taps.push(text === undefined ? { tapId } : { tapId, text });
     },
   };
+}
+
+/** Room for a note and the blank line below it. */
+const noteRoom = maxNoteLength + 2;
+
+function withNote(text: string, note: string | undefined): string {
+  return note === undefined ? text : `${note}\n\n${text}`;
+}
+
+function repliesTo({ replyTo }: SendOptions): Pick<SentMessage, 'replyTo'> {
+  return replyTo === undefined ? {} : { replyTo };
 }
 
 /** Cut at the last line or word that fits, else anywhere between two code points. */

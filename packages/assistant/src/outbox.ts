@@ -5,8 +5,9 @@ import type { Sql, SqlRow } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
 /**
- * `planned`: to be sent, or sent again. `sending`: somebody is about to, or was when he died. `maybe_sent`: that
- * somebody is not here to say, or could not tell; never sent again. `given_up`: never sent, and will not be.
+ * `planned`: to be sent, or sent again. `sending`: a call of the channel is running, or was when its process died.
+ * `maybe_sent`: every attempt that is allowed was made, and at least one may have arrived. `given_up`: never sent,
+ * and will not be.
  */
 export type OutboxState = 'planned' | 'sending' | 'sent' | 'maybe_sent' | 'given_up';
 
@@ -18,7 +19,11 @@ export interface OutboxEntry {
   readonly state: OutboxState;
   /** How often sending was begun. */
   readonly attempts: number;
-  /** When the channel said that it may be tried again, in milliseconds since 1970. */
+  /** How many of these attempts may have arrived without an answer. */
+  readonly doubts: number;
+  /** The channel's id of the message that the piece answers. */
+  readonly replyTo?: string;
+  /** The earliest time of the next attempt, in milliseconds since 1970. */
   readonly nextTryAt?: number;
   /** The channel's id of the message that was sent. */
   readonly messageId?: string;
@@ -32,23 +37,55 @@ export type Delivery =
   | { readonly state: 'maybe_sent' }
   | { readonly state: 'given_up'; readonly error?: ErrorData };
 
-/** Sees to it that each piece is sent once, or that it is known that this cannot be known. */
+/** What a piece belongs to, and whether it waits. */
+export interface DeliverOptions {
+  /** The channel's id of the message that the piece answers. */
+  readonly replyTo?: string;
+  /** The id of the {@link KeptAnswer} that the piece is a part of. */
+  readonly answer?: string;
+  /** True to make an attempt even if the pause after the last one is not over. Default false. */
+  readonly atOnce?: boolean;
+}
+
+/** What the channel needs to know of one attempt. */
+export interface SendAttempt {
+  /** True if an earlier attempt may have arrived: the message has to say so. */
+  readonly isRepeat: boolean;
+  readonly replyTo?: string;
+}
+
+/** Sends one piece and returns the channel's id of the message. */
+export type SendPiece = (piece: Piece, attempt: SendAttempt) => Promise<string>;
+
+/** An answer of the model, kept from before its first piece is sent. */
+export interface KeptAnswer {
+  readonly id: string;
+  readonly chatId: string;
+  readonly markdown: string;
+  /** The channel's id of the message that it answers. */
+  readonly replyTo?: string;
+}
+
+/**
+ * Sends each piece until the channel confirms it, within bounds that are kept in the database and so hold across
+ * restarts: {@link OutboxOptions.attempts}, and {@link OutboxOptions.doubts} of them without an answer.
+ */
 export interface Outbox {
   /**
    * Sends a piece unless it was sent before. The key names the piece for ever: the piece that came with it first is
-   * the one that is sent. Before `send` is called it is written down that it will be. Found like that by another
-   * life, the piece counts as maybe sent; if who was sending is alive after all, what he reports still counts.
-   * Calls with one key in one process are one call.
-   * @throws AgentError what `send` rejected with when it is certain that nothing was sent, which is every AgentError
-   * save one with code `maybe_sent`: the piece is planned again, and the caller may try again.
+   * the one that is sent. Before `send` is called the attempt is written down. An attempt that ended with code
+   * `maybe_sent`, or whose process died, is repeated with `isRepeat`. Calls with one key in one process are one call.
+   * @throws AgentError the error of `send`, with `retryAfterMs`, while attempts are left; code `retry_later`,
+   * retryable, when the next attempt is not due yet or another process is sending the piece.
    */
   deliver(
     key: string,
     chatId: string,
     piece: Piece,
-    send: (piece: Piece) => Promise<string>,
+    send: SendPiece,
+    options?: DeliverOptions,
   ): Promise<Delivery>;
-  /** Ends a piece that is planned, so that it is never sent. False: it is not planned. */
+  /** Ends a piece that is planned, so that it is not sent again. False: it is not planned. */
   giveUp(key: string, error: ErrorData): Promise<boolean>;
   /** Pieces, oldest first. Most: 100 unless told. */
   list(filter?: {
@@ -56,49 +93,76 @@ export interface Outbox {
     readonly chatId?: string;
     readonly limit?: number;
   }): Promise<readonly OutboxEntry[]>;
-  /** Deletes a chat's pieces and says how many there were. */
+  /** Keeps an answer; one that is kept already stays as it is. */
+  keepAnswer(answer: KeptAnswer): Promise<void>;
+  /** The latest answer of a chat, or the one that the message with this id asked for or is a piece of. */
+  answer(chatId: string, messageId?: string): Promise<KeptAnswer | undefined>;
+  /** Deletes a chat's pieces and answers, and returns the number of pieces. */
   forget(chatId: string): Promise<number>;
-  /** Deletes what came to its end before a time in milliseconds since 1970, and says how many. */
+  /** Deletes what ended before a time in milliseconds since 1970, and returns the number of pieces. */
   prune(before: number): Promise<number>;
 }
 
-/** Where the outbox takes its time from. */
+/** Clock and bounds of an outbox. */
 export interface OutboxOptions {
   /** Default: the real one. */
   readonly runtime?: Runtime;
+  /** Maximum number of attempts for a piece. Default 21: with the pauses between them, about 15 minutes. */
+  readonly attempts?: number;
+  /** Maximum number of attempts that may have arrived. Default 4. */
+  readonly doubts?: number;
+  /**
+   * After how many milliseconds a piece that another process was sending counts as left behind. More than a call of
+   * the channel takes. Default 90,000; 0 where only one process at a time uses the database.
+   */
+  readonly leaseMs?: number;
 }
 
-const columns = 'key, chat_id, piece, state, attempts, next_try_at, message_id, error';
+const columns =
+  'key, chat_id, piece, state, attempts, doubts, reply_to, next_try_at, message_id, error, updated_at';
+
+const firstPauseMs = 1000;
+const maxPauseMs = 60_000;
 
 const plan = `
-  INSERT INTO outbox (key, chat_id, piece, state, attempts, created_at, updated_at)
-  VALUES (?1, ?2, ?3, 'planned', 0, ?4, ?4) ON CONFLICT (key) DO NOTHING`;
+  INSERT INTO outbox (key, chat_id, piece, state, attempts, created_at, updated_at, reply_to, answer)
+  VALUES (?1, ?2, ?3, 'planned', 0, ?4, ?4, ?5, ?6) ON CONFLICT (key) DO NOTHING`;
 
-/** Only one of those who try at once finds it planned. */
+/** One of several that try at once gets it. A piece left in the state `sending` has one more doubt. */
 const take = `
-  UPDATE outbox SET state = 'sending', owner = ?2, attempts = attempts + 1, next_try_at = NULL, updated_at = ?3
-  WHERE key = ?1 AND state = 'planned' RETURNING ${columns}`;
+  UPDATE outbox SET state = 'sending', owner = ?2, attempts = attempts + 1, doubts = doubts + (state = 'sending'),
+    next_try_at = NULL, updated_at = ?3
+  WHERE key = ?1 AND doubts + (state = 'sending') < ?5 AND (
+    (state = 'planned' AND (?6 OR coalesce(next_try_at, 0) <= ?3)) OR (state = 'sending' AND updated_at <= ?4))
+  RETURNING ${columns}`;
 
-/** Found in somebody else's hands. */
+/** Left behind once too often. */
 const doubt = `
-  UPDATE outbox SET state = 'maybe_sent', updated_at = ?3
-  WHERE key = ?1 AND owner <> ?2 AND state = 'sending'`;
+  UPDATE outbox SET state = 'maybe_sent', doubts = doubts + 1, updated_at = ?3
+  WHERE key = ?1 AND owner <> ?2 AND state = 'sending' AND updated_at <= ?4`;
 
-/** Who was sending knows better than those who doubted. */
 const settle = `
-  UPDATE outbox SET state = ?3, message_id = ?4, error = ?5, next_try_at = ?6, updated_at = ?7
+  UPDATE outbox SET state = ?3, message_id = ?4, error = ?5, next_try_at = ?6, updated_at = ?7, doubts = doubts + ?8
   WHERE key = ?1 AND owner = ?2 AND state IN ('sending', 'maybe_sent')`;
 
 const remove = 'DELETE FROM outbox WHERE';
 
-/** The outbox in a database. Several may be at work on the same one. */
-export function sqlOutbox(sql: Sql, { runtime = systemRuntime }: OutboxOptions = {}): Outbox {
+const findAnswer = `
+  SELECT id, chat_id, markdown, reply_to FROM answers
+  WHERE chat_id = ?1 AND (?2 IS NULL OR reply_to = ?2
+    OR id IN (SELECT answer FROM outbox WHERE chat_id = ?1 AND message_id = ?2))
+  ORDER BY rowid DESC LIMIT 1`;
+
+/** The outbox in a database. Several may use the same one. */
+export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
+  const { runtime = systemRuntime, attempts = 21, doubts = 4, leaseMs = 90_000 } = options;
+  const life: Life = { sql, runtime, attempts, doubts, leaseMs };
   const underWay = new Map<string, Promise<Delivery>>();
   return {
-    deliver(key, chatId, piece, send) {
+    deliver(key, chatId, piece, send, given = {}) {
       const found = underWay.get(key);
       if (found !== undefined) return found;
-      const delivery = deliverOnce({ sql, runtime }, { key, chatId, piece }, send).finally(() =>
+      const delivery = deliverOnce(life, { key, chatId, piece, ...given }, send).finally(() =>
         underWay.delete(key),
       );
       underWay.set(key, delivery);
@@ -106,7 +170,8 @@ export function sqlOutbox(sql: Sql, { runtime = systemRuntime }: OutboxOptions =
     },
     async giveUp(key, error) {
       const { changes } = await sql.run(
-        `UPDATE outbox SET state = 'given_up', error = ?2, next_try_at = NULL, updated_at = ?3
+        `UPDATE outbox SET state = CASE doubts WHEN 0 THEN 'given_up' ELSE 'maybe_sent' END, error = ?2,
+           next_try_at = NULL, updated_at = ?3
          WHERE key = ?1 AND state = 'planned'`,
         [key, JSON.stringify(error), runtime.now()],
       );
@@ -120,84 +185,127 @@ export function sqlOutbox(sql: Sql, { runtime = systemRuntime }: OutboxOptions =
       );
       return rows.map(entryIn);
     },
-    forget: async (chatId) => (await sql.run(`${remove} chat_id = ?1`, [chatId])).changes,
-    prune: async (before) =>
-      (await sql.run(`${remove} updated_at < ?1 AND state IN ('sent', 'maybe_sent', 'given_up')`, [before]))
-        .changes,
+    async keepAnswer({ id, chatId, markdown, replyTo }) {
+      await sql.run(
+        `INSERT INTO answers (id, chat_id, markdown, reply_to, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (id) DO NOTHING`,
+        [id, chatId, markdown, replyTo ?? null, runtime.now()],
+      );
+    },
+    async answer(chatId, messageId) {
+      const { rows } = await sql.run(findAnswer, [chatId, messageId ?? null]);
+      return rows[0] === undefined ? undefined : answerIn(rows[0]);
+    },
+    async forget(chatId) {
+      const [pieces] = await sql.batch([
+        { text: `${remove} chat_id = ?1`, params: [chatId] },
+        { text: 'DELETE FROM answers WHERE chat_id = ?1', params: [chatId] },
+      ]);
+      return pieces?.changes ?? 0;
+    },
+    async prune(before) {
+      const ended = "state IN ('sent', 'maybe_sent', 'given_up')";
+      const [pieces] = await sql.batch([
+        { text: `${remove} updated_at < ?1 AND ${ended}`, params: [before] },
+        { text: 'DELETE FROM answers WHERE created_at < ?1', params: [before] },
+      ]);
+      return pieces?.changes ?? 0;
+    },
   };
 }
 
-interface Life {
+interface Life extends Required<OutboxOptions> {
   readonly sql: Sql;
-  readonly runtime: Runtime;
 }
 
 async function deliverOnce(
   life: Life,
-  { key, chatId, piece }: Pick<OutboxEntry, 'key' | 'chatId' | 'piece'>,
-  send: (piece: Piece) => Promise<string>,
+  {
+    key,
+    chatId,
+    piece,
+    replyTo,
+    answer,
+    atOnce = false,
+  }: Pick<OutboxEntry, 'key' | 'chatId' | 'piece'> & DeliverOptions,
+  send: SendPiece,
 ): Promise<Delivery> {
-  const { sql, runtime } = life;
+  const { sql, runtime, doubts, leaseMs } = life;
   const now = runtime.now();
   const owner = runtime.id();
+  // Without a lease every other sender is dead, also one whose clock was ahead of this one.
+  const leftBehind = leaseMs === 0 ? Number.MAX_SAFE_INTEGER : now - leaseMs;
   const [, taken, , found] = await sql.batch([
-    { text: plan, params: [key, chatId, JSON.stringify(piece), now] },
-    { text: take, params: [key, owner, now] },
-    { text: doubt, params: [key, owner, now] },
+    { text: plan, params: [key, chatId, JSON.stringify(piece), now, replyTo ?? null, answer ?? null] },
+    { text: take, params: [key, owner, now, leftBehind, doubts, Number(atOnce)] },
+    { text: doubt, params: [key, owner, now, leftBehind] },
     { text: `SELECT ${columns} FROM outbox WHERE key = ?1`, params: [key] },
   ]);
   const mine = taken?.rows[0];
   return mine === undefined
-    ? outcomeOf(entryIn(found?.rows[0] ?? {}))
+    ? outcomeOf(life, found?.rows[0] ?? {}, now)
     : sendIt(life, owner, entryIn(mine), send);
 }
 
-async function sendIt(
-  { sql, runtime }: Life,
-  owner: string,
-  { key, piece }: OutboxEntry,
-  send: (piece: Piece) => Promise<string>,
-): Promise<Delivery> {
-  const settled = (state: OutboxState, rest: Partial<OutboxEntry>) =>
-    sql.run(settle, [
-      ...[key, owner, state],
-      rest.messageId ?? null,
-      rest.error === undefined ? null : JSON.stringify(rest.error),
-      rest.nextTryAt ?? null,
-      runtime.now(),
-    ]);
+async function sendIt(life: Life, owner: string, entry: OutboxEntry, send: SendPiece): Promise<Delivery> {
+  const { sql, runtime } = life;
+  const { key, piece, replyTo } = entry;
   let messageId: string;
   try {
-    messageId = await send(piece);
+    const isRepeat = entry.doubts > 0;
+    messageId = await send(piece, { isRepeat, ...(replyTo !== undefined && { replyTo }) });
   } catch (thrown) {
-    const error = AgentError.from(thrown);
-    // A channel says what it knows by an AgentError; of anything else nobody knows how far it got.
-    if (!AgentError.is(thrown) || error.code === 'maybe_sent') {
-      await settled('maybe_sent', { error: error.toJSON() });
-      return { state: 'maybe_sent' };
-    }
-    const { retryAfterMs } = error;
-    await settled('planned', {
-      error: error.toJSON(),
-      ...(retryAfterMs !== undefined && { nextTryAt: runtime.now() + retryAfterMs }),
-    });
-    throw error;
+    return await failed(life, owner, entry, thrown);
   }
-  await settled('sent', { messageId });
+  await sql.run(settle, [key, owner, 'sent', messageId, null, null, runtime.now(), 0]);
   return { state: 'sent', messageId };
 }
 
-function outcomeOf({ key, state, messageId, error }: OutboxEntry): Delivery {
+async function failed(
+  { sql, runtime, ...bounds }: Life,
+  owner: string,
+  { key, attempts, doubts: before }: OutboxEntry,
+  thrown: unknown,
+): Promise<Delivery> {
+  const error = AgentError.from(thrown);
+  // A channel says what it knows by an AgentError; after any other error nothing is known.
+  const isDoubt = !AgentError.is(thrown) || error.code === 'maybe_sent';
+  const doubts = before + Number(isDoubt);
+  const isOver = attempts >= bounds.attempts || doubts >= bounds.doubts;
+  const state = !isOver ? 'planned' : doubts > 0 ? 'maybe_sent' : 'given_up';
+  const again = isDoubt || error.retryable || error.retryAfterMs !== undefined;
+  const doubled = Math.min(firstPauseMs * 2 ** (attempts - 1), maxPauseMs);
+  const waitMs = Math.max(doubled, error.retryAfterMs ?? 0);
+  const data = error.toJSON();
+  const nextTryAt = isOver || !again ? null : runtime.now() + waitMs;
+  const rest = [JSON.stringify(data), nextTryAt, runtime.now(), Number(isDoubt)];
+  await sql.run(settle, [key, owner, state, null, ...rest]);
+  if (state === 'given_up') return { state, error: data };
+  if (state === 'maybe_sent') return { state };
+  const retryable = isDoubt || error.retryable;
+  throw again ? new AgentError({ ...data, retryable, retryAfterMs: waitMs }) : error;
+}
+
+function outcomeOf({ leaseMs }: Life, row: SqlRow, now: number): Delivery {
+  const { key, state, messageId, error, nextTryAt } = entryIn(row);
   if (state === 'sent' && messageId !== undefined) return { state, messageId };
   if (state === 'given_up') return { state, ...(error !== undefined && { error }) };
   if (state === 'maybe_sent') return { state };
-  const message = `The piece ${key} is ${state} and cannot be delivered: the outbox was changed by another program.`;
-  throw new AgentError({ kind: 'agent', code: 'store_damaged', message });
+  const due = state === 'sending' ? numberIn(row, 'updated_at') + leaseMs : (nextTryAt ?? now);
+  const why = state === 'sending' ? 'another process is sending it' : 'its last attempt failed';
+  throw new AgentError({
+    kind: 'network',
+    code: 'retry_later',
+    retryable: true,
+    retryAfterMs: Math.max(due - now, 0),
+    message: `The piece ${key} was not sent: ${why}. The next attempt is due in ${Math.max(due - now, 0)} ms.`,
+  });
 }
 
 function entryIn(row: SqlRow): OutboxEntry {
   const nextTryAt = numberOrNone(row, 'next_try_at');
   const messageId = textOrNone(row, 'message_id');
+  const replyTo = textOrNone(row, 'reply_to');
   const error = textOrNone(row, 'error');
   return {
     key: textIn(row, 'key'),
@@ -205,8 +313,16 @@ function entryIn(row: SqlRow): OutboxEntry {
     piece: JSON.parse(textIn(row, 'piece')) as Piece,
     state: textIn(row, 'state') as OutboxState,
     attempts: numberIn(row, 'attempts'),
+    doubts: numberIn(row, 'doubts'),
+    ...(replyTo !== undefined && { replyTo }),
     ...(nextTryAt !== undefined && { nextTryAt }),
     ...(messageId !== undefined && { messageId }),
     ...(error !== undefined && { error: JSON.parse(error) as ErrorData }),
   };
+}
+
+function answerIn(row: SqlRow): KeptAnswer {
+  const replyTo = textOrNone(row, 'reply_to');
+  const [id, chatId, markdown] = [textIn(row, 'id'), textIn(row, 'chat_id'), textIn(row, 'markdown')];
+  return { id, chatId, markdown, ...(replyTo !== undefined && { replyTo }) };
 }

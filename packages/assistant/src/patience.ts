@@ -1,4 +1,5 @@
 import type { Steps } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { Kit } from './kit.ts';
 import { stillWorking } from './words.ts';
 
@@ -24,7 +25,10 @@ export function keepCompany(kit: Kit, steps: Steps, chatId: string): () => void 
       const [piece] = channel.pieces(stillWorking);
       const key = `${steps.runId}/still-working`;
       if (piece !== undefined)
-        void outbox.deliver(key, chatId, piece, (words) => channel.send(chatId, words)).catch(() => {});
+        void outbox
+          .deliver(key, chatId, piece, (words) => channel.send(chatId, words))
+          .catch((thrown) => outbox.giveUp(key, AgentError.from(thrown).toJSON()))
+          .catch(() => {});
     }
     cancel = runtime.timer(typingMs, show);
   };

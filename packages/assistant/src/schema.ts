@@ -119,6 +119,23 @@ export const migrations: readonly Migration[] = [
 ) STRICT`,
     ],
   },
+  {
+    name: '0003_answers',
+    statements: [
+      'ALTER TABLE outbox ADD COLUMN doubts INTEGER NOT NULL DEFAULT 0', // attempts that may have arrived
+      "UPDATE outbox SET doubts = 1 WHERE state = 'maybe_sent'",
+      'ALTER TABLE outbox ADD COLUMN reply_to TEXT', // the channel's id of the message that is answered
+      'ALTER TABLE outbox ADD COLUMN answer TEXT', // the id of the answer that the piece is a part of
+      `CREATE TABLE answers (
+  id TEXT PRIMARY KEY,
+  chat_id TEXT NOT NULL,
+  markdown TEXT NOT NULL,
+  reply_to TEXT,
+  created_at INTEGER NOT NULL
+) STRICT`,
+      'CREATE INDEX answers_of_chat ON answers (chat_id)',
+    ],
+  },
 ];
 
 /** A migration as the text of its file. */

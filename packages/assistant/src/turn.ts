@@ -1,11 +1,12 @@
 import type { ApprovalRequestedEvent, Json, RunResult, StepSettings, Steps } from '@cobbler/agent';
 import { Executor, isoTime, runInSteps } from '@cobbler/agent';
 import { approvalQuestion } from './approval.ts';
-import type { Piece } from './channel.ts';
-import { deliver, rethrowStop } from './deliver.ts';
+import type { Piece, SendOptions } from './channel.ts';
+import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import { contextMessages, conversation } from './history.ts';
 import type { Kit } from './kit.ts';
 import { recallFor } from './memory/recall.ts';
+import type { SendPiece } from './outbox.ts';
 import { keepCompany } from './patience.ts';
 import { systemPrompt } from './system-prompt.ts';
 import * as words from './words.ts';
@@ -28,7 +29,11 @@ export async function turn(kit: Kit, work: TurnWork, steps: Steps): Promise<Turn
   const admitted = await admit(kit, work, steps);
   if (!admitted.ok) return refuse(kit, work, steps, admitted);
   const text = await answer(kit, work, steps, admitted);
-  const delivered = await deliver(kit, steps, { chatId: work.chatId, name: 'reply', markdown: text.said });
+  const delivered = await deliver(kit, steps, {
+    ...replyTo(work),
+    markdown: text.said,
+    ...(text.isAnswer && { answer: `${steps.runId}/reply` }),
+  });
   await finish(kit, work, steps, text);
   return { answered: text.isAnswer, delivered };
 }
@@ -59,12 +64,12 @@ async function admit(kit: Kit, work: TurnWork, steps: Steps): Promise<Admitted> 
 /** Only the first of many is told so: the others would be answered with as many words as they are. */
 async function refuse(
   kit: Kit,
-  { chatId }: TurnWork,
+  work: TurnWork,
   steps: Steps,
   { first, waitMs }: Extract<Admitted, { ok: false }>,
 ): Promise<TurnEnd> {
   if (!first) return { answered: false, delivered: 'nothing' };
-  const reply = { chatId, name: 'refusal', markdown: words.tooMany(waitMs) };
+  const reply = { ...replyTo(work), name: 'refusal', markdown: words.tooMany(waitMs) };
   return { answered: false, delivered: await deliver(kit, steps, reply) };
 }
 
@@ -152,21 +157,29 @@ async function askPerson(
   const { pieces, file, buttons, withheld, denyButtons } = approvalQuestion(channel, request);
   const key = `${runId}/ask/${request.approvalId}`;
   let isShown = buttons !== undefined;
-  const deliver = async (name: string, piece: Piece, send: (planned: Piece) => Promise<string>) => {
-    const { state } = await outbox.deliver(`${key}/${name}`, chatId, piece, send);
+  const post = async (
+    name: string,
+    piece: Piece,
+    send: (planned: Piece, options: SendOptions) => Promise<string>,
+  ) => {
+    const sendPiece: SendPiece = (planned, { isRepeat }) =>
+      send(planned, { signal, ...(isRepeat && { note: words.mayBeRepeat }) });
+    const { state } = await outbox.deliver(`${key}/${name}`, chatId, piece, sendPiece);
     isShown &&= state === 'sent';
   };
   for (const [index, piece] of pieces.entries()) {
     // Allow stands under the last message, and only when all before it have arrived.
     const under = index === pieces.length - 1 && isShown ? buttons : undefined;
-    const options = { signal, ...(under !== undefined && { buttons: under }) };
-    await deliver(String(index + 1), piece, (planned) => channel.send(chatId, planned, options));
+    await post(String(index + 1), piece, (planned, options) =>
+      channel.send(chatId, planned, { ...options, ...(under !== undefined && { buttons: under }) }),
+    );
     if (under !== undefined) return;
   }
   if (file !== undefined)
-    await deliver('file', { text: file.name }, () => channel.sendFile(chatId, file, { signal }));
-  const options = { signal, buttons: denyButtons };
-  await deliver('withheld', withheld, (planned) => channel.send(chatId, planned, options));
+    await post('file', { text: file.name }, (_, options) => channel.sendFile(chatId, file, options));
+  await post('withheld', withheld, (planned, options) =>
+    channel.send(chatId, planned, { ...options, buttons: denyButtons }),
+  );
 }
 
 function apology({ status, error }: RunResult): string {

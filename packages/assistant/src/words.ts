@@ -10,7 +10,7 @@ export const help: string = [
   '',
   '- /new — begin a new conversation; what is remembered stays',
   '- /cancel — stop what I am doing',
-  '- /again — send my last answer once more',
+  '- /again — send my last answer once more; as a reply to a message, the answer to that one',
   '- /memory — show what I remember',
   '- /forget — delete everything that I keep of this chat',
   '- /export — get all messages of this chat as a file',
@@ -29,6 +29,12 @@ export const forgetQuestion: string =
 export const forgetYes: string = 'Delete everything';
 export const forgetNo: string = 'Keep it';
 export const kept: string = 'Nothing was deleted.';
+export const notDelivered: string =
+  'I could not deliver all of my answer to this message. Send /again as a reply to your message to get it once more.';
+export const replyNotDelivered: string =
+  'I could not deliver all of my answer to this message. Please send your message again.';
+export const notRepeatable: string = 'There is no answer of mine to that message to send again.';
+export const mayBeRepeat: string = 'This may be a repeat.';
 export const stillWorking: string = 'I am still working on it. /cancel stops me.';
 export const noAnswer: string = 'I have no answer to that, sorry. Please put it another way.';
 export const failed: string =
@@ -56,6 +62,11 @@ export function tooLongToShow(characters: number): string {
 
 export function forgotten(messages: number, memories: number): string {
   return `Deleted: ${counted(messages, 'message')} and ${counted(memories, 'memory', 'memories')}.`;
+}
+
+/** The note above a part of a reply that may have been sent before. */
+export function partMayBeRepeat(part: number, parts: number): string {
+  return parts === 1 ? mayBeRepeat : `Part ${part} of ${parts}. ${mayBeRepeat}`;
 }
 
 export function unknownCommand(name: string): string {

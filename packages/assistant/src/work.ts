@@ -4,6 +4,8 @@ interface For {
   readonly chatId: string;
   readonly userId: string;
   readonly sentAt: number;
+  /** The channel's id of the message that is answered. */
+  readonly asked?: string;
 }
 
 /** Something said that wants an answer of the model. The ids of both rows are given here, once and for all. */
@@ -19,6 +21,8 @@ export interface CommandWork extends For {
   readonly type: 'command';
   readonly name: string;
   readonly rest: string;
+  /** The channel's id of the message that the command replies to. */
+  readonly repliesTo?: string;
 }
 
 export interface TapWork extends For {
@@ -46,9 +50,10 @@ export type Work = TurnWork | CommandWork | TapWork | NoticeWork | RememberWork;
 /** What is to be done about an arrival. */
 export function workFor(arrival: Incoming, newId: () => string): Work {
   const { chatId, userId, sentAt } = arrival;
-  const whose = { chatId, userId, sentAt };
+  const sender = { chatId, userId, sentAt };
+  if (arrival.type === 'tap') return tapFor(arrival, sender);
+  const whose = { ...sender, ...(arrival.message !== undefined && { asked: arrival.message }) };
   if (arrival.type === 'other') return { type: 'notice', ...whose, text: arrival.answer };
-  if (arrival.type === 'tap') return tapFor(arrival, whose);
   return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
 }
 
@@ -64,10 +69,12 @@ function turnFor({ text }: IncomingText, whose: For, newId: () => string): TurnW
 }
 
 /** A bot's name may stand behind a command: `/help@name`. */
-function commandFor({ text }: IncomingText, whose: For): CommandWork | undefined {
+function commandFor({ text, repliesTo }: IncomingText, whose: For): CommandWork | undefined {
   const match = /^\/([a-z][a-z0-9_]{0,31})(?:@\w+)?(?:\s+(.*))?$/is.exec(text.trim());
   if (match?.[1] === undefined) return undefined;
-  return { type: 'command', ...whose, name: match[1].toLowerCase(), rest: (match[2] ?? '').trim() };
+  const [, name, rest = ''] = match;
+  const reply = repliesTo === undefined ? {} : { repliesTo };
+  return { type: 'command', ...whose, name: name.toLowerCase(), rest: rest.trim(), ...reply };
 }
 
 function tapFor({ data, tapId, message }: IncomingTap, whose: For): TapWork {

@@ -10,7 +10,7 @@ import { memoryChannel } from '../src/memory-channel.ts';
 import { sqlOutbox } from '../src/outbox.ts';
 import { keepCompany } from '../src/patience.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
-import { stillWorking } from '../src/words.ts';
+import { notDelivered, stillWorking } from '../src/words.ts';
 import { stage } from './stage.ts';
 
 describe('a reply on its way', () => {
@@ -23,30 +23,19 @@ describe('a reply on its way', () => {
     expect(channel.attempts).toBe(2);
   });
 
-  it('that may have arrived is not sent again, is known to be in doubt, and is kept as said', async () => {
-    const { ask, channel, options } = stage(['Hello.']);
-    const error = { kind: 'network', code: 'maybe_sent', message: 'the connection was cut' } as const;
-    channel.failNext({ error: new AgentError(error), sent: true });
-    expect(await ask('Hi.')).toEqual({ answered: true, delivered: 'maybe_sent' });
-    expect(channel.attempts).toBe(1);
-    expect(await options.outbox.list({ state: 'maybe_sent' })).toHaveLength(1);
-    expect((await options.messages.recent('7', 5)).at(-1)).toMatchObject({ role: 'assistant' });
-    await ask('/again');
-    expect(channel.messages.at(-1)?.text).toBe('Hello.');
-  });
-
   it('to somebody who has blocked the assistant is given up, and the next one is tried', async () => {
     const { ask, texts, channel, options, reports } = stage(['Hello.', 'Back again.']);
     const gone = new AgentError({ kind: 'invalid', code: 'chat_gone', message: 'blocked by the user' });
-    channel.failNext({ error: gone });
+    // The reply, and the notice that it could not be delivered.
+    for (let call = 0; call < 2; call += 1) channel.failNext({ error: gone });
     expect(await ask('Hi.')).toEqual({ answered: true, delivered: 'given_up' });
-    expect(channel.attempts).toBe(1);
+    expect(channel.attempts).toBe(2);
     expect(await options.outbox.list({ state: 'given_up' })).toMatchObject([
       { error: { code: 'chat_gone' } },
     ]);
     expect(reports.join()).toContain('blocked');
     await ask('Hi.');
-    expect(texts()).toEqual(['Back again.']);
+    expect(texts()).toEqual([notDelivered, 'Back again.']);
   });
 });
 

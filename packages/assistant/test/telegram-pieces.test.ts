@@ -1,7 +1,7 @@
 import { systemRuntime } from '@cobbler/agent';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { longestMessage, piecesOf, telegramChannel } from '../src/telegram/index.ts';
+import { longestMessage, longestPiece, piecesOf, telegramChannel } from '../src/telegram/index.ts';
 import { fakeTelegram, readHtml } from '../src/testing/index.ts';
 
 const token = '123456:pieces-Token';
@@ -69,9 +69,10 @@ describe('long text is cut where it reads well', () => {
     expect(pieces.map(({ text }) => text.length)).toEqual([2101, 2501]);
   });
 
-  it('exactly at 4096 units when there is no place to cut, and a text of 4096 is one piece', () => {
-    expect(piecesOf(line(4096)).map(({ text }) => text.length)).toEqual([4096]);
-    expect(piecesOf(line(4097)).map(({ text }) => text.length)).toEqual([4096, 1]);
+  it('exactly at 3994 units when there is no place to cut: a note of 100 fits above', () => {
+    expect(longestPiece).toBe(4096 - 100 - '\n\n'.length);
+    expect(piecesOf(line(3994)).map(({ text }) => text.length)).toEqual([3994]);
+    expect(piecesOf(line(3995)).map(({ text }) => text.length)).toEqual([3994, 1]);
   });
 
   it('in front of a block of code that would be broken', () => {

@@ -20,6 +20,7 @@ describe('what an update becomes', () => {
       userId: '42',
       sentAt: expect.any(Number),
       text: 'Hello 👋',
+      message: '1',
       language: 'de',
     });
     const { sentAt } = read(update) as { sentAt: number };

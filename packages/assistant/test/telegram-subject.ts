@@ -48,10 +48,11 @@ function otherEnd(telegram: FakeTelegram): Omit<ChannelScene, 'channel' | 'pass'
       telegram
         .messages(person)
         .filter(({ from }) => from === 'bot')
-        .map(({ id, text, buttons, file }) => ({
+        .map(({ id, text, buttons, file, replyTo }) => ({
           id: String(id),
           text,
           buttons,
+          ...(replyTo !== undefined && { replyTo: String(replyTo) }),
           ...(file !== undefined && { file: { name: file.name, text: file.text } }),
         })),
     meet: (fault) => telegram.fail('*', faults[fault]),

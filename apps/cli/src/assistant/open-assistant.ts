@@ -57,7 +57,7 @@ const dayMs = 86_400_000;
 export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: AssistantParts): OpenedAssistant {
   const { embedder, keepDays, around = (routine) => routine, onWrite, ...rest } = parts;
   const messages = sqlMessages(sql);
-  const outbox = sqlOutbox(sql);
+  const outbox = sqlOutbox(sql, { leaseMs: 0 });
   const turns = sqlEvents(sql);
   const assistant = createAssistant({
     ...rest,

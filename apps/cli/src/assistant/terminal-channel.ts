@@ -47,10 +47,10 @@ export function terminalChannel(view: TerminalView): TerminalChannel {
       return taken;
     },
     pieces: (markdown) => (markdown.trim() === '' ? [] : [{ text: markdown.trim() }]),
-    async send(_chatId, { text }: Piece, { buttons = [] } = {}) {
+    async send(_chatId, { text }: Piece, { buttons = [], note } = {}) {
       const messageId = nextId();
       if (buttons.length > 0) questions.push({ messageId, buttons });
-      view.show(text, buttons);
+      view.show(note === undefined ? text : `${note}\n\n${text}`, buttons);
       return messageId;
     },
     async sendFile(_chatId, { name, text }) {

@@ -73,9 +73,16 @@ export const assistant: Area = {
     {
       code: 'maybe_sent',
       kinds: ['network', 'timeout', 'aborted'],
-      what: 'The connection broke after something was sent: it may have arrived or not. It is not sent again, so that nobody reads it twice.',
-      todo: 'Look into the chat. Say it again if it is not there.',
+      what: 'The connection broke after a message was sent: it may have arrived or not. The assistant sends it again, at most three times, with the note "This may be a repeat."',
+      todo: 'Nothing, if it happens once. Check the network if it happens often.',
       see: 'docs/telegram.md',
+    },
+    {
+      code: 'retry_later',
+      kinds: ['network'],
+      what: 'A part of a reply waits: its last attempt failed, or another process is sending it.',
+      todo: 'Nothing: the assistant sends it after the time in the message. `cobbler assistant outbox` lists what waits.',
+      see: 'docs/assistant.md',
     },
     {
       code: 'not_accepted',

@@ -1,4 +1,5 @@
 import type { Piece } from '../channel.ts';
+import { maxNoteLength } from '../channel.ts';
 import { cutRuns } from './cut.ts';
 import { htmlText } from './html-text.ts';
 import { markdownText } from './markdown-text.ts';
@@ -7,10 +8,26 @@ import { plain, sameStyle, visibleText } from './styled-text.ts';
 /** UTF-16 units of a message after Telegram has read its markup. */
 export const longestMessage = 4096;
 
+/** UTF-16 units of a piece: room is left for a note and the blank line below it. */
+export const longestPiece: number = longestMessage - maxNoteLength - 2;
+
 /** Markdown as messages for Telegram, in its HTML. The same text always gives the same pieces; a blank one none. */
 export function piecesOf(markdown: string): Piece[] {
-  return cutRuns(markdownText(markdown), longestMessage).map((runs) => {
+  return cutRuns(markdownText(markdown), longestPiece).map((runs) => {
     const text = visibleText(runs);
     return runs.every(({ style }) => sameStyle(style, plain)) ? { text } : { text, markup: htmlText(runs) };
   });
+}
+
+/** A piece with a note above it, in italics where the piece has markup. */
+export function withNote({ text, markup }: Piece, note: string | undefined): Piece {
+  if (note === undefined) return { text, ...(markup !== undefined && { markup }) };
+  return {
+    text: `${note}\n\n${text}`,
+    ...(markup !== undefined && { markup: `${italic(note)}\n\n${markup}` }),
+  };
+}
+
+function italic(text: string): string {
+  return htmlText([{ text, style: { ...plain, italic: true } }]);
 }

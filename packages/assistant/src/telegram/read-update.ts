@@ -66,7 +66,9 @@ export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpd
 function readMessage(id: string, message: Fields, options: ReadUpdateOptions): Person | undefined {
   const sender = senderOf(message['from'], message['chat'], options);
   if (sender === undefined) return undefined;
-  const arrival = { id, ...sender.ids, sentAt: milliseconds(message['date']) };
+  const messageId = idOf(message['message_id']);
+  const itself = messageId === undefined ? {} : { message: messageId };
+  const arrival = { id, ...sender.ids, sentAt: milliseconds(message['date']), ...itself };
   const text = message['text'];
   if (typeof text !== 'string') {
     const answer = answerTo(message);
@@ -75,10 +77,12 @@ function readMessage(id: string, message: Fields, options: ReadUpdateOptions): P
   const { maxText = 4096 } = options;
   if (text.length > maxText) return { type: 'other', ...arrival, answer: tooLong(maxText) };
   if (text.trim() === '') return undefined;
+  const repliesTo = idOf(record(message['reply_to_message'])?.['message_id']);
   return {
     type: 'text',
     ...arrival,
     text: withoutBotName(text.toWellFormed(), options.botName),
+    ...(repliesTo !== undefined && { repliesTo }),
     ...(sender.language !== undefined && { language: sender.language }),
   };
 }

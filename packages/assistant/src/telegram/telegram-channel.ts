@@ -3,7 +3,7 @@ import type { Button, Channel, Piece } from '../channel.ts';
 import type { TelegramApi, TelegramApiOptions } from './api.ts';
 import { telegramApi } from './api.ts';
 import { maybeSent } from './failure.ts';
-import { piecesOf } from './pieces.ts';
+import { piecesOf, withNote } from './pieces.ts';
 
 /** How a `telegramChannel` reaches the Bot API. */
 export interface TelegramChannelOptions extends TelegramApiOptions {
@@ -20,20 +20,22 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
   return {
     name: 'telegram',
     pieces: piecesOf,
-    async send(chatId, piece, { signal, buttons = [] } = {}) {
-      const message = await withMarkupOrPlain(piece, (text, format) =>
-        api.raw.sendMessage(
-          { chat_id: chatId, text, ...format, ...linkPreview, ...keyboard(buttons) },
-          signal,
-        ),
+    async send(chatId, piece, { signal, buttons = [], note, replyTo } = {}) {
+      const rest = { ...linkPreview, ...keyboard(buttons), ...replying(replyTo) };
+      const message = await withMarkupOrPlain(withNote(piece, note), (text, format) =>
+        api.raw.sendMessage({ chat_id: chatId, text, ...format, ...rest }, signal),
       );
       return idOf(message, 'sendMessage');
     },
-    async sendFile(chatId, { name, type, text }, { signal } = {}) {
+    async sendFile(chatId, { name, type, text }, { signal, note, replyTo } = {}) {
       if (text === '')
         throw new AgentError({ kind: 'invalid', code: 'empty_file', message: `${name} is empty.` });
       const document = new File([text], name, { type });
-      const message = await api.raw.sendDocument({ chat_id: chatId, document }, signal);
+      const caption = note === undefined ? {} : { caption: note };
+      const message = await api.raw.sendDocument(
+        { chat_id: chatId, document, ...caption, ...replying(replyTo) },
+        signal,
+      );
       return idOf(message, 'sendDocument');
     },
     async edit(chatId, messageId, piece, { signal, buttons = [] } = {}) {
@@ -63,6 +65,11 @@ function idOf(message: { readonly message_id?: unknown } | undefined, method: st
   if (typeof message?.message_id !== 'number')
     throw maybeSent(method, 'Telegram took the message and gave it no id.', 'network');
   return String(message.message_id);
+}
+
+function replying(replyTo: string | undefined) {
+  if (replyTo === undefined) return {};
+  return { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
 }
 
 /** Telegram would fetch what a link leads to: a model could tell the world things by the links it writes. */

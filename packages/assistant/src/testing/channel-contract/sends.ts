@@ -1,4 +1,5 @@
 import type { Piece } from '../../channel.ts';
+import { maxNoteLength } from '../../channel.ts';
 import type { ChannelCase, Wanted } from './cases.ts';
 import { expectFailure, expectSame, expectThat, group } from './cases.ts';
 import type { ChannelFault } from './stand.ts';
@@ -95,6 +96,44 @@ export const sendCases: readonly ChannelCase[] = [
       'the chat',
     );
   }),
+  the('a note stands above the text, also of the longest piece', async ({ channel, chatId, seen }) => {
+    const note = `Is <this> a *repeat*? ${'x'.repeat(maxNoteLength)}`.slice(0, maxNoteLength);
+    const pieces = [
+      hello,
+      ...channel.pieces('**bold**'),
+      ...channel.pieces('word '.repeat(2000)).slice(0, 1),
+    ];
+    for (const piece of pieces) await channel.send(chatId, piece, { note });
+    expectSame(
+      seen().map(({ text }) => text),
+      pieces.map(({ text }) => `${note}\n\n${text}`),
+      'the chat',
+    );
+  }),
+  the('a message can reply to another, and names it', async ({ channel, chatId, seen }) => {
+    const replyTo = await channel.send(chatId, hello);
+    await channel.send(chatId, { text: 'again' }, { replyTo });
+    await channel.sendFile(chatId, file, { replyTo });
+    expectSame(
+      seen().map((message) => message.replyTo ?? null),
+      [null, replyTo, replyTo],
+      'what they reply to',
+    );
+  }),
+  the(
+    'a reply to a message that no longer exists is sent all the same',
+    async ({ channel, chatId, seen, remove }) => {
+      const replyTo = await channel.send(chatId, hello);
+      remove(replyTo);
+      await channel.send(chatId, { text: 'again' }, { replyTo });
+      expectSame(
+        seen().map(({ text }) => text),
+        ['again'],
+        'the chat',
+      );
+    },
+    ['remove'],
+  ),
   the('a file arrives with its name, whole', async ({ channel, chatId, seen }) => {
     const id = await channel.sendFile(chatId, file);
     const [message] = seen();

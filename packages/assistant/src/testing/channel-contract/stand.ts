@@ -7,6 +7,8 @@ export interface SeenMessage {
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
   /** What was sent as a file. */
   readonly file?: { readonly name: string; readonly text: string };
+  /** The id of the message that it replies to. */
+  readonly replyTo?: string;
 }
 
 /**

@@ -6,8 +6,8 @@ import type { FakeUpdate, FakeUpdates } from './updates.ts';
 
 /** What people do, each of which is an update for the bot. */
 export interface FakeActions {
-  /** A person writes. Their chat is there from then on. */
-  say(who: PersonOrId, text: string): FakeUpdate;
+  /** A person writes, or replies to a message. Their chat is there from then on. */
+  say(who: PersonOrId, text: string, replyTo?: number): FakeUpdate;
   /** A person changes what they wrote. */
   editSaid(who: PersonOrId, messageId: number, text: string): FakeUpdate;
   /** A person sends something else: `{ photo: [...] }`, `{ voice: {...} }`. */
@@ -22,9 +22,9 @@ export interface FakeActions {
 
 export function actionsIn(chats: FakeChats, updates: FakeUpdates, api: BotApi, bot: object): FakeActions {
   return {
-    say(who, text) {
+    say(who, text, replyTo) {
       const person = personOf(who);
-      return updates.add('message', messageOf(chats.hear(person.id, text), person, bot));
+      return updates.add('message', messageOf(chats.hear(person.id, text, replyTo), person, bot));
     },
     editSaid(who, messageId, text) {
       const message = { ...chats.draft(text), id: messageId };

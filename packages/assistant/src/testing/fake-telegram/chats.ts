@@ -18,6 +18,8 @@ export interface FakeMessage {
   readonly entities: readonly Entity[];
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
   readonly file?: FakeFile;
+  /** The message that it replies to. */
+  readonly replyTo?: number;
   /** How often it was changed. */
   readonly edits: number;
   /** Seconds since 1970. */
@@ -59,9 +61,10 @@ export class FakeChats {
   }
 
   /** Notes what a person wrote and gives its id. */
-  hear(chatId: number, text: string): FakeMessage {
+  hear(chatId: number, text: string, replyTo?: number): FakeMessage {
     this.open(chatId);
-    return this.#add(chatId, { from: 'person', text, entities: [], buttons: [] });
+    const reply = replyTo === undefined ? {} : { replyTo };
+    return this.#add(chatId, { from: 'person', text, entities: [], buttons: [], ...reply });
   }
 
   /** A message that stands in no private chat. */
@@ -74,7 +77,8 @@ export class FakeChats {
   send(payload: Payload): FakeMessage {
     const chatId = this.#chatOf(payload);
     const { text, entities } = readText(payload);
-    return this.#add(chatId, { from: 'bot', text, entities, buttons: buttonsOf(payload) });
+    const reply = this.#replyOf(chatId, payload);
+    return this.#add(chatId, { from: 'bot', text, entities, buttons: buttonsOf(payload), ...reply });
   }
 
   sendFile(payload: Payload): FakeMessage {
@@ -85,10 +89,11 @@ export class FakeChats {
     if (text === '') throw badRequest('file must be non-empty');
     return this.#add(chatId, {
       from: 'bot',
-      text: '',
+      text: String(payload['caption'] ?? ''),
       entities: [],
       buttons: [],
       file: { name, type, text },
+      ...this.#replyOf(chatId, payload),
     });
   }
 
@@ -133,6 +138,17 @@ export class FakeChats {
     if (!this.#chats.has(chatId)) throw badRequest('chat not found');
     if (this.#blocked.has(chatId)) throw new Refused(403, 'Forbidden: bot was blocked by the user');
     return chatId;
+  }
+
+  /** A message that is no longer there: an error, unless the call allows it. */
+  #replyOf(chatId: number, { reply_parameters: given }: Payload): Pick<FakeMessage, 'replyTo'> {
+    if (given === undefined) return {};
+    // A form holds it as JSON.
+    const reply = typeof given === 'string' ? JSON.parse(given) : given;
+    const { message_id: id, allow_sending_without_reply: without } = reply as Payload;
+    if (this.messages(chatId).some((message) => message.id === id)) return { replyTo: Number(id) };
+    if (without === true) return {};
+    throw badRequest('message to be replied not found');
   }
 
   #add(chatId: number, content: Omit<FakeMessage, 'id' | 'edits' | 'date'>): FakeMessage {

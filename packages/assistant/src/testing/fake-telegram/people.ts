@@ -38,6 +38,7 @@ export function messageOf(message: FakeMessage, person: FakePerson, bot: object)
     ...(message.file === undefined
       ? { text: message.text }
       : { document: { file_id: 'file', file_name: message.file.name, mime_type: message.file.type } }),
+    ...(message.replyTo !== undefined && { reply_to_message: { message_id: message.replyTo } }),
     ...(message.entities.length > 0 && { entities: message.entities }),
     ...(message.buttons.length > 0 && {
       reply_markup: {
