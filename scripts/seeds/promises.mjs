@@ -16,7 +16,7 @@ export const promises = {
       asks: 'Status and stop reason tell what happened. An ending that nobody knows is not `complete`, and a cancel beats a success that comes later.',
     },
     P5: {
-      asks: 'A failure that may pass is tried again, at most three times, by one layer alone, with waits that grow and vary; never once a tool of that answer has begun.',
+      asks: 'A failure that may pass is tried again by one layer alone, with waits that grow and vary: for five minutes while a service is overloaded or cannot be reached, at most three times once an answer has begun, because it may be charged. You can choose both; limits of time and a cancel end it at once. It is never tried again once a tool of that answer has begun.',
     },
     P6: {
       asks: 'What was refused is not tried again, and a redirect takes no key elsewhere.',

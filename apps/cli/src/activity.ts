@@ -1,11 +1,8 @@
 import type { ErrorData, RunEvent } from '@cobbler/agent';
 import type { CallBook } from './call-book.ts';
 import { oneLine } from './escape.ts';
-import { formatSeconds } from './figures.ts';
+import { formatMs, formatSeconds } from './figures.ts';
 import type { Activity } from './footer.ts';
-
-/** How often a failed request is made again; the policy of the agents that the command line makes. */
-export const retries = 3;
 
 /** What is going on in a run: kept up to date by its events, asked for by whatever shows it. */
 export class RunActivity {
@@ -15,7 +12,7 @@ export class RunActivity {
   #what: string;
   #since: number;
   #progress = '';
-  #retry: { readonly reason: string; readonly attempt: number; readonly until: number } | undefined;
+  #retry: { readonly event: RetryEvent; readonly until: number } | undefined;
   #tokens = 0;
   #usd: number | undefined = 0;
   #stopping = false;
@@ -51,11 +48,7 @@ export class RunActivity {
         this.#progress = event.text;
         break;
       case 'retry':
-        this.#retry = {
-          reason: retryReason(event.error),
-          attempt: event.attempt,
-          until: this.#now() + event.delayMs,
-        };
+        this.#retry = { event, until: this.#now() + event.delayMs };
         this.#become(`waiting for ${this.#model}`);
         break;
       case 'assistant':
@@ -87,8 +80,7 @@ export class RunActivity {
     if (this.#stopping) return 'stopping';
     const retry = this.#retry;
     if (retry !== undefined && now < retry.until) {
-      const wait = formatSeconds(retry.until - now + 999);
-      return `${retry.reason}, retry ${retry.attempt} of ${retries} in ${wait}`;
+      return retryWords(retry.event, retry.until - now, (ms) => formatSeconds(ms + 999));
     }
     return this.#progress === '' ? this.#what : `${this.#what}: ${this.#progress}`;
   }
@@ -108,6 +100,18 @@ export class RunActivity {
   }
 }
 
+type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
+
+/** What comes after a failure: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
+export function retryWords(
+  { error, attempt, leftMs }: RetryEvent,
+  waitMs: number,
+  format: (ms: number) => string = formatMs,
+): string {
+  const end = leftMs === undefined ? '' : `, gives up in ${formatSeconds(waitMs + leftMs)}`;
+  return `${retryReason(error)}, retry ${attempt} in ${format(waitMs)}${end}`;
+}
+
 const kindWords: Partial<Record<ErrorData['kind'], string>> = {
   rate_limit: 'rate limit',
   network: 'connection lost',
@@ -116,7 +120,7 @@ const kindWords: Partial<Record<ErrorData['kind'], string>> = {
 };
 
 /** Why a request is made again, in two words: `529 overloaded`. */
-export function retryReason(error: ErrorData): string {
+function retryReason(error: ErrorData): string {
   const word = error.status === 529 ? 'overloaded' : (kindWords[error.kind] ?? oneLine(error.kind));
   return error.status === undefined ? word : `${error.status} ${word}`;
 }

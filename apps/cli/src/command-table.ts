@@ -41,6 +41,7 @@ const assistantGroups: readonly OptionGroup[] = [
         text: 'responses or chat',
         completes: ['responses', 'chat'],
       },
+      { flags: '--retry-for <time>', text: 'retry an overloaded service (default 5m)' },
       { flags: '--tools <list>', text: 'these, with commas (default none)' },
       { flags: '-C, --dir <folder>', text: 'the folder that tools work in', completes: 'folder' },
       { flags: '--persona <file>', text: 'who it is and how it speaks', completes: 'file' },

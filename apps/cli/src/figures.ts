@@ -51,6 +51,11 @@ export function parseDuration(text: string): number | undefined {
   return positive(total);
 }
 
+/** Reads a time span that may be none: `10m`, `never`. */
+export function parseSpan(text: string): number | undefined {
+  return /^(never|0)$/.test(text.trim()) ? 0 : parseDuration(text);
+}
+
 /** Reads a whole number above zero; `k` and `M` at its end count. */
 export function parseCount(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text.trim());

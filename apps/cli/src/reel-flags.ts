@@ -25,6 +25,7 @@ export const taskOptions: readonly string[] = [
   'maxUsd',
   'maxTokens',
   'timeout',
+  'retryFor',
   'allowUnpriced',
   'compactAbove',
   'spillAbove',

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Blobs, FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
+import type { AgentConfig, Blobs, FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
 import { AgentError, cleanKey, memoryBlobs } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
@@ -184,12 +184,14 @@ function replaying(taken: Taken, tape: Player, io: Io): Reel {
 
 /** The model's settings are facts: another configuration must not change what a cassette replays. */
 function linkOf(tape: Tape, values: FileConfig): Partial<FactoryConfig> {
-  const settings = tape.fact('model settings', () => ({
+  const settings = tape.fact<AgentConfig>('model settings', () => ({
     maxTokens: values.maxTokens ?? 0,
     temperature: values.temperature ?? -1,
     requestTimeout: values.requestTimeout ?? 600_000,
+    retryFor: values.retryFor ?? 300_000,
   }));
-  const link = { ...settings, runtime: tape.runtime, transport: tape.transport };
+  // Older cassettes do not name it: at that time there were three retries.
+  const link = { retryFor: 0, ...settings, runtime: tape.runtime, transport: tape.transport };
   return link;
 }
 

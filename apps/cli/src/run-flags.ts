@@ -1,6 +1,6 @@
 import type { BackendName } from './backend.ts';
 import { readBackend } from './backend.ts';
-import { parseBound, parseCount, parseDuration, parseUsd } from './figures.ts';
+import { parseBound, parseCount, parseDuration, parseSpan, parseUsd } from './figures.ts';
 import type { PermissionMode } from './permission.ts';
 import type { Api } from './providers.ts';
 import { UsageError } from './usage-error.ts';
@@ -29,6 +29,8 @@ export interface RunFlags {
   readonly maxUsd?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
+  /** In milliseconds; 0: no longer than three retries take. */
+  readonly retryFor?: number;
   readonly allowUnpriced: boolean;
   /** 0: never. */
   readonly compactAbove?: number;
@@ -80,6 +82,7 @@ export function readRunFlags(raw: Raw): RunFlags {
     ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
     ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
     ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),
+    ...optional('retryFor', number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never')),
     allowUnpriced: raw['allowUnpriced'] === true,
     ...optional('compactAbove', number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never')),
     ...optional('spillAbove', number(raw, 'spillAbove', '--spill-above', parseBound, '64k or never')),

@@ -84,6 +84,11 @@ export const taskGroups: readonly OptionGroup[] = [
       { flags: '--max-usd <amount>', text: 'most money, in US dollars' },
       { flags: '--max-tokens <n>', text: 'most tokens, in and out together' },
       { flags: '--timeout <time>', text: 'most time, such as 90s or 10m (default 1h)' },
+      {
+        flags: '--retry-for <time>',
+        text: 'keep retrying an overloaded or unreachable service, or never (default 5m)',
+        completes: ['never'],
+      },
       { flags: '--allow-unpriced', text: 'with a limit on money: also models whose price is unknown' },
     ],
   },

@@ -1,5 +1,5 @@
 import type { RunEvent } from '@cobbler/agent';
-import { RunActivity, retries, retryReason } from './activity.ts';
+import { RunActivity, retryWords } from './activity.ts';
 import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import type { CallBook } from './call-book.ts';
@@ -205,8 +205,7 @@ export class RunView implements View {
     this.#partial = '';
     if (wasShown) this.#lines([`${report.style.marks.dash} cut off; asking again`]);
     if (quiet || report.screen.redraw) return;
-    const wait = formatMs(event.delayMs);
-    this.#lines([`${retryReason(event.error)}, retry ${event.attempt} of ${retries} in ${wait}`]);
+    this.#lines([retryWords(event, event.delayMs)]);
   }
 
   #answered(content: Extract<RunEvent, { type: 'assistant' }>['content']): void {

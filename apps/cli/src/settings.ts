@@ -17,6 +17,7 @@ export interface Setting<Value> {
 export interface ModelFlags {
   readonly model?: string;
   readonly baseURL?: string;
+  readonly retryFor?: number;
 }
 
 /** The settings of one invocation: flags over environment over file over defaults. */
@@ -24,6 +25,8 @@ export interface Settings {
   readonly file: LoadedConfig;
   readonly provider: Setting<string>;
   readonly model: Setting<string>;
+  /** Whether the provider was named with the model, or in the file; else the model's name decides. */
+  readonly namesProvider: boolean;
   /** Absent: the provider's own address. */
   readonly baseURL?: Setting<string>;
   /** The environment with the keys of the configuration in the places where providers look for theirs. */
@@ -54,11 +57,13 @@ export async function readSettings(env: Environment, flags: ModelFlags = {}): Pr
     provider: provider.value,
     ...(parsed !== undefined && { model: parsed.model }),
     ...(flags.baseURL !== undefined && { baseURL: flags.baseURL }),
+    ...(flags.retryFor !== undefined && { retryFor: flags.retryFor }),
   };
   return {
     file,
     provider,
     model,
+    namesProvider: (parsed === undefined ? file.values : parsed).provider !== undefined,
     env: withStoredKeys(env, file.values),
     chosen,
     ...(baseURL !== undefined && { baseURL }),

@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'nobody listens',
-    args: ['hi', '--base-url', 'http://127.0.0.1:9'],
+    args: ['hi', '--base-url', 'http://127.0.0.1:9', '--retry-for', 'never'],
     env: key,
     code: 1,
     stderr: /^cobbler · claude-sonnet/,

@@ -109,7 +109,7 @@ describe('a run without a terminal', () => {
     const service = await mockService([fault, says('after all')]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 0, stdout: 'after all\n' });
-    expect(end.stderr).toMatch(/529 overloaded, retry 1 of 3 in 0\.\d s/);
+    expect(end.stderr).toMatch(/529 overloaded, retry 1 in 0\.\d s, gives up in 4 m 59 s/);
   });
 
   test('an answer that reached its length is exit 1', patience, async () => {

@@ -109,7 +109,14 @@ export type AgentEvent =
   | { readonly type: 'text'; readonly index: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly index: number; readonly text: string }
   | { readonly type: 'tool_call'; readonly index: number; readonly call: ToolCall }
-  | { readonly type: 'retry'; readonly attempt: number; readonly error: ErrorData; readonly delayMs: number }
+  | {
+      readonly type: 'retry';
+      readonly attempt: number;
+      readonly error: ErrorData;
+      readonly delayMs: number;
+      /** For how long requests are still made after the pause, in milliseconds; absent where their number is the limit. */
+      readonly leftMs?: number;
+    }
   | CacheBreak;
 
 /**

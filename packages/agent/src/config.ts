@@ -14,6 +14,11 @@ export interface AgentConfig {
   readonly temperature?: number;
   /** Time limit of one model call in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
+  /**
+   * For how long a service that is overloaded or cannot be reached is asked again, in milliseconds. Default 300,000;
+   * 0: three more attempts.
+   */
+  readonly retryFor?: number;
   /** Empty or absent: taken from the environment. */
   readonly apiKey?: string;
   /** Another address of a service that speaks the same protocol. */

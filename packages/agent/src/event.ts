@@ -240,7 +240,14 @@ export type LiveEvent =
         readonly arguments: Record<string, unknown>;
       };
     }
-  | { readonly type: 'retry'; readonly attempt: number; readonly error: ErrorData; readonly delayMs: number }
+  | {
+      readonly type: 'retry';
+      readonly attempt: number;
+      readonly error: ErrorData;
+      readonly delayMs: number;
+      /** For how long requests are still made after the pause, in milliseconds; absent where their number is the limit. */
+      readonly leftMs?: number;
+    }
   | CacheBreak
   | {
       readonly type: 'status';

@@ -2,8 +2,16 @@ import { filledIn } from './filled-in.ts';
 
 /** How often and after which pauses a failed model request is made again. */
 export interface RetryPolicy {
-  /** Requests made after the first one. */
+  /**
+   * Maximum number of requests after an answer began and broke off, because each of them may be charged. Every other
+   * failure is tried again this often, and longer for as long as `forMs` allows. Default 3.
+   */
   readonly retries: number;
+  /**
+   * For how long a service that is overloaded or cannot be reached is asked again, in milliseconds from the first
+   * failure. Default 300,000, or 0 where `retries` is given without it.
+   */
+  readonly forMs: number;
   /** The pause before the first retry is at most this long, in milliseconds; it doubles from then on. */
   readonly baseMs: number;
   /** No pause of our own choosing is longer, in milliseconds. */
@@ -12,11 +20,12 @@ export interface RetryPolicy {
   readonly maxWaitMs: number;
 }
 
-/** Three more attempts, at most 8 seconds apart; a service that asks for more than a minute is not waited for. */
+/** Five minutes, with pauses of at most 30 seconds; three more attempts once an answer has begun. */
 export const defaultRetry: RetryPolicy = Object.freeze({
   retries: 3,
+  forMs: 300_000,
   baseMs: 500,
-  maxMs: 8_000,
+  maxMs: 30_000,
   maxWaitMs: 60_000,
 });
 
@@ -25,7 +34,8 @@ export const defaultRetry: RetryPolicy = Object.freeze({
  * @throws AgentError `invalid` for what is no number: retries that are none would never be used up.
  */
 export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
-  return filledIn('retry', defaultRetry, given);
+  const forMs = given.retries === undefined ? defaultRetry.forMs : 0;
+  return filledIn('retry', { ...defaultRetry, forMs }, given);
 }
 
 /**
@@ -41,6 +51,10 @@ export function backoffMs(policy: RetryPolicy, retry: number, random: number): n
 export interface FailedRequest {
   /** Requests that failed so far, this one included. */
   readonly failures: number;
+  /** Those of them that the number of retries bounds, such as answers that broke off. */
+  readonly counted: number;
+  /** Since the first failure, in milliseconds. */
+  readonly elapsedMs: number;
   readonly retryable: boolean;
   /** How long the service asks us to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
@@ -52,7 +66,12 @@ export interface FailedRequest {
 
 /** `too_long`: trying again would help, but not before the service's own pause is over. */
 export type RetryPlan =
-  | { readonly type: 'wait'; readonly delayMs: number }
+  | {
+      readonly type: 'wait';
+      readonly delayMs: number;
+      /** How much longer requests are made after the pause, in milliseconds; absent where only their number counts. */
+      readonly leftMs?: number;
+    }
   | { readonly type: 'stop' }
   | { readonly type: 'too_long' };
 
@@ -62,7 +81,10 @@ export function planRetry(policy: RetryPolicy, failed: FailedRequest): RetryPlan
   const asked = failed.retryAfterMs;
   if (asked !== undefined && asked > Math.min(policy.maxWaitMs, failed.remainingMs))
     return { type: 'too_long' };
-  if (failed.failures > policy.retries) return { type: 'stop' };
+  if (failed.counted > policy.retries) return { type: 'stop' };
   const delayMs = asked ?? backoffMs(policy, failed.failures - 1, failed.random);
-  return delayMs < failed.remainingMs ? { type: 'wait', delayMs } : { type: 'stop' };
+  if (delayMs >= failed.remainingMs) return { type: 'stop' };
+  const leftMs = policy.forMs - failed.elapsedMs - delayMs;
+  if (leftMs >= 0) return { type: 'wait', delayMs, leftMs: Math.min(leftMs, failed.remainingMs - delayMs) };
+  return failed.failures > policy.retries ? { type: 'stop' } : { type: 'wait', delayMs };
 }

@@ -208,7 +208,8 @@ describe('the transport of a tape', () => {
       const world = hastyRuntime(1);
       const { tape, written } = recording(world, { transport: () => Promise.reject(thrown) });
       const recorded = await show(scene, tape, world);
-      expect(recorded.result.error).toMatchObject({ kind: 'network', attempts: 4 });
+      expect(recorded.result.error).toMatchObject({ kind: 'network' });
+      expect(recorded.result.error?.attempts).toBeGreaterThan(10);
       expect(recorded.result.error?.message).toContain('nothing listens there (connection refused)');
       expect((await replay(scene, written.join(''))).seen).toBe(recorded.seen);
     }

@@ -265,7 +265,7 @@ describe('the endpoint', () => {
   test('that cannot be found out is asked for as often as a request would be made', async () => {
     const unreachable = new AgentError({ kind: 'network', message: 'no token', retryable: true });
     const endpoint = vi.fn(() => Promise.reject(unreachable));
-    const { fails, runtime, events } = rig([good], { wire: { endpoint } });
+    const { fails, runtime, events } = rig([good], { wire: { endpoint }, retry: { retries: 3 } });
     expect(await hurry(runtime, fails())).toMatchObject({ kind: 'network', message: 'no token' });
     expect(endpoint).toHaveBeenCalledTimes(4);
     expect(events.map((event) => event.type === 'retry' && event.attempt)).toEqual([1, 2, 3]);

@@ -40,6 +40,14 @@ describe('P5 retries', () => {
     expect(runtime.timers).toBe(0);
   });
 
+  test('P5 an overload told inside a stream before any answer is waited out, one after its start is not', async () => {
+    const overloaded = frame('fail', { kind: 'busy', message: 'Busy.' });
+    const before = rig([...Array.from({ length: 8 }, () => streams(overloaded)), good]);
+    expect(await hurry(before.runtime, before.ask())).toMatchObject({ content: 'Hello', attempts: 9 });
+    const after = rig([...Array.from({ length: 8 }, () => streams(started + overloaded)), good]);
+    expect(await hurry(after.runtime, after.fails())).toMatchObject({ kind: 'rate_limit', attempts: 4 });
+  });
+
   test('whoever pays is asked before each retry, with what was used so far, and may say no', async () => {
     const cut = cutsAfter(started);
     const { agent, runtime, server, events } = rig([cut, busy, cut, good]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { retryAfterOf } from '../src/provider/retry-after.ts';
-import { backoffMs, defaultRetry, planRetry } from '../src/retry.ts';
+import { backoffMs, defaultRetry, planRetry, retryPolicyOf } from '../src/retry.ts';
 
 const now = () => Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -45,34 +45,55 @@ describe('P7 the wait that a service asks for', () => {
 });
 
 describe('P5 back-off', () => {
-  test('doubles up to 8 s, half of it fixed and half chance', () => {
-    const least = [0, 1, 2, 3, 4, 5, 9].map((retry) => backoffMs(defaultRetry, retry, 0));
-    const most = [0, 1, 2, 3, 4, 5, 9].map((retry) => backoffMs(defaultRetry, retry, 1));
-    expect(least).toEqual([250, 500, 1000, 2000, 4000, 4000, 4000]);
-    expect(most).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
+  test('doubles up to 30 s, half of it fixed and half chance', () => {
+    const least = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 0));
+    const most = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 1));
+    expect(least).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+    expect(most).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  });
+
+  test('a number of retries that is given is the only bound, unless a time is given too', () => {
+    expect(retryPolicyOf()).toEqual(defaultRetry);
+    expect(retryPolicyOf({ retries: 1 })).toEqual({ ...defaultRetry, retries: 1, forMs: 0 });
+    expect(retryPolicyOf({ retries: 0, forMs: 9 })).toEqual({ ...defaultRetry, retries: 0, forMs: 9 });
+    expect(retryPolicyOf({ baseMs: 10 }).forMs).toBe(300_000);
   });
 });
 
 describe('the plan after a failure', () => {
-  const failed = { failures: 1, retryable: true, remainingMs: 600_000, random: 0.5 };
+  const first = { failures: 1, counted: 0, elapsedMs: 0, retryable: true };
+  const failed = { ...first, remainingMs: 600_000, random: 0.5 };
 
   test('what cannot be mended is not tried again', () => {
     expect(planRetry(defaultRetry, { ...failed, retryable: false })).toEqual({ type: 'stop' });
   });
 
-  test('P5 three retries and no more', () => {
-    expect([1, 2, 3, 4].map((failures) => planRetry(defaultRetry, { ...failed, failures }).type)).toEqual([
-      'wait',
-      'wait',
-      'wait',
-      'stop',
-    ]);
+  test('P5 three retries of answers that broke off and no more', () => {
+    const plan = (failures: number) =>
+      planRetry(defaultRetry, { ...failed, failures, counted: failures }).type;
+    expect([1, 2, 3, 4].map(plan)).toEqual(['wait', 'wait', 'wait', 'stop']);
+  });
+
+  test('P5 any number of retries within the time, of which the plan says how much is left', () => {
+    const plan = (elapsedMs: number) => planRetry(defaultRetry, { ...failed, failures: 50, elapsedMs });
+    expect(plan(0)).toEqual({ type: 'wait', delayMs: 22_500, leftMs: 277_500 });
+    expect(plan(277_500)).toEqual({ type: 'wait', delayMs: 22_500, leftMs: 0 });
+    expect(plan(277_501)).toEqual({ type: 'stop' });
+    const short = planRetry(defaultRetry, { ...failed, remainingMs: 60_000 });
+    expect(short).toEqual({ type: 'wait', delayMs: 375, leftMs: 59_625 });
+  });
+
+  test('P5 three retries when they take longer than the time', () => {
+    const late = { ...failed, elapsedMs: 400_000 };
+    expect(planRetry(defaultRetry, { ...late, failures: 3 })).toEqual({ type: 'wait', delayMs: 1500 });
+    expect(planRetry(defaultRetry, { ...late, failures: 4 })).toEqual({ type: 'stop' });
   });
 
   test('P7 the wait asked for is kept exactly, up to a minute', () => {
     expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 60_000 })).toEqual({
       type: 'wait',
       delayMs: 60_000,
+      leftMs: 240_000,
     });
     expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 60_001 })).toEqual({ type: 'too_long' });
   });

@@ -125,7 +125,7 @@ describe('P1 P2 P3 whatever happens on the way', () => {
       const person = new AbortController();
       const happened: string[] = [];
       const answer: Answer = (exchange) => happened.push(mishap(random, exchange, person));
-      const { agent, server, runtime } = rig([answer, answer, answer, answer]);
+      const { agent, server, runtime } = rig(Array.from({ length: 60 }, () => answer));
       const events: AgentEvent[] = [];
       const run = agent.run(
         { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], tools: [] },

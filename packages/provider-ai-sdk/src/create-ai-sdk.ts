@@ -40,6 +40,11 @@ export interface AiSdkOptions {
   readonly temperature?: number;
   /** Time limit of one model call in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
+  /**
+   * For how long a service that is overloaded or cannot be reached is asked again, in milliseconds. Default 300,000;
+   * 0: three more attempts.
+   */
+  readonly retryFor?: number;
   readonly runtime?: Runtime;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
@@ -89,7 +94,7 @@ export function createAiSdk(options: AiSdkOptions): Agent {
     },
     ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
-    ...(options.retry !== undefined && { retry: options.retry }),
+    retry: { ...(options.retryFor !== undefined && { forMs: options.retryFor }), ...options.retry },
   });
 }
 

@@ -60,7 +60,7 @@ export function sharedOptions(
   config: FactoryConfig & SendingOptions,
   { baseURL, apiKey, isOfficial }: Account,
 ): Omit<AiSdkOptions, 'model'> {
-  const { maxTokens, temperature, requestTimeout, runtime, retry, transport } = config;
+  const { maxTokens, temperature, requestTimeout, retryFor, runtime, retry, transport } = config;
   return {
     baseURL,
     secrets: apiKey === undefined ? [] : [apiKey],
@@ -68,6 +68,7 @@ export function sharedOptions(
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(requestTimeout !== undefined && { requestTimeout }),
+    ...(retryFor !== undefined && { retryFor }),
     ...(runtime !== undefined && { runtime }),
     ...(retry !== undefined && { retry }),
     ...(transport !== undefined && { transport }),

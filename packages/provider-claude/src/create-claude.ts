@@ -56,7 +56,7 @@ export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent 
       ...(config.requestTimeout !== undefined && { totalMs: config.requestTimeout }),
       ...config.timeouts,
     },
-    ...(config.retry !== undefined && { retry: config.retry }),
+    retry: { ...(config.retryFor !== undefined && { forMs: config.retryFor }), ...config.retry },
     ...(config.runtime !== undefined && { runtime: config.runtime }),
     ...(config.transport !== undefined && { transport: config.transport }),
   });

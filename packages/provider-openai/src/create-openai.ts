@@ -46,7 +46,7 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
     },
     ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
     ...(config.temperature !== undefined && { temperature: config.temperature }),
-    ...(config.retry !== undefined && { retry: config.retry }),
+    retry: { ...(config.retryFor !== undefined && { forMs: config.retryFor }), ...config.retry },
     ...(config.transport !== undefined && { transport: config.transport }),
     ...(config.runtime !== undefined && { runtime: config.runtime }),
   });

@@ -15,7 +15,9 @@ import { UsageError } from '../usage-error.ts';
 export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise<Agent> {
   if (flags.model !== undefined) return (await makeAgent(await readSettings(io.env, flags), flags.api)).agent;
   const { COBBLER_MODEL: _, ...env } = io.env;
+  const { retryFor: given } = flags;
   const settings = await readSettings(env, { model: 'claude' });
+  const retryFor = given ?? settings.file.values.retryFor;
   const { createAiSdk } = await import('@cobbler/provider-ai-sdk');
   const { anthropicModel } = await import('@cobbler/provider-ai-sdk/anthropic');
   const key = keyOf(settings, 'claude', io.env);
@@ -26,6 +28,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
         env: settings.env,
         ...(key !== undefined && { apiKey: key.value }),
         ...(baseURL !== undefined && { baseURL }),
+        ...(retryFor !== undefined && { retryFor }),
       }),
     );
   } catch (error) {

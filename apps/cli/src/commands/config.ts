@@ -38,6 +38,7 @@ async function show(io: Io): Promise<number> {
     ['maxTokens', stored('maxTokens')],
     ['temperature', stored('temperature')],
     ['requestTimeout', stored('requestTimeout')],
+    ['retryFor', stored('retryFor') ?? { value: 300_000, source: 'default' }],
     ['maxTurns', stored('maxTurns') ?? { value: 100, source: 'default' }],
     ['maxRepeats', stored('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
     ['maxUsd', stored('maxUsd')],

@@ -17,6 +17,8 @@ import { padEnd } from '../text-width.ts';
 /** `cobbler doctor`: checks the setup. Returns 0 when all is well, else 1. */
 export async function doctor(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   const flags: ModelFlags = {
+    // What fails now is what somebody wants to know now.
+    retryFor: 0,
     ...(typeof options['model'] === 'string' && { model: options['model'] }),
     ...(typeof options['baseUrl'] === 'string' && { baseURL: options['baseUrl'] }),
   };

@@ -230,7 +230,9 @@ async function ownModel(
   flags: RunFlags,
   reel: Reel,
 ): Promise<{ agent: Agent; pricing: Pricing }> {
-  const { agent, provider } = await makeAgent(settings, flags.api, reel.link(settings.file.values));
+  const { retryFor = settings.file.values.retryFor } = settings.chosen;
+  const values = { ...settings.file.values, ...(retryFor !== undefined && { retryFor }) };
+  const { agent, provider } = await makeAgent(settings, flags.api, reel.link(values));
   return { agent, pricing: await pricingOf(settings, agent, provider) };
 }
 

@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import { Ticking } from './call-card.tsx';
 import { duration } from './figures.ts';
 import { Reasoning } from './item-view.tsx';
-import type { Live, LiveBlock } from './live.ts';
+import type { Live, LiveBlock, Retry } from './live.ts';
 import { GrowingProse } from './prose.tsx';
+import { useNow } from './still.tsx';
 
 interface LiveProps {
   readonly live: Live;
@@ -41,7 +43,7 @@ function BlockView({ block }: { readonly block: LiveBlock }): VNode | null {
 
 function Doing({ live, since }: LiveProps): VNode {
   const { retry, state, message } = live;
-  if (retry !== undefined) return <Retrying {...retry} />;
+  if (retry !== undefined) return <Retrying key={retry.attempt} {...retry} />;
   const word =
     message ?? (state === 'running_tool' ? 'running' : state === 'waiting' ? 'waiting' : 'thinking');
   return (
@@ -51,11 +53,20 @@ function Doing({ live, since }: LiveProps): VNode {
   );
 }
 
-function Retrying({ attempt, reason, delayMs }: NonNullable<Live['retry']>): VNode {
+/** Counts down to the next attempt, from when this one was shown. */
+function Retrying({ attempt, reason, delayMs, leftMs }: Retry): VNode {
+  const now = useNow(1_000);
+  const [since] = useState(now);
+  const waitMs = secondsLeft(since + delayMs - now);
   return (
     <p class="doing warn">
       <span class="spinner" aria-hidden="true" /> {reason} · attempt {attempt} failed, the next in{' '}
-      {duration(delayMs)}
+      {duration(waitMs)}
+      {leftMs !== undefined && `, gives up in ${duration(secondsLeft(since + delayMs + leftMs - now))}`}
     </p>
   );
+}
+
+function secondsLeft(ms: number): number {
+  return Math.max(0, Math.ceil(ms / 1_000)) * 1_000;
 }

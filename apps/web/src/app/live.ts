@@ -12,6 +12,15 @@ export interface LiveBlock {
   readonly cut: boolean;
 }
 
+/** A failed request that is made again. */
+export interface Retry {
+  readonly attempt: number;
+  readonly reason: string;
+  readonly delayMs: number;
+  /** For how long requests are still made after the pause, in milliseconds. */
+  readonly leftMs?: number;
+}
+
 /** What is going on now and is not in the log. */
 export interface Live {
   readonly blocks: readonly LiveBlock[];
@@ -19,7 +28,7 @@ export interface Live {
   readonly progress: Readonly<Record<string, string>>;
   readonly state?: 'thinking' | 'running_tool' | 'waiting';
   readonly message?: string;
-  readonly retry?: { readonly attempt: number; readonly reason: string; readonly delayMs: number };
+  readonly retry?: Retry;
   /** Whether a part that comes now may have begun before anybody listened. */
   readonly joinedLate: boolean;
   /** Why the run ended, where the log does not have its end. */
@@ -52,10 +61,11 @@ export function foldLive(live: Live, event: LiveEvent | UnstoredEnd): Live {
       return whole(live, { kind: 'call', index: event.index, text, done: true, cut: false });
     }
     case 'retry': {
-      const { attempt, delayMs, error } = event;
+      const { attempt, delayMs, leftMs, error } = event;
       // What a failed attempt had said does not count.
       const { retry: _, ...rest } = { ...live, blocks: [] };
-      return { ...rest, retry: { attempt, delayMs, reason: error.message } };
+      const left = leftMs === undefined ? {} : { leftMs };
+      return { ...rest, retry: { attempt, delayMs, reason: error.message, ...left } };
     }
     case 'status': {
       const { state, message } = event;

@@ -70,6 +70,7 @@ const settings: Readonly<Record<keyof FileConfig, Check>> = {
   maxTokens: count,
   temperature,
   requestTimeout: count,
+  retryFor: count,
   apiKey: text,
   baseURL: address,
   keys: table(text, 'must name providers and their keys'),

@@ -53,4 +53,9 @@ export type Outcome =
       readonly wasted: Usage;
       /** Whether a request was made at all. */
       readonly sent: boolean;
+      /**
+       * Whether the number of retries bounds it and not their time: an answer had begun, so that the service may charge
+       * for it, or the name cannot be resolved, so that the address may be wrong.
+       */
+      readonly counted: boolean;
     };

@@ -1,6 +1,6 @@
 import { AgentError } from '../errors.ts';
 import { Stop } from '../stop.ts';
-import { noUsage } from '../usage.ts';
+import { isNoUsage, noUsage } from '../usage.ts';
 import { abortError } from './abort.ts';
 import type { Address } from './address.ts';
 import { Assembly } from './assembly.ts';
@@ -23,6 +23,9 @@ const afterEndMs = 1_000;
 
 /** A service that reports an error and then hangs is not waited for longer, in milliseconds. */
 const errorBodyMs = 5_000;
+
+/** Codes of connections that mostly fail again: the address, or the proxy, may be wrong. */
+const likelyWrong: ReadonlySet<string> = new Set(['ENOTFOUND', 'ERR_PROXY_TUNNEL']);
 
 /** What has passed its deadline: the whole call, the head, a byte, progress, or the rest of a body. */
 type Late = 'total' | 'head' | 'stall' | 'progress' | 'rest';
@@ -340,8 +343,12 @@ class Exchange {
       this.#address === undefined || error === this.#attempt.signal?.reason
         ? error
         : this.#address.scrubber.error(error);
-    const wasted = this.#reading?.assembly.usedSoFar(this.#sentBytes) ?? noUsage;
-    this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent });
+    const assembly = this.#reading?.assembly;
+    const wasted = assembly?.usedSoFar(this.#sentBytes) ?? noUsage;
+    // A service may report its overload inside a stream, before anything of an answer.
+    const hasBegun = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
+    const counted = hasBegun || likelyWrong.has(error.cause?.code ?? '');
+    this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent, counted });
   }
 
   #finish(outcome: Outcome): void {

@@ -1,6 +1,6 @@
 import type { ModelResponse, RunContext } from '../agent.ts';
 import { AgentError } from '../errors.ts';
-import type { RetryPolicy } from '../retry.ts';
+import type { RetryPlan, RetryPolicy } from '../retry.ts';
 import { planRetry } from '../retry.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Usage } from '../usage.ts';
@@ -18,17 +18,22 @@ export interface ModelCall extends Attempt {
 
 type Answered = Extract<Outcome, { type: 'answered' }>;
 type Failed = Extract<Outcome, { type: 'failed' }>;
+type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
 /** What failed attempts have cost so far. */
 interface Account {
   /** Attempts that failed, whether or not they came as far as a request. */
   readonly failures: number;
+  /** Those of them that the number of retries bounds. */
+  readonly counted: number;
+  /** When the first one failed, on the monotonic clock. */
+  readonly since: number;
   /** Requests made. */
   readonly attempts: number;
   readonly wasted: Usage;
 }
 
-const noFailure: Account = { failures: 0, attempts: 0, wasted: noUsage };
+const noFailure: Account = { failures: 0, counted: 0, since: 0, attempts: 0, wasted: noUsage };
 
 /**
  * Asks until an attempt succeeds or no other is worth while. This is the only place that retries.
@@ -43,16 +48,18 @@ export function callModel(call: ModelCall): Promise<ModelResponse> {
 
 async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> {
   let failed = first;
-  let account = noFailure;
+  let account: Account = { ...noFailure, since: call.service.runtime.monotonic() };
   for (;;) {
     account = {
+      ...account,
       failures: account.failures + 1,
+      counted: account.counted + (failed.counted ? 1 : 0),
       attempts: account.attempts + (failed.sent ? 1 : 0),
       wasted: addUsage(account.wasted, failed.wasted),
     };
-    const delayMs = pauseBefore(call, failed, account);
-    tellRetry(call, failed.error, account.failures, delayMs);
-    await pause(call.service.runtime, delayMs, call.signal);
+    const plan = pauseBefore(call, failed, account);
+    tellRetry(call, failed.error, account.failures, plan);
+    await pause(call.service.runtime, plan.delayMs, call.signal);
     const outcome = await exchange(call);
     if (outcome.type === 'answered') return responseOf(call, outcome, account);
     failed = outcome;
@@ -60,16 +67,18 @@ async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> 
 }
 
 /** How long to wait before the next attempt; throws when there is none. */
-function pauseBefore(call: ModelCall, { error, retry }: Failed, account: Account): number {
+function pauseBefore(call: ModelCall, { error, retry }: Failed, account: Account): Wait {
   const { runtime } = call.service;
   const plan = planRetry(call.retry, {
     failures: account.failures,
+    counted: account.counted,
+    elapsedMs: runtime.monotonic() - account.since,
     retryable: retry,
     retryAfterMs: error.retryAfterMs,
     remainingMs: call.deadline - runtime.monotonic(),
     random: retry ? runtime.random() : 0,
   });
-  if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan.delayMs;
+  if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan;
   // Promise 7: whatever the status, a service that wants us to come back much later limits our rate.
   throw accounted(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
 }
@@ -107,9 +116,10 @@ function accounted(error: AgentError, { attempts, wasted }: Account, kind = erro
   return new AgentError({ ...error.toJSON(), kind, attempts, wasted });
 }
 
-function tellRetry(call: ModelCall, error: AgentError, attempt: number, delayMs: number): void {
+function tellRetry(call: ModelCall, error: AgentError, attempt: number, { delayMs, leftMs }: Wait): void {
+  const left = leftMs === undefined ? {} : { leftMs };
   try {
-    call.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs });
+    call.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs, ...left });
   } catch {
     // A watcher's failure is the watcher's own.
   }

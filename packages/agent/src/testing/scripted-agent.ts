@@ -4,6 +4,7 @@ import { AgentError, summarize } from '../errors.ts';
 import type { CreateAgentOptions } from '../provider/create-agent.ts';
 import { createAgent } from '../provider/create-agent.ts';
 import type { Transport } from '../provider/transport.ts';
+import { defaultRetry } from '../retry.ts';
 import type { Runtime } from '../runtime.ts';
 import { systemRuntime } from '../runtime.ts';
 import type { Usage } from '../usage.ts';
@@ -59,6 +60,7 @@ export interface ScriptedAgentOptions {
   readonly capabilities?: Partial<Capabilities>;
   readonly runtime?: Runtime;
   readonly timeouts?: CreateAgentOptions['timeouts'];
+  /** Default: three retries, whatever the failure. */
   readonly retry?: CreateAgentOptions['retry'];
 }
 
@@ -94,7 +96,7 @@ export function scriptedAgent(
       runtime,
       transport,
       ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
-      ...(options.retry !== undefined && { retry: options.retry }),
+      retry: options.retry ?? { retries: defaultRetry.retries },
     });
   return {
     provider,

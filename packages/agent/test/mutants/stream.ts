@@ -115,7 +115,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#reading?.assembly.usedSoFar(this.#sentBytes) ?? noUsage',
+    find: 'assembly?.usedSoFar(this.#sentBytes) ?? noUsage',
     replace: 'noUsage',
     why: 'what failed attempts used is forgotten',
     breaks: ['P14'],

@@ -3,7 +3,7 @@ import type { AnswerPlay, Ending, Play } from '../play.ts';
 import { plays } from '../play.ts';
 import { framesOf } from '../player.ts';
 import type { ProviderTesting, ScriptAnswer } from '../provider-testing.ts';
-import { scriptAnswer } from '../script.ts';
+import { scriptAnswer, tellUntil } from '../script.ts';
 import { scriptCalls, scriptText } from './compare.ts';
 import { endsInPart, places, spoken, toldTo, unfinished } from './places.ts';
 import type { Outcome } from './stage.ts';
@@ -193,9 +193,20 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'P5 a service that fails inside each of its streams is asked four times',
+    'P5 a service that fails in place of each answer is asked for minutes',
     async (subject) => {
-      const play = plays(spoken, { steps: [], fault: { kind: 'busy', message: 'Still busy.' } });
+      const failure = subject.testing.fail({ kind: 'busy', message: 'Still busy.' });
+      const script = [...Array(12).fill(plays(spoken, { edit: () => failure })), plays(spoken)];
+      const { outcome } = await askOnce(subject, script);
+      expectEqual(answered(outcome).attempts, 13, 'the attempts');
+    },
+    'in-stream-fault',
+  ),
+  faults(
+    'P5 a service that fails in the middle of each answer is asked four times',
+    async (subject) => {
+      const steps = tellUntil(spoken, ({ type }) => type === 'close');
+      const play = plays(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
       const { outcome, exchanges } = await askOnce(subject, [play, play, play, play, plays(spoken)]);
       expectEqual([failed(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
       expectOneOf(failed(outcome).kind, ['rate_limit'], 'the kind of the error');

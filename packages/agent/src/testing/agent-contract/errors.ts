@@ -108,12 +108,14 @@ export const errorCases: readonly CaseDefinition[] = [
       'kind and retryable',
     );
   }),
-  the('P5 a port where nobody listens is network, tried four times, and names the host', async (subject) => {
+  the('P5 a port where nobody listens is network, tried for minutes, and names the host', async (subject) => {
     // A port that was closed a moment ago is soon that of a server in another test.
     const closed = 'http://127.0.0.1:2';
     await onStage(subject, [], async (stage) => {
       const outcome = await stage.ask({}, { agent: stage.agent({ baseURL: closed }) });
-      expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
+      const { kind, attempts = 0 } = failed(outcome);
+      expectEqual(kind, 'network', 'the kind');
+      expect(attempts > 10, `more than ten attempts, found ${attempts}`);
       expect(
         failed(outcome).message.includes(new URL(closed).host),
         `the host in the message, found ${failed(outcome).message}`,

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../agent.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { expect, expectEqual } from '../assertion.ts';
+import { expect, expectEqual, show } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, failsWith, plays } from '../play.ts';
 import { scriptAnswer, tellUntil } from '../script.ts';
 import { expectAnswer } from './compare.ts';
 import { httpDate } from './http-date.ts';
-import type { Stage } from './stage.ts';
+import type { Outcome, Stage } from './stage.ts';
 import { answered, askOnce, failed, onStage } from './stage.ts';
 import type { CaseDefinition } from './subject.ts';
 import { group } from './subject.ts';
@@ -23,10 +23,10 @@ function retriesIn(events: readonly AgentEvent[]): RetryEvent[] {
   return events.filter((event) => event.type === 'retry');
 }
 
-/** Fails unless the pauses are those of the back-off: half fixed, half chance, doubling, never above 8 s. */
+/** Fails unless the pauses are those of the back-off: half fixed, half chance, doubling, never above 30 s. */
 function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
   for (const [index, { delayMs }] of retriesIn(events).entries()) {
-    const most = Math.min(500 * 2 ** (index + first), 8000);
+    const most = Math.min(500 * 2 ** (index + first), 30_000);
     expect(
       delayMs >= most / 2 && delayMs <= most,
       `pause ${index + 1} between ${most / 2} and ${most} ms, found ${delayMs}`,
@@ -98,16 +98,78 @@ function wholeSecond(stage: Stage): number {
   return Math.ceil(stage.runtime.now() / 1000) * 1000;
 }
 
+const outages: readonly (readonly [string, ErrorKind, Play])[] = [
+  ['an overload', 'rate_limit', busy],
+  ['a failing gateway', 'agent', answersStatus(503)],
+  ['a connection that breaks before any answer', 'network', { type: 'hang_up' }],
+];
+
 export const retryCases: readonly CaseDefinition[] = [
-  the('P5 three retries, then the last error', async (subject) => {
-    const { outcome, exchanges } = await askOnce(subject, [busy, busy, busy, busy, plays(answer)]);
-    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['rate_limit', 4], 'kind and attempts');
+  the('P5 an answer that breaks off is asked for three times more, then the last error', async (subject) => {
+    const cut = plays(answer, { steps: tellUntil(answer, ({ type }) => type === 'close') });
+    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, plays(answer)]);
+    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
     expectEqual(exchanges.length, 4, 'the number of requests');
     expectEqual(
       retriesIn(outcome.events).map(({ attempt }) => attempt),
       [1, 2, 3],
       'the attempts told',
     );
+  }),
+  ...outages.map(([what, kind, down]) =>
+    the(`P5 ${what} of minutes is waited out`, async (subject) => {
+      const script = (_: unknown, index: number) => (index < 12 ? down : plays(answer));
+      let outcome: Outcome = { events: [] };
+      await onStage(subject, script, async (stage) => {
+        const began = stage.runtime.monotonic();
+        outcome = await stage.ask();
+        const tookMs = stage.runtime.monotonic() - began;
+        expect(tookMs > 120_000 && tookMs < 300_000, `two to five minutes, found ${tookMs} ms`);
+      });
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const retries = retriesIn(outcome.events);
+      expectEqual(
+        new Set(retries.map(({ error }) => error.kind)),
+        new Set([kind]),
+        'the kinds of the failures',
+      );
+      expectBackoff(outcome.events);
+      const left = retries.map(({ leftMs = -1 }) => leftMs);
+      expect(
+        left.every((ms, index) => ms >= 0 && ms < (left[index - 1] ?? 300_000)),
+        `a time left that shrinks, found ${left}`,
+      );
+    }),
+  ),
+  the('P5 after five minutes of overload the last error', async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, Array(60).fill(busy));
+    const pauses = retriesIn(outcome.events).map(({ delayMs }) => delayMs);
+    const waited = pauses.reduce((sum, ms) => sum + ms, 0);
+    expect(waited > 270_000 && waited <= 300_000, `pauses of nearly five minutes, found ${waited} ms`);
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).attempts],
+      ['rate_limit', exchanges.length],
+      'the error',
+    );
+  }),
+  the('P5 how long, and how often, can be chosen', async (subject) => {
+    const script = Array(60).fill(busy);
+    for (const [retry, ...most] of [
+      [{ forMs: 20_000 }, 5, 9],
+      [{ forMs: 0 }, 4, 4],
+      [{ retries: 6 }, 7, 7],
+    ] as const) {
+      const { exchanges } = await askOnce(subject, script, {}, { retry });
+      const { length } = exchanges;
+      expect(length >= most[0] && length <= most[1], `${show(retry)}: ${most} requests, found ${length}`);
+    }
+  }),
+  the('P2 the time limit of the call ends an overload', async (subject) => {
+    const link = { timeouts: { totalMs: 20_000 } };
+    const { outcome } = await askOnce(subject, Array(60).fill(busy), {}, link);
+    const waited = retriesIn(outcome.events).reduce((sum, { delayMs }) => sum + delayMs, 0);
+    expect(waited < 20_000, `pauses of less than 20 s, found ${waited} ms`);
+    expectEqual(failed(outcome).kind, 'rate_limit', 'the kind');
   }),
   the('P5 the pauses grow and are never zero', async (subject) => {
     const { outcome } = await askOnce(subject, [busy, busy, busy, plays(answer)]);

@@ -47,7 +47,8 @@ export const settingCases: readonly CaseDefinition[] = [
       async (stage) => {
         const agent = stage.agent(unset as unknown as Partial<AgentLink>);
         const error = failed(await stage.ask({}, { agent }));
-        expectEqual([error.status, error.attempts], [500, 4], 'status and attempts');
+        expectEqual(error.status, 500, 'the status');
+        expect((error.attempts ?? 0) > 10, `more than ten attempts, found ${error.attempts}`);
       },
     );
   }),
