@@ -1,5 +1,6 @@
 import type { Agent, FactoryConfig } from '@cobbler/agent';
 import { AgentError, defaultProvider, resolveAgent } from '@cobbler/agent';
+import { checkModel } from './check-model.ts';
 import { noKey } from './no-key.ts';
 import type { Api, LoadedProvider } from './providers.ts';
 import { providerEntry } from './providers.ts';
@@ -8,13 +9,14 @@ import { UsageError } from './usage-error.ts';
 
 /**
  * Makes the agent that the settings name, and loads its provider for it. `link` wins over all settings.
- * @throws UsageError without a key, AgentError `invalid` for anything else that cannot work.
+ * @throws UsageError without a key or for a model that no provider has, AgentError `invalid` for anything else that cannot work.
  */
 export async function makeAgent(
   settings: Settings,
   api?: Api,
   link: Partial<FactoryConfig> = {},
 ): Promise<{ agent: Agent; provider: LoadedProvider }> {
+  await checkModel(settings);
   const name = settings.provider.value;
   if (api !== undefined && name !== 'openai') {
     throw new UsageError(

@@ -62,7 +62,7 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     keyVariable: 'OPENAI_API_KEY',
     addressVariable: 'OPENAI_BASE_URL',
     address: 'https://api.openai.com/v1',
-    ownModels: /^(gpt-\d|o\d|codex-)/,
+    ownModels: /^(gpt-|chatgpt-|o\d|codex-|ft:)/,
     async load(api) {
       const { createOpenAI, modelAliases, openAIPrice, openAIPriceSource, openAIPricing } = await import(
         '@cobbler/provider-openai'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { failsWith } from '@cobbler/agent/testing';
-import { sqlMessages } from '@cobbler/assistant';
+import { commandList, sqlMessages } from '@cobbler/assistant';
 import { sqliteSql } from '@cobbler/assistant/sqlite';
 import { describe, expect, test } from 'vitest';
 import type { BotStage } from './assistant-stage.ts';
@@ -53,6 +53,26 @@ describe('S3 the bot on this machine, fetching updates', () => {
     },
   );
 
+  test(
+    'its commands are registered with Telegram at each start, and a failure of that stops nothing',
+    patience,
+    async () => {
+      const stage = await botStage(await mockService([says('Hello.')]));
+      stage.telegram.fail('setMyCommands', { type: 'unavailable' });
+      const bot = await stage.start();
+      expect(bot.log()).toContain('the commands are not registered');
+      await bot.stop();
+      await (await stage.start()).stop();
+      const calls = stage.telegram.calls.filter(({ method }) => method === 'setMyCommands');
+      expect(calls.map(({ outcome }) => outcome)).toEqual(['refused', 'done']);
+      const { commands } = calls[1]?.payload ?? {};
+      expect((commands as { command: string }[]).map(({ command }) => command)).toEqual(
+        commandList.map(({ name }) => name),
+      );
+      expect(commandList.map(({ name }) => name)).toContain('again');
+    },
+  );
+
   test('S3.8 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL says another', patience, async () => {
     const service = await mockService([says('One.'), says('Two.')]);
     const stage = await botStage(service);
@@ -91,7 +111,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     const fault = failsWith({ kind: 'agent', message: 'broken' });
     const service = await mockService(Array.from({ length: 20 }, () => fault));
     const stage = await botStage(service);
-    const bot = await stage.start();
+    const bot = await stage.start(['--retry-for', 'never']);
     stage.telegram.say(ada, 'Hello?');
     await until(() => stage.telegram.replies(ada).length > 0);
     expect(stage.telegram.replies(ada)[0]).toMatch(/went wrong|overloaded/);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { makeAgent } from '../src/make-agent.ts';
 import { hostOf, keyOf, maskedKey, readSettings } from '../src/settings.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -41,6 +42,50 @@ describe('which model is meant', () => {
   ])('-m %s is %s with model %s', async (model, provider, id) => {
     const settings = await readSettings({ COBBLER_HOME: temporaryFolder() }, { model });
     expect([settings.provider.value, settings.model.value]).toEqual([provider, id]);
+  });
+
+  describe('a model that cannot be meant is refused, with what was probably meant', () => {
+    const key = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
+    const making = async (model: string, more: Record<string, string> = {}) => {
+      const env = { COBBLER_HOME: temporaryFolder(), ...key, ...more };
+      return (await makeAgent(await readSettings(env, { model }))).agent.model;
+    };
+
+    test.each([
+      ['balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
+      ['claude:balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
+      ['gemini:pro', 'The model "gemini:pro" (-m) is unknown. There is no provider named "gemini".'],
+      ['qwen3:8b', 'The model "qwen3:8b" (-m) is unknown. There is no provider named "qwen3".'],
+      ['opus', 'The model "opus" (-m) is unknown.'],
+      ['cluade-opus-5-5', 'The model "cluade-opus-5-5" (-m) is unknown. Did you mean claude-opus-5-5?'],
+    ])('-m %s', async (model, words) => {
+      await expect(making(model)).rejects.toMatchObject({ code: 'unknown_model', message: words });
+    });
+
+    test('that of the environment too, with its source', async () => {
+      const env = { COBBLER_HOME: temporaryFolder(), ...key, COBBLER_MODEL: 'bets' };
+      await expect(makeAgent(await readSettings(env))).rejects.toThrow(
+        'The model "bets" (COBBLER_MODEL) is unknown. Did you mean best?',
+      );
+    });
+
+    test.each([
+      'fast',
+      'claude-next-9',
+      'gpt-9-nova',
+      'o5-mini',
+      'chatgpt-latest',
+      'ft:gpt-9:me::1',
+      'claude:something-new',
+      'openai:something-new',
+    ])('-m %s is taken', async (model) => {
+      expect(await making(model)).not.toBe('');
+    });
+
+    test('a server of your own has names of its own', async () => {
+      const name = 'qwen3:8b';
+      expect(await making(name, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' })).toBe(name);
+    });
   });
 
   test('a name that nearly is a provider is an error, not a model', async () => {

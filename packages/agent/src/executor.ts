@@ -1,6 +1,7 @@
 import { drive, driveOnce } from './drive.ts';
 import { AgentError } from './errors.ts';
 import { allowAll } from './gate.ts';
+import { isObject } from './json.ts';
 import type { Limits } from './limits.ts';
 import { Budget, defaultLimits } from './limits.ts';
 import { memoryStore } from './memory-store.ts';
@@ -26,10 +27,11 @@ export class Executor {
   readonly #now = (): number => this.#options.runtime.now();
 
   /**
-   * @throws AgentError `invalid` for tools that no provider would accept, two of the same name, or a limit
+   * @throws AgentError `invalid` for options without an agent, tools that no provider would accept, two of the same name, or a limit
    * that is no number.
    */
   constructor(options: ExecutorOptions) {
+    checkOptions(options);
     const reading = options.context?.spill?.tool;
     this.#tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
     checkTools(this.#tools);
@@ -94,6 +96,19 @@ export class Executor {
       ...(output !== undefined && { output }),
     };
   }
+}
+
+function checkOptions(options: unknown): void {
+  const { agent, tools } = isObject(options) ? options : {};
+  const problem =
+    agent === undefined
+      ? 'agent is missing. Pass what the factory of a provider returns'
+      : !isObject(agent) || typeof agent['run'] !== 'function'
+        ? 'agent has no run function. Pass what the factory of a provider returns'
+        : tools !== undefined && !Array.isArray(tools)
+          ? 'tools is not an array. Pass tools: [tool]'
+          : undefined;
+  if (problem !== undefined) throw invalid('bad_option', `The Executor cannot be made: options.${problem}.`);
 }
 
 function checkTools(tools: readonly Tool[]): void {

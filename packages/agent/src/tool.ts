@@ -157,6 +157,10 @@ const effects: ReadonlySet<string> = new Set(['read', 'idempotent', 'once']);
  * @throws AgentError `invalid` when no provider would accept the tool.
  */
 export function checkTool(tool: Tool): void {
+  if (!isObject(tool)) {
+    const message = `A tool is invalid: it is ${tool === null ? 'null' : `a value of type ${typeof tool}`}. Use what defineTool returns.`;
+    throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
+  }
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
     throw new AgentError({
       kind: 'invalid',
@@ -213,6 +217,10 @@ function checkedValidation(answer: unknown): Validation {
 }
 
 function isStandardSchema<Args>(value: StandardSchema<Args> | JsonObject): value is StandardSchema<Args> {
+  return isStandard(value);
+}
+
+function isStandard(value: unknown): value is StandardSchema<unknown> {
   return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;
 }
 
@@ -225,7 +233,45 @@ function jsonSchemaOf<Args>(name: string, schema: StandardSchema<Args>): JsonObj
       message: `The schema of tool ${name} cannot be turned into JSON Schema. Use zod 4.2 or later, or give JSON Schema.`,
     });
   }
-  return convert.input({ target: 'draft-2020-12' }) as JsonObject;
+  try {
+    return convert.input({ target: 'draft-2020-12' }) as JsonObject;
+  } catch (thrown) {
+    const field = ['parameters', ...unrepresentable(schema)].join('.');
+    const why = AgentError.from(thrown).message;
+    throw new AgentError({
+      kind: 'invalid',
+      code: 'tool_schema',
+      message: `Tool ${JSON.stringify(name)} is invalid: ${field} cannot be written as JSON Schema (${why}). Use a type that JSON has, such as a string for a date.`,
+    });
+  }
+}
+
+/** The path to the first field whose schema cannot be written as JSON Schema, as far as the library shows its fields. */
+function unrepresentable(schema: unknown): string[] {
+  for (const [field, child] of fieldsOf(schema)) {
+    try {
+      if (isStandard(child)) child['~standard'].jsonSchema?.input({ target: 'draft-2020-12' });
+    } catch {
+      return [...field, ...unrepresentable(child)];
+    }
+  }
+  return [];
+}
+
+/** As zod shows them: the fields of an object, the elements of a list, the options of a union, what is optional. */
+function fieldsOf(schema: unknown): (readonly [path: readonly string[], schema: unknown])[] {
+  const parts = readable(schema);
+  const inner = readable(readable(parts?.['def'])?.['innerType']);
+  return [
+    ...Object.entries(readable(parts?.['shape']) ?? {}).map(([name, field]) => [[name], field] as const),
+    ...(parts?.['element'] === undefined ? [] : [[['[]'], parts['element']] as const]),
+    ...(Array.isArray(parts?.['options']) ? parts['options'].map((option) => [[], option] as const) : []),
+    ...(inner === undefined ? [] : [[[], inner] as const]),
+  ];
+}
+
+function readable(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
 }
 
 async function validateStandard<Args>(

@@ -24,6 +24,18 @@ describe('making an executor', () => {
     expect(() => executor.run('Go.', { output })).toThrow(/Two tools are named a/);
   });
 
+  it.each([
+    [undefined, /options\.agent is missing/],
+    [{}, /options\.agent is missing/],
+    [{ agent: 'claude' }, /options\.agent has no run function/],
+    [{ agent: puppet([]), tools: tool('a') }, /options\.tools is not an array/],
+    [{ agent: puppet([]), tools: [undefined] }, /A tool is invalid: it is a value of type undefined/],
+  ])('names the option that is wrong: case %#', (options, words) => {
+    const make = () => new Executor(options as never);
+    expect(make).toThrow(AgentError);
+    expect(make).toThrow(words);
+  });
+
   it('an option that is undefined is an option that was not given', async () => {
     const none = undefined as never;
     const options = { gate: none, store: none, runtime: none, pricing: none, limits: { turns: none } };

@@ -111,6 +111,27 @@ describe('checking arguments', () => {
   });
 });
 
+describe('a schema that JSON Schema cannot express', () => {
+  const define = (parameters: z.ZodType<Record<string, unknown>>) => () =>
+    defineTool({ name: 'book', description: 'Books.', parameters, execute: () => 'booked' });
+
+  it.each([
+    ['a field', z.object({ at: z.string(), when: z.date() }), 'parameters.when'],
+    ['a nested field', z.object({ stay: z.object({ from: z.date() }) }), 'parameters.stay.from'],
+    ['an optional field', z.object({ when: z.date().optional() }), 'parameters.when'],
+    ['the elements of a list', z.object({ days: z.array(z.date()) }), 'parameters.days.[]'],
+    ['an option of a union', z.object({ when: z.union([z.string(), z.date()]) }), 'parameters.when'],
+  ])('names the tool and the field: %s', (_, parameters, field) => {
+    expect(define(parameters)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        code: 'tool_schema',
+        message: expect.stringContaining(`Tool "book" is invalid: ${field} cannot be written as JSON Schema`),
+      }),
+    );
+  });
+});
+
 describe('toolOutput', () => {
   it('is recognised by its brand, not by its looks', () => {
     const output = toolOutput({ content: 'x', isError: true });
@@ -129,5 +150,10 @@ describe('checkTool', () => {
     [{ execute: 3 }, 'its execute is no function'],
   ])('P9 refuses %j: what a tool may do is not guessed', (wrong, words) => {
     expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
+  });
+
+  it('refuses what is not a tool at all', () => {
+    expect(() => checkTool(undefined as never)).toThrow('it is a value of type undefined');
+    expect(() => checkTool(null as never)).toThrow('it is null');
   });
 });

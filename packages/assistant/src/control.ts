@@ -20,20 +20,24 @@ type CommandReply = { markdown: string; answer?: string; replyTo?: string };
 /** A way to answer a command: in words, or by doing it all itself. */
 type Command = (kit: Kit, work: CommandWork, steps: Steps) => Promise<string | CommandReply | undefined>;
 
-const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['start', async () => words.greeting],
-  ['help', async () => words.help],
-  ['new', startFresh],
-  ['cancel', cancel],
-  ['again', again],
-  ['memory', showMemory],
-  ['forget', askToForget],
-  ['export', exportChat],
-  ['timezone', setTimeZone],
-]);
+const acts: Readonly<Record<keyof typeof words.commandWords, Command>> = {
+  start: async () => words.greeting,
+  help: async () => words.help,
+  new: startFresh,
+  cancel,
+  again,
+  memory: showMemory,
+  forget: askToForget,
+  export: exportChat,
+  timezone: setTimeZone,
+};
 
-/** The names of all commands, for a channel that offers them. */
-export const commandNames: readonly string[] = [...commands.keys()];
+const commands: ReadonlyMap<string, Command> = new Map(Object.entries(acts));
+
+/** All commands with one line about each, for a channel that offers them. */
+export const commandList: readonly { readonly name: string; readonly text: string }[] = Object.entries(
+  words.commandWords,
+).map(([name, text]) => ({ name, text }));
 
 /** Answers a command. */
 export async function command(kit: Kit, work: CommandWork, steps: Steps): Promise<void> {

@@ -16,7 +16,7 @@ export type { Button, Channel, ChannelFile, Piece, SendOptions } from './channel
 export { maxNoteLength } from './channel.ts';
 export type { ChatMessage, MessageStore } from './chat-message.ts';
 export { type Chat, type ChatStore, type RateLimit, sqlChats, type Turn } from './chat-store.ts';
-export { commandNames } from './control.ts';
+export { commandList } from './control.ts';
 export { type EventStore, type EventStoreOptions, sqlEvents } from './event-store.ts';
 export { contextMessages } from './history.ts';
 export type { Incoming, IncomingOther, IncomingTap, IncomingText, ReadUpdate } from './incoming.ts';

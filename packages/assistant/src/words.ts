@@ -5,17 +5,25 @@ export const greeting: string = [
   'I remember what we talked about in this chat. /help shows what else I understand.',
 ].join('\n\n');
 
+/** What each command does, in one line. */
+export const commandWords = {
+  new: 'begin a new conversation; what is remembered stays',
+  cancel: 'stop what I am doing',
+  again: 'send my last answer once more; as a reply to a message, the answer to that one',
+  memory: 'show what I remember',
+  forget: 'delete everything that I keep of this chat',
+  export: 'get all messages of this chat as a file',
+  timezone: 'set your time zone, such as /timezone Europe/Berlin',
+  help: 'show what I understand',
+  start: 'say hello',
+} as const;
+
 export const help: string = [
   'Just write to me. Besides, I understand:',
   '',
-  '- /new — begin a new conversation; what is remembered stays',
-  '- /cancel — stop what I am doing',
-  '- /again — send my last answer once more; as a reply to a message, the answer to that one',
-  '- /memory — show what I remember',
-  '- /forget — delete everything that I keep of this chat',
-  '- /export — get all messages of this chat as a file',
-  '- /timezone Europe/Berlin — set your time zone',
-  '- /help — show this',
+  ...Object.entries(commandWords)
+    .filter(([name]) => name !== 'start')
+    .map(([name, text]) => `- /${name} — ${text}`),
 ].join('\n');
 
 export const startedFresh: string = 'This is a new conversation. What came before is no longer part of it.';

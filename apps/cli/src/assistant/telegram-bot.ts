@@ -1,7 +1,8 @@
 import type { Json, Routine } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ReadUpdate } from '@cobbler/assistant';
-import { getMe, poll, readUpdate, telegramChannel } from '@cobbler/assistant/telegram';
+import { commandList } from '@cobbler/assistant';
+import { getMe, poll, readUpdate, setCommands, telegramChannel } from '@cobbler/assistant/telegram';
 import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../backend.ts';
 import { chooseTools } from '../commands/run.ts';
@@ -39,6 +40,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
   const stop = untilInterrupted(io);
   try {
     const botName = await nameOf(telegram, log);
+    await offerCommands(telegram, log);
     log.note('info', 'ready', { bot: botName, ...facts, allowed: allowed.size });
     if (allowed.size === 0) {
       const advice = 'nobody is heard: set TELEGRAM_ALLOWED_USERS to the numbers that are logged here';
@@ -115,6 +117,15 @@ async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | un
     if (kind === 'auth') throw error;
     log.note('warn', 'Telegram does not answer yet', { why: message });
     return undefined;
+  }
+}
+
+/** At each start: Telegram keeps the list, and a newer version may have others. The bot works without it. */
+async function offerCommands({ api }: TelegramAccess, log: BotLog): Promise<void> {
+  try {
+    await setCommands(api, commandList);
+  } catch (error) {
+    log.note('warn', 'the commands are not registered', { why: AgentError.from(error).message });
   }
 }
 

@@ -30,6 +30,12 @@ export const requests: Area = {
       todo: 'Correct the part before the colon, such as `claude:` or `openai:`. `cobbler models` shows them all.',
     },
     {
+      code: 'unknown_model',
+      kinds: ['invalid'],
+      what: 'No provider has a model of this name, so it is not sent to any.',
+      todo: 'Correct the name: `cobbler models` lists those that are known. Use the full name for a newer one: `-m claude:MODEL`. A server of your own takes any name: `--base-url`.',
+    },
+    {
       code: 'no_model',
       kinds: ['invalid'],
       what: 'An agent was made with an empty name for its model.',
@@ -159,8 +165,8 @@ export const services: Area = {
     {
       code: 'rate_limited',
       kinds: ['rate_limit'],
-      what: 'The service asks for fewer requests: too many at once, a quota that is used up, or it is overloaded. It was tried again several times, with pauses.',
-      todo: 'Wait as long as the message says. If it comes often, raise the quota or run less at the same time.',
+      what: 'The service asks for fewer requests: too many at once, a quota that is used up, or it is overloaded. It was tried again for some minutes, with pauses.',
+      todo: 'Wait as long as the message says, or let it retry longer: `--retry-for 10m`, `retryFor`. If it comes often, raise the quota or run less at the same time.',
     },
     {
       code: 'service_failed',

@@ -3,6 +3,7 @@ import { urlToHttpOptions } from 'node:url';
 import { AgentError, summarize } from '../errors.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/transport.ts';
 import type { Runtime } from '../runtime.ts';
+import { proxyOf, readsProxies } from './proxy.ts';
 
 /**
  * A transport over keep-alive connections of Node's own HTTP client, which costs a tenth of what fetch does.
@@ -15,12 +16,20 @@ export function nodeTransport(): Transport {
     new Promise((resolve, reject) => {
       const target = clients.target(request.url);
       const client = clients.of(target);
+      const failed = (error: unknown) => reject(withProxy(error, request.url));
       send({ target, client, agent: client.kept, request }, resolve, (error) => {
         // The server closed an idle connection while the request was on its way: nothing of it was taken.
-        if (error !== closedWhileIdle) reject(error);
-        else send({ target, client, agent: client.fresh, request }, resolve, reject);
+        if (error !== closedWhileIdle) failed(error);
+        else send({ target, client, agent: client.fresh, request }, resolve, failed);
       });
     });
+}
+
+/** Names the proxy in the error of a connection that was made through one. */
+function withProxy(error: unknown, url: string): unknown {
+  if (!(error instanceof Error) || AgentError.is(error) || !readsProxies(process.versions.node)) return error;
+  const proxy = proxyOf(new URL(url), process.env);
+  return proxy === undefined ? error : Object.assign(error, { proxy });
 }
 
 let shared: Transport | undefined;

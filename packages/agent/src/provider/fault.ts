@@ -1,5 +1,6 @@
 import type { ErrorKind } from '../errors.ts';
 import { AgentError, serviceCode, summarize } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { usableWait } from './retry-after.ts';
 import { wellFormedText } from './well-formed.ts';
 import type { FaultKind } from './wire.ts';
@@ -79,6 +80,13 @@ const causes: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
+/** ` through the proxy ADDRESS (VARIABLE)` where the transport says that there was one. */
+function throughProxy(thrown: unknown): string {
+  const proxy: unknown = isObject(thrown) ? thrown['proxy'] : undefined;
+  if (!isObject(proxy)) return '';
+  return ` through the proxy ${String(proxy['address'])} (${String(proxy['variable'])})`;
+}
+
 /** The error of a connection that failed, `doing` what it failed at. An AgentError comes back unchanged. */
 export function connectionError(provider: string, host: string, doing: string, thrown: unknown): AgentError {
   if (AgentError.is(thrown)) return thrown;
@@ -100,7 +108,7 @@ export function connectionError(provider: string, host: string, doing: string, t
   return new AgentError({
     kind: 'network',
     code: isDistrust ? 'certificate' : 'connection_failed',
-    message: `${doing} ${host} failed: ${reason}.${advice}`,
+    message: `${doing} ${host}${throughProxy(thrown)} failed: ${reason}.${advice}`,
     // A certificate does not become valid by asking again.
     retryable: !isDistrust,
     provider,

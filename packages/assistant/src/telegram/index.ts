@@ -10,4 +10,11 @@ export { type OffsetStore, type PollOptions, poll } from './poll.ts';
 export { type ReadUpdateOptions, readUpdate } from './read-update.ts';
 export { secretMatches, secretPattern } from './secret.ts';
 export { type TelegramChannelOptions, telegramChannel } from './telegram-channel.ts';
-export { deleteWebhook, getMe, setWebhook, type WebhookOptions, wantedUpdates } from './webhook.ts';
+export {
+  deleteWebhook,
+  getMe,
+  setCommands,
+  setWebhook,
+  type WebhookOptions,
+  wantedUpdates,
+} from './webhook.ts';

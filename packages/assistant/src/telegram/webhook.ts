@@ -51,6 +51,20 @@ export async function deleteWebhook(
   await api.raw.deleteWebhook({ ...(dropPending !== undefined && { drop_pending_updates: dropPending }) });
 }
 
+/**
+ * Registers commands, so that Telegram offers them while a person types. Those from before are replaced.
+ *
+ * @throws AgentError as `Channel` says of calls.
+ */
+export async function setCommands(
+  api: TelegramApi,
+  commands: readonly { readonly name: string; readonly text: string }[],
+): Promise<void> {
+  await api.raw.setMyCommands({
+    commands: commands.map(({ name, text }) => ({ command: name, description: text })),
+  });
+}
+
 /** Who the bot is: the way to see whether a token is right. */
 export async function getMe(api: TelegramApi): Promise<{ readonly id: string; readonly name: string }> {
   const { id, username } = await api.raw.getMe();

@@ -98,6 +98,8 @@ export class BotApi {
         return this.#hear(payload);
       case 'getUpdates':
         return await updates.fetch(payload, left);
+      case 'setMyCommands':
+        return this.#register(payload);
       case 'setWebhook':
         return updates.setWebhook(payload);
       case 'deleteWebhook':
@@ -111,6 +113,16 @@ export class BotApi {
       default:
         throw new Refused(404, 'Not Found: method not found');
     }
+  }
+
+  #register({ commands }: Payload): boolean {
+    if (!Array.isArray(commands) || commands.length > 100) throw badRequest("can't parse BotCommand");
+    for (const { command, description } of commands as { command?: unknown; description?: unknown }[]) {
+      if (!/^[a-z0-9_]{1,32}$/.test(String(command))) throw badRequest('BOT_COMMAND_INVALID');
+      const { length } = String(description ?? '').trim();
+      if (length < 1 || length > 256) throw badRequest('BOT_COMMAND_DESCRIPTION_INVALID');
+    }
+    return true;
   }
 
   #hear({ callback_query_id: id, text = '' }: Payload): boolean {
