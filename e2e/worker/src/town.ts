@@ -149,7 +149,11 @@ export class Town {
   async restart(): Promise<void> {
     await this.workerd.kill();
     await this.workerd.begin();
-    await this.sql('UPDATE runs SET updated_at = 0');
+    // What was being sent then was being sent long ago.
+    await this.sql(
+      'UPDATE runs SET updated_at = 0',
+      "UPDATE outbox SET updated_at = 0 WHERE state = 'sending'",
+    );
     await this.workerd.scheduled('*/15 * * * *');
   }
 }

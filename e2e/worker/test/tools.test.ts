@@ -63,6 +63,9 @@ describe('tools on Workflows', () => {
         : calls('note', `${person}-tea`);
     await town.say(person, 'Note tea.');
     const asked = await question();
+    // Else the question is repeated: nobody knows then whether it arrived.
+    const sending = () => town.sql("SELECT count(*) AS open FROM outbox WHERE state = 'sending'");
+    await expect.poll(sending, { timeout: 10_000 }).toEqual([{ open: 0 }]);
     await town.restart();
     await tap(asked, 0);
     expect((await town.replies(person, 2)).at(-1)).toBe('Noted.');

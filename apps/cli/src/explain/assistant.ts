@@ -73,7 +73,7 @@ export const assistant: Area = {
     {
       code: 'maybe_sent',
       kinds: ['network', 'timeout', 'aborted'],
-      what: 'The connection broke after a message was sent: it may have arrived or not. The assistant sends it again, at most three times, with the note "This may be a repeat."',
+      what: 'The connection broke after a message was sent: it may have arrived or not. The assistant sends it again, at most three times, with a note that it may be a repeat.',
       todo: 'Nothing, if it happens once. Check the network if it happens often.',
       see: 'docs/telegram.md',
     },

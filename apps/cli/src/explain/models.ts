@@ -31,7 +31,6 @@ export const requests: Area = {
     },
     {
       code: 'unknown_model',
-      kinds: ['invalid'],
       what: 'No provider has a model of this name, so it is not sent to any.',
       todo: 'Correct the name: `cobbler models` lists those that are known. Use the full name for a newer one: `-m claude:MODEL`. A server of your own takes any name: `--base-url`.',
     },

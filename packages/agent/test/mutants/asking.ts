@@ -268,8 +268,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: transport,
-    find: 'if (error !== closedWhileIdle) reject(error);',
-    replace: 'if (error !== undefined) reject(error);',
+    find: 'if (error !== closedWhileIdle) failed(error);',
+    replace: 'if (error !== undefined) failed(error);',
     why: 'a kept connection that was closed meanwhile fails the request',
     breaks: ['P5'],
     by: 'contract: connection',
