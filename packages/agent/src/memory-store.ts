@@ -115,6 +115,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return old.map(({ id }) => id);
     },
     vacuum: async () => 0,
+    probe: async () => {},
     close: async () => kept.clear(),
   };
 }

@@ -97,6 +97,11 @@ export interface SessionStore extends Store {
   prune(retention: Retention): Promise<readonly string[]>;
   /** Gives room that deleted sessions took back to the disk, and says how many bytes. */
   vacuum(): Promise<number>;
+  /**
+   * Tries whether a prompt could be stored now, by a write of its own. Leaves no session and no event behind.
+   * @throws AgentError what `claim` or `append` would throw now.
+   */
+  probe(): Promise<void>;
   /** Writes what waits and gives everything back. Nothing can be done with the store afterwards. */
   close(): Promise<void>;
 }

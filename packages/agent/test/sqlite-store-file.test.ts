@@ -176,6 +176,23 @@ test('a file that was moved while it was open is noticed before the next run beg
   expect((await refusal(() => store.claim('one'))).code).toBe('store_missing');
 });
 
+test('P13 a file that is removed during a run is noticed before anything that must not happen twice, and at the end', async () => {
+  const file = newFile();
+  const store = open(file);
+  const epoch = await store.claim('one');
+  rmSync(file);
+  const [first] = eventsOf('one', [said('Hello.')]);
+  const [last] = eventsOf('one', [ended()]);
+  if (first === undefined || last === undefined) throw new Error('There are no events.');
+  const codes = [
+    await refusal(async () => await store.append('one', [first], { epoch, durable: true })),
+    await refusal(async () => await store.append('one', [last], { epoch })),
+    await refusal(async () => await store.append('one', [first], { epoch, release: true })),
+    await refusal(() => store.probe()),
+  ];
+  expect(codes.map(({ code }) => code)).toEqual(Array(4).fill('store_missing'));
+});
+
 test('a file or folder that may not be used is reported, with what to look at', async () => {
   const file = await written();
   const folder = dirname(file);

@@ -30,6 +30,7 @@ function asSessions(store: EventStore, close: () => void): SessionStore {
     rename: refuse,
     prune: refuse,
     vacuum: refuse,
+    probe: refuse,
     close: async () => close(),
   };
 }
@@ -64,7 +65,7 @@ export function turnStoreContract(
 const noSnapshots = 'no snapshots are kept: a turn is short';
 
 const groupsOff: ReadonlyMap<string, string> = new Map([
-  ...['list', 'files', 'fork', 'retention'].map((group) => [group, noList] as const),
+  ...['list', 'files', 'fork', 'retention', 'probe'].map((group) => [group, noList] as const),
   ['snapshots', noSnapshots],
 ]);
 

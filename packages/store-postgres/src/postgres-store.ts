@@ -15,7 +15,7 @@ import type { Connection } from './database.ts';
 import { Database } from './database.ts';
 import { Notices } from './notices.ts';
 import { Owner } from './owner.ts';
-import { checkSchemaName, migrate } from './schema.ts';
+import { checkSchemaName, mark, migrate } from './schema.ts';
 import { SessionLog } from './session-log.ts';
 import { SessionTable } from './session-table.ts';
 import { Snapshots } from './snapshots.ts';
@@ -79,6 +79,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
 class SessionsInPostgres implements PostgresStore {
   readonly #db: Database;
+  readonly #schema: string;
   readonly #now: () => number;
   readonly #owner: Owner | undefined;
   readonly #log: SessionLog;
@@ -100,6 +101,7 @@ class SessionsInPostgres implements PostgresStore {
       await this.#watch.begin(connection);
     };
     this.#db = new Database({ url, connections, busyMs, statementMs, prepare });
+    this.#schema = schema;
     this.#now = now;
     this.#owner = exclusion === 'lease' ? new Owner(this.#db, schema, leaseMs) : undefined;
     const channel = `cobbler_sessions_${schema}`;
@@ -190,6 +192,11 @@ class SessionsInPostgres implements PostgresStore {
     this.#checkOpen();
     await this.#table.removeEmpty(this.#now() - emptyMs);
     return 0;
+  }
+
+  async probe(): Promise<void> {
+    this.#checkOpen();
+    await this.#db.query(`UPDATE ${this.#schema}.${mark} SET version = version`);
   }
 
   watch(listener: WatchListener): () => void {

@@ -65,7 +65,7 @@ const migrations: readonly string[] = [
 ];
 
 /** The name of the table that tells our schema from any other. */
-const mark = 'cobbler_sessions';
+export const mark = 'cobbler_sessions';
 
 /** What the schema's name is made of: it stands in statements as it is. */
 const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;

@@ -249,6 +249,22 @@ here('a connection that breaks', () => {
   });
 });
 
+here('a probe', () => {
+  it('P13 fails where nothing can be written, though all can be read', async () => {
+    const own = schema();
+    const store = open({ schema: own });
+    await store.probe();
+    const url = `${server.url}?options=-c%20default_transaction_read_only%3Don`;
+    const reader = open({ url, schema: own });
+    expect((await reader.list()).sessions).toEqual([]);
+    expect(await codeOf(reader.probe())).toBe('store_readonly');
+    await server.sql(`DROP SCHEMA ${own} CASCADE`);
+    expect(await codeOf(store.probe())).toBe('store');
+    await store.close();
+    expect(await codeOf(store.probe())).toBe('store_closed');
+  });
+});
+
 here('who watches', () => {
   it('S4.15 hears at once what another process appends', async () => {
     const own = schema();

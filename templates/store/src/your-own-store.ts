@@ -51,6 +51,9 @@ export function yourOwnStore({ url, now = Date.now }: YourOwnStoreOptions): Sess
     async vacuum() {
       throw unwritten('vacuum: give room back that deleted sessions took, and say how many bytes.');
     },
+    async probe() {
+      throw unwritten('probe: try whether a prompt could be stored now, and leave nothing behind.');
+    },
     async close() {
       // Nothing is open yet.
     },

@@ -5,6 +5,7 @@ import { claimCases } from './store-contract/claims.ts';
 import { deleteCases, forkCases, retentionCases } from './store-contract/ends.ts';
 import { fileCases } from './store-contract/files.ts';
 import { listCases } from './store-contract/lists.ts';
+import { probeCases } from './store-contract/probes.ts';
 import { snapshotCases } from './store-contract/snapshots.ts';
 
 const definitions: readonly StoreCase[] = [
@@ -16,6 +17,7 @@ const definitions: readonly StoreCase[] = [
   ...deleteCases,
   ...retentionCases,
   ...snapshotCases,
+  ...probeCases,
 ];
 
 /** What every store of sessions has to do, as a list of cases that any test runner can run. */

@@ -27,6 +27,12 @@ export function isBusy(thrown: unknown): boolean {
   return code === busy || code === locked;
 }
 
+/** True when what was read is not what SQLite has written. */
+export function isCorrupt(thrown: unknown): boolean {
+  const code = codeOf(thrown);
+  return code === corrupt || code === notDatabase;
+}
+
 /** The result code of an error of SQLite; the code of the system for others. */
 function codeOf(thrown: unknown): number | string | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
@@ -60,10 +66,7 @@ function told(code: number | string | undefined, { file, contents, reason }: Pla
       );
     case corrupt:
     case notDatabase:
-      return user(
-        'store_damaged',
-        `${file} is damaged (${reason}). Keep a copy of it and of the files beside it that end in -wal and -shm; export the ${contents} that can still be read, or put a backup in its place.`,
-      );
+      return user('store_damaged', `${file} is damaged (${reason}). ${adviceOn(file, contents)}`);
     case cannotOpen:
       return unreachable(file, reason);
     case tooBig:
@@ -78,6 +81,17 @@ function told(code: number | string | undefined, { file, contents, reason }: Pla
       if (typeof code === 'string' && /^E(?!RR_)/.test(code)) return unreachable(file, reason);
       return environment('store', `The store ${file} failed: ${reason}`);
   }
+}
+
+function adviceOn(file: string, contents: string): string {
+  return contents === 'sessions'
+    ? salvageAdvice(file)
+    : 'Keep a copy of it and of the files beside it that end in -wal and -shm, and put a backup in its place.';
+}
+
+/** What to do about a damaged file of sessions. */
+export function salvageAdvice(file: string): string {
+  return `Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or put a backup in its place.`;
 }
 
 function unreachable(file: string, reason: string): Told {

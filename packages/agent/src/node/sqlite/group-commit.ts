@@ -12,6 +12,8 @@ export interface GroupCommitOptions {
   /** How long to wait for another process that writes, in milliseconds. */
   readonly busyMs: number;
   readonly onWrite: OnWrite;
+  /** Called before a transaction with a durable job; when it throws, no job of it is done. */
+  readonly beforeDurable?: () => void;
   /** Called when what jobs have done was taken back, before any of them is done again. */
   readonly onRollback: () => void;
   /** Called in a transaction, before its jobs, when another connection has written since the last one. */
@@ -123,6 +125,7 @@ export class GroupCommit {
       this.#options.db.exec(durable ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
       this.#isDurable = durable;
     }
+    if (durable) this.#options.beforeDurable?.();
     this.#options.onWrite('begin');
     this.#begin.run();
     const version = this.#version.get()?.['data_version'];

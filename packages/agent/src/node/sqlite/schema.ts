@@ -92,6 +92,20 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (session, first)
   ) STRICT, WITHOUT ROWID;
   `,
+  // Checksums, see checksum.ts; none in a row that version 1 wrote. That of a session covers what never changes and
+  // its title.
+  `
+  ALTER TABLE events ADD COLUMN sum INTEGER;
+  ALTER TABLE tallies ADD COLUMN sum INTEGER;
+  ALTER TABLE sessions ADD COLUMN sum INTEGER;
+  ALTER TABLE snapshots ADD COLUMN sum INTEGER;
+  ALTER TABLE snapshot_messages ADD COLUMN sum INTEGER;
+
+  CREATE TABLE probe (
+    number INTEGER PRIMARY KEY,   -- 1: there is one row
+    filler BLOB NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** The version that a database has; 0 for one that is empty. */

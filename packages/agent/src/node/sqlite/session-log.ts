@@ -4,6 +4,10 @@ import type { Tally } from '../../session-info.ts';
 import { count, newTally } from '../../session-info.ts';
 import type { Writer } from '../../store.ts';
 import { fenced, gap, misplaced } from '../../store.ts';
+import { checksum, eventChecksum, eventSeed, isIntact, tallyPlace } from './checksum.ts';
+import { isCorrupt, salvageAdvice } from './database-error.ts';
+import type { EventRow } from './event-scan.ts';
+import { eventOf, scanEvents } from './event-scan.ts';
 import type { Statements } from './statements.ts';
 
 /** Events of a segment; see the schema. */
@@ -22,6 +26,8 @@ const mostRemembered = 1000;
 interface Standing {
   readonly key: number;
   readonly epoch: number;
+  /** Of the checksums of its events. */
+  readonly seed: number;
   /** Up to its last event. */
   readonly tally: Tally;
   segment: number;
@@ -77,6 +83,7 @@ export class SessionLog {
     this.#remember(sessionId, {
       key,
       epoch,
+      seed: eventSeed(sessionId),
       tally: tally ?? (before === undefined ? newTally() : this.tally(sessionId, key)),
       segment: 0,
       first: undefined,
@@ -107,21 +114,14 @@ export class SessionLog {
     } else if (standing.first === undefined && events.length > 0) {
       this.#sql.run('UPDATE sessions SET updated = ? WHERE key = ?', now, standing.key);
     }
-    this.#insert(standing, { events, texts }, isOver);
+    this.#insert(sessionId, standing, { events, texts }, isOver);
   }
 
   /** At most `limit` events after a place, in order. @throws AgentError `store_damaged`. */
   read(sessionId: string, afterSeq: number, limit: number): Event[] {
-    // The latest first: another process may meanwhile note where they lie, and then they are found both ways.
-    const latest = this.#sql.rows<EventRow>(selectLatest, sessionId, afterSeq, limit);
-    const rows = this.#sql.rows<EventRow>(selectNoted, afterSeq, sessionId, afterSeq + 1, limit);
-    const last = rows.at(-1)?.seq ?? afterSeq;
-    for (const row of latest) if (row.seq > last && rows.length !== limit) rows.push(row);
-    return rows.map(({ seq, json }, index) => {
-      const place = afterSeq + index + 1;
-      if (seq !== place) throw damaged(sessionId, place, this.#file);
-      return parsed<Event>(json) ?? raise(damaged(sessionId, place, this.#file));
-    });
+    return this.#sql.atOnce(
+      () => this.#found(sessionId, afterSeq, limit) ?? this.#searched(sessionId, afterSeq, limit),
+    );
   }
 
   /**
@@ -129,19 +129,94 @@ export class SessionLog {
    * @throws AgentError `store_damaged`
    */
   tally(sessionId: string, key: number): Tally {
-    const tally = this.notedTally(key);
+    const tally = this.notedTally(sessionId, key) ?? newTally();
     for (const event of this.read(sessionId, tally.events, -1)) count(tally, event);
     return tally;
   }
 
-  /** The tally of a session as it was last written down. */
-  notedTally(key: number): Tally {
-    const row = this.#sql.row<{ tally: string }>('SELECT tally FROM tallies WHERE session = ?', key);
-    return (row && parsed<Tally>(row.tally)) ?? newTally();
+  /** The tally of a session as it was last written down; nothing when it was not, or is damaged. */
+  notedTally(sessionId: string, key: number): Tally | undefined {
+    const row = this.#sql.unlessCorrupt<TallyRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
+    return row && isIntact(row.sum, tallyPlace(sessionId), row.tally) ? parsed<Tally>(row.tally) : undefined;
   }
 
-  #insert(standing: Standing, { events, texts }: EventTexts, isOver: boolean): void {
+  /** Writes down how many events a session has, so that it is noticed when the last ones are lost. */
+  noteEnd({ id, key, epoch }: WriterRow & { readonly id: string }): void {
+    const known = this.#standings.get(id);
+    this.#noteTally(id, key, known?.epoch === epoch ? known.tally : this.tally(id, key));
+  }
+
+  #noteTally(sessionId: string, key: number, tally: Tally): void {
+    const text = JSON.stringify(tally);
+    this.#sql.run(insertTally, key, text, checksum(tallyPlace(sessionId), text));
+  }
+
+  /** Events by the indexes of the file; nothing when any of them is not what was stored. */
+  #found(sessionId: string, afterSeq: number, limit: number): Event[] | undefined {
+    try {
+      const key = this.#sql.row<KeyRow>(selectKey, sessionId)?.key;
+      if (key === undefined) return this.hiddenKey(sessionId) === undefined ? [] : undefined;
+      const noted = this.notedTally(sessionId, key);
+      // The latest too: where they lie may be noted already, and then they are found both ways.
+      const latest = this.#sql.rows<EventRow>(selectLatest, sessionId, afterSeq, limit);
+      const rows = this.#sql.rows<EventRow>(selectNoted, afterSeq, key, key, afterSeq + 1, limit);
+      const last = rows.at(-1)?.seq ?? afterSeq;
+      for (const row of latest) if (row.seq > last && rows.length !== limit) rows.push(row);
+      const events: Event[] = [];
+      for (const row of rows) {
+        const event = row.seq === afterSeq + events.length + 1 ? eventOf(row, sessionId) : undefined;
+        if (event === undefined) return undefined;
+        events.push(event);
+      }
+      const isCutOff = rows.length !== limit && afterSeq + rows.length < (noted?.events ?? 0);
+      return isCutOff ? undefined : events;
+    } catch (error) {
+      if (!isCorrupt(error)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Events without the indexes, as far as nothing is missing. @throws AgentError `store_damaged`. */
+  #searched(sessionId: string, afterSeq: number, limit: number): Event[] {
+    const { events, isWhole } = scanEvents(this.#sql, sessionId);
+    const found: Event[] = [];
+    for (let event = events.get(afterSeq + 1); event !== undefined && found.length !== limit; ) {
+      found.push(event);
+      event = events.get(event.seq + 1);
+    }
+    const last = afterSeq + found.length;
+    const hasMore = events.keys().some((seq) => seq > last);
+    if (found.length === limit || (!hasMore && this.#endsAt(sessionId, last, isWhole))) return found;
+    throw damaged(sessionId, last + 1, this.#file);
+  }
+
+  /**
+   * Whether a session has no event after `last`. That is certain only if its end is noted, because its run ended or was
+   * given back, or if all rows were read.
+   */
+  #endsAt(sessionId: string, last: number, isWhole: boolean): boolean {
+    const key = this.#key(sessionId) ?? this.hiddenKey(sessionId);
+    const noted = key === undefined ? undefined : this.notedTally(sessionId, key);
+    if (key === undefined || noted === undefined) return isWhole && key !== undefined;
+    const isOver = noted.ended !== null || this.#sql.unlessCorrupt(selectGivenBack, key) !== undefined;
+    return last >= noted.events && (isWhole || isOver);
+  }
+
+  /**
+   * The key of a session that the index of ids does not have, though the table does: the index is damaged. When the
+   * table cannot be read, the index is what counts.
+   */
+  hiddenKey(sessionId: string): number | undefined {
+    return this.#sql.unlessCorrupt<KeyRow>(selectHiddenKey, sessionId)?.key;
+  }
+
+  #key(sessionId: string): number | undefined {
+    return this.#sql.unlessCorrupt<KeyRow>(selectKey, sessionId)?.key;
+  }
+
+  #insert(sessionId: string, standing: Standing, { events, texts }: EventTexts, isOver: boolean): void {
     const { tally, key } = standing;
+    const isFirst = standing.first === undefined && events.length > 0;
     let at = 0;
     for (const event of events) {
       if (standing.first === undefined || event.seq - standing.first >= segmentLength) {
@@ -149,14 +224,16 @@ export class SessionLog {
         standing.first = event.seq;
         standing.segments += 1;
       }
-      const place = this.#sql.insert(insertEvent, standing.segment, event.seq, texts[at] ?? '');
+      const text = texts[at] ?? '';
+      const sum = eventChecksum(standing.seed, event.seq, text);
+      const place = this.#sql.insert(insertEvent, standing.segment, event.seq, text, sum);
       if (place % notedTogether === 0) this.#note(place);
       count(tally, event);
       at += 1;
     }
-    if (!isOver && standing.segments < tallySegments) return;
+    if (!isFirst && !isOver && standing.segments < tallySegments) return;
     standing.segments = 0;
-    this.#sql.run('INSERT OR REPLACE INTO tallies VALUES (?, ?)', key, JSON.stringify(tally));
+    this.#noteTally(sessionId, key, tally);
   }
 
   #note(place: number): void {
@@ -184,9 +261,13 @@ export class SessionLog {
   }
 }
 
-interface EventRow {
-  readonly seq: number;
-  readonly json: string;
+interface KeyRow {
+  readonly key: number;
+}
+
+interface TallyRow {
+  readonly tally: string;
+  readonly sum: number | null;
 }
 
 /** A session and the epoch that may write into it. */
@@ -196,27 +277,31 @@ export interface WriterRow {
 }
 
 const insertSegment = 'INSERT INTO segments (session, first) VALUES (?, ?)';
-const insertEvent = 'INSERT INTO events (segment, seq, json) VALUES (?, ?, ?)';
+const insertEvent = 'INSERT INTO events (segment, seq, json, sum) VALUES (?, ?, ?, ?)';
+const insertTally = 'INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)';
+const selectKey = 'SELECT key FROM sessions WHERE id = ?';
+const selectGivenBack =
+  'SELECT 1 FROM sessions JOIN tallies ON session = key WHERE key = ? AND owner IS NULL AND tallies.sum IS NOT NULL';
+const selectHiddenKey = 'SELECT key FROM sessions NOT INDEXED WHERE id = ?';
 
 const noted = "(SELECT value FROM counters WHERE name = 'noted')";
 const notePlaces = `
   INSERT INTO places SELECT segment, seq, place FROM events WHERE place > ${noted} ORDER BY segment, seq`;
 
-/** From the segment that holds the next event on, segment by segment. */
+/** From the segment that holds the next event on, segment by segment. An event that is lost gives a row of nothing. */
 const selectNoted = `
-  SELECT events.seq AS seq, events.json AS json
-  FROM sessions
-  CROSS JOIN segments ON segments.session = sessions.key
+  SELECT events.seq AS seq, events.json AS json, events.sum AS sum
+  FROM segments
   CROSS JOIN places ON places.segment = segments.segment AND places.seq > ?
-  CROSS JOIN events ON events.place = places.place
-  WHERE sessions.id = ? AND segments.first >= coalesce(
-    (SELECT max(first) FROM segments WHERE session = sessions.key AND first <= ?), 0)
+  LEFT JOIN events ON events.place = places.place
+  WHERE segments.session = ? AND segments.first >= coalesce(
+    (SELECT max(first) FROM segments WHERE session = ? AND first <= ?), 0)
   ORDER BY segments.first, places.seq
   LIMIT ?`;
 
 /** Of those of which it is not noted yet where they lie. */
 const selectLatest = `
-  SELECT seq, json FROM events
+  SELECT seq, json, sum FROM events
   WHERE place > ${noted}
     AND EXISTS (SELECT 1 FROM segments JOIN sessions ON sessions.key = segments.session
       WHERE segments.segment = events.segment AND sessions.id = ?)
@@ -245,11 +330,7 @@ function parsed<Value>(json: string): Value | undefined {
   }
 }
 
-function raise(error: AgentError): never {
-  throw error;
-}
-
 function damaged(sessionId: string, seq: number, file: string): AgentError {
-  const message = `Event ${seq} of session ${sessionId} is damaged or missing in ${file}. What comes before it can still be exported.`;
+  const message = `Event ${seq} of session ${sessionId} is damaged or missing in ${file}. ${salvageAdvice(file)}`;
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }

@@ -1,31 +1,15 @@
+import { AgentError } from '../../errors.ts';
 import type { Parent, SessionInfo, Tally } from '../../session-info.ts';
-import { sessionInfo, titleOf } from '../../session-info.ts';
+import { newTally, sessionInfo, titleOf } from '../../session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage } from '../../store.ts';
 import { cursorOf, inUse, pageSize, placeOf } from '../../store.ts';
+import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { OwnerRow } from './owner.ts';
 import { buried, isAlive, lockFiles } from './owner.ts';
 import type { SessionLog } from './session-log.ts';
+import type { ListedRow, SessionRow } from './session-rows.ts';
+import { isIntactRow, isListed, readableRows, rowSum } from './session-rows.ts';
 import type { Statements } from './statements.ts';
-
-interface SessionRow {
-  readonly key: number;
-  readonly id: string;
-  readonly epoch: number;
-  readonly owner: string | null;
-  readonly created: number;
-  /** Nothing before it has an event. */
-  readonly updated: number | null;
-  readonly title: string | null;
-  readonly parent: string | null;
-  readonly parent_seq: number | null;
-}
-
-/** A session that has an event. */
-type ListedRow = SessionRow & { readonly updated: number };
-
-function isListed(row: SessionRow): row is ListedRow {
-  return row.updated !== null;
-}
 
 /** The sessions of the database and who holds them. What writes has to be called within a transaction. */
 export class SessionTable {
@@ -54,6 +38,8 @@ export class SessionTable {
 
   /** Gives back all that a process holds, at its end. */
   release(lock: string): void {
+    for (const row of this.#sql.rows<SessionRow>('SELECT * FROM sessions WHERE owner = ?', lock))
+      if (isListed(row)) this.#noteEnd(row);
     this.#sql.run('UPDATE sessions SET owner = NULL WHERE owner = ?', lock);
     this.#sql.run('DELETE FROM owners WHERE lock = ?', lock);
   }
@@ -66,15 +52,20 @@ export class SessionTable {
   }
 
   ids(): string[] {
-    return this.#sql
-      .rows<{ id: string }>('SELECT id FROM sessions WHERE updated > 0 ORDER BY key')
-      .map(({ id }) => id);
+    return this.#rows(selectAll, (rows) => rows.sort((one, other) => one.key - other.key)).map(
+      ({ id }) => id,
+    );
   }
 
   list(options: ListOptions): SessionPage {
     const { updated, key } = options.after === undefined ? beyond : placeOf(options.after);
     const limit = pageSize(options);
-    const rows = this.#sql.rows<ListedRow>(selectPage, updated, key, limit + 1);
+    const pageOf = (all: ListedRow[]) =>
+      all
+        .filter((row) => row.updated < updated || (row.updated === updated && row.key < key))
+        .sort((one, other) => other.updated - one.updated || other.key - one.key)
+        .slice(0, limit + 1);
+    const rows = this.#rows(selectPage, pageOf, updated, key, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const alive = new Map<string, boolean>();
@@ -85,13 +76,17 @@ export class SessionTable {
   }
 
   info(sessionId: string): SessionInfo | undefined {
-    const row = this.#row(sessionId);
+    const row = this.#rowOrRemains(sessionId);
     return row !== undefined && isListed(row) ? this.#info(row, new Map()) : undefined;
   }
 
   rename(sessionId: string, title: string): boolean {
+    const row = this.#row(sessionId);
+    if (row === undefined || !isListed(row)) return false;
     const given = titleOf(title) || null;
-    return this.#sql.run('UPDATE sessions SET title = ? WHERE id = ? AND updated > 0', given, sessionId) > 0;
+    const sum = rowSum({ ...row, title: given });
+    this.#sql.run('UPDATE sessions SET title = ?, sum = ? WHERE key = ?', given, sum, row.key);
+    return true;
   }
 
   /** @throws AgentError `in_use` when another process that is alive holds the session. */
@@ -119,11 +114,48 @@ export class SessionTable {
   }
 
   #insert(sessionId: string, parent: Parent | undefined, now: number): number {
-    return this.#sql.insert(insertSession, sessionId, now, parent?.sessionId ?? null, parent?.seq ?? null);
+    const head = { id: sessionId, created: now, title: null };
+    const row = { ...head, parent: parent?.sessionId ?? null, parent_seq: parent?.seq ?? null };
+    return this.#sql.insert(insertSession, sessionId, now, row.parent, row.parent_seq, rowSum(row));
   }
 
+  /** @throws AgentError `store_damaged` for a row that is not what was stored, or that its index does not have. */
   #row(sessionId: string): SessionRow | undefined {
-    return this.#sql.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', sessionId);
+    const row = this.#sql.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', sessionId);
+    const isWrong = row === undefined ? this.#log.hiddenKey(sessionId) !== undefined : !isIntactRow(row);
+    if (!isWrong) return row;
+    const message = `The entry of session ${sessionId} in ${this.#file} is damaged. ${salvageAdvice(this.#file)}`;
+    throw new AgentError({ kind: 'invalid', code: 'store_damaged', message });
+  }
+
+  #rowOrRemains(sessionId: string): SessionRow | undefined {
+    try {
+      return this.#row(sessionId);
+    } catch (error) {
+      if (!AgentError.is(error) && !isCorrupt(error)) throw error;
+      return readableRows(this.#sql, this.#log).find(({ id }) => id === sessionId);
+    }
+  }
+
+  /** The rows that a statement gives; when any is damaged or missing, what `select` takes of those that are readable. */
+  #rows(sql: string, select: (all: ListedRow[]) => ListedRow[], ...values: number[]): ListedRow[] {
+    try {
+      const [counts] = this.#sql.rows<{ listed: number; indexed: number }>(selectCounts);
+      const rows = this.#sql.rows<ListedRow>(sql, ...values);
+      if (counts?.listed === counts?.indexed && rows.every(isIntactRow)) return rows;
+    } catch (error) {
+      if (!isCorrupt(error)) throw error;
+    }
+    return select(readableRows(this.#sql, this.#log).filter(isListed));
+  }
+
+  /** Without it only damage to the last events would go unnoticed. */
+  #noteEnd(row: SessionRow): void {
+    try {
+      this.#log.noteEnd(row);
+    } catch (error) {
+      if (!AgentError.is(error) && !isCorrupt(error)) throw error;
+    }
   }
 
   #info(row: ListedRow, alive: Map<string, boolean>): SessionInfo {
@@ -138,7 +170,7 @@ export class SessionTable {
     try {
       return this.#log.tally(sessionId, key);
     } catch {
-      return this.#log.notedTally(key);
+      return this.#log.notedTally(sessionId, key) ?? newTally();
     }
   }
 
@@ -165,7 +197,12 @@ export class SessionTable {
 }
 
 const nextEpoch = "UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value AS epoch";
-const insertSession = 'INSERT INTO sessions (id, epoch, created, parent, parent_seq) VALUES (?, 0, ?, ?, ?)';
+const insertSession =
+  'INSERT INTO sessions (id, epoch, created, parent, parent_seq, sum) VALUES (?, 0, ?, ?, ?, ?)';
+const selectAll = 'SELECT * FROM sessions WHERE updated > 0 ORDER BY key';
+const selectCounts = `
+  SELECT (SELECT count(*) FROM sessions NOT INDEXED) AS listed,
+    (SELECT count(*) FROM sessions INDEXED BY sqlite_autoindex_sessions_1) AS indexed`;
 const selectPage =
   'SELECT * FROM sessions WHERE (updated, key) < (?, ?) ORDER BY updated DESC, key DESC LIMIT ?';
 const selectOld = `

@@ -1,6 +1,7 @@
 import type { Message } from '../../message.ts';
 import { foldVersion, snapshotState, snapshotText } from '../../snapshot.ts';
 import type { State } from '../../state.ts';
+import { checksum, isIntact } from './checksum.ts';
 import type { Statements } from './statements.ts';
 
 /** Events after which a new snapshot is kept. Until then opening a session folds what came since. */
@@ -46,7 +47,8 @@ export class Snapshots {
   read(sessionId: string): State | undefined {
     const row = this.#sql.row<SnapshotRow>(selectSnapshot, sessionId, foldVersion);
     if (row === undefined) return undefined;
-    const messages = this.#messages(row.session);
+    if (!isIntact(row.sum, statePlace(sessionId, row.seq), row.state)) return undefined;
+    const messages = this.#messages(sessionId, row.session);
     if (messages?.length !== row.messages) return undefined;
     const state = snapshotState(row.state, messages);
     if (state?.seq !== row.seq) return undefined;
@@ -80,20 +82,23 @@ export class Snapshots {
       return false;
     if (from === 0) this.#sql.run('DELETE FROM snapshot_messages WHERE session = ?', session);
     for (const [first, text] of chunks)
-      this.#sql.run('INSERT INTO snapshot_messages VALUES (?, ?, ?)', session, first, text);
+      this.#sql.run(insertChunk, session, first, text, checksum(chunkPlace(sessionId, first), text));
     this.#sql.run(
-      'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)',
       session,
       foldVersion,
       seq,
       messages,
       state,
+      checksum(statePlace(sessionId, seq), state),
     );
     return true;
   }
 
-  #messages(session: number): Message[] | undefined {
-    const rows = this.#sql.rows<{ messages: string }>(selectChunks, session);
+  #messages(sessionId: string, session: number): Message[] | undefined {
+    const rows = this.#sql.rows<ChunkRow>(selectChunks, session);
+    if (!rows.every(({ first, messages, sum }) => isIntact(sum, chunkPlace(sessionId, first), messages)))
+      return undefined;
     try {
       return rows.flatMap(({ messages }) => JSON.parse(messages) as Message[]);
     } catch {
@@ -107,12 +112,29 @@ interface SnapshotRow {
   readonly seq: number;
   readonly messages: number;
   readonly state: string;
+  readonly sum: number | null;
+}
+
+interface ChunkRow {
+  readonly first: number;
+  readonly messages: string;
+  readonly sum: number | null;
+}
+
+function statePlace(sessionId: string, seq: number): string {
+  return `${sessionId} state ${seq} `;
+}
+
+function chunkPlace(sessionId: string, first: number): string {
+  return `${sessionId} messages ${first} `;
 }
 
 const selectSnapshot = `
-  SELECT snapshots.session AS session, snapshots.seq AS seq, messages, state
+  SELECT snapshots.session AS session, snapshots.seq AS seq, messages, state,
+    snapshots.sum AS sum
   FROM sessions JOIN snapshots ON snapshots.session = sessions.key
   WHERE sessions.id = ? AND fold = ?`;
 const selectHeld = 'SELECT key FROM sessions WHERE id = ? AND epoch = ?';
 const selectMessages = 'SELECT messages FROM snapshots WHERE session = ?';
-const selectChunks = 'SELECT messages FROM snapshot_messages WHERE session = ? ORDER BY first';
+const insertChunk = 'INSERT INTO snapshot_messages VALUES (?, ?, ?, ?)';
+const selectChunks = 'SELECT first, messages, sum FROM snapshot_messages WHERE session = ? ORDER BY first';

@@ -10,6 +10,7 @@ import { fileWatch, openDatabase } from './database-file.ts';
 import { scalar } from './engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Owner } from './owner.ts';
+import { probeRead, probeWrite } from './probe.ts';
 import { SessionLog } from './session-log.ts';
 import { SessionTable } from './session-table.ts';
 import { Snapshots } from './snapshots.ts';
@@ -47,6 +48,7 @@ class SqliteStore implements SessionStore {
   readonly #now: () => number;
   readonly #onWrite: OnWrite;
   readonly #commit: GroupCommit;
+  readonly #sql: Statements;
   readonly #log: SessionLog;
   readonly #table: SessionTable;
   readonly #snapshots: Snapshots;
@@ -63,6 +65,7 @@ class SqliteStore implements SessionStore {
     this.#now = now;
     this.#checkFile = fileWatch(file);
     const sql = new Statements(this.#db);
+    this.#sql = sql;
     this.#log = new SessionLog(sql, file);
     this.#table = new SessionTable(sql, this.#log, file);
     this.#snapshots = new Snapshots(sql);
@@ -71,6 +74,8 @@ class SqliteStore implements SessionStore {
       file,
       busyMs,
       onWrite,
+      // What is written to a file that was removed is lost, and looks as if it was written.
+      beforeDurable: this.#checkFile,
       onRollback: () => this.#log.forget(),
       onForeignWrite: () => this.#log.doubt(),
     });
@@ -86,7 +91,11 @@ class SqliteStore implements SessionStore {
 
   append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> | undefined {
     const texts = events.map((event) => JSON.stringify(event));
-    const run = () => this.#log.append(sessionId, { events, texts }, writer, this.#now());
+    const isLast = writer.release === true || events.at(-1)?.type === 'finished';
+    const run = () => {
+      if (isLast) this.#checkFile();
+      this.#log.append(sessionId, { events, texts }, writer, this.#now());
+    };
     if (!this.#db.isOpen) throw closed(this.#file);
     // Nobody to share a transaction with: waiting for others costs more than it could save.
     if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
@@ -150,6 +159,11 @@ class SqliteStore implements SessionStore {
       this.#db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
       return Math.max(0, before - this.#bytes());
     });
+  }
+
+  async probe(): Promise<void> {
+    await this.#write(() => probeWrite(this.#sql), true);
+    this.#read(() => probeRead(this.#file));
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,114 @@
+import type { PageFile } from './page-file.ts';
+
+type Value = number | string | null;
+
+/** A row as a page holds it. */
+export interface PageRow {
+  /** The number of the row; nothing in an index. */
+  readonly rowid: number | undefined;
+  readonly values: readonly Value[];
+}
+
+/** Where a row is, for reading it again. */
+export interface RowPlace {
+  readonly page: number;
+  readonly offset: number;
+  readonly isIndex: boolean;
+}
+
+const indexPage = 10;
+const innerIndexPage = 2;
+
+/**
+ * The rows that a page may hold, with their places. A damaged page is searched too: each place where a row may begin is
+ * tried, so that the caller has to check what a row says.
+ */
+export function* rowsOf(file: PageFile, number: number): Generator<PageRow & RowPlace> {
+  const page = file.page(number);
+  const type = page[0];
+  const isIndex = type === indexPage || type === innerIndexPage;
+  // The list of offsets ends where the first row begins, whatever the damaged page says of its length.
+  let end = file.pageSize;
+  for (let at = type === innerIndexPage ? 12 : 8; at + 2 <= end; at += 2) {
+    const offset = page.readUInt16BE(at);
+    if (offset <= at || offset >= file.pageSize) continue;
+    end = Math.min(end, offset);
+    const place = { page: number, offset: type === innerIndexPage ? offset + 4 : offset, isIndex };
+    const row = rowAt(file, place);
+    if (row !== undefined) yield { ...row, ...place };
+  }
+}
+
+/** The row at a place; nothing when there is none. */
+export function rowAt(file: PageFile, { page: number, offset, isIndex }: RowPlace): PageRow | undefined {
+  try {
+    const page = file.page(number);
+    const [length, afterLength] = varint(page, offset);
+    const [rowid, begin] = isIndex ? [undefined, afterLength] : varint(page, afterLength);
+    return { rowid, values: record(payload(file, page, { begin, length, isIndex })) };
+  } catch (error) {
+    // A number that leads out of the page.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+interface Extent {
+  readonly begin: number;
+  readonly length: number;
+  readonly isIndex: boolean;
+}
+
+/** The bytes of a row: its beginning on its page, the rest on a chain of others. @throws RangeError */
+function payload(file: PageFile, page: Buffer, { begin, length, isIndex }: Extent): Buffer {
+  const size = file.pageSize;
+  if (length < 1 || length > file.count * size) throw new RangeError('no length of a row');
+  const most = isIndex ? Math.floor(((size - 12) * 64) / 255) - 23 : size - 35;
+  const least = Math.floor(((size - 12) * 32) / 255) - 23;
+  const wanted = least + ((length - least) % (size - 4));
+  const local = length <= most ? length : wanted <= most ? wanted : least;
+  if (begin + local > size) throw new RangeError('beyond the page');
+  const parts = [page.subarray(begin, begin + local)];
+  let next = local < length ? page.readUInt32BE(begin + local) : 0;
+  for (let rest = length - local; rest > 0; rest -= size - 4) {
+    if (next < 2 || next > file.count) throw new RangeError('no such page');
+    const part = file.page(next);
+    parts.push(part.subarray(4, 4 + Math.min(rest, size - 4)));
+    next = part.readUInt32BE(0);
+  }
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+}
+
+/** The values of a record; of floating point numbers and blobs, which no table searched here has, nothing. */
+function record(bytes: Buffer): Value[] {
+  const [headerLength, first] = varint(bytes, 0);
+  if (headerLength > bytes.length) throw new RangeError('beyond the record');
+  const values: Value[] = [];
+  let body = headerLength;
+  for (let at = first; at < headerLength; ) {
+    const [type, after] = varint(bytes, at);
+    at = after;
+    const length = type >= 12 ? Math.floor((type - 12) / 2) : (integerBytes[type] ?? 8);
+    if (body + length > bytes.length) throw new RangeError('beyond the record');
+    if (type >= 13 && type % 2 === 1) values.push(bytes.toString('utf8', body, body + length));
+    else if (type === 6) values.push(Number(bytes.readBigInt64BE(body)));
+    else if (type >= 1 && type <= 5) values.push(bytes.readIntBE(body, length));
+    else values.push(type === 8 ? 0 : type === 9 ? 1 : null);
+    body += length;
+  }
+  return values;
+}
+
+/** Bytes of a value, by its type. */
+const integerBytes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
+
+/** A number of 1 to 9 bytes and the place after it. Larger numbers than a file can hold come out as too large. */
+function varint(bytes: Buffer, offset: number): [value: number, after: number] {
+  let value = 0;
+  for (let at = offset; at < offset + 8; at += 1) {
+    const byte = bytes.readUInt8(at);
+    value = value * 128 + (byte & 127);
+    if (byte < 128) return [value, at + 1];
+  }
+  return [value * 256 + bytes.readUInt8(offset + 8), offset + 9];
+}

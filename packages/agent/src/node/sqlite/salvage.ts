@@ -1,0 +1,214 @@
+import { existsSync } from 'node:fs';
+import { AgentError } from '../../errors.ts';
+import type { Event } from '../../event.ts';
+import { mendLog } from '../../mend-log.ts';
+import { isSessionId } from '../../store.ts';
+import { isIntact, tallyPlace } from './checksum.ts';
+import { eventOf } from './event-scan.ts';
+import { isAlive, lockFiles } from './owner.ts';
+import { PageFile } from './page-file.ts';
+import type { PageRow, RowPlace } from './page-rows.ts';
+import { rowAt, rowsOf } from './page-rows.ts';
+import type { SessionRow } from './session-rows.ts';
+import { isIntactRow } from './session-rows.ts';
+import { sqliteStore } from './sqlite-store.ts';
+
+/** What `salvageStore` found of one session. */
+export interface SalvagedSession {
+  readonly id: string;
+  /** Events in the new store. */
+  readonly events: number;
+  /** What is missing or was changed, in words; empty for a session that was copied unchanged. */
+  readonly problems: readonly string[];
+}
+
+/** Where the intact rows of one session are. */
+interface Found {
+  readonly id: string;
+  row: SessionRow | undefined;
+  /** Events that it had when that was last noted. */
+  expected: number;
+  /** By the number of the event. */
+  readonly events: Map<number, { readonly place: RowPlace; readonly rowid: number }>;
+}
+
+/** Does what `salvageStore` says; loaded only then, with all that checks a log. */
+export async function salvage(from: string, to: string): Promise<readonly SalvagedSession[]> {
+  check(from, to);
+  const file = new PageFile(from);
+  let time = 0;
+  const store = sqliteStore(to, { now: () => time });
+  try {
+    const salvaged: SalvagedSession[] = [];
+    for (const { id, row, expected, events: places } of sessionsIn(file)) {
+      const { events, problems } = restored(readEvents(file, id, places), expected);
+      const [first, last] = [events[0], events.at(-1)];
+      salvaged.push({ id, events: events.length, problems });
+      if (first === undefined || last === undefined) continue;
+      time = row?.created ?? Date.parse(first.time);
+      const parent = parentOf(row);
+      const epoch = await store.claim(id, parent === undefined ? {} : { parent });
+      time = row?.updated ?? Date.parse(last.time);
+      await store.append(id, events, { epoch, release: true });
+      if (row?.title) await store.rename(id, row.title);
+    }
+    return salvaged;
+  } finally {
+    await store.close();
+    file.close();
+  }
+}
+
+function check(from: string, to: string): void {
+  const refusal = (code: string, message: string) => new AgentError({ kind: 'invalid', code, message });
+  if (!existsSync(from)) throw refusal('store_missing', `Cannot read ${from}: there is no such file.`);
+  if (existsSync(to))
+    throw refusal('store_exists', `Cannot salvage into ${to}: the file exists. Name a new file.`);
+  if (lockFiles(from).some((lock) => isAlive(from, lock)))
+    throw refusal('in_use', `Cannot salvage ${from}: a process uses it. End that process first.`);
+}
+
+/** Every session of which a row is readable, in the order in which they were made. */
+function sessionsIn(file: PageFile): Found[] {
+  const sessions = new Map<string, Found>();
+  const ids = new Map<number, string>();
+  const tallies = new Map<number, TallyText>();
+  const of = (id: string): Found => {
+    const found = sessions.get(id) ?? { id, row: undefined, expected: 0, events: new Map() };
+    sessions.set(id, found);
+    return found;
+  };
+  const free = file.free();
+  for (let page = 2; page <= file.count; page += 1) {
+    if (free.has(page)) continue;
+    for (const row of rowsOf(file, page)) {
+      const event = eventIn(row);
+      const session = sessionIn(row);
+      if (event !== undefined) keepNewest(of(event.sessionId).events, event.seq, row);
+      else if (session !== undefined) {
+        ids.set(session.key, session.id);
+        const found = of(session.id);
+        if ((found.row?.updated ?? -1) < (session.updated ?? 0)) found.row = session;
+      } else noteOther(row, ids, tallies);
+    }
+  }
+  for (const [key, id] of ids) of(id).expected = Math.max(of(id).expected, eventsNoted(id, tallies.get(key)));
+  const known = [...sessions.values()].filter(({ events, expected }) => events.size > 0 || expected > 0);
+  const keyOf = ({ row }: Found) => row?.key ?? Number.MAX_SAFE_INTEGER;
+  return known.sort((one, other) => keyOf(one) - keyOf(other));
+}
+
+/** An older copy of an event is on a page that SQLite has given up and not overwritten. */
+function keepNewest(events: Found['events'], seq: number, row: PageRow & RowPlace): void {
+  const { rowid = 0, page, offset, isIndex } = row;
+  if ((events.get(seq)?.rowid ?? -1) < rowid) events.set(seq, { rowid, place: { page, offset, isIndex } });
+}
+
+/** The session and number of the event that a row holds, if it holds one that is intact. */
+function eventIn({ rowid, values }: PageRow): { sessionId: string; seq: number } | undefined {
+  const [key, , seq, json, sum = null] = values;
+  if (rowid === undefined || key !== null || values.length < 4 || values.length > 5) return undefined;
+  if (typeof seq !== 'number' || typeof json !== 'string' || typeof sum === 'string') return undefined;
+  const sessionId = sessionOf(json, seq);
+  if (sessionId === undefined || eventOf({ seq, json, sum }, sessionId) === undefined) return undefined;
+  return { sessionId, seq };
+}
+
+/** The session that an event names in its id. */
+function sessionOf(json: string, seq: number): string | undefined {
+  try {
+    const { id } = JSON.parse(json) as Event;
+    const sessionId = String(id).slice(0, -`-${seq}`.length);
+    return id === `${sessionId}-${seq}` && isSessionId(sessionId) ? sessionId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sessionIn({ rowid, values }: PageRow): SessionRow | undefined {
+  const [own, id, epoch, owner, created, updated, title, parent, parentSeq, sum = null] = values;
+  if (rowid === undefined || own !== null || values.length < 9 || values.length > 10) return undefined;
+  if (typeof id !== 'string' || !isSessionId(id) || typeof epoch !== 'number') return undefined;
+  if (typeof created !== 'number' || !isText(owner) || !isText(title) || !isText(parent)) return undefined;
+  if (!isNumber(updated) || !isNumber(parentSeq) || !isNumber(sum)) return undefined;
+  const row = { key: rowid, id, epoch, owner, created, updated, title, parent, parent_seq: parentSeq, sum };
+  return isIntactRow(row) ? row : undefined;
+}
+
+const isText = (value: unknown): value is string | null => value === null || typeof value === 'string';
+const isNumber = (value: unknown): value is number | null => value === null || typeof value === 'number';
+
+interface TallyText {
+  readonly text: string;
+  readonly sum: number | null;
+}
+
+/** From the index of ids, which session has which key; from the tallies, how many events a session had. */
+function noteOther(
+  { rowid, values }: PageRow,
+  ids: Map<number, string>,
+  tallies: Map<number, TallyText>,
+): void {
+  const [first, second, third = null] = values;
+  if (rowid === undefined && typeof first === 'string' && typeof second === 'number' && isSessionId(first)) {
+    if (!ids.has(second)) ids.set(second, first);
+  } else if (rowid !== undefined && typeof second === 'string' && typeof third !== 'string') {
+    if (/^\{"events":\d{1,9},/.test(second)) tallies.set(rowid, { text: second, sum: third });
+  }
+}
+
+function eventsNoted(id: string, tally: TallyText | undefined): number {
+  if (tally === undefined || !isIntact(tally.sum, tallyPlace(id), tally.text)) return 0;
+  return Number(/\d+/.exec(tally.text)?.[0]);
+}
+
+function readEvents(file: PageFile, sessionId: string, places: Found['events']): Event[] {
+  const rows = [...places].sort(([one], [other]) => one - other);
+  return rows.flatMap(([seq, { place }]) => {
+    const [, , , json, sum = null] = rowAt(file, place)?.values ?? [];
+    if (typeof json !== 'string' || typeof sum === 'string') return [];
+    return eventOf({ seq, json, sum }, sessionId) ?? [];
+  });
+}
+
+/**
+ * The events as they were when none is missing. Else all that are intact, numbered anew as `mendLog` does it; where later
+ * ones make no sense without those that are lost, only those before them.
+ */
+function restored(
+  events: readonly Event[],
+  expected: number,
+): { events: readonly Event[]; problems: string[] } {
+  const lost = gapsIn(events, expected);
+  const [firstLost] = lost;
+  if (firstLost === undefined) return { events, problems: [] };
+  const problems = lost.map(({ first, last }) => `${numbers(first, last)} lost`);
+  const intact = events.filter(({ seq }) => seq < firstLost.first);
+  const all = mendLog(events).events;
+  const isFitting = all.length >= events.length;
+  if (!isFitting)
+    problems.push(`the ${events.length - intact.length} events after them do not fit and are left out`);
+  const kept = isFitting ? all : mendLog(intact).events;
+  if (kept.length > (isFitting ? events : intact).length) problems.push('its last run is marked as failed');
+  return { events: kept, problems };
+}
+
+/** The numbers from 1 to `expected`, or to the last event, that no event has. */
+function gapsIn(events: readonly Event[], expected: number): { first: number; last: number }[] {
+  const gaps: { first: number; last: number }[] = [];
+  let next = 1;
+  for (const { seq } of [...events, { seq: Math.max(expected, events.at(-1)?.seq ?? 0) + 1 }]) {
+    if (seq > next) gaps.push({ first: next, last: seq - 1 });
+    next = seq + 1;
+  }
+  return gaps;
+}
+
+function numbers(first: number, last: number): string {
+  return first === last ? `event ${first} is` : `events ${first} to ${last} are`;
+}
+
+function parentOf(row: SessionRow | undefined): { sessionId: string; seq: number } | undefined {
+  if (row === undefined || row.parent === null || row.parent_seq === null) return undefined;
+  return { sessionId: row.parent, seq: row.parent_seq };
+}
