@@ -23,6 +23,10 @@ export interface ServerLimits {
   readonly seedHeartbeatMs: number;
   /** How often sessions that are watched are looked at for what other processes wrote into them. */
   readonly othersMs: number;
+  /** For how long the answer of `GET /readyz` is used again. */
+  readonly readyMs: number;
+  /** How long the store may take to answer `GET /readyz`. */
+  readonly probeMs: number;
 }
 
 /** What a server holds itself to unless it is told otherwise. */
@@ -39,4 +43,6 @@ export const defaultLimits: ServerLimits = Object.freeze({
   heartbeatMs: 15_000,
   seedHeartbeatMs: 30_000,
   othersMs: 1_000,
+  readyMs: 2_000,
+  probeMs: 5_000,
 });

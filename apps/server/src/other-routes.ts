@@ -140,10 +140,10 @@ export function operationRoutes({ meters, readiness }: Services): Route[] {
       method: 'GET',
       path: '/readyz',
       name: 'ready',
-      summary: 'Answers 200 while prompts can be served.',
+      summary: 'Answers 200 while prompts can be served: tries a write in the store.',
       answers: {
         200: { text: 'They can.' },
-        503: { text: 'The store does not answer, or the server is stopping.' },
+        503: { text: 'The store cannot be written, or the server is stopping.' },
       },
       handle: async () => {
         const reason = await readiness();

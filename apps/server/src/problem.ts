@@ -46,6 +46,8 @@ const statuses: Readonly<Record<string, number>> = {
   in_use: 409,
   closed: 503,
   store: 503,
+  store_damaged: 503,
+  store_missing: 503,
 };
 
 /** Why a run did not begin, as a problem. */

@@ -19,6 +19,7 @@ import { openApi } from './open-api.ts';
 import { approvalRoutes, operationRoutes, tokenRoutes } from './other-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { docsPage } from './pages.ts';
+import { Readiness } from './readiness.ts';
 import { responsesRoutes } from './responses-routes.ts';
 import type { Route } from './route.ts';
 import { route } from './route.ts';
@@ -147,6 +148,15 @@ function servicesOf(
     },
   });
   const approvals: ApprovalDesk = new ApprovalDesk(desk, store);
+  const readiness = new Readiness({
+    probe: () => store.probe(),
+    reuseMs: limits.readyMs,
+    patienceMs: limits.probeMs,
+    onChange: (failure) => {
+      if (failure === undefined) journal.note('info', 'store can be written');
+      else journal.note('error', 'store cannot be written', { code: failure.code, reason: failure.message });
+    },
+  });
   meters.gauge('cobbler_sessions_live', 'Sessions in memory.', () => desk.size);
   meters.gauge('cobbler_runs_active', 'Runs under way.', () => desk.running);
   meters.gauge('cobbler_approvals_pending', 'Calls that wait for a person.', () => approvals.list().length);
@@ -163,13 +173,7 @@ function servicesOf(
     limits,
     agentNames: () => [...new Set(['cobbler', options.settings(nobody).agent.model])],
     async readiness() {
-      if (desk.isClosing) return 'The server is stopping.';
-      try {
-        await store.list({ limit: 1 });
-        return undefined;
-      } catch {
-        return 'The store does not answer.';
-      }
+      return desk.isClosing ? 'The server is stopping.' : await readiness.reason();
     },
   };
 }

@@ -1,0 +1,64 @@
+import { AgentError } from '@cobbler/agent';
+
+/** How readiness is found out. */
+export interface ReadinessOptions {
+  /** Tries a write in the store. */
+  readonly probe: () => Promise<void>;
+  /** For how long an answer holds, in milliseconds. */
+  readonly reuseMs: number;
+  /** How long the store may take, in milliseconds. */
+  readonly patienceMs: number;
+  /** Called when the answer changes, with the reason when the store fails. */
+  readonly onChange: (failure: AgentError | undefined) => void;
+  /** The monotonic clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Whether prompts can be stored. One probe runs at a time, and those who ask within a short time share its answer. */
+export class Readiness {
+  readonly #options: ReadinessOptions;
+  #probing: Promise<AgentError | undefined> | undefined;
+  #last: { readonly at: number; readonly failure: AgentError | undefined } | undefined;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+  }
+
+  /** Why prompts cannot be stored; nothing when they can. The store's own words may name paths, so they are not in it. */
+  async reason(): Promise<string | undefined> {
+    const failure = await this.#failure();
+    return (
+      failure && `The store cannot be written (${failure.code ?? failure.kind}). See the log of the server.`
+    );
+  }
+
+  #failure(): Promise<AgentError | undefined> {
+    const { now = () => performance.now(), reuseMs } = this.#options;
+    if (this.#last !== undefined && now() - this.#last.at < reuseMs)
+      return Promise.resolve(this.#last.failure);
+    this.#probing ??= this.#probe().then((failure) => {
+      if (this.#last?.failure?.code !== failure?.code) this.#options.onChange(failure);
+      this.#last = { at: now(), failure };
+      this.#probing = undefined;
+      return failure;
+    });
+    return this.#probing;
+  }
+
+  async #probe(): Promise<AgentError | undefined> {
+    const { probe, patienceMs } = this.#options;
+    const late = Promise.withResolvers<AgentError>();
+    const message = `The store did not answer within ${patienceMs} ms.`;
+    const timer = setTimeout(
+      () => late.resolve(new AgentError({ kind: 'agent', code: 'store_busy', message })),
+      patienceMs,
+    );
+    try {
+      return await Promise.race([probe(), late.promise]).then((failure) => failure ?? undefined);
+    } catch (error) {
+      return AgentError.from(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
