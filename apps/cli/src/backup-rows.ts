@@ -20,4 +20,29 @@ export const backupRows = [
     ],
     groups: [],
   },
+  {
+    name: 'store',
+    operands: '<action> [file]',
+    text: 'check the file of sessions for damage; copy what is intact',
+    about: [
+      'cobbler store verify [FILE]    compare everything with its checksums; without FILE: all files of COBBLER_HOME',
+      'cobbler store salvage [FILE]   copy what is intact into FILE.salvaged, and say per session what is lost',
+      'The exit code is 1 when something is damaged. salvage never changes FILE, unless --replace moves it. End every',
+      'program that uses FILE first. See docs/operations.md.',
+    ],
+    groups: [
+      {
+        title: 'Options',
+        options: [
+          { flags: '--json', text: 'with verify: the report as JSON, one file per line' },
+          { flags: '--to <file>', text: 'with salvage: the new file', completes: 'file' },
+          {
+            flags: '--replace',
+            text: 'with salvage: put the new file in place, keep the old one as FILE.damaged',
+          },
+        ],
+      },
+    ],
+    words: ['verify', 'salvage'],
+  },
 ] as const;

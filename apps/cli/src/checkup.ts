@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { AgentError } from '@cobbler/agent';
-import { cobblerHome } from '@cobbler/agent/node';
+import { cobblerHome, verifyStore } from '@cobbler/agent/node';
 import type { Check } from './check.ts';
+import { countText, storeFiles } from './commands/store.ts';
 import { findInstructions } from './instructions.ts';
 import type { Io } from './io.ts';
 import { checkMcp } from './mcp-check.ts';
@@ -19,7 +21,7 @@ export async function checkSetup(
   flags: ModelFlags,
   io: Io,
 ): Promise<{ checks: Check[]; settings?: Settings }> {
-  const checks = [checkNode(process.versions.node), checkHome(io)];
+  const checks = [checkNode(process.versions.node), checkHome(io), ...checkStores(io)];
   let settings: Settings;
   try {
     settings = await readSettings(io.env, flags);
@@ -65,6 +67,26 @@ function checkHome(io: Io): Check {
   const mode = statSync(home).mode & 0o077;
   if (mode === 0) return { name: 'home', ok: true, found: home };
   return { name: 'home', ok: true, found: `${home} (others may look into it: chmod 700 ${home})` };
+}
+
+/** Reads everything in the files of sessions and compares it with its checksums. */
+function checkStores(io: Io): Check[] {
+  return storeFiles(io).map((file) => {
+    const name = basename(file);
+    try {
+      const report = verifyStore(file);
+      if (report.ok) return { name, ok: true, found: `${countText(report)}, all intact` };
+      const found = `${file} is damaged: ${countText(report)}`;
+      return {
+        name,
+        ok: false,
+        found,
+        repair: `cobbler store verify ${file}; then: cobbler store salvage ${file}`,
+      };
+    } catch (error) {
+      return failedCheck(name, error, 'see the message');
+    }
+  });
 }
 
 function checkConfig({ file }: Settings): Check[] {

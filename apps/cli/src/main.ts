@@ -67,6 +67,8 @@ async function main(io: Io): Promise<number> {
       return await (await import('./commands/backup.ts')).backup(operands[0] ?? '', io);
     case 'restore':
       return await (await import('./commands/restore.ts')).restore(operands[0] ?? '', io);
+    case 'store':
+      return await (await import('./commands/store.ts')).store(operands, options, io);
     case 'help':
       return (await import('./commands/help.ts')).help(operands[0], io);
     default:

@@ -13,7 +13,7 @@ const examples = [
 ] as const;
 
 /** Commands that stand in the line of another. */
-const besides: ReadonlySet<string> = new Set(['help', 'deny', 'mcp', 'restore']);
+const besides: ReadonlySet<string> = new Set(['help', 'deny', 'mcp', 'restore', 'store']);
 
 /** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
@@ -21,7 +21,7 @@ export function overview(): string {
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
     approve: 'approve/deny answer a call that waits on the server; without an id: list them',
-    backup: 'backup       copy all that is kept into a new folder; restore puts it back',
+    backup: 'backup       copy all that is kept; restore puts it back; store finds damage',
     acp: 'acp, mcp     work in an editor (Zed and others); be a tool of other agents',
   };
   const shown = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;

@@ -129,7 +129,7 @@ export const stores: Area = {
       code: 'store_damaged',
       kinds: ['invalid', 'agent'],
       what: 'What the store holds is no longer what was written: a damaged file, or rows that another program changed.',
-      todo: 'Keep a copy of all its files. Export what can still be read, or put a backup in its place: `cobbler restore FOLDER`.',
+      todo: 'Look what is damaged: `cobbler store verify`. Copy what is intact into a new file: `cobbler store salvage`, or put a backup in its place: `cobbler restore FOLDER`.',
       see: 'docs/operations.md',
     },
     {
@@ -151,6 +151,12 @@ export const stores: Area = {
       what: 'The file or database is not there, though it was before, or the file was moved or replaced while it was open.',
       todo: 'Put it or a backup back. The message says how to begin anew if that is what you want.',
       see: 'docs/operations.md',
+    },
+    {
+      code: 'store_exists',
+      kinds: ['invalid'],
+      what: 'A new store should be written into a file that exists. Nothing was changed.',
+      todo: 'Name a file that does not exist.',
     },
     {
       code: 'store_foreign',

@@ -1,0 +1,115 @@
+import { existsSync, renameSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { StoreReport } from '@cobbler/agent/node';
+import { salvageStore, verifyStore } from '@cobbler/agent/node';
+import { visible, visibleJson } from '../escape.ts';
+import { plural } from '../figures.ts';
+import type { Io } from '../io.ts';
+import { serverHome } from '../server-home.ts';
+import { sessionFile } from '../session-home.ts';
+import { didYouMean } from '../suggestion.ts';
+import { UsageError } from '../usage-error.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const actions = ['verify', 'salvage'];
+
+/** `cobbler store`: checks a file of sessions, or copies what is intact of it. Returns the exit code. */
+export async function store(operands: readonly string[], options: Raw, io: Io): Promise<number> {
+  const [action = '', given] = operands;
+  if (action === 'verify') return verify(given, options, io);
+  if (action === 'salvage') return await salvage(given, options, io);
+  throw new UsageError(
+    `Cannot run store ${JSON.stringify(action)}: the actions are verify and salvage.${didYouMean(action, actions)}`,
+    'See: cobbler help store',
+  );
+}
+
+/** The files of sessions in the home that exist. */
+export function storeFiles(io: Io): string[] {
+  const own = sessionFile(io.env);
+  if (own === undefined) return [];
+  return [own, serverHome(io.env).store].filter((file) => existsSync(file));
+}
+
+/** Returns 1 when a file is damaged. */
+function verify(given: string | undefined, options: Raw, io: Io): number {
+  const files = given === undefined ? storeFiles(io) : [existing(given, io)];
+  if (files.length === 0) io.stderr.write('No sessions are stored yet.\n');
+  const reports = files.map((file) => ({ file, ...verifyStore(file) }));
+  for (const { file, ...report } of reports) {
+    if (options['json'] === true) io.stdout.write(`${visibleJson(JSON.stringify({ file, ...report }))}\n`);
+    else
+      io.stdout.write(
+        verifyLines(file, report)
+          .map((line) => `${visible(line)}\n`)
+          .join(''),
+      );
+  }
+  return reports.every(({ ok }) => ok) ? 0 : 1;
+}
+
+function verifyLines(file: string, report: StoreReport): string[] {
+  if (report.ok) return [`${file}: ${countText(report)}, all intact.`];
+  const damaged = report.sessions.filter(({ problem }) => problem !== undefined);
+  return [
+    `${file} is damaged. ${countText(report)}.`,
+    ...damaged.map(
+      ({ id, events }) => `  session ${id}: only the first ${plural(events, 'event')} can be read`,
+    ),
+    ...report.problems.map((problem) => `  ${problem}`),
+    `Copy what is intact into a new file: cobbler store salvage ${file}`,
+  ];
+}
+
+/** How much is in a store, and how many sessions of it are damaged. */
+export function countText({ sessions }: StoreReport): string {
+  const damaged = sessions.filter(({ problem }) => problem !== undefined).length;
+  const events = sessions.reduce((sum, session) => sum + session.events, 0);
+  const counts = `${plural(sessions.length, 'session')}, ${plural(events, 'event')}`;
+  return damaged === 0 ? counts : `${counts}, ${plural(damaged, 'damaged session')}`;
+}
+
+/** Returns 1 when something is lost. */
+async function salvage(given: string | undefined, options: Raw, io: Io): Promise<number> {
+  const from = given === undefined ? (sessionFile(io.env) ?? '') : existing(given, io);
+  if (!existsSync(from)) {
+    throw new UsageError('There is no file of sessions to salvage.', 'Name one: cobbler store salvage FILE');
+  }
+  const to = typeof options['to'] === 'string' ? resolve(io.cwd(), options['to']) : `${from}.salvaged`;
+  const sessions = await salvageStore(from, to);
+  const changed = sessions.filter(({ problems }) => problems.length > 0);
+  const lines = changed.map(({ id, events, problems }) => {
+    const kept = events === 0 ? 'lost' : `${plural(events, 'event')} kept`;
+    return `session ${id}: ${kept}; ${problems.join('; ')}`;
+  });
+  const copied = sessions.length - changed.length;
+  lines.push(`${plural(copied, 'session')} copied unchanged, ${changed.length} damaged.`);
+  io.stdout.write(lines.map((line) => `${visible(line)}\n`).join(''));
+  if (options['replace'] === true) {
+    const aside = replace(from, to);
+    io.stderr.write(`${visible(from)} holds them now. The damaged file is ${visible(aside)}.\n`);
+  } else {
+    io.stderr.write(
+      `They are in ${visible(to)}. Look: cobbler store verify ${visible(to)}. Put it in place of the damaged file, or run this with --replace.\n`,
+    );
+  }
+  return changed.length === 0 ? 0 : 1;
+}
+
+/** Moves a damaged file and those beside it away, and the new one to its place. Returns where the damaged one is. */
+function replace(from: string, to: string): string {
+  let aside = `${from}.damaged`;
+  for (let number = 2; existsSync(aside); number += 1) aside = `${from}.damaged-${number}`;
+  for (const end of ['', '-wal', '-shm']) if (existsSync(from + end)) renameSync(from + end, aside + end);
+  renameSync(to, from);
+  renameSync(`${to}-made`, `${from}-made`);
+  return aside;
+}
+
+function existing(given: string, io: Io): string {
+  const file = resolve(io.cwd(), given);
+  if (!existsSync(file))
+    throw new UsageError(`Cannot read ${file}: there is no such file.`, 'Name a file of sessions.');
+  return file;
+}
