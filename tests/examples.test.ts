@@ -43,7 +43,7 @@ complete That is all I could do.
 limit turns after 4 turns
 limit turns after 5 turns Time is up: it was still wet.
 limit usd after 2 turns
-limit no_progress after 3 turns
+limit no_progress after 6 turns
 the first of two ended by tokens after 4 turns
 the second of two ended by tokens after 1 turns
 `,

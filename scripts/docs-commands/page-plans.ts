@@ -188,6 +188,12 @@ export const pageRules: readonly Plan[] = [
     command: /cobbler backup \/var/,
     before: 'mkdir -p $DOCS_FOLDER/state; COBBLER_HOME=$DOCS_FOLDER/state cobbler "say hello"',
   },
+  {
+    page: 'docs/operations.md',
+    command: /store salvage/,
+    before:
+      'cd "$DOCS_PROJECT"; cobbler "say hello"; cd ~/.cobbler; rm -f *.salvaged*; cp sessions.db server.db',
+  },
   { page: 'docs/operations.md', command: /restore/, fill: [['2026-11-22', '$(date +%F)']] },
   {
     page: 'docs/operations.md',

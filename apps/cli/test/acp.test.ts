@@ -107,7 +107,11 @@ test('ACP: P21 with --edits a write to a protected file is asked about', patienc
     {
       toolCall: {
         title: `write_file ${hook.path}`,
-        content: [{ content: { text: expect.stringContaining('is protected') } }, { type: 'diff' }],
+        content: [
+          { content: { text: expect.stringContaining('is protected') } },
+          { type: 'diff' },
+          { type: 'content' },
+        ],
       },
       options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
     },

@@ -8,6 +8,7 @@ import type { BotStage } from './assistant-stage.ts';
 import { ada, botStage, botToken, until } from './assistant-stage.ts';
 import { cobbler } from './binary.ts';
 import { mockService, says, testKey } from './mock-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
@@ -141,7 +142,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     );
     const service = await mockService([...calls, says('Five looks will do.')]);
     const stage = await botStage(service);
-    const bot = await stage.start(['--tools', 'list_files', '-C', stage.env['COBBLER_HOME'] ?? '']);
+    const bot = await stage.start(['--tools', 'list_files', '-C', temporaryFolder()]);
     stage.telegram.say(ada, 'Look six times.');
     await until(() => stage.telegram.replies(ada).length > 0);
     expect(stage.telegram.replies(ada)).toEqual(['Five looks will do.']);
@@ -168,7 +169,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
       ]);
       const stage = await botStage(service);
       const { telegram } = stage;
-      const folder = stage.env['COBBLER_HOME'] ?? '';
+      const folder = temporaryFolder();
       const args = ['--tools', 'write_file', '-C', folder];
       const first = await stage.start(args);
       telegram.say(ada, 'Note milk.');

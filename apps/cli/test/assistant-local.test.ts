@@ -15,7 +15,7 @@ function chat(
   args: readonly string[] = [],
 ): Promise<Ended> {
   const input = lines.map((line) => `${line}\n`).join('');
-  const options = { env: { COBBLER_HOME: home, ...env }, cwd: home, input };
+  const options = { env: { COBBLER_HOME: join(home, '.cobbler'), ...env }, cwd: home, input };
   return cobbler(['assistant', '--local', ...args], options);
 }
 
@@ -33,7 +33,7 @@ describe('S3 the assistant at a terminal, with lines piped in', () => {
       expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('- My dog is called Bello.')]);
       expect(second.stdout).toContain('From my notes: “My dog is called Bello”.');
       expect(second.stdout).toContain('That I do not know');
-      expect(statSync(join(home, 'assistant')).mode & 0o777).toBe(0o700);
+      expect(statSync(join(home, '.cobbler', 'assistant')).mode & 0o777).toBe(0o700);
     },
   );
 

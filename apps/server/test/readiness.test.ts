@@ -81,10 +81,10 @@ describe('P13 /readyz fails when prompts would fail', () => {
     ['removed', (file: string) => rmSync(file), 'store_missing'],
     ['overwritten', (file: string) => writeFileSync(file, 'dear diary '.repeat(1000)), 'store_damaged'],
     [
-      'damaged in a page that every prompt uses',
+      'damaged in every page but the first',
       (file: string) => {
         const bytes = readFileSync(file);
-        bytes.fill(0, 4096, 14 * 4096);
+        bytes.fill(0, 4096);
         writeFileSync(file, bytes);
       },
       'store_damaged',

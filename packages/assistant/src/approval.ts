@@ -20,7 +20,7 @@ export interface ApprovalQuestion {
 const mostPieces = 3;
 
 /** How many characters of a call one message takes, the most first: channels differ in how long a message may be. */
-const pieceLengths = [3500, 1800, 900];
+const pieceLengths = [3500, 1800, 700];
 
 /**
  * Puts a call into messages that show all of it, exactly as it would run. What needs more than three messages, or what

@@ -116,13 +116,13 @@ describe('P21 a person who is asked', () => {
     expect(channel.messages.at(-2)?.file?.text.match(/rm -rf precious/g)).toHaveLength(10);
   });
 
-  test('gets no Allow when it is not sure that every message arrived', async () => {
+  test('gets a message again that may not have arrived, with a note, before Allow is offered', async () => {
     const { say, channel } = calling(long);
     const error = new AgentError({ kind: 'network', code: 'maybe_sent', message: 'The line was cut.' });
-    channel.failNext({ error, sent: false });
+    channel.failNext({ error, sent: true });
     await say('Go.');
     const last = await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
-    expect(last.buttons.map(({ label }) => label)).toEqual(['Deny']);
-    expect(last.text).toContain('not sure that you can see all');
+    expect(last.buttons.map(({ label }) => label)).toEqual(['Allow', 'Deny']);
+    expect(channel.messages[1]?.text).toBe(`This may be a repeat.\n\n${channel.messages[0]?.text}`);
   });
 });

@@ -276,9 +276,10 @@ export class Relay implements Agent {
     const { job } = this.#options;
     const maxUsd = job.maxUsd === undefined ? undefined : job.maxUsd - this.#spentUsd;
     const maxTokens = job.maxTokens === undefined ? undefined : job.maxTokens - this.#spentTokens;
-    const limit = (maxUsd ?? 1) <= 0 ? 'usd' : (maxTokens ?? 1) <= 0 ? 'tokens' : undefined;
-    if (limit !== undefined)
-      throw new AgentError({ kind: 'limit', code: limit, message: `The limit on ${limit} was reached.` });
+    if ((maxUsd ?? 1) <= 0)
+      throw new AgentError({ kind: 'limit', code: 'usd', message: 'The limit on usd was reached.' });
+    if ((maxTokens ?? 1) <= 0)
+      throw new AgentError({ kind: 'limit', code: 'tokens', message: 'The limit on tokens was reached.' });
     return {
       ...job,
       maxTurns: Math.max(1, job.maxTurns - this.#asked + 1),

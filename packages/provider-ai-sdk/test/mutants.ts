@@ -78,8 +78,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: reader,
-    find: "if (block.size === 0) words.push({ say: 'input', at: block.at, delta: part.input });",
-    replace: "words.push({ say: 'input', at: block.at, delta: part.input });",
+    find: 'if (block.size === 0) {',
+    replace: 'if (block.size >= 0) {',
     why: 'the arguments of a call are told twice',
     breaks: [],
     by: 'ai-sdk anthropic: calls',

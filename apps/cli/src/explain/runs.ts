@@ -45,6 +45,12 @@ export const runs: Area = {
       todo: 'Nothing is broken. The conversation is valid, and the next prompt works.',
     },
     {
+      code: 'missed',
+      kinds: ['network'],
+      what: 'The connection to the server was lost while an answer came, and the model began that answer again meanwhile.',
+      todo: 'Nothing: the text shown before is void, and the new answer follows.',
+    },
+    {
       code: 'run_stopped',
       kinds: ['aborted'],
       what: 'The run ended while this was under way, by a cancel, a limit or its time; so this was given up.',
