@@ -8,16 +8,22 @@ import type { Program } from './readme.ts';
 import { asFunction } from './readme.ts';
 import type { Room } from './room.ts';
 
-const platforms = ['neutral', 'browser'] as const;
+/** `neutral` reads no main fields unless it is told; a dependency of the schema checker has nothing else. Wrangler sets these. */
+const neutral: BuildOptions = { platform: 'neutral', mainFields: ['module', 'main'] };
+
+const platforms = { neutral, browser: { platform: 'browser' } } as const satisfies Record<
+  string,
+  BuildOptions
+>;
 
 /** The main entry and its program where there is no Node. */
 export function bundleRows(room: Room, program: Program): Row[] {
   const main = "export * from '@cobbler/agent';\n";
   return [
-    ...platforms.map((platform) => ({
+    ...Object.entries(platforms).map(([platform, options]) => ({
       claim: `esbuild, ${platform}: @cobbler/agent without a warning, and nothing of Node`,
       check: async () => {
-        const { text, sources } = await bundled(room, main, { platform });
+        const { text, sources } = await bundled(room, main, options);
         return `${Math.round(text.length / 1024)} KiB of ${sources} modules`;
       },
     })),
@@ -63,7 +69,7 @@ export default {
     return new Response(lines.join('\\n'));
   },
 };`;
-  const options: BuildOptions = { platform: 'neutral', conditions: ['workerd', 'worker'] };
+  const options: BuildOptions = { ...neutral, conditions: ['workerd', 'worker'] };
   // The scripted model is of the testing entry, whose servers for tests load what Node has when one is started.
   const { text } = await bundled(room, worker, options, true);
   const workers = [{ name: 'readme', modules: true, script: text, compatibilityDate: '2026-11-01' }];
