@@ -36,7 +36,7 @@ export function parseDiff(diff: string): (DiffLine | undefined)[] {
       else if (sign === ' ') {
         lines.push({ sign, number: fresh++, text });
         old += 1;
-      }
+      } else if (line !== '' && sign !== '\\') lines.push({ sign: ' ', number: fresh, text: line });
     }
   }
   return lines;

@@ -45,10 +45,11 @@ export class Permission {
     this.#deny = deny;
     this.#allowed = rules({ allow: this.#allow, deny });
     this.gate = async (call, context) => {
+      const verdict = await this.#allowed(call, context);
+      if (this.#mode === 'read-only' && verdict.type === 'deny') return verdict;
       if (this.#mode === 'read-only' && call.mustAsk === undefined) return await readOnly(call, context);
       if (this.#mode === 'read-only')
         return { type: 'deny', message: `This run is read-only. ${call.mustAsk}` };
-      const verdict = await this.#allowed(call, context);
       if (verdict.type !== 'deny' && this.#letsThrough(call)) return { type: 'allow' };
       if (verdict.type !== 'ask' || this.#attended) return verdict;
       this.#unasked.push(call);

@@ -53,6 +53,13 @@ describe('an approval', () => {
     ]);
   });
 
+  test('shows where a diff was cut, and what follows', () => {
+    const { dialog, shown } = dialogOf();
+    const cut = '@@ -1,2 +1,2 @@\n-a\n… 9 bytes left out …\nrest of a line\n+b\n';
+    dialog.ask(request('1', { diff: cut }));
+    expect(shown.join('\n')).toMatch(/9 bytes left out[\s\S]*rest of a line/);
+  });
+
   test('P21 says why a call has to be looked at, and offers no "always" for it', () => {
     const { dialog, shown, rules, answers, press } = dialogOf();
     const write = { toolName: 'write_file', subject: '.envrc', mustAsk: '".envrc" is protected.' };

@@ -27,6 +27,13 @@ describe('what each mode lets through', () => {
     expect(verdicts.map((verdict) => verdict.type)).toEqual([ofRead, ofEdit, ofCommand]);
   });
 
+  test('P21 a rule that denies holds in every mode', async () => {
+    for (const mode of ['ask', 'edits', 'yes', 'read-only'] as const) {
+      const { gate } = new Permission(mode, [], true, ['read_file(secret*)']);
+      expect((await gate(call('read_file', 'secret.txt', 'read'), context)).type, mode).toBe('deny');
+    }
+  });
+
   test('without anybody to ask, what would be asked is denied and remembered', async () => {
     const permission = new Permission('ask', [], false);
     expect((await permission.gate(command, context)).type).toBe('deny');

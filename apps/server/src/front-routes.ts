@@ -1,4 +1,4 @@
-import type { Event, RunEvent } from '@cobbler/agent';
+import type { Event, Run, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import { AgUiStream, agUiSnapshot } from './ag-ui-stream.ts';
 import { AiSdkStream, uiStreamEnd } from './ai-sdk-stream.ts';
@@ -128,9 +128,16 @@ export async function beginFront(
 
 /** The events of a run that was begun before: as they come, or, when it is over already, as they were stored. */
 function eventsSince({ store }: Services, { id, run }: LiveSession, from: Accepted): AsyncIterable<RunEvent> {
-  // Read from now on, not only once the log was looked at.
-  if (run?.id === from.runId) return run[Symbol.asyncIterator]();
+  if (run?.id === from.runId) return readingOf(run);
   return storedRun((after, limit) => store.read(id, after, limit), from);
+}
+
+/**
+ * The events of a run, read from when somebody begins to. A reader made earlier would begin with an answer so far that the
+ * log has by then. Not the run itself: awaiting that gives its result.
+ */
+function readingOf(run: Run): AsyncIterable<RunEvent> {
+  return { [Symbol.asyncIterator]: () => run[Symbol.asyncIterator]() };
 }
 
 /** The rest of the run that is under way or waits, if there is one. */
@@ -138,7 +145,7 @@ async function underWay(
   { store }: Services,
   { id, run }: LiveSession,
 ): Promise<AsyncIterable<RunEvent> | undefined> {
-  if (run !== undefined) return run[Symbol.asyncIterator]();
+  if (run !== undefined) return readingOf(run);
   const info = await store.info(id);
   if (info?.status !== 'waiting') return undefined;
   const read: ReadLog = (after, limit) => store.read(id, after, limit);
@@ -255,7 +262,7 @@ async function agUiRun(
   const { run } = session;
   const { key = '', content, answers } = request;
   services.streams.mayOpen();
-  if (run?.id === key) return { events: run[Symbol.asyncIterator]() };
+  if (run?.id === key) return { events: readingOf(run) };
   if (content === undefined && answers.length === 0) {
     const accepted = await session.begunAs(key);
     if (accepted !== undefined) return { accepted, events: eventsSince(services, session, accepted) };

@@ -61,7 +61,8 @@ export class LiveSession {
     this.#store = store;
     this.#onEvent = onEvent;
     const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
-    this.broadcast = new Broadcast(read, () => this.#run?.soFar ?? []);
+    // What is held is shown later: a reader that comes now gets it then, and not twice.
+    this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
     this.#harness = open((event) => this.#hear(event));
   }
 

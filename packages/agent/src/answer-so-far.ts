@@ -90,15 +90,18 @@ export class AnswerSoFar {
   #whole(type: TextBlock['type'], index: number, text: string): void {
     const open = this.#open(type, index);
     if (!this.#fits(text.length - (open?.text.length ?? 0), open === undefined)) return;
-    if (open !== undefined) this.#blocks.pop();
-    this.#blocks.push({ type, index, text, isWhole: true });
+    if (open === undefined) this.#blocks.push({ type, index, text, isWhole: true });
+    else Object.assign(open, { text, isWhole: true });
   }
 
-  /** The last block, when it is this one and more of it may come. */
+  /** The block, when more of it may come: blocks of one answer may come in turns. */
   #open(type: TextBlock['type'], index: number): TextBlock | undefined {
-    const last = this.#blocks.at(-1);
-    if (last === undefined || last.type === 'tool_call' || last.isWhole) return undefined;
-    return last.type === type && last.index === index ? last : undefined;
+    for (let at = this.#blocks.length - 1; at >= 0; at -= 1) {
+      const block = this.#blocks[at];
+      if (block?.type !== type || block.index !== index) continue;
+      return block.isWhole ? undefined : block;
+    }
+    return undefined;
   }
 
   /** Whether there is room for so much more. Once there was none, nothing is taken any longer. */

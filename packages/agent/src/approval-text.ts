@@ -66,12 +66,16 @@ function jsonLines(title: string, value: unknown): string[] {
   return [`${title}: ${first}`, ...rest.map((line) => `  ${line}`)];
 }
 
-/** Each hunk of a unified diff as the text before and the text after it. */
+/**
+ * Each hunk of a unified diff as the text before and the text after it, up to where the diff is cut: nothing behind
+ * that can be told apart.
+ */
 function sidesOf(diff: string): string[] {
   const hunks: { old: string; new: string }[] = [];
   for (const line of diff.split('\n')) {
     const hunk = hunks.at(-1);
     if (line.startsWith('@@ ')) hunks.push({ old: '', new: '' });
+    else if (hunk !== undefined && !/^[-+ \\]/.test(line)) break;
     else if (hunk !== undefined && !line.startsWith('\\')) {
       const text = `${line.slice(1)}\n`;
       if (!line.startsWith('+')) hunk.old += text;

@@ -41,15 +41,20 @@ const allow: Verdict = { type: 'allow' };
 /** Lets every call through: the default of the library, where tools are the caller's own. */
 export const allowAll: Gate = () => allow;
 
+/** A read that a person must look at, such as one of a key, is no plain read. */
+function onlyReads({ effect, mustAsk }: GateCall): boolean {
+  return effect === 'read' && mustAsk === undefined;
+}
+
 /** Lets only tools through that change nothing. */
 export const readOnly: Gate = (call) =>
-  call.effect === 'read'
+  onlyReads(call)
     ? allow
     : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };
 
 /** Like {@link readOnly}, in words that make the model plan instead of act. */
 export const planMode: Gate = (call) =>
-  call.effect === 'read'
+  onlyReads(call)
     ? allow
     : {
         type: 'deny',

@@ -76,6 +76,8 @@ interface Token {
   readonly at: number;
   /** Between `[` and `]`, both included. */
   readonly inClass: boolean;
+  /** The `[` that begins a class, not one inside it. */
+  readonly opens: boolean;
 }
 
 /** Escapes as a whole, every other character alone. */
@@ -88,7 +90,7 @@ function* tokensOf(source: string): Generator<Token> {
     const text = token.exec(source)?.[0] ?? '';
     if (text === '') throw new Error('an escape without an end');
     const opens: boolean = !inClass && text === '[';
-    yield { text, at, inClass: inClass || opens };
+    yield { text, at, inClass: inClass || opens, opens };
     inClass = opens || (inClass && text !== ']');
   }
 }
@@ -103,15 +105,14 @@ const anyCharacter = String.raw`\x{0}-\x{10ffff}`;
 function translated(source: string): string {
   const tokens = [...tokensOf(source)];
   let result = '';
-  for (const [index, { text, at, inClass }] of tokens.entries()) {
+  for (const [index, { text, at, inClass, opens }] of tokens.entries()) {
     const before = tokens[index - 1];
-    const isFirst = inClass && before?.text === '[' && before.inClass;
-    if (text.length > 1) result += escaped(text, inClass);
+    if (text.startsWith('\\')) result += escaped(text, inClass);
     else if (!inClass) result += plain(text, source.slice(at, at + 4));
-    else if (text === '[') result += before?.inClass === true && before.text !== ']' ? '\\[' : '[';
+    else if (text === '[') result += opens ? '[' : '\\[';
     else if (text === '-' && (isSet(before?.text) || isSet(tokens[index + 1]?.text))) result += '\\-';
-    else if (text === ']' && isFirst) result += `^${anyCharacter}]`;
-    else if (text === ']' && before?.text === '^' && tokens[index - 2]?.text === '[')
+    else if (text === ']' && before?.opens === true) result += `^${anyCharacter}]`;
+    else if (text === ']' && before?.text === '^' && tokens[index - 2]?.opens === true)
       result = `${result.slice(0, -1)}${anyCharacter}]`;
     else result += text;
   }

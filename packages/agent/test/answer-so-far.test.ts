@@ -25,6 +25,16 @@ describe('the answer so far', () => {
     ]);
   });
 
+  it('joins blocks that come in turns', () => {
+    const answer = soFar(thinking, text(0, 'one '), thought(1, 'Hm.'), text(0, 'two'));
+    expect(answer.events).toEqual([thinking, text(0, 'one two'), thought(1, 'Hm.')]);
+    answer.hear({ type: 'text', index: 0, text: 'one two' });
+    expect(answer.content).toEqual([
+      { type: 'text', text: 'one two' },
+      { type: 'reasoning', text: 'Hm.' },
+    ]);
+  });
+
   it('takes the whole block for its deltas', () => {
     const answer = soFar(thinking, text(0, 'Hel'), { type: 'text', index: 0, text: 'Hello.' }, text(1, 'On'));
     expect(answer.events).toEqual([thinking, { type: 'text', index: 0, text: 'Hello.' }, text(1, 'On')]);

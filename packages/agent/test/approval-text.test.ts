@@ -46,6 +46,12 @@ describe('P21 the text of an approval', () => {
     expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
   });
 
+  it('P21 leaves nothing to a diff that is cut', () => {
+    const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes left out …\nevil\nsame\n';
+    const lines = argumentLines({ toolName: 't', arguments: { content: 'evil\nsame' }, diff });
+    expect(lines).toEqual(['content:', '  | evil', '  | same']);
+  });
+
   it('lets blanks at the end of a line be seen', () => {
     const lines = argumentLines({ toolName: 't', arguments: { a: 'x  \n \t\n', b: '' } });
     expect(lines).toEqual(['a:', '  | x\\u{20}\\u{20}', '  | \\u{20}\\u{9}', '  |', 'b |']);

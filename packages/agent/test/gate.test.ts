@@ -15,6 +15,11 @@ describe('P21 gates', () => {
     expect(judge(allowAll, 'write')).toBe('allow');
   });
 
+  it.each([readOnly, planMode])('a read that a person must look at is no plain read', (gate) => {
+    const call = { id: 'a', toolName: 'Read', arguments: {}, effect: 'read', subject: '' } as const;
+    expect(gate({ ...call, mustAsk: 'It holds keys.' }, context)).toMatchObject({ type: 'deny' });
+  });
+
   it.each([
     ['readOnly', readOnly],
     ['planMode', planMode],

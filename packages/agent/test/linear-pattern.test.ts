@@ -13,6 +13,10 @@ const patterns: readonly (readonly [pattern: string, texts: readonly string[]])[
   ['[]', ['a', '']],
   ['^[[a]$', ['[', 'a', 'b']],
   ['^[\\]\\-x]$', [']', '-', 'x', 'y']],
+  ['^[a\\[]$', ['[', 'a', 'z']],
+  ['^💩$', ['💩', 'x']],
+  ['^[💩a]$', ['💩', 'a', 'x']],
+  ['^[^💩]*$', ['💩', 'ab']],
   ['^\\u{1F4A9}\\uD83D\\uDCA9\\x41\\cA\\/$', ['💩💩A\u0001/', 'A']],
   ['^\\p{L}\\p{Script=Greek}\\P{Letter}$', ['aα1', 'a11']],
   ['^[\\b]$', ['\b', 'b']],
@@ -28,6 +32,18 @@ describe('P2 a matcher of linear time', () => {
     const own = new RegExp(pattern, 'u');
     if (pattern.startsWith('^a|')) return expect(matches).toBeUndefined();
     for (const text of texts) expect(matches?.(text), JSON.stringify(text)).toBe(own.test(text));
+  });
+
+  it('P9 takes a [ inside a class for itself', () => {
+    // The flag v forbids it and the flag u allows it: this is what u makes of it.
+    for (const [pattern, text, matches] of [
+      ['^[a[]$', 'z', false],
+      ['^[a[]$', '[', true],
+      ['^[[^]$', 'z', false],
+      ['^[^[]+$', 'abc', true],
+      ['^[^[]+$', 'a[c', false],
+    ] as const)
+      expect(linearPattern(pattern)?.(text), `${pattern} and ${text}`).toBe(matches);
   });
 
   it('knows what is valid only without the flag u', () => {

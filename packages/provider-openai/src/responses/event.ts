@@ -136,7 +136,7 @@ function delta(payload: Payload, out: Out, kind: ItemKind): void {
   const text = payload['delta'];
   if (typeof text !== 'string' || text === '') return;
   const item = itemAt(payload, out, kind);
-  answerOf(out).items.piece(item, kind, text, payload['content_index']);
+  answerOf(out).items.piece(item, kind, text, payload['content_index'] ?? 0);
   out[kind](item.key, text);
 }
 
@@ -145,7 +145,7 @@ function part(payload: Payload, out: Out, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
   if (item.isDone || text === '') return;
-  const from = payload['content_index'] === item.part ? item.partFrom : item.said.length;
+  const from = (payload['content_index'] ?? 0) === item.part ? item.partFrom : item.said.length;
   whole(item, kind, text, out, from);
 }
 
