@@ -20,7 +20,7 @@ import { Worker } from 'node:worker_threads';
 import { AgentError } from '@cobbler/agent';
 import type { Anchor } from '@cobbler/agent/node';
 import { HeldDirectory, Workspace } from '@cobbler/agent/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const anchors: Anchor[] = process.platform === 'linux' ? ['descriptor', 'path'] : ['path'];
 
@@ -346,3 +346,14 @@ function swapFolder(
     },
   };
 }
+
+it('P21 a path that cannot be resolved is no ordinary one', () => {
+  const root = mkdtempSync(join(tmpdir(), 'guard-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  symlinkSync('nowhere', join(root, 'dead'));
+  symlinkSync('circle', join(root, 'circle'));
+  const workspace = new Workspace(root);
+  for (const path of ['', 'a\0b', './'.repeat(2100), 'dead', 'dead/a', 'circle/a/b'])
+    expect(workspace.refusalOf(path), path.slice(0, 9)).toBe('unusable');
+  for (const path of ['.', 'new', 'new/a']) expect(workspace.refusalOf(path), path).toBeUndefined();
+});

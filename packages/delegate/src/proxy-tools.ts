@@ -74,6 +74,7 @@ function concernOf(workspace: Workspace, name: string, given: Record<string, unk
   for (const path of paths) {
     const refusal = workspace.refusalOf(path);
     if (refusal === 'sealed') return `${quotePath(path)} holds keys or Cobbler's own files.`;
+    if (refusal === 'unusable') return `${quotePath(path)} cannot be resolved, so nothing says what it names.`;
     if (!writers.has(name)) continue;
     const why =
       refusal === undefined

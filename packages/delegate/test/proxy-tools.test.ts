@@ -10,11 +10,13 @@ function asker(): (name: string, given: Record<string, unknown>) => string | und
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, '.git'));
   symlinkSync('.git', join(folder, 'harmless'));
+  symlinkSync(join('.git', 'not-yet'), join(folder, 'later'));
   const tools = proxyTools(async () => ({ content: '' }), { workingDir: folder });
   return (name, given) => tools.find((tool) => tool.name === name)?.mustAsk?.(given);
 }
 
 const key = join(homedir(), '.ssh', 'id_ed25519');
+const tooLong = `${homedir()}/${'./'.repeat(2100)}.aws/credentials`;
 
 describe('P21 a person has to look at a call of a program', () => {
   it.each([
@@ -29,8 +31,16 @@ describe('P21 a person has to look at a call of a program', () => {
     ['file_change', { changes: { 'a.ts': { type: 'update', move_path: '.npmrc' } } }, 'is protected'],
     ['file_change', { changes: { '.envrc': {} } }, 'is protected'],
     ['file_change', { reason: 'because' }, 'does not say which file'],
+    ['Read', { file_path: 'a\0b' }, 'cannot be resolved'],
+    ['Write', { file_path: '' }, 'cannot be resolved'],
+    ['Write', { file_path: 'later' }, 'cannot be resolved'],
+    ['Read', { file_path: 'later' }, 'cannot be resolved'],
   ])('%s %j', (name, given, why) => {
     expect(asker()(name, given)).toContain(why);
+  });
+
+  it.each(['Read', 'Write'])('%s of a path that is longer than any system takes', (name) => {
+    expect(asker()(name, { file_path: tooLong })).toContain('cannot be resolved');
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../config.ts';
@@ -126,6 +126,18 @@ export function realAsFar(path: string): string {
       rest.unshift(basename(at));
     }
   }
+}
+
+/** Whether the last part that exists, of a path from {@link realAsFar}, is a link: one that leads to nothing. */
+export function hasLink(real: string): boolean {
+  for (let at = real; dirname(at) !== at; at = dirname(at)) {
+    try {
+      return lstatSync(at).isSymbolicLink();
+    } catch {
+      // It does not exist yet: what matters is the folder that it is to stand in.
+    }
+  }
+  return false;
 }
 
 function namesOf(path: string): string[] {

@@ -8,7 +8,7 @@ import type { Environment } from '../config.ts';
 import { AgentError } from '../errors.ts';
 import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
-import { ProtectedPaths, realAsFar } from './protected-paths.ts';
+import { hasLink, ProtectedPaths, realAsFar } from './protected-paths.ts';
 
 /** A regular file of the workspace, open for reading. Whoever gets it closes it. */
 export interface OpenFile {
@@ -85,10 +85,13 @@ export class Workspace {
     return `${file} is protected: other programs run or obey what is written to ${part}.`;
   }
 
-  /** Whether a path leads to what is sealed, inside the workspace or outside; or at least outside. */
-  refusalOf(path: string): 'sealed' | 'outside' | undefined {
+  /**
+   * Whether a path leads to what is sealed, inside the workspace or outside, or at least outside; `unusable` when
+   * nothing can say where it leads.
+   */
+  refusalOf(path: string): 'sealed' | 'outside' | 'unusable' | undefined {
     const real = this.#realPath(path);
-    if (real === undefined) return undefined;
+    if (real === undefined) return 'unusable';
     if (this.#protected.isSealed(real)) return 'sealed';
     return this.#contains(real) ? undefined : 'outside';
   }
@@ -259,9 +262,11 @@ export class Workspace {
     }
   }
 
-  /** The real path as far as it exists; nothing for a path that cannot be used. */
+  /** The real path as far as it exists; nothing for a path that cannot be used or ends at a dead link. */
   #realPath(path: string): string | undefined {
-    return unusablePath(path) === undefined ? realAsFar(resolve(this.root, path)) : undefined;
+    if (unusablePath(path) !== undefined) return undefined;
+    const real = realAsFar(resolve(this.root, path));
+    return hasLink(real) ? undefined : real;
   }
 
   #contains(real: string): boolean {
