@@ -1,7 +1,9 @@
-import type { AssistantPart, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { AssistantPart, Environment, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import { quotePath, Workspace } from '@cobbler/agent/node';
-import { fieldsOf } from './fields.ts';
+import { fieldsOf, textOf } from './fields.ts';
 
 /** Tools that programs are known to have. A call of any other is told as one of {@link otherTool}. */
 const names: readonly string[] = [
@@ -29,6 +31,25 @@ export const otherTool = 'other';
 /** The program has its own limits for what it does; the run's limit of time stands above them. */
 const dayMs = 86_400_000;
 
+interface ProxyToolsOptions {
+  readonly workingDir: string;
+  readonly more?: readonly string[] | undefined;
+  /** Says where the home folder is. Default: the environment of this process. */
+  readonly env?: Environment;
+}
+
+/** Where a program works. */
+interface Place {
+  readonly workspace: Workspace;
+  readonly home: string;
+}
+
+/** @throws AgentError `invalid` when `workingDir` is not a folder. */
+function placeOf(workingDir: string, env: Environment): Place {
+  const home = env['HOME'] || env['USERPROFILE'] || homedir();
+  return { workspace: new Workspace(workingDir, { env }), home };
+}
+
 /**
  * Tools that do nothing but wait for a program to do it: the loop gates, records and counts its calls through
  * them. What the program may repeat is its own affair. A call that reads what is sealed, or writes what is protected
@@ -36,12 +57,12 @@ const dayMs = 86_400_000;
  */
 export function proxyTools(
   outcome: (given: Record<string, unknown>, context: ToolContext) => Promise<ToolOutput>,
-  { workingDir, more = [] }: { readonly workingDir: string; readonly more?: readonly string[] | undefined },
+  { workingDir, more = [], env = process.env }: ProxyToolsOptions,
 ): Tool[] {
-  let workspace: Workspace | undefined;
+  let place: Place | undefined;
   const mustAsk = (name: string, given: Record<string, unknown>): string | undefined => {
-    workspace ??= new Workspace(workingDir);
-    return concernOf(workspace, name, given);
+    place ??= placeOf(workingDir, env);
+    return concernOf(place, name, given);
   };
   return [...new Set([...names, ...more, otherTool])].map((name) =>
     defineTool({
@@ -67,22 +88,52 @@ const writers: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'NotebookEdit
 /** Files and folders that programs obey. */
 const ownFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
 
+/** Readers that look into everything below a path. */
+const treeReaders: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS']);
+
 /** Why a person has to look at a call, in words. */
-function concernOf(workspace: Workspace, name: string, given: Record<string, unknown>): string | undefined {
-  const paths = pathsIn(given);
-  if (writers.has(name) && paths.length === 0) return `${name} does not say which file it writes.`;
-  for (const path of paths) {
-    const refusal = workspace.refusalOf(path);
-    if (refusal === 'sealed') return `${quotePath(path)} holds keys or Cobbler's own files.`;
-    if (refusal === 'unusable') return `${quotePath(path)} cannot be resolved, so nothing says what it names.`;
-    if (!writers.has(name)) continue;
-    const why =
-      refusal === undefined
-        ? workspace.mustAsk(path, ownFiles)
-        : `${quotePath(path)} is outside of the folder.`;
-    if (why !== undefined) return why;
-  }
-  return undefined;
+function concernOf(place: Place, name: string, given: Record<string, unknown>): string | undefined {
+  const named = pathsIn(given).flatMap((path) => spellingsOf(path, place.home));
+  if (writers.has(name) && named.length === 0) return `${name} does not say which file it writes.`;
+  const below = treeReaders.has(name) && named.length === 0 ? ['.'] : named;
+  const pattern = name === 'Glob' ? textOf(given['pattern']) : '';
+  const [fixed, rest] = cutAtWildcard(pattern);
+  if (leadsAway(rest)) return `${quotePath(pattern)} may lead anywhere.`;
+  const starts = spellingsOf(fixed, place.home).filter((start) => start !== '');
+  const paths = [
+    ...below,
+    ...below.flatMap((path) => starts.map((start) => resolve(place.workspace.root, path, start))),
+  ];
+  return paths.map((path) => concernAbout(place.workspace, name, path)).find((why) => why !== undefined);
+}
+
+function concernAbout(workspace: Workspace, name: string, path: string): string | undefined {
+  const refusal = workspace.refusalOf(path);
+  if (refusal === 'sealed') return `${quotePath(path)} holds keys or Cobbler's own files.`;
+  if (refusal === 'unusable') return `${quotePath(path)} cannot be resolved, so nothing says what it names.`;
+  if (treeReaders.has(name) && workspace.holdsSealed(path))
+    return `${quotePath(path)} contains keys or Cobbler's own files.`;
+  if (!writers.has(name)) return undefined;
+  if (refusal === 'outside') return `${quotePath(path)} is outside of the folder.`;
+  return workspace.mustAsk(path, ownFiles);
+}
+
+/** A path as it is written and, if it begins with `~`, what that stands for: programs differ in which they take. */
+function spellingsOf(path: string, home: string): string[] {
+  return /^~(?:[/\\]|$)/.test(path) ? [path, join(home, path.slice(1))] : [path];
+}
+
+/** The folders at the beginning of a pattern that have no wildcard, and the rest. */
+function cutAtWildcard(pattern: string): [fixed: string, rest: string] {
+  const at = pattern.search(/[*?[\]{}()!+@\\]/);
+  const end = at < 0 ? pattern.length : pattern.lastIndexOf('/', at) + 1;
+  return [pattern.slice(0, end), pattern.slice(end)];
+}
+
+/** Whether the rest of a pattern goes up, or has an alternative that begins elsewhere. */
+function leadsAway(rest: string): boolean {
+  const away = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])|[{,(|][/~]/;
+  return away.test(rest) || away.test(rest.replaceAll('\\', ''));
 }
 
 const pathNames: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'path', 'move_path']);

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { proxyTools } from '../src/proxy-tools.ts';
 
@@ -39,6 +39,45 @@ describe('P21 a person has to look at a call of a program', () => {
     expect(asker()(name, given)).toContain(why);
   });
 
+  it.each([
+    ['Read', { file_path: '~/.ssh/id_ed25519' }, 'holds keys'],
+    ['Write', { file_path: '~/.aws/credentials' }, 'holds keys'],
+    ['Write', { file_path: '~/notes.txt' }, 'outside of the folder'],
+    ['LS', { path: '~' }, 'contains keys'],
+    ['LS', { path: '/' }, 'contains keys'],
+    ['Grep', { pattern: 'x', path: homedir() }, 'contains keys'],
+    ['Grep', { pattern: 'x', path: dirname(homedir()) }, 'contains keys'],
+    ['Glob', { pattern: '**/credentials', path: '~/' }, 'contains keys'],
+    ['Glob', { pattern: `${homedir()}/.a*/credentials` }, 'contains keys'],
+    ['Glob', { pattern: '~/**' }, 'contains keys'],
+    ['Glob', { pattern: '~/.ssh/*' }, 'holds keys'],
+    ['Glob', { pattern: '/*' }, 'contains keys'],
+    ['Glob', { pattern: '.ssh/*', path: '~' }, 'contains keys'],
+    ['Glob', { pattern: 'src/*/../../../../**' }, 'may lead anywhere'],
+    ['Glob', { pattern: '{src,/root}/**' }, 'may lead anywhere'],
+  ])('%s %j, by where its path leads', (name, given, why) => {
+    expect(asker()(name, given)).toContain(why);
+  });
+
+  it('whose folder itself contains keys', () => {
+    const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const tools = proxyTools(async () => ({ content: '' }), { workingDir: home, env: { HOME: home } });
+    const mustAsk = (name: string, given: Record<string, unknown>) =>
+      tools.find((tool) => tool.name === name)?.mustAsk?.(given);
+    expect(mustAsk('Grep', { pattern: 'x' })).toContain('contains keys');
+    expect(mustAsk('Glob', { pattern: '*' })).toContain('contains keys');
+    expect(mustAsk('Grep', { pattern: 'x', path: 'src' })).toBeUndefined();
+    expect(mustAsk('Read', { file_path: '~/notes.txt' })).toBeUndefined();
+    expect(mustAsk('Read', { file_path: '~/.netrc' })).toContain('holds keys');
+  });
+
+  it('which names the folder above the home by going up', () => {
+    const ask = asker();
+    const up = relative(realpathSync(tmpdir()), realpathSync(homedir()));
+    expect(ask('Glob', { pattern: join('..', up, '*') })).toContain('contains keys');
+  });
+
   it.each(['Read', 'Write'])('%s of a path that is longer than any system takes', (name) => {
     expect(asker()(name, { file_path: tooLong })).toContain('cannot be resolved');
   });
@@ -48,6 +87,12 @@ describe('P21 a person has to look at a call of a program', () => {
     ['Read', { file_path: '/etc/hosts' }],
     ['Read', { file_path: '.git/config' }],
     ['file_change', { changes: [{ path: 'a.ts' }] }],
+    ['Grep', { pattern: '~/.ssh', output_mode: 'content' }],
+    ['Grep', { pattern: 'x', path: '/usr/include' }],
+    ['Glob', { pattern: '**/*.{ts,tsx}' }],
+    ['Glob', { pattern: 'a..b/*.ts', path: 'src' }],
+    ['LS', { path: '.' }],
+    ['Read', { file_path: 'a~' }],
     ['Bash', { command: 'cat .git/config' }],
   ])('not at %s %j', (name, given) => {
     expect(asker()(name, given)).toBeUndefined();

@@ -67,6 +67,12 @@ export class ProtectedPaths {
     );
   }
 
+  /** Whether a real path is a folder above what no tool may open, known by its place: what searches it finds keys. */
+  holdsSealed(real: string): boolean {
+    const names = namesOf(real);
+    return this.#sealed.some((sealed) => names.every((name, index) => means(name, sealed[index] ?? '')));
+  }
+
   /**
    * The part of a real path in the workspace for which a person has to look at a write; nothing: an ordinary file.
    * @param more further guarded names, in lower case.

@@ -85,15 +85,18 @@ export class Workspace {
     return `${file} is protected: other programs run or obey what is written to ${part}.`;
   }
 
-  /**
-   * Whether a path leads to what is sealed, inside the workspace or outside, or at least outside; `unusable` when
-   * nothing can say where it leads.
-   */
+  /** Whether a path leads to what is sealed, also outside, or at least outside; `unusable`: to no known place. */
   refusalOf(path: string): 'sealed' | 'outside' | 'unusable' | undefined {
     const real = this.#realPath(path);
     if (real === undefined) return 'unusable';
     if (this.#protected.isSealed(real)) return 'sealed';
     return this.#contains(real) ? undefined : 'outside';
+  }
+
+  /** Whether a path, inside the workspace or outside, leads to a folder that contains what is sealed by its place. */
+  holdsSealed(path: string): boolean {
+    const real = this.#realPath(path);
+    return real !== undefined && this.#protected.holdsSealed(real);
   }
 
   /** Whether a real path, relative to the workspace, is one that nothing here opens. Does not look at the disk. */
