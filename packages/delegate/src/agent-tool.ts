@@ -82,6 +82,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     gate: options.gate,
     pricing: options.pricing,
     allowUnpriced: options.allowUnpriced ?? false,
+    env: options.env ?? process.env,
   });
   const tool = defineTool<AgentArgs>({
     name: 'agent',

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { AssistantPart, Environment, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
+import type { AssistantPart, Environment, Tool, ToolContext, ToolEffect, ToolOutput } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import { quotePath, Workspace } from '@cobbler/agent/node';
 import { fieldsOf, textOf } from './fields.ts';
@@ -39,15 +39,41 @@ interface ProxyToolsOptions {
 }
 
 /** Where a program works. */
-interface Place {
+export interface Place {
   readonly workspace: Workspace;
   readonly home: string;
 }
 
-/** @throws AgentError `invalid` when `workingDir` is not a folder. */
-function placeOf(workingDir: string, env: Environment): Place {
-  const home = env['HOME'] || env['USERPROFILE'] || homedir();
-  return { workspace: new Workspace(workingDir, { env }), home };
+/**
+ * The folder that calls are judged by. It is resolved once, when it is first asked for, so that a program cannot put
+ * another in its place. What it gives throws AgentError `invalid` when `workingDir` is not a folder.
+ */
+export function placeIn(workingDir: string, env: Environment): () => Place {
+  let place: Place | undefined;
+  return () => {
+    const home = env['HOME'] || env['USERPROFILE'] || homedir();
+    place ??= { workspace: new Workspace(workingDir, { env }), home };
+    return place;
+  };
+}
+
+/** What a gate has to know of a call of a program. */
+interface CallFacts {
+  readonly effect: ToolEffect;
+  /** The one argument that matters; empty when there is none. */
+  readonly subject: string;
+  /** Why a person has to look at the call, in words. Looks at the disk; throws when the folder cannot be used. */
+  mustAsk(): string | undefined;
+}
+
+/** The facts of one call, the same for every way by which a program asks. */
+export function callFacts(name: string, given: Record<string, unknown>, place: () => Place): CallFacts {
+  const isFileTool = readers.has(name) || writers.has(name);
+  return {
+    effect: readers.has(name) ? 'read' : 'once',
+    subject: subjectOf(given),
+    mustAsk: () => (isFileTool ? concernOf(place(), name, given) : undefined),
+  };
 }
 
 /**
@@ -59,21 +85,17 @@ export function proxyTools(
   outcome: (given: Record<string, unknown>, context: ToolContext) => Promise<ToolOutput>,
   { workingDir, more = [], env = process.env }: ProxyToolsOptions,
 ): Tool[] {
-  let place: Place | undefined;
-  const mustAsk = (name: string, given: Record<string, unknown>): string | undefined => {
-    place ??= placeOf(workingDir, env);
-    return concernOf(place, name, given);
-  };
+  const place = placeIn(workingDir, env);
   return [...new Set([...names, ...more, otherTool])].map((name) =>
     defineTool({
       name,
       description: `The tool ${name} of the delegated program.`,
       parameters: { type: 'object' },
-      effect: readers.has(name) ? 'read' : 'once',
+      effect: callFacts(name, {}, place).effect,
       mayRepeat: true,
       timeoutMs: dayMs,
-      subject: subjectOf,
-      ...((readers.has(name) || writers.has(name)) && { mustAsk: (given) => mustAsk(name, given) }),
+      subject: (given) => callFacts(name, given, place).subject,
+      mustAsk: (given) => callFacts(name, given, place).mustAsk(),
       execute: outcome,
     }),
   );

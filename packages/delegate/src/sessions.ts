@@ -1,8 +1,10 @@
-import type { Budget, Gate, Pricing } from '@cobbler/agent';
+import type { Budget, Environment, Gate, GateCall, Pricing } from '@cobbler/agent';
 import { AgentError, addUsage, costOf } from '@cobbler/agent';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { askForDecision } from './call-decision.ts';
 import type { Happening } from './happening.ts';
+import type { Place } from './proxy-tools.ts';
+import { callFacts, placeIn } from './proxy-tools.ts';
 import type { BookedSession, SessionBook } from './session-book.ts';
 
 /** A session as the model sees it; the names are those of seed S2. */
@@ -31,10 +33,20 @@ export interface SessionsOptions {
   readonly gate?: Gate | undefined;
   readonly pricing?: Pricing | undefined;
   readonly allowUnpriced: boolean;
+  /** Says where the home folder is whose keys are sealed. */
+  readonly env: Environment;
 }
 
 /** How many lines of what a job does are shown while it runs. */
 const linesShown = 8;
+
+/** What the calls of one job are judged by. */
+interface Known {
+  readonly session: string;
+  readonly place: () => Place;
+  /** The arguments of each call, as the program tells them: not every program repeats them when it asks. */
+  readonly told: Map<string, Readonly<Record<string, unknown>>>;
+}
 
 /** A job of this process. */
 interface LiveJob {
@@ -101,12 +113,15 @@ export class Sessions {
       ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
     };
     const lines: string[] = [];
+    const known: Known = { session: id, place: placeIn(workingDir, this.#options.env), told: new Map() };
     const process: BackendProcess = backend.start(request, {
       ...(means.signal !== undefined && { signal: means.signal }),
       onHappening: (happening) => {
         this.#note(lines, happening, means);
         this.#booked(id, happening);
-        if (happening.type === 'asked') void this.#judge(id, happening, process);
+        if (happening.type === 'part' && happening.part.type === 'tool_call')
+          known.told.set(happening.part.id, happening.part.arguments);
+        if (happening.type === 'asked') void this.#judge(known, happening, process);
       },
     });
     this.#options.book.put({ ...session, state: 'running', result: '', owner: globalThis.process.pid });
@@ -179,20 +194,15 @@ export class Sessions {
   }
 
   async #judge(
-    id: string,
+    known: Known,
     asked: Extract<Happening, { type: 'asked' }>,
     process: BackendProcess,
   ): Promise<void> {
-    const { callId, toolName, arguments: given } = asked;
-    const call = {
-      id: callId,
-      toolName,
-      arguments: structuredClone(given),
-      effect: 'once',
-      subject: '',
-    } as const;
+    const { callId, toolName } = asked;
     const { signal } = new AbortController();
-    const ask = () => this.#options.gate?.(call, { signal, session: id }) ?? { type: 'ask' };
+    // What throws in here denies.
+    const ask = () =>
+      this.#options.gate?.(gateCall(known, asked), { signal, session: known.session }) ?? { type: 'ask' };
     process.decide(callId, await askForDecision(ask, toolName));
   }
 
@@ -236,6 +246,23 @@ export class Sessions {
     };
     return { usd, tokens, turns, settle };
   }
+}
+
+/** @throws when the arguments are no plain data or the working folder cannot be used. */
+function gateCall({ place, told }: Known, asked: Extract<Happening, { type: 'asked' }>): GateCall {
+  const { callId, toolName } = asked;
+  const given = structuredClone(asked.arguments);
+  place();
+  const { effect, subject, mustAsk } = callFacts(toolName, { ...told.get(callId), ...given }, place);
+  const why = mustAsk();
+  return {
+    id: callId,
+    toolName,
+    arguments: given,
+    effect,
+    subject,
+    ...(why !== undefined && { mustAsk: why }),
+  };
 }
 
 function floored(value: number | undefined): number | undefined {

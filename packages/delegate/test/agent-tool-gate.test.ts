@@ -1,0 +1,118 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Gate, GateCall } from '@cobbler/agent';
+import { allowAll, Budget, noUsage, rules } from '@cobbler/agent';
+import type { Backend, CallDecision } from '@cobbler/delegate';
+import { createAgentTool } from '@cobbler/delegate';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+interface Asked {
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+  /** What the program says of the call before it asks. */
+  readonly told?: Record<string, unknown>;
+  /** Runs before the program asks. */
+  readonly before?: (folder: string) => void;
+}
+
+/** What the tool `agent` decides about one call of a program. */
+async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked): Promise<CallDecision> {
+  const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'gate-')));
+  onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
+  mkdirSync(join(workspace, '.git'));
+  const decision = Promise.withResolvers<CallDecision>();
+  const start: Backend['start'] = (request, { onHappening } = {}) => {
+    queueMicrotask(() => {
+      before?.(request.workingDir);
+      const part = { type: 'tool_call', id: 'call-1', toolName, arguments: told ?? {} } as const;
+      if (told !== undefined) onHappening?.({ type: 'part', part });
+      onHappening?.({ type: 'asked', callId: 'call-1', toolName, ...asked });
+    });
+    const usage = { usage: noUsage, wasted: noUsage, totals: {}, turns: 1, toolCalls: 1, denials: [] };
+    const facts = { exitCode: 0, contextLost: false, attempts: 1, durationMs: 0 };
+    return {
+      result: decision.promise.then(() => ({ status: 'completed', output: 'Done.', ...usage, ...facts })),
+      stop: () => {},
+      decide: (_callId, given) => decision.resolve(given),
+      steer: () => false,
+    };
+  };
+  const backend: Backend = {
+    name: 'puppet',
+    capabilities: { tools: false, gate: true, steer: false, fork: false, deltas: false },
+    tellsCost: true,
+    problem: () => undefined,
+    run: (request, context) => start(request, context).result,
+    start,
+  };
+  const tool = createAgentTool({
+    workspace,
+    backends: [backend],
+    sessionsFile: null,
+    permission: 'gate',
+    gate,
+  });
+  const { signal } = new AbortController();
+  const context = { callId: 'c', idempotencyKey: 'k', progress: () => {}, budget: new Budget(), signal };
+  await tool.execute({ action: 'create', backend: 'puppet', prompt: 'Go.' }, context);
+  await tool.close();
+  return await decision.promise;
+}
+
+const open = rules({ deny: ['Bash(rm *)'], otherwise: 'allow' });
+
+describe('P21 the gate of the tool agent', () => {
+  it('judges a call by its subject', async () => {
+    const decision = await decided(open, { toolName: 'Bash', arguments: { command: 'rm -rf x' } });
+    expect(decision).toEqual({ type: 'deny', message: 'A permission rule forbids Bash.' });
+    expect(await decided(open, { toolName: 'Bash', arguments: { command: 'ls' } })).toEqual({
+      type: 'allow',
+    });
+  });
+
+  it('learns the effect of a call and why a person has to look', async () => {
+    const calls: GateCall[] = [];
+    const gate: Gate = (call) => {
+      calls.push(call);
+      return { type: 'allow' };
+    };
+    await decided(gate, { toolName: 'Read', arguments: { file_path: 'a.ts' } });
+    await decided(gate, { toolName: 'Write', arguments: { file_path: '.git/hooks/pre-commit' } });
+    expect(calls).toMatchObject([
+      { effect: 'read', subject: 'a.ts' },
+      { effect: 'once', subject: '.git/hooks/pre-commit' },
+    ]);
+    expect(calls.map(({ mustAsk }) => mustAsk)).toEqual([undefined, expect.stringContaining('is protected')]);
+  });
+
+  it('denies what a person has to look at, since nobody is there to ask', async () => {
+    const hook = { toolName: 'Write', arguments: { file_path: '.git/hooks/pre-commit', content: 'x' } };
+    expect(await decided(open, hook)).toMatchObject({ type: 'deny' });
+    const file = { toolName: 'Write', arguments: { file_path: 'src/a.ts', content: 'x' } };
+    expect(await decided(open, file)).toEqual({ type: 'allow' });
+  });
+
+  it.each([
+    ['a.ts', 'allow'],
+    ['.envrc', 'deny'],
+  ])('judges a change of %s by what the program has said of it', async (path, type) => {
+    const change = {
+      toolName: 'file_change',
+      arguments: { reason: 'because' },
+      told: { changes: [{ path }] },
+    };
+    expect(await decided(open, change)).toMatchObject({ type });
+  });
+
+  it('denies a call whose arguments are no plain data', async () => {
+    const decision = await decided(allowAll, { toolName: 'Bash', arguments: { f() {} } });
+    expect(decision).toMatchObject({ type: 'deny', message: expect.stringContaining('could not be cloned') });
+  });
+
+  it('denies each call when the working folder is gone', async () => {
+    const before = (folder: string) => rmSync(folder, { recursive: true });
+    const decision = await decided(allowAll, { toolName: 'Bash', arguments: { command: 'ls' }, before });
+    expect(decision).toMatchObject({ type: 'deny', message: expect.stringContaining('is not a folder') });
+  });
+});
