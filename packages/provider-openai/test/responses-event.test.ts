@@ -282,16 +282,11 @@ describe('P1 what the service says again', () => {
     expect(end).toBe('tool_use');
   });
 
-  test('is one part where only its end names the place', () => {
-    const piece = { type: 'response.output_text.delta', output_index: 0, delta: 'Hello' };
-    const end = { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hello' };
-    const recording = record(responsesEvent, [piece, end, completed()]);
-    expect([textIn(recording, 'text'), recording.fault]).toEqual(['Hello', undefined]);
-  });
-
   test('P4 is the answer where it stands in the event that ends a part alone', () => {
     const text = { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hello.' };
     expect(textIn(record(responsesEvent, [text, completed()]), 'text')).toBe('Hello.');
+    const unplaced = { type: 'response.output_text.delta', output_index: 0, delta: 'Hello.' };
+    expect(textIn(record(responsesEvent, [unplaced, text, completed()]), 'text')).toBe('Hello.');
     const refusal = { type: 'response.refusal.done', output_index: 0, refusal: 'I will not.' };
     const refused = record(responsesEvent, [refusal, completed()]);
     expect([textIn(refused, 'text'), refused.end]).toEqual(['I will not.', 'refusal']);

@@ -195,8 +195,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: gate,
-    find: "call.effect === 'read'\n    ? allow\n    : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };",
-    replace: "call.effect === undefined ? { type: 'ask' } : allow;",
+    find: "return effect === 'read' && mustAsk === undefined;",
+    replace: 'return mustAsk === undefined || effect === undefined;',
     why: 'a read-only run changes things',
     breaks: ['P21'],
     by: 'test/gate.test.ts',
