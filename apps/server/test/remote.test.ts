@@ -1,5 +1,5 @@
 import type { AgentError, RunEvent } from '@cobbler/agent';
-import { textOf } from '@cobbler/agent';
+import { systemRuntime, textOf } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { serveLoopback } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -45,7 +45,14 @@ describe('a conversation on a server', () => {
     );
   });
 
-  test('a connection that shows no sign of life is broken and made anew', async () => {
+  test.each([
+    ['', systemRuntime.fetch],
+    [
+      ', also when fetch ignores its signal',
+      (input: string | URL | Request, { signal: _, ...init }: RequestInit = {}) =>
+        systemRuntime.fetch(input, init),
+    ],
+  ])('a connection that shows no sign of life is broken and made anew%s', async (_name, fetch) => {
     let visits = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
     const { url, close } = await serveLoopback(async (request) => {
@@ -58,7 +65,9 @@ describe('a conversation on a server', () => {
     });
     onTestFinished(() => close());
     const lost: AgentError[] = [];
-    const harness = connectHarness({ url, token: 'x', back, stopMs: 1, onLost: (error) => lost.push(error) });
+    const onLost = (error: AgentError) => void lost.push(error);
+    const runtime = { ...systemRuntime, fetch };
+    const harness = connectHarness({ url, token: 'x', back, stopMs: 1, onLost, runtime });
     harness.prompt('say Hi.');
     await promise;
     expect(lost[0]?.kind).toBe('network');

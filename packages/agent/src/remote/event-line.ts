@@ -100,10 +100,14 @@ export class EventLine {
   async #read(body: ReadableStream<Uint8Array>, watch: Watch): Promise<void> {
     const frames = new FrameReader();
     const reader = body.getReader();
+    // A fetch may ignore its signal once the head has come; Node's does when its request has been garbage-collected.
+    const giveUp = () => void reader.cancel().catch(() => undefined);
+    watch.signal.addEventListener('abort', giveUp, { once: true });
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (done || this.#ended.signal.aborted) return;
+        watch.signal.throwIfAborted();
+        if (done) return;
         watch.alive();
         for (const { data } of frames.push(value)) {
           const json = parsed(data);
@@ -114,7 +118,8 @@ export class EventLine {
         }
       }
     } finally {
-      reader.cancel().catch(() => undefined);
+      watch.signal.removeEventListener('abort', giveUp);
+      giveUp();
     }
   }
 
