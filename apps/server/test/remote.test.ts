@@ -9,6 +9,19 @@ import { rig } from './rig.ts';
 const back = { baseMs: 1, maxMs: 5 };
 const nowhere = 'http://127.0.0.1:1';
 
+/** A server whose streams of events say nothing after their greeting, so that each is lost 20 ms later. */
+async function silent(onVisit: () => void): Promise<string> {
+  const { url, close } = await serveLoopback(async (request) => {
+    if (!request.url.endsWith('/events')) return Response.json({});
+    onVisit();
+    const hello = 'data: {"type":"hello","heartbeatMs":8,"events":0}\n\n';
+    const body = new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode(hello)) });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  onTestFinished(() => close());
+  return url;
+}
+
 describe('a conversation on a server', () => {
   test('with a token that is not valid fails at once, as auth', async () => {
     const { server } = await rig();
@@ -55,15 +68,7 @@ describe('a conversation on a server', () => {
   ])('a connection that shows no sign of life is broken and made anew%s', async (_name, fetch) => {
     let visits = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { url, close } = await serveLoopback(async (request) => {
-      if (!request.url.endsWith('/events')) return Response.json({});
-      visits += 1;
-      if (visits === 2) resolve();
-      const hello = 'data: {"type":"hello","heartbeatMs":8,"events":0}\n\n';
-      const body = new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode(hello)) });
-      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-    });
-    onTestFinished(() => close());
+    const url = await silent(() => ++visits === 2 && resolve());
     const lost: AgentError[] = [];
     const onLost = (error: AgentError) => void lost.push(error);
     const runtime = { ...systemRuntime, fetch };
@@ -71,6 +76,15 @@ describe('a conversation on a server', () => {
     harness.prompt('say Hi.');
     await promise;
     expect(lost[0]?.kind).toBe('network');
+    await harness.close();
+  });
+
+  test('P3 a cancelled run ends in time although its connection is lost again and again', async () => {
+    const url = await silent(() => undefined);
+    const harness = connectHarness({ url, token: 'x', back, stopMs: 100 });
+    const run = harness.prompt('say Hi.');
+    run.cancel();
+    expect((await run.result).status).toBe('cancelled');
     await harness.close();
   });
 

@@ -40,7 +40,7 @@ export interface RemoteOptions {
   readonly back?: { readonly baseMs: number; readonly maxMs: number };
   /** How long a run may be out of touch before it counts as failed, in milliseconds. Default 300,000. */
   readonly patienceMs?: number;
-  /** The same once it was told to stop. Default 5,000. */
+  /** How long a run may take to end once it is cancelled, in milliseconds. Default 5,000. */
   readonly stopMs?: number;
   readonly runtime?: Runtime;
 }
@@ -89,6 +89,8 @@ class RemoteHarness implements Harness {
   /** What was said about the current run, one after another. */
   #said: Promise<void> = Promise.resolve();
   #stopPatience = () => {};
+  /** Whether the current run was cancelled: from then on nothing moves its deadline. */
+  #isStopping = false;
   #isClosed = false;
 
   constructor(options: RemoteOptions) {
@@ -247,7 +249,7 @@ class RemoteHarness implements Harness {
   #caughtUp(): void {
     if (this.#missing === undefined || this.#state.seq < this.#missing) return;
     this.#missing = undefined;
-    this.#stopPatience();
+    if (!this.#isStopping) this.#stopPatience();
     this.#line?.up();
     if (this.#isLost) this.#options.onBack?.(this.#behind);
     this.#isLost = false;
@@ -301,6 +303,7 @@ class RemoteHarness implements Harness {
   #forget(run: RemoteRun): void {
     if (this.#current !== run) return;
     this.#current = undefined;
+    this.#isStopping = false;
     this.#stopPatience();
   }
 
@@ -311,6 +314,8 @@ class RemoteHarness implements Harness {
 
   #cancel(run: RemoteRun): boolean {
     if (this.#current !== run || run.isOver) return false;
+    if (this.#isStopping) return true;
+    this.#isStopping = true;
     // Nobody knows whether the server will ever hear it.
     this.#stopPatience();
     const stopMs = this.#options.stopMs ?? 5_000;
@@ -359,6 +364,7 @@ class RemoteHarness implements Harness {
 
   /** From now on the run has so long to be heard of again. */
   #wait(run: RemoteRun): void {
+    if (this.#isStopping) return;
     this.#stopPatience();
     const ms = this.#options.patienceMs ?? 300_000;
     const message = `Nothing was heard of the run for ${ms} ms.`;
