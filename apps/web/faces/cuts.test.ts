@@ -78,15 +78,21 @@ async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts:
   const { page, context, complaints } = await visit(`${proxy.url}/#token=${one.token}`);
   await page.goto(`${proxy.url}/s/${id}`);
   const requests = followRequests(page);
+  const steps: string[] = [];
+  const step = (what: string) => steps.push(`${new Date().toISOString()} ${what}`);
   let [known, since] = [0, Date.now()];
   for (let turn = 0; proxy.cuts < cuts; turn += 1) {
     if (proxy.cuts > known) [known, since] = [proxy.cuts, Date.now()];
     if (Date.now() - since > comesBackMs)
-      throw new Error(`The page does not come back after cut ${known}; its requests:\n${requests()}`);
+      throw new Error(
+        `The page does not come back after cut ${known}; its requests:\n${requests()}\nwhat was done:\n${steps.slice(-12).join('\n')}`,
+      );
+    step('a prompt');
     await one.ask('POST', `/v1/sessions/${id}/prompt`, { content: prompts[turn % prompts.length] });
+    step('it began');
     await idle(one, id);
     const before = proxy.cuts;
-    if (random.next() < 0.5) proxy.breakStreams();
+    if (random.next() < 0.5) step(`${proxy.breakStreams()} streams broken`);
     // The page comes back before more is cut.
     await expect.poll(() => proxy.cuts - before < 40 || proxy.cuts >= cuts).toBe(true);
     await page.waitForTimeout(random.next() * 400);

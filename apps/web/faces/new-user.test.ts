@@ -86,7 +86,8 @@ describe('somebody who sees the page for the first time', () => {
     await page.keyboard.press('Enter');
     await page.locator('.session-row', { hasText: 'The bug' }).waitFor();
     expect(await title.innerText()).toBe('The bug');
-    expect(await page.title()).toBe('The bug – Cobbler');
+    // The tab follows the page, one drawing later.
+    await expect.poll(() => page.title()).toBe('The bug – Cobbler');
     expect(await one.ask('GET', `/v1/sessions/${sessionIn(page)}`)).toMatchObject({ title: 'The bug' });
     await title.getByRole('button').click();
     await field.fill('');
