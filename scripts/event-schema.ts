@@ -1,8 +1,8 @@
 // Writes packages/agent/test/event-schema.json, unless the format of events has changed in a way that breaks readers.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { eventJsonSchema } from '../packages/agent/src/events.ts';
-import { schemaChange } from '../packages/agent/test/schema-change.ts';
+import { eventJsonSchema } from '../packages/agent/src/events/index.ts';
+import { schemaChange } from '../packages/agent/test/events/schema-change.ts';
 
 const file = fileURLToPath(new URL('../packages/agent/test/event-schema.json', import.meta.url));
 const { added, broken } = schemaChange(JSON.parse(readFileSync(file, 'utf8')), eventJsonSchema());

@@ -1,38 +1,36 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
+interface Layers {
+  readonly folder: string;
+  readonly bottomFirst: readonly string[];
+}
+
 interface House {
-  readonly layers: { readonly folder: string; readonly bottomFirst: readonly string[] };
+  readonly layers: readonly Layers[];
   readonly packages: Readonly<Record<string, { readonly mayImport: readonly string[] }>>;
 }
 
 const house = JSON.parse(read('scripts/house.json')) as House;
-const { folder, bottomFirst } = house.layers;
+const [, text = ''] = read('ARCHITECTURE.md').split('\n## Folders\n');
+const [packages = '', layers = ''] = (text.split('\n## ')[0] ?? '').split('\n### ');
 
-/** The names in the first column of the table of folders, row by row. */
-const rows = (read('ARCHITECTURE.md').split('\n## Folders\n')[1]?.split('\n## ')[0] ?? '')
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && line.includes('`'))
-  .map((line) => {
-    const [, first = ''] = line.split('|');
-    return {
-      isLayer: first.includes('·'),
-      names: [...first.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-    };
-  });
-const layers = rows.filter(({ isLayer }) => isLayer);
-const folders = rows.filter(({ isLayer }) => !isLayer);
+/** The names in the first column of a table, row by row. */
+const namesIn = (table: string) =>
+  table
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
 
-/** What `npm run new` makes is nobody's to describe here. */
-const isOfAKind = (name: string) => /^@cobbler\/(provider|store|channel)-/.test(name);
+/** What `npm run new` generates is not described here. */
+const isGenerated = (name: string) => /^@cobbler\/(provider|store|channel)-/.test(name);
 
-/** How far up a file or folder stands; below zero when the rules do not know it. */
-const heightOf = (name: string) =>
-  Math.max(bottomFirst.indexOf(`${name}.ts`), bottomFirst.indexOf(`${name}/`));
+/** The folders of a layer list, without files and without subfolders of another layer. */
+const foldersOf = ({ bottomFirst }: Layers) => bottomFirst.filter((name) => name.endsWith('/'));
 
 describe('ARCHITECTURE.md', () => {
   test('fits on two screens', () => {
@@ -40,29 +38,32 @@ describe('ARCHITECTURE.md', () => {
   });
 
   test('names folders that are there, and all packages and apps among them', () => {
-    const named = folders.flatMap(({ names }) => names);
+    const named = namesIn(packages);
     expect(named.length).toBeGreaterThan(15);
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-    const packages = Object.keys(house.packages).filter((name) => !isOfAKind(name));
+    const all = Object.keys(house.packages).filter((name) => !isGenerated(name));
     const isNamed = (name: string) =>
       named.some((path) => path.split('/')[1] === name.replace('@cobbler/', ''));
-    expect(packages.filter((name) => !isNamed(name))).toEqual([]);
+    expect(all.filter((name) => !isNamed(name))).toEqual([]);
   });
 
-  test('names layers that are there and that the rules know', () => {
-    const named = layers.flatMap(({ names }) => names);
-    expect(named.length).toBeGreaterThan(30);
-    const isThere = (name: string) =>
-      [name, `${name}.ts`].some((path) => existsSync(join(root, folder, path)));
-    expect(named.filter((name) => !isThere(name) || heightOf(name) < 0)).toEqual([]);
+  test('lists every layer of the core in the order of the import rules', () => {
+    const [core] = house.layers;
+    const top = core === undefined ? [] : foldersOf(core).filter((name) => name.split('/').length === 2);
+    expect(namesIn(layers).map((name) => `${name}/`)).toEqual(top);
   });
 
-  test('tells the layers in the order in which the rules hold them, the top first', () => {
-    const heights = layers.map(({ names }) => names.map(heightOf));
-    for (const [at, upper] of heights.entries()) {
-      const below = heights[at + 1] ?? [];
-      expect(Math.min(...upper), layers[at]?.names.join(' ')).toBeGreaterThan(Math.max(-1, ...below));
-    }
+  test.each(house.layers.slice(1))('lists the layers of $folder in the order of the import rules', (one) => {
+    const [, list = ''] = layers.split(`\`${one.folder}\`:`);
+    const named = [...(list.split('.')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${name}/`);
+    expect(named).toEqual(foldersOf(one));
+  });
+
+  test.each(house.layers)('the import rules name every folder of $folder', (one) => {
+    const found = readdirSync(join(root, one.folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${name}/`);
+    expect(found.filter((name) => !one.bottomFirst.includes(name))).toEqual([]);
   });
 
   test('says truly that no package imports another one but the agent', () => {

@@ -3,13 +3,14 @@ import { bundle } from '../../tsup.base.ts';
 export default bundle(
   {
     index: 'src/index.ts',
-    events: 'src/events.ts',
+    'events/index': 'src/events/index.ts',
+    'store/index': 'src/store/index.ts',
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',
     'remote/index': 'src/remote/index.ts',
     'testing/index': 'src/testing/index.ts',
     // The two ends of `#transport`, which the importing program's conditions choose between.
-    'provider/fetch-transport': 'src/provider/fetch-transport.ts',
+    'provider/fetch-transport': 'src/provider/http/fetch-transport.ts',
     'node/transport': 'src/node/transport.ts',
   },
   ['#transport'],

@@ -28,52 +28,52 @@ const services = {
 /** @type {readonly Relay[]} */
 export const relays = [
   {
-    file: 'packages/agent/src/errors.ts',
+    file: 'packages/agent/src/values/errors.ts',
     says: 'message: cause.message, cause',
     why: 'what others throw has no code of ours; its own stands in `cause`',
   },
   {
-    file: 'packages/agent/src/step-attempts.ts',
+    file: 'packages/agent/src/runner/step.ts',
     says: 'code.slice(0, 100)',
     why: 'an error that is too large for a journal keeps the code it has',
   },
   {
-    file: 'apps/server/src/problem.ts',
+    file: 'apps/server/src/requests/problem.ts',
     says: 'new Problem(status, code, detail, { ...retry, extra })',
     why: 'an error of a run keeps its code on its way to a client',
   },
   {
-    file: 'apps/server/src/front.ts',
+    file: 'apps/server/src/http/http-listener.ts',
     says: 'new Problem(status, code, detail)',
     why: 'a table, by what the parser of HTTP says',
     raises: { slow: [408], headers_too_large: [431], bad_request: [400] },
   },
   {
-    file: 'packages/agent/src/decide.ts',
+    file: 'packages/agent/src/loop/decide.ts',
     says: 'code: limit, message',
     why: 'the name of the limit is the code',
     raises: limits,
   },
   {
-    file: 'packages/agent/src/limits.ts',
+    file: 'packages/agent/src/interfaces/limits.ts',
     says: "kind: 'limit', code, message",
     why: 'the name of the limit is the code',
     raises: limits,
   },
   {
-    file: 'packages/agent/src/run.ts',
+    file: 'packages/agent/src/loop/run.ts',
     says: 'code: fields.status',
     why: 'the status is the code: of those that come without an error',
     raises: { max_tokens: ['agent'], refusal: ['agent'], waiting: ['agent'] },
   },
   {
-    file: 'packages/agent/src/provider/timeouts.ts',
+    file: 'packages/agent/src/provider/http/timeouts.ts',
     says: 'code: name',
     why: 'the name of the deadline is the code',
     raises: { head: ['timeout'], stall: ['timeout'], progress: ['timeout'], total: ['timeout'] },
   },
   {
-    file: 'packages/agent/src/provider/fault.ts',
+    file: 'packages/agent/src/provider/response/fault.ts',
     says: 'gave no reason.',
     why: '`serviceCode`, by kind',
     raises: {

@@ -77,7 +77,12 @@ function* declaredDependencies({ sources }, { bundled }) {
 }
 
 /** @type {Rule} */
-function* layers({ sources }, { layers: { folder, bottomFirst } }) {
+function* layers({ sources }, { layers }) {
+  for (const room of layers) yield* layersOf(sources, room);
+}
+
+/** @returns {Iterable<Violation>} */
+function* layersOf(sources, { folder, bottomFirst }) {
   const rule = 'layers';
   /** @param {string} path */
   const rank = (path) => {

@@ -32,7 +32,7 @@ export const kinds = {
     folder: (name) => `packages/store-${name}`,
     contract: true,
     steps: (name) => [
-      `Read packages/agent/src/store.ts, and memory-store.ts beside it: the shortest store there is.`,
+      `Read packages/agent/src/store/store.ts, and memory-store.ts beside it: the shortest store there is.`,
       `Write src/${name}-store.ts in packages/store-${name}: claim, append and read first.`,
       `npm test -- packages/store-${name}: each failure names the part that is missing. Then npm run api, and npm run check.`,
     ],

@@ -5,71 +5,74 @@ export const agent = {
   entries: {
     'S0.1': {
       asks: 'one request gives one answer; the loop is the caller’s',
-      in: ['packages/agent/src/agent.ts', 'packages/agent/src/executor.ts'],
+      in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S0.2': {
       asks: 'a request carries conversation, tools and settings of its own',
-      in: ['packages/agent/src/agent.ts', 'packages/agent/src/provider/request-body.ts'],
+      in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/request/request-body.ts'],
     },
     'S0.3': {
       asks: 'most tokens: the request’s own; 0 is the agent’s default',
-      in: ['packages/agent/src/provider/demand.ts'],
+      in: ['packages/agent/src/provider/request-defaults.ts'],
     },
     'S0.4': {
       asks: 'temperature: the request’s own; -1 is the agent’s default',
-      in: ['packages/agent/src/provider/demand.ts'],
+      in: ['packages/agent/src/provider/request-defaults.ts'],
     },
     'S0.5': {
       asks: 'a tool is name, description, JSON Schema and a function',
-      in: ['packages/agent/src/tool.ts', 'packages/agent/src/schema.ts'],
+      in: ['packages/agent/src/interfaces/tool.ts', 'packages/agent/src/interfaces/standard-schema.ts'],
     },
     'S0.6': {
       asks: 'a response keeps text, calls, usage and stop reason apart',
-      in: ['packages/agent/src/agent.ts', 'packages/agent/src/provider/assembly.ts'],
+      in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/response/assembler.ts'],
     },
     'S0.7': {
       asks: 'a call has an id, a tool’s name and arguments',
-      in: ['packages/agent/src/agent.ts', 'packages/agent/src/provider/call-arguments.ts'],
+      in: [
+        'packages/agent/src/interfaces/agent.ts',
+        'packages/agent/src/provider/response/call-arguments.ts',
+      ],
     },
     'S0.8': {
       asks: 'tokens are those the provider reports, never an estimate',
-      in: ['packages/agent/src/usage.ts', 'packages/agent/src/provider/usage-count.ts'],
+      in: ['packages/agent/src/values/usage.ts', 'packages/agent/src/provider/response/usage-count.ts'],
     },
     'S0.9': {
       asks: 'the stop reasons are complete, tool_use and max_tokens',
-      in: ['packages/agent/src/agent.ts'],
+      in: ['packages/agent/src/interfaces/agent.ts'],
     },
     'S0.10': {
       asks: 'with calls the loop goes on, without it is over',
-      in: ['packages/agent/src/decide.ts'],
+      in: ['packages/agent/src/loop/decide.ts'],
     },
     'S0.11': {
       asks: 'the model is asked first, and when results are there',
-      in: ['packages/agent/src/decide.ts', 'packages/agent/src/ask.ts'],
+      in: ['packages/agent/src/loop/decide.ts', 'packages/agent/src/loop/request-model.ts'],
     },
     'S0.12': {
       asks: 'every call is executed and every result collected',
-      in: ['packages/agent/src/call.ts', 'packages/agent/src/tool-run.ts'],
+      in: ['packages/agent/src/loop/call-tools.ts', 'packages/agent/src/loop/tool-run.ts'],
     },
     'S0.13': {
       asks: 'a complete answer without calls is the final one',
-      in: ['packages/agent/src/decide.ts', 'packages/agent/src/run-outcome.ts'],
+      in: ['packages/agent/src/loop/decide.ts', 'packages/agent/src/loop/result.ts'],
     },
     'S0.14': {
       asks: 'a request that fails reaches the caller as its error',
-      in: ['packages/agent/src/ask.ts', 'packages/agent/src/run.ts'],
+      in: ['packages/agent/src/loop/request-model.ts', 'packages/agent/src/loop/run.ts'],
     },
     'S0.15': {
       asks: 'a deadline ends the run with a timeout error',
-      in: ['packages/agent/src/stopwatch.ts', 'packages/agent/src/stop.ts'],
+      in: ['packages/agent/src/loop/stopwatch.ts', 'packages/agent/src/values/lazy-abort-signal.ts'],
     },
     'S0.16': {
       asks: 'every request carries the whole conversation',
-      in: ['packages/agent/src/fold.ts', 'packages/agent/src/provider/view.ts'],
+      in: ['packages/agent/src/events/fold.ts', 'packages/agent/src/provider/request/normalize-history.ts'],
     },
     'S0.17': {
       asks: 'roles are user, assistant, tool_result; a result names its call',
-      in: ['packages/agent/src/message.ts'],
+      in: ['packages/agent/src/values/message.ts'],
     },
     'S0.18': {
       asks: 'requests and answers are translated to and from Anthropic’s API',
@@ -81,7 +84,7 @@ export const agent = {
     },
     'S0.20': {
       asks: '5xx and 429 are tried again, later each time; a cancel ends the wait',
-      in: ['packages/agent/src/retry.ts', 'packages/agent/src/provider/model-call.ts'],
+      in: ['packages/agent/src/values/backoff.ts', 'packages/agent/src/provider/model-call.ts'],
     },
     'S0.21': {
       asks: 'nothing of the provider’s inside is exported',
@@ -89,35 +92,35 @@ export const agent = {
     },
     'S0.22': {
       asks: 'everything asynchronous takes a signal and obeys it at once',
-      in: ['packages/agent/src/provider/abort.ts', 'packages/agent/src/stop.ts'],
+      in: ['packages/agent/src/provider/http/abort.ts', 'packages/agent/src/values/lazy-abort-signal.ts'],
     },
     'S0.23': {
       asks: 'the executor makes the deadline and passes it, and aborts, down',
-      in: ['packages/agent/src/stopwatch.ts', 'packages/agent/src/executor.ts'],
+      in: ['packages/agent/src/loop/stopwatch.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S0.24': {
       asks: 'metrics add tokens and invocations up after each answer',
-      in: ['packages/agent/src/metrics.ts'],
+      in: ['packages/agent/src/interfaces/metrics.ts'],
     },
     'S0.25': {
       asks: 'an error has kind, message and a cause within reach',
-      in: ['packages/agent/src/errors.ts'],
+      in: ['packages/agent/src/values/errors.ts'],
     },
     'S0.26': {
       asks: 'six kinds of error, each with its meaning',
-      in: ['packages/agent/src/errors.ts'],
+      in: ['packages/agent/src/values/errors.ts'],
     },
     'S0.27': {
       asks: 'the kind decides: try again, skip, or give up',
-      in: ['packages/agent/src/retry.ts', 'packages/agent/src/call.ts'],
+      in: ['packages/agent/src/values/backoff.ts', 'packages/agent/src/loop/call-tools.ts'],
     },
     'S0.28': {
       asks: 'configuration: provider, model, tokens, temperature, time, key',
-      in: ['packages/agent/src/config.ts', 'packages/provider-claude/src/create-claude.ts'],
+      in: ['packages/agent/src/interfaces/config.ts', 'packages/provider-claude/src/create-claude.ts'],
     },
     'S0.29': {
       asks: 'no key: COBBLER_AGENT_API_KEY, then ANTHROPIC_API_KEY',
-      in: ['packages/agent/src/config.ts', 'packages/provider-claude/src/endpoint.ts'],
+      in: ['packages/agent/src/interfaces/config.ts', 'packages/provider-claude/src/endpoint.ts'],
     },
     'S0.30': {
       asks: 'settings are read from ~/.cobbler/config.yaml',
@@ -125,11 +128,11 @@ export const agent = {
     },
     'S0.31': {
       asks: 'two requests share nothing; a history lives for one task',
-      in: ['packages/agent/src/provider/create-agent.ts', 'packages/agent/src/executor.ts'],
+      in: ['packages/agent/src/provider/create-agent.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S0.32': {
       asks: 'an unknown provider is an invalid configuration',
-      in: ['packages/agent/src/config.ts'],
+      in: ['packages/agent/src/interfaces/config.ts'],
     },
   },
   departures: [

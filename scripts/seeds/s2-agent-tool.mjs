@@ -57,7 +57,7 @@ export const agentTool = {
     },
     'S2.17': {
       asks: '600 s for a job, then its process is killed',
-      in: ['packages/delegate/src/cli-backend.ts', 'packages/agent/src/node/process-tree.ts'],
+      in: ['packages/delegate/src/cli-backend.ts', 'packages/agent/src/node/process/process-tree.ts'],
     },
     'S2.18': {
       asks: 'a job in the background ends by itself; a crash has failed',

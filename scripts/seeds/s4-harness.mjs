@@ -7,70 +7,74 @@ export const harness = {
       asks: 'key, model, 4096 tokens, no instructions, ten turns',
       in: ['packages/provider-claude/src/claude-harness.ts'],
     },
-    'S4.2': { asks: 'the model chooses its tools itself', in: ['packages/agent/src/agent.ts'] },
+    'S4.2': { asks: 'the model chooses its tools itself', in: ['packages/agent/src/interfaces/agent.ts'] },
     'S4.3': {
       asks: 'a tool: name, description, schema, a function that gives text',
-      in: ['packages/agent/src/tool.ts'],
+      in: ['packages/agent/src/interfaces/tool.ts'],
     },
     'S4.4': {
       asks: 'made once of configuration, tools and a handler or null',
-      in: ['packages/provider-claude/src/claude-harness.ts', 'packages/agent/src/harness.ts'],
+      in: ['packages/provider-claude/src/claude-harness.ts', 'packages/agent/src/harness/harness.ts'],
     },
     'S4.5': {
       asks: 'a prompt is recorded, told, and worked on to its end',
-      in: ['packages/agent/src/harness.ts', 'packages/agent/src/drive.ts'],
+      in: ['packages/agent/src/harness/harness.ts', 'packages/agent/src/loop/driver.ts'],
     },
     'S4.6': {
       asks: 'one prompt at a time; a second one is an error',
-      in: ['packages/agent/src/harness.ts', 'apps/server/src/event-routes.ts'],
+      in: ['packages/agent/src/harness/harness.ts', 'apps/server/src/routes/event-routes.ts'],
     },
     'S4.7': {
       asks: 'cancel stops the prompt, and does nothing without one',
-      in: ['packages/agent/src/harness.ts', 'apps/server/src/event-routes.ts'],
+      in: ['packages/agent/src/harness/harness.ts', 'apps/server/src/routes/event-routes.ts'],
     },
     'S4.8': {
       asks: 'the history only grows and keeps its order',
-      in: ['packages/agent/src/fold.ts', 'packages/agent/src/log.ts'],
+      in: ['packages/agent/src/events/fold.ts', 'packages/agent/src/loop/log.ts'],
     },
     'S4.9': {
       asks: 'whole blocks are told, each once: text, call, result',
-      in: ['packages/agent/src/handler.ts'],
+      in: ['packages/agent/src/harness/handler.ts'],
     },
     'S4.10': {
       asks: 'events come in the order of the protocol, synchronously',
-      in: ['packages/agent/src/handler.ts', 'packages/agent/src/feed.ts'],
+      in: ['packages/agent/src/harness/handler.ts', 'packages/agent/src/loop/feed.ts'],
     },
     'S4.11': {
       asks: 'tools are declared as Anthropic has them, the same all along',
-      in: ['packages/provider-claude/src/envelope.ts', 'packages/agent/src/executor.ts'],
+      in: ['packages/provider-claude/src/envelope.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S4.12': {
       asks: 'the end: no calls, most turns, or a failure',
-      in: ['packages/agent/src/decide.ts', 'packages/agent/src/limits.ts'],
+      in: ['packages/agent/src/loop/decide.ts', 'packages/agent/src/interfaces/limits.ts'],
     },
     'S4.13': {
       asks: 'tools run one by one; the first failure stops the rest',
-      in: ['packages/agent/src/call.ts', 'packages/agent/src/decide.ts'],
+      in: ['packages/agent/src/loop/call-tools.ts', 'packages/agent/src/loop/decide.ts'],
     },
     'S4.14': {
       asks: 'a tool’s failure is told to the model and ends nothing',
-      in: ['packages/agent/src/tool-run.ts'],
+      in: ['packages/agent/src/loop/tool-run.ts'],
     },
     'S4.15': {
       asks: 'GET /events: six types as data frames, timestamps in seconds',
-      in: ['apps/server/src/frame.ts', 'apps/server/src/broadcast.ts', 'apps/server/src/event-routes.ts'],
+      in: [
+        'apps/server/src/sessions/frame.ts',
+        'apps/server/src/sessions/broadcast.ts',
+        'apps/server/src/routes/event-routes.ts',
+      ],
     },
     'S4.16': {
       asks: 'a heartbeat comment every 30 s',
-      in: ['apps/server/src/event-stream.ts', 'apps/server/src/limits.ts'],
+      in: ['apps/server/src/streams/event-stream.ts', 'apps/server/src/requests/limits.ts'],
     },
     'S4.17': {
       asks: 'POST /prompt with content, POST /cancel with nothing',
-      in: ['apps/server/src/event-routes.ts'],
+      in: ['apps/server/src/routes/event-routes.ts'],
     },
     'S4.18': {
       asks: 'status: thinking, running a tool, idle',
-      in: ['packages/agent/src/handler.ts', 'apps/server/src/frame.ts'],
+      in: ['packages/agent/src/harness/handler.ts', 'apps/server/src/sessions/frame.ts'],
     },
   },
   departures: [

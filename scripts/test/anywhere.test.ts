@@ -43,7 +43,7 @@ async function bundle(entry: string, condition: string): Promise<string> {
 }
 
 describe.each(['workerd', 'browser', 'deno'])('with the conditions of %s', (condition) => {
-  test.each(['index.ts', 'provider/index.ts', 'events.ts'])(
+  test.each(['index.ts', 'provider/index.ts', 'events/index.ts', 'store/index.ts'])(
     'the entry %s of @cobbler/agent bundles and loads without anything of Node',
     async (entry) => {
       const context = createContext({ ...WEB });

@@ -89,10 +89,10 @@ describe('layers of the core', () => {
   test('a file that imports from above is named, type imports included', () => {
     expect(
       found({
-        [`${AGENT}/usage.ts`]: "import type { Agent } from './agent.ts';\nexport type U = Agent;",
-        [`${AGENT}/agent.ts`]: 'export interface Agent { name: string }',
+        [`${AGENT}/values/usage.ts`]: "import type { Agent } from '../interfaces/agent.ts';\nexport type U = Agent;",
+        [`${AGENT}/interfaces/agent.ts`]: 'export interface Agent { name: string }',
       }),
-    ).toEqual([`${AGENT}/usage.ts:1 layers`]);
+    ).toEqual([`${AGENT}/values/usage.ts:1 layers`]);
   });
 
   test('a file without a place in the order is named', () => {
@@ -104,26 +104,26 @@ describe('layers of the core', () => {
   test('a type import written inside an expression counts', () => {
     expect(
       found({
-        [`${AGENT}/usage.ts`]: "export type U = import('./agent.ts').Agent;",
-        [`${AGENT}/agent.ts`]: 'export interface Agent { name: string }',
+        [`${AGENT}/values/usage.ts`]: "export type U = import('../interfaces/agent.ts').Agent;",
+        [`${AGENT}/interfaces/agent.ts`]: 'export interface Agent { name: string }',
       }),
-    ).toEqual([`${AGENT}/usage.ts:1 layers`]);
+    ).toEqual([`${AGENT}/values/usage.ts:1 layers`]);
   });
 
   test('decide reaches perform through another file', () => {
     const violations = found({
-      [`${AGENT}/decide.ts`]: "export * from './state.ts';",
-      [`${AGENT}/state.ts`]: "\nexport * from './runtime.ts';",
-      [`${AGENT}/runtime.ts`]: 'export const a = 1;',
+      [`${AGENT}/loop/decide.ts`]: "export * from '../events/state.ts';",
+      [`${AGENT}/events/state.ts`]: "\nexport * from '../values/runtime.ts';",
+      [`${AGENT}/values/runtime.ts`]: 'export const a = 1;',
     });
-    expect(violations).toEqual([`${AGENT}/state.ts:2 purity`]);
+    expect(violations).toEqual([`${AGENT}/events/state.ts:2 purity`]);
   });
 
   test('decide waits for nothing and fits one screen', () => {
     const text = `// await is fine in a comment\n${'\n'.repeat(80)}export async function decide() {}\n`;
-    expect(found({ [`${AGENT}/decide.ts`]: text })).toEqual([
-      `${AGENT}/decide.ts:71 purity`,
-      `${AGENT}/decide.ts:82 purity`,
+    expect(found({ [`${AGENT}/loop/decide.ts`]: text })).toEqual([
+      `${AGENT}/loop/decide.ts:71 purity`,
+      `${AGENT}/loop/decide.ts:82 purity`,
     ]);
   });
 });
@@ -146,7 +146,7 @@ describe('import cycles', () => {
     expect(
       found({
         [`${AGENT}/provider/index.ts`]: "export { send } from '#transport';",
-        [`${AGENT}/provider/fetch-transport.ts`]: '/** Sends. */\nexport const send = 1;',
+        [`${AGENT}/provider/http/fetch-transport.ts`]: '/** Sends. */\nexport const send = 1;',
         [`${AGENT}/node/transport.ts`]:
           "import type { X } from '@cobbler/agent/provider';\nexport type Y = X;",
       }),
@@ -181,11 +181,11 @@ describe('entries', () => {
   test('a node: import reachable from the main entry is named, a type import too', () => {
     expect(
       found({
-        [`${AGENT}/index.ts`]: "export * from './store.ts';",
-        [`${AGENT}/store.ts`]:
+        [`${AGENT}/index.ts`]: "export * from './store/store.ts';",
+        [`${AGENT}/store/store.ts`]:
           "\nimport type { Stats } from 'node:fs';\nimport 'zod';\nimport 'fs';\n/** S */\nexport type S = Stats;",
       }),
-    ).toEqual([`${AGENT}/store.ts:2 runs anywhere`, `${AGENT}/store.ts:4 runs anywhere`]);
+    ).toEqual([`${AGENT}/store/store.ts:2 runs anywhere`, `${AGENT}/store/store.ts:4 runs anywhere`]);
   });
 
   test('yaml stays out of the main entry', () => {
@@ -220,7 +220,7 @@ describe('entries', () => {
     expect(
       found({
         [`${AGENT}/provider/index.ts`]: "export { send } from '#transport';",
-        [`${AGENT}/provider/fetch-transport.ts`]: '/** Sends. */\nexport const send = 1;',
+        [`${AGENT}/provider/http/fetch-transport.ts`]: '/** Sends. */\nexport const send = 1;',
         [`${AGENT}/node/transport.ts`]: "import 'node:http';\nexport const send = 1;",
       }),
     ).toEqual([]);
@@ -281,7 +281,7 @@ describe('documented exports', () => {
 });
 
 describe('effects in the core', () => {
-  const uses = (text: string, path = `${AGENT}/store.ts`) =>
+  const uses = (text: string, path = `${AGENT}/store/store.ts`) =>
     found({ [path]: text }).filter((line) => line.endsWith('effects')).length;
 
   test.each([
@@ -324,7 +324,7 @@ describe('effects in the core', () => {
   });
 
   test('the runtime and the Node folder may touch the world', () => {
-    expect(uses('export const a = Date.now();', `${AGENT}/runtime.ts`)).toBe(0);
+    expect(uses('export const a = Date.now();', `${AGENT}/values/runtime.ts`)).toBe(0);
     expect(uses('export const a = Date.now();', `${AGENT}/node/index.ts`)).toBe(0);
   });
 });
@@ -341,16 +341,16 @@ describe('vendor names in the core', () => {
   });
 
   test('config.ts knows the names of the environment', () => {
-    expect(uses("export const a = 'claude';", 'config.ts')).toBe(0);
+    expect(uses("export const a = 'claude';", 'interfaces/config.ts')).toBe(0);
   });
 });
 
 test('the command prints place, rule and remedy, and exits 1', () => {
-  const home = plant({ [`${AGENT}/store.ts`]: '\nexport const a = Date.now();' });
+  const home = plant({ [`${AGENT}/store/store.ts`]: '\nexport const a = Date.now();' });
   const check = join(root, 'scripts/check-house.mjs');
   const { status, stdout } = spawnSync(process.execPath, [check, home], { encoding: 'utf8' });
   expect(stdout).toBe(
-    `${AGENT}/store.ts:2  effects: uses the global Date. Take it from the injected Runtime.\n`,
+    `${AGENT}/store/store.ts:2  effects: uses the global Date. Take it from the injected Runtime.\n`,
   );
   expect(status).toBe(1);
 });

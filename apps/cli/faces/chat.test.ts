@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { widthOf } from '../src/text-width.ts';
+import { widthOf } from '../src/terminal/text-width.ts';
 import { claudeAt, mockService, says } from '../test/mock-service.ts';
 import { temporaryFolder } from '../test/temporary-folder.ts';
 import { slowly } from './slow-answer.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 // By its default: a Node that is too old has not these names, and has to come as far as saying so.
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Environment } from './io.ts';
+import type { Environment } from './terminal/io.ts';
 
 /**
  * Has Node keep what it compiles from here on, in the folder where Cobbler keeps everything, so that the next start

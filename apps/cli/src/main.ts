@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { keepCompiled } from './compiled.ts';
-import { visible } from './escape.ts';
-import type { Io } from './io.ts';
 import { checkNode } from './node-version.ts';
-import { asTyped, ownName } from './own-name.ts';
-import { processIo } from './process-io.ts';
-import { UsageError } from './usage-error.ts';
+import { visible } from './terminal/escape.ts';
+import type { Io } from './terminal/io.ts';
+import { processIo } from './terminal/process-io.ts';
+import { asTyped, ownName } from './terminal/program-name.ts';
+import { UsageError } from './terminal/usage-error.ts';
 
 /** The latest that what is left over, such as a tool that is being ended, may keep the process alive. */
 const lingerMs = 6000;
@@ -20,7 +20,7 @@ async function main(io: Io): Promise<number> {
     return await helpOn(first, io);
   }
   keepCompiled(io.env);
-  const { parseCommandLine } = await import('./command-line.ts');
+  const { parseCommandLine } = await import('./command-line/parse.ts');
   const { command, operands, options } = parseCommandLine(io.args);
   switch (command) {
     case 'resume':
@@ -78,13 +78,13 @@ async function main(io: Io): Promise<number> {
 
 /** The help of a command, or of all where that is none. */
 async function helpOn(name: string | undefined, io: Io): Promise<number> {
-  const { commandRow } = await import('./command-table.ts');
+  const { commandRow } = await import('./command-line/command-table.ts');
   const { help } = await import('./commands/help.ts');
   return help(commandRow(name ?? '') === undefined ? undefined : name, io);
 }
 
 async function version(io: Io): Promise<number> {
-  const { ownVersion } = await import('./own-version.ts');
+  const { ownVersion } = await import('./terminal/version.ts');
   io.stdout.write(`${ownVersion()}\n`);
   return 0;
 }

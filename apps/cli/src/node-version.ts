@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './terminal/usage-error.ts';
 
 /** The oldest Node that has all that is used here; `engines` of package.json says the same, which npm only warns of. */
 export const oldestNode = '22.18';

@@ -1,9 +1,9 @@
 import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { ApprovalDialog } from '../src/approval-dialog.ts';
-import type { Key } from '../src/io.ts';
-import { keysOf } from '../src/keyboard.ts';
-import { styleFor } from '../src/style.ts';
+import type { Key } from '../src/terminal/io.ts';
+import { keysOf } from '../src/terminal/keyboard.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import { ApprovalDialog } from '../src/view/approval-dialog.ts';
 
 const style = styleFor({ color: false, unicode: true, tty: true });
 

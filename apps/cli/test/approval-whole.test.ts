@@ -4,8 +4,8 @@ import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { approvalContent } from '../src/acp/approval-content.ts';
 import { choiceOf, permissionOptions } from '../src/acp/permission-options.ts';
-import { ApprovalDialog } from '../src/approval-dialog.ts';
-import { styleFor } from '../src/style.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import { ApprovalDialog } from '../src/view/approval-dialog.ts';
 
 const style = styleFor({ color: false, unicode: true, tty: true });
 const random = seededRandom(10);

@@ -2,8 +2,8 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileS
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readBackend } from '../src/backend.ts';
-import { checkPrograms } from '../src/programs.ts';
+import { readBackend } from '../src/config/backend.ts';
+import { checkPrograms } from '../src/doctor/programs.ts';
 import { invoke } from './in-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -5,7 +5,7 @@ import { AgentError } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openSessions } from '../src/session-home.ts';
+import { openSessions } from '../src/session/session-home.ts';
 import { chatStage, head } from './chat-stage.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ChatKey } from '../src/chat/key.ts';
-import { decodeKeys, heldKeys } from '../src/chat/key-decoder.ts';
-import type { EditorState } from '../src/chat/line-editor.ts';
-import { brokenLine, edit, editorWith, emptyEditor } from '../src/chat/line-editor.ts';
+import type { ChatKey } from '../src/chat/input/key.ts';
+import { decodeKeys, heldKeys } from '../src/chat/input/key-decoder.ts';
+import type { EditorState } from '../src/chat/input/line-editor.ts';
+import { brokenLine, edit, editorWith, emptyEditor } from '../src/chat/input/line-editor.ts';
 
 function keysIn(...chunks: readonly string[]): ChatKey[] {
   const keys: ChatKey[] = [];

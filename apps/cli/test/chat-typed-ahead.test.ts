@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ChatKey } from '../src/chat/key.ts';
-import { readKeys } from '../src/chat/key-reader.ts';
+import type { ChatKey } from '../src/chat/input/key.ts';
+import { readKeys } from '../src/chat/input/key-reader.ts';
 
 /** The keys that a keyboard gives which sends these chunks, none of which ends in an ESC. */
 function keysOf(...chunks: readonly string[]): ChatKey[] {

@@ -4,7 +4,7 @@ import type { Agent } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openSessions } from '../src/session-home.ts';
+import { openSessions } from '../src/session/session-home.ts';
 import { chatStage } from './chat-stage.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

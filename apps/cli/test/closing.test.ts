@@ -1,10 +1,10 @@
 import type { RunResult } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import type { Finished } from '../src/closing.ts';
-import { closingLines } from '../src/closing.ts';
-import { exitCodeOf } from '../src/exit-code.ts';
-import { styleFor } from '../src/style.ts';
+import { exitCodeOf } from '../src/run/exit-code.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import type { Finished } from '../src/view/closing.ts';
+import { closingLines } from '../src/view/closing.ts';
 
 const style = styleFor({ color: false, unicode: true, tty: true });
 

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine } from '../src/command-line.ts';
-import { commandNames, commandRow, commands, flagNames, optionsOf } from '../src/command-table.ts';
+import {
+  commandNames,
+  commandRow,
+  commands,
+  flagNames,
+  optionsOf,
+} from '../src/command-line/command-table.ts';
+import { parseCommandLine } from '../src/command-line/parse.ts';
 import { commandHelp, overview } from '../src/commands/help.ts';
-import { readRunFlags } from '../src/run-flags.ts';
-import { nearest } from '../src/suggestion.ts';
-import { widthOf } from '../src/text-width.ts';
+import { readRunFlags } from '../src/config/run-flags.ts';
+import { nearest } from '../src/terminal/suggestion.ts';
+import { widthOf } from '../src/terminal/text-width.ts';
 
 const flagsOf = (...args: string[]) => readRunFlags(parseCommandLine(['run', ...args, 'x']).options);
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commandNames, commands, flagNames, optionsOf } from '../src/command-table.ts';
+import { commandNames, commands, flagNames, optionsOf } from '../src/command-line/command-table.ts';
 import { completion } from '../src/commands/completion.ts';
 import { fakeIo } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';

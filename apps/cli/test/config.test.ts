@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, w
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { config } from '../src/commands/config.ts';
-import { writeSetting } from '../src/config-writer.ts';
+import { writeSetting } from '../src/commands/config-writer.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

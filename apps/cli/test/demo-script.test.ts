@@ -1,7 +1,7 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { scriptedAnswer } from '../src/demo-script.ts';
-import { readTestRun } from '../src/test-run.ts';
+import { scriptedAnswer } from '../src/demo/script.ts';
+import { readTestRun } from '../src/demo/test-run.ts';
 
 const spec = (failed: readonly string[]) =>
   [

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { usualPort } from '../src/server-home.ts';
+import { usualPort } from '../src/server/server-home.ts';
 import { botStage, botToken } from './assistant-stage.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
 import { mockService, says, testKey } from './mock-service.ts';

@@ -1,10 +1,10 @@
 import { AgentError } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine } from '../src/command-line.ts';
+import { parseCommandLine } from '../src/command-line/parse.ts';
 import { completion } from '../src/commands/completion.ts';
 import { explain } from '../src/commands/explain.ts';
 import { codes } from '../src/explain/catalogue.ts';
-import { failureOf } from '../src/failure.ts';
+import { failureOf } from '../src/view/failure.ts';
 import { fakeIo } from './fake-io.ts';
 
 function printed(

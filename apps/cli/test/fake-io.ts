@@ -1,4 +1,4 @@
-import type { Clock, Environment, Io, Key, Keyboard, Output, RawKeyboard } from '../src/io.ts';
+import type { Clock, Environment, Io, Key, Keyboard, Output, RawKeyboard } from '../src/terminal/io.ts';
 
 /** An output that keeps what is written to it, together with other outputs when they share `all`. */
 export interface FakeOutput extends Output {

@@ -7,7 +7,7 @@ import {
   parseCount,
   parseDuration,
   parseUsd,
-} from '../src/figures.ts';
+} from '../src/terminal/format.ts';
 
 test.each([
   [3.4, '3 ms'],

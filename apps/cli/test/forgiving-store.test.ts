@@ -4,7 +4,7 @@ import { AgentError, Executor, memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { ForgivingStore } from '../src/forgiving-store.ts';
+import { ForgivingStore } from '../src/session/best-effort-store.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A store whose appends fail while it is told to. */

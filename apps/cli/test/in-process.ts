@@ -1,6 +1,6 @@
-import { parseCommandLine } from '../src/command-line.ts';
+import { parseCommandLine } from '../src/command-line/parse.ts';
 import { run } from '../src/commands/run.ts';
-import { UsageError } from '../src/usage-error.ts';
+import { UsageError } from '../src/terminal/usage-error.ts';
 import { bareEnvironment } from './binary.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 

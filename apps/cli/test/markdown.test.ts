@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MarkdownStream } from '../src/markdown.ts';
-import { styleFor } from '../src/style.ts';
-import { widthOf } from '../src/text-width.ts';
+import { MarkdownStream } from '../src/terminal/markdown.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import { widthOf } from '../src/terminal/text-width.ts';
 
 const colored = styleFor({ color: true, unicode: true, tty: true });
 const plain = styleFor({ color: false, unicode: true, tty: true });

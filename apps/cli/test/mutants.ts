@@ -13,15 +13,15 @@ export interface Mutant {
   readonly by: string;
 }
 
-const desk = 'src/mcp-server/mcp-desk.ts';
-const servers = 'src/mcp-servers.ts';
+const desk = 'src/mcp-server/mcp-controller.ts';
+const servers = 'src/config/mcp-servers.ts';
 const byServer = 'test/mcp-server.test.ts';
 const byServers = 'test/mcp-servers.test.ts';
 
 /** Planted mistakes around MCP and approvals, for `npm run mutants apps/cli`. */
 export const mutants: readonly Mutant[] = [
   {
-    file: 'src/approval-dialog.ts',
+    file: 'src/view/approval-dialog.ts',
     find: 'if (!this.knows(letter)) return;',
     replace: '',
     why: 'a call is allowed before all of it was shown',
@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
     by: byServers,
   },
   {
-    file: 'src/permission.ts',
+    file: 'src/config/permission.ts',
     find: 'if (call.mustAsk !== undefined) return false;',
     replace: '',
     why: '--yes writes to protected files unasked',
@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
     by: 'test/permission.test.ts',
   },
   {
-    file: 'src/permission-rule.ts',
+    file: 'src/config/permission-rule.ts',
     find: 'if (call.mustAsk !== undefined) return undefined;',
     replace: '',
     why: '"always" is offered for a protected file',
@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
     by: 'test/permission.test.ts',
   },
   {
-    file: 'src/instructions.ts',
+    file: 'src/config/instructions.ts',
     find: 'repositoryOf(folder) ?? folder;',
     replace: "'/';",
     why: 'instructions that lead out of the project are read',
@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     by: 'test/prompt-input.test.ts',
   },
   {
-    file: 'src/attachment.ts',
+    file: 'src/config/attachment.ts',
     find: 'if (isIn(folder, path) && ',
     replace: 'if (false && ',
     why: 'an attachment leads out of the folder',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asTyped } from '../src/own-name.ts';
+import { asTyped } from '../src/terminal/program-name.ts';
 
 const words = 'See them: cobbler sessions. Or cobbler "fix it" with ~/.cobbler and a cobbler.';
 

@@ -1,9 +1,9 @@
 import type { GateCall } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
 import { permissionOptions } from '../src/acp/permission-options.ts';
-import type { PermissionMode } from '../src/permission.ts';
-import { Permission } from '../src/permission.ts';
-import { allowOptions, exactRule, ruleToOffer } from '../src/permission-rule.ts';
+import type { PermissionMode } from '../src/config/permission.ts';
+import { Permission } from '../src/config/permission.ts';
+import { allowOptions, exactRule, ruleToOffer } from '../src/config/permission-rule.ts';
 
 const context = { signal: new AbortController().signal, session: 's' };
 

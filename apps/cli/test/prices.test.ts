@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pricingFor } from '../src/prices.ts';
+import { pricingFor } from '../src/config/prices.ts';
 
 const table = (provider: string, model: string) =>
   provider === 'claude' && model === 'in-table' ? { input: 1, output: 2 } : undefined;

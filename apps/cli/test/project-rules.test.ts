@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { permissionIn } from '../src/permission-plan.ts';
-import { keepRule, readProjectRules, trustRules } from '../src/project-rules.ts';
+import { permissionIn } from '../src/config/permission-plan.ts';
+import { keepRule, readProjectRules, trustRules } from '../src/config/project-rules.ts';
 import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';

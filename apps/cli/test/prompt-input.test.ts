@@ -3,11 +3,11 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { promptParts } from '../src/acp/prompt-parts.ts';
-import { partOf, textOrFile } from '../src/attachment.ts';
-import { withReferences } from '../src/chat/references.ts';
-import { findInstructions } from '../src/instructions.ts';
-import { readPrompt } from '../src/prompt-input.ts';
-import { dayOf, systemPrompt } from '../src/system-prompt.ts';
+import { withReferences } from '../src/chat/input/references.ts';
+import { partOf, textOrFile } from '../src/config/attachment.ts';
+import { findInstructions } from '../src/config/instructions.ts';
+import { readPrompt } from '../src/config/prompt-input.ts';
+import { dayOf, systemPrompt } from '../src/config/system-prompt.ts';
 import { fakeIo } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -1,8 +1,8 @@
 import type { RunEvent } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import type { StagePlan } from '../src/stage.ts';
-import { setStage } from '../src/stage.ts';
+import type { StagePlan } from '../src/run/output.ts';
+import { setStage } from '../src/run/output.ts';
 import type { FakeIoOptions } from './fake-io.ts';
 import { fakeIo } from './fake-io.ts';
 import { TinyScreen } from './tiny-screen.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { screenFor } from '../src/screen.ts';
+import { screenFor } from '../src/terminal/screen.ts';
 import { fakeOutput } from './fake-io.ts';
 
 const utf8 = { LANG: 'en_US.UTF-8' };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readServeFlags } from '../src/serve-flags.ts';
-import { servePlaces } from '../src/serve-places.ts';
+import { readServeFlags } from '../src/server/serve-flags.ts';
+import { servePlaces } from '../src/server/serve-places.ts';
 import { fakeIo } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -3,9 +3,9 @@ import { Executor } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Key } from '../src/io.ts';
-import { SessionNotes } from '../src/session-note.ts';
-import { pickSession } from '../src/session-picker.ts';
+import { pickSession } from '../src/commands/session-picker.ts';
+import { SessionNotes } from '../src/session/session-metadata.ts';
+import type { Key } from '../src/terminal/io.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -8,7 +8,7 @@ import type { Play } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, test } from 'vitest';
-import { openSessions } from '../src/session-home.ts';
+import { openSessions } from '../src/session/session-home.ts';
 import { cobbler } from './binary.ts';
 import { invoke } from './in-process.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';

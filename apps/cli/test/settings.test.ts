@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeAgent } from '../src/make-agent.ts';
-import { hostOf, keyOf, maskedKey, readSettings } from '../src/settings.ts';
+import { makeAgent } from '../src/config/make-agent.ts';
+import { hostOf, keyOf, maskedKey, readSettings } from '../src/config/settings.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 function homeWith(config: string): { COBBLER_HOME: string; file: string } {

@@ -1,9 +1,9 @@
 import type { Agent } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { Permission } from '../src/permission.ts';
-import type { Task } from '../src/task.ts';
-import { performTask } from '../src/task.ts';
+import { Permission } from '../src/config/permission.ts';
+import type { Task } from '../src/run/task.ts';
+import { performTask } from '../src/run/task.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 
 function taskOf(agent: Agent, rest: Partial<Task> = {}): Task {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { screenFor } from '../src/screen.ts';
-import { Terminal } from '../src/terminal.ts';
+import { screenFor } from '../src/terminal/screen.ts';
+import { Terminal } from '../src/terminal/terminal.ts';
 import { fakeOutput } from './fake-io.ts';
 import { TinyScreen } from './tiny-screen.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { clip, flow, head, widthOf, wrap } from '../src/text-width.ts';
+import { clip, flow, head, widthOf, wrap } from '../src/terminal/text-width.ts';
 
 describe('widthOf', () => {
   test.each([
@@ -33,7 +33,7 @@ test('what a start prints is measured without them: loading them takes as long a
   vi.resetModules();
   const segmenter = vi.spyOn(Intl, 'Segmenter');
   onTestFinished(() => segmenter.mockRestore());
-  const fresh = await import('../src/text-width.ts');
+  const fresh = await import('../src/terminal/text-width.ts');
   expect(fresh.flow(['cobbler', 'claude', '~/Übung'], ' · ', 80)).toEqual(['cobbler · claude · ~/Übung']);
   expect(segmenter).not.toHaveBeenCalled();
   expect(fresh.widthOf('日')).toBe(2);

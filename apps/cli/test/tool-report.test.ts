@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { diffLines, diffSize } from '../src/diff-lines.ts';
-import { styleFor } from '../src/style.ts';
-import type { ReportView, ToolReport } from '../src/tool-report.ts';
-import { plainReport, tellingLines, terminalReport } from '../src/tool-report.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import { diffLines, diffSize } from '../src/view/diff-lines.ts';
+import type { ReportView, ToolReport } from '../src/view/tool-report.ts';
+import { plainReport, tellingLines, terminalReport } from '../src/view/tool-report.ts';
 
 const style = styleFor({ color: false, unicode: true, tty: true });
 const view: ReportView = { style, columns: 80, verbose: false };

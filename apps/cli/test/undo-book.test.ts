@@ -2,7 +2,7 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tool, ToolContext } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import { UndoBook } from '../src/chat/undo-book.ts';
+import { UndoBook } from '../src/chat/undo-history.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const context = {} as ToolContext;

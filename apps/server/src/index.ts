@@ -4,10 +4,10 @@
  * @module
  */
 
-export type { Elsewhere } from './desk.ts';
-export type { Level, LineSink } from './journal.ts';
-export { defaultLimits, type ServerLimits } from './limits.ts';
-export { type Scope, scopes } from './scope.ts';
+export { type NewToken, TokenBook, type TokenFile, type TokenInfo, tokenFile } from './auth/token-store.ts';
+export { defaultLimits, type ServerLimits } from './requests/limits.ts';
+export { type Scope, scopes } from './requests/scope.ts';
 export { type CobblerServer, type ServerOptions, startServer } from './server.ts';
-export { type SessionSettings, sessionExecutor, sessionWork } from './session-work.ts';
-export { type NewToken, TokenBook, type TokenFile, type TokenInfo, tokenFile } from './token-book.ts';
+export type { Elsewhere } from './sessions/session-service.ts';
+export { type SessionSettings, sessionExecutor, sessionWork } from './sessions/session-work.ts';
+export type { Level, LineSink } from './telemetry/logger.ts';

@@ -1,8 +1,8 @@
 import type { Event, LiveEvent, UnstoredEnd } from '@cobbler/agent';
 import { emptyState } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import type { Place, Sink } from '../src/broadcast.ts';
-import { Broadcast } from '../src/broadcast.ts';
+import type { Place, Sink } from '../src/sessions/broadcast.ts';
+import { Broadcast } from '../src/sessions/broadcast.ts';
 import { moment } from './rig.ts';
 
 const said = (seq: number): Event => ({

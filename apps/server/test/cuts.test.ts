@@ -5,7 +5,7 @@ import { connectHarness } from '@cobbler/agent/remote';
 import type { SeededRandom } from '@cobbler/agent/testing';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { seedFrames } from '../src/frame.ts';
+import { seedFrames } from '../src/sessions/frame.ts';
 import type { Cut } from './cutting-proxy.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
 import { ServerProcess } from './process.ts';

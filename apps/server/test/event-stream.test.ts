@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { EventStream } from '../src/event-stream.ts';
+import { EventStream } from '../src/streams/event-stream.ts';
 
 /** A stream whose client takes nothing, with more to say than the buffers of a connection hold. */
 async function stalledStream(): Promise<{ stream: EventStream; gone: Promise<void> }> {

@@ -3,8 +3,8 @@ import { memoryStore } from '@cobbler/agent';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Meters } from '../src/meters.ts';
-import { RunSpans } from '../src/run-spans.ts';
+import { Meters } from '../src/telemetry/meters.ts';
+import { RunSpans } from '../src/telemetry/run-spans.ts';
 import { ownPort } from './own-port.ts';
 import { moment, rig } from './rig.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLimits } from '../src/limits.ts';
+import { defaultLimits } from '../src/requests/limits.ts';
 import type { Frame } from './rig.ts';
 import { rig } from './rig.ts';
 

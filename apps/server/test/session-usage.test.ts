@@ -1,6 +1,6 @@
 import type { Event } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import { UsageCount } from '../src/session-usage.ts';
+import { UsageCount } from '../src/sessions/session-usage.ts';
 
 const usage = { inputTokens: 100, outputTokens: 20 };
 const wasted = { inputTokens: 90, outputTokens: 7 };

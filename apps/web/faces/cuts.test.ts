@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Cut } from '../../server/test/cutting-proxy.ts';
 import { CuttingProxy } from '../../server/test/cutting-proxy.ts';
 import { ServerProcess } from '../../server/test/process.ts';
-import { viewOf } from '../src/app/view.ts';
+import { viewOf } from '../src/app/session/view.ts';
 import { longLog } from './long-log.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';

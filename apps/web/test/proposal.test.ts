@@ -2,8 +2,8 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent';
 import { visibleText } from '@cobbler/agent';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { readDiff } from '../src/app/diff.ts';
-import { proposalOf } from '../src/app/proposal.ts';
+import { readDiff } from '../src/app/session/diff.ts';
+import { proposalOf } from '../src/app/transcript/proposal.ts';
 
 const random = seededRandom(10);
 

@@ -2,8 +2,8 @@ import type { Event, EventBody, Message } from '@cobbler/agent';
 import { createHarness, emptyState, fold, memoryStore } from '@cobbler/agent';
 import { harnessScene, seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import type { CallView, View } from '../src/app/view.ts';
-import { emptyView, foldView, messagesOf, pendingCalls, phaseOf, viewOf } from '../src/app/view.ts';
+import type { CallView, View } from '../src/app/session/view.ts';
+import { emptyView, foldView, messagesOf, pendingCalls, phaseOf, viewOf } from '../src/app/session/view.ts';
 import {
   answered,
   asked,

@@ -4,12 +4,6 @@
  * @module
  */
 
-export type { Action, Finish, Policy } from './action.ts';
-export type * from './agent.ts';
-export type { ApprovalAnswer, NamedAnswer } from './approval-answer.ts';
-export { approvalText, argumentLines, type ShownCall, visibleText } from './approval-text.ts';
-export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './blobs.ts';
-export { checkSchema, schemaProblem } from './check-schema.ts';
 export {
   type Compacted,
   type Compaction,
@@ -17,27 +11,19 @@ export {
   compactionPoint,
   firstOf,
   keepLast,
-} from './compaction.ts';
-export type { AgentConfig, AgentFactory, Environment, FactoryConfig } from './config.ts';
-export { cleanKey, defaultProvider, parseModel, resolveAgent } from './config.ts';
-export type { ContextPolicy } from './context.ts';
-export { decide } from './decide.ts';
-export {
-  AgentError,
-  type CauseSummary,
-  type ErrorData,
-  type ErrorKind,
-  isErrorKind,
-  serviceCode,
-} from './errors.ts';
-export type * from './event.ts';
-export { isStored } from './event.ts';
-export { Executor } from './executor.ts';
-export { fold } from './fold.ts';
-export { type Fork, forkSession } from './fork-session.ts';
-export type * from './gate.ts';
-export { allowAll, planMode, readOnly, rules } from './gate.ts';
-export type { HarnessHandler, HarnessStatus } from './handler.ts';
+} from './context/compaction.ts';
+export type { ContextPolicy } from './context/context.ts';
+export { type Spill, type SpillOptions, spill } from './context/offload.ts';
+export { type SummarizeOptions, type Summarizer, summarize } from './context/summary.ts';
+export { approvalText, argumentLines, type ShownCall, visibleText } from './events/approval-text.ts';
+export type * from './events/event.ts';
+export { isStored } from './events/event.ts';
+export { fold } from './events/fold.ts';
+export { type MendedMessages, type MessageProblem, mendMessages } from './events/repair-messages.ts';
+export { foldVersion, snapshotState, snapshotText } from './events/snapshot.ts';
+export { addUsd, spendingOf } from './events/spending.ts';
+export { type Approval, emptyState, type OpenCall, type State } from './events/state.ts';
+export type { HarnessHandler, HarnessStatus } from './harness/handler.ts';
 export {
   createHarness,
   type Harness,
@@ -45,35 +31,34 @@ export {
   type HarnessOptions,
   type PromptOptions,
   type TakeUpOptions,
-} from './harness.ts';
-export type { Json, JsonObject } from './json.ts';
-export type { Countable, LimitName, Limits, Price, Pricing, Reservation } from './limits.ts';
-export { Budget, costOf, defaultLimits } from './limits.ts';
-export { type MemoryRunnerOptions, memoryRunner } from './memory-runner.ts';
-export { type MemoryStoreOptions, memoryStore } from './memory-store.ts';
-export { type MendedMessages, type MessageProblem, mendMessages } from './mend-messages.ts';
-export type * from './message.ts';
-export { callsOf, fromFlat, textOf, toFlat, userMessage } from './message.ts';
-export type { AnswerCount, ExecutionMetrics } from './metrics.ts';
-export { openSession } from './open-session.ts';
-export type { OutputOption } from './output.ts';
-export { plainJson } from './plain-json.ts';
-export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './plan.ts';
-export type { Prompt, PromptMessage } from './prompt.ts';
-export { type Advance, Run, type RunResult } from './run.ts';
-export type { RunRetention } from './run-journal.ts';
-export type * from './runner.ts';
-export { maxResultBytes } from './runner.ts';
-export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
-export { isoTime, type Runtime, systemRuntime } from './runtime.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from './schema.ts';
-export type { Parent, SessionHead, SessionInfo, SessionStatus, Tally } from './session-info.ts';
-export { count, newTally, sessionInfo, titleOf } from './session-info.ts';
-export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
-export { foldVersion, snapshotState, snapshotText } from './snapshot.ts';
-export { addUsd, spendingOf } from './spending.ts';
-export { type Spill, type SpillOptions, spill } from './spill.ts';
-export { type Approval, emptyState, type OpenCall, type State } from './state.ts';
+} from './harness/harness.ts';
+export type * from './interfaces/agent.ts';
+export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './interfaces/blobs.ts';
+export type { AgentConfig, AgentFactory, Environment, FactoryConfig } from './interfaces/config.ts';
+export { cleanKey, defaultProvider, parseModel, resolveAgent } from './interfaces/config.ts';
+export type * from './interfaces/gate.ts';
+export { allowAll, planMode, readOnly, rules } from './interfaces/gate.ts';
+export type { Countable, LimitName, Limits, Price, Pricing, Reservation } from './interfaces/limits.ts';
+export { Budget, costOf, defaultLimits } from './interfaces/limits.ts';
+export type { AnswerCount, ExecutionMetrics } from './interfaces/metrics.ts';
+export type { OutputOption } from './interfaces/output.ts';
+export type { StandardIssue, StandardResult, StandardSchema } from './interfaces/standard-schema.ts';
+export type * from './interfaces/tool.ts';
+export { defineTool, fromSeedTool, toolOutput } from './interfaces/tool.ts';
+export { askForVerdict, readVerdict } from './interfaces/verdict.ts';
+export { checkSchema, schemaProblem } from './json-schema/check-schema.ts';
+export type { Action, Finish, Policy } from './loop/action.ts';
+export type { ApprovalAnswer, NamedAnswer } from './loop/approval-decision.ts';
+export { decide } from './loop/decide.ts';
+export { Executor } from './loop/executor.ts';
+export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './loop/options.ts';
+export type { Prompt, PromptMessage } from './loop/prompt.ts';
+export { type Advance, Run, type RunResult } from './loop/run.ts';
+export type { RunRetention } from './runner/journal.ts';
+export { type MemoryRunnerOptions, memoryRunner } from './runner/memory-runner.ts';
+export type * from './runner/runner.ts';
+export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './runner/runner-harness.ts';
+export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './runner/session-routine.ts';
 export {
   attemptStep,
   changedStep,
@@ -90,8 +75,13 @@ export {
   runOver,
   StepNames,
   type StepWork,
-} from './step-attempts.ts';
-export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './stepped-run.ts';
+} from './runner/step.ts';
+export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './runner/stepped-run.ts';
+export { type Fork, forkSession } from './store/fork-session.ts';
+export { type MemoryStoreOptions, memoryStore } from './store/memory-store.ts';
+export { openSession } from './store/open-session.ts';
+export type { Parent, SessionHead, SessionInfo, SessionStatus, Tally } from './store/session-info.ts';
+export { count, newTally, sessionInfo, titleOf } from './store/session-info.ts';
 export {
   badCursor,
   checkRetention,
@@ -113,9 +103,18 @@ export {
   type Store,
   sessionIdPattern,
   type Writer,
-} from './store.ts';
-export { type SummarizeOptions, type Summarizer, summarize } from './summary.ts';
-export type * from './tool.ts';
-export { defineTool, fromSeedTool, toolOutput } from './tool.ts';
-export { addUsage, noUsage, type Usage } from './usage.ts';
-export { askForVerdict, readVerdict } from './verdict.ts';
+} from './store/store.ts';
+export {
+  AgentError,
+  type CauseSummary,
+  type ErrorData,
+  type ErrorKind,
+  isErrorKind,
+  serviceCode,
+} from './values/errors.ts';
+export type { Json, JsonObject } from './values/json.ts';
+export { maxResultBytes, plainJson } from './values/json-text.ts';
+export type * from './values/message.ts';
+export { callsOf, fromFlat, textOf, toFlat, userMessage } from './values/message.ts';
+export { isoTime, type Runtime, systemRuntime } from './values/runtime.ts';
+export { addUsage, noUsage, type Usage } from './values/usage.ts';

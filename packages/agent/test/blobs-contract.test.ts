@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileBlobs } from '@cobbler/agent/node';
 import { afterAll, describe, it } from 'vitest';
-import { memoryBlobs } from '../src/blobs.ts';
+import { memoryBlobs } from '../src/interfaces/blobs.ts';
 import { blobsContract } from '../src/testing/blobs-contract.ts';
 import { describeContract } from '../src/testing/index.ts';
 

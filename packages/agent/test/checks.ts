@@ -1,4 +1,4 @@
-import { memoryStore } from '../src/memory-store.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import type { ContractCase } from '../src/testing/index.ts';
 import { agentContract, gateContract, runnerContract } from '../src/testing/index.ts';
@@ -28,25 +28,4 @@ export const checks: readonly Check[] = [
         ({ group, name }) => group === 'redirects' || (group === 'secrets' && !name.includes('an encoding')),
       ),
   },
-];
-
-/** Unit tests that take little time, for what no contract notices. */
-export const units: readonly string[] = [
-  'test/approval-text',
-  'test/provider-',
-  'test/decide',
-  'test/errors',
-  'test/executor.test',
-  'test/feed',
-  'test/fold',
-  'test/gate',
-  'test/limits',
-  'test/left-behind',
-  'test/log',
-  'test/message',
-  'test/output',
-  'test/run.test',
-  'test/stopwatch',
-  'test/tool',
-  'test/usage',
 ];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { Event } from '../src/event.ts';
+import type { Event } from '../src/events/event.ts';
 import { sqliteStore } from '../src/node/sqlite/sqlite-store.ts';
 import { resultTexts } from '../src/testing/executor-contract/results.ts';
 import { assertValidHistory } from '../src/testing/valid-history.ts';

@@ -1,14 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Agent, ModelResponse } from '../src/agent.ts';
-import { Executor } from '../src/executor.ts';
+import type { Agent, ModelResponse } from '../src/interfaces/agent.ts';
+import type { Tool } from '../src/interfaces/tool.ts';
+import { defineTool } from '../src/interfaces/tool.ts';
+import { Executor } from '../src/loop/executor.ts';
+import type { RunResult } from '../src/loop/run.ts';
 import type { OnWrite } from '../src/node/index.ts';
 import { sqliteStore } from '../src/node/sqlite/sqlite-store.ts';
-import type { RunResult } from '../src/run.ts';
 import { calls, puppet, says } from '../src/testing/executor-contract/puppet.ts';
 import { seededRandom } from '../src/testing/seeded-random.ts';
-import type { Tool } from '../src/tool.ts';
-import { defineTool } from '../src/tool.ts';
 
 /** The files of one crash: the store, what the tools did, what was shown. */
 export interface CrashFiles {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { sqliteStore } from '../src/node/index.ts';
-import type { SessionStore } from '../src/store.ts';
+import type { SessionStore } from '../src/store/store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import { describeContract } from '../src/testing/index.ts';
 

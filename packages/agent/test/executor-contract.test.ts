@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { memoryStore } from '../src/memory-store.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import { executorContract } from '../src/testing/executor-contract.ts';
 import { describeContract } from '../src/testing/index.ts';
 

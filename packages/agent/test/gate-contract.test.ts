@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { askForVerdict, readVerdict } from '../src/interfaces/verdict.ts';
 import { describeContract, gateContract } from '../src/testing/index.ts';
-import { askForVerdict, readVerdict } from '../src/verdict.ts';
 import { gateDoors } from './gate-doors.ts';
 
 describe.each(gateDoors)('P21 the gate contract at $name', (door) =>

@@ -1,10 +1,10 @@
-import { Executor } from '../src/executor.ts';
-import type { Gate } from '../src/gate.ts';
-import { createHarness } from '../src/harness.ts';
+import { createHarness } from '../src/harness/harness.ts';
+import type { Gate } from '../src/interfaces/gate.ts';
+import type { Tool } from '../src/interfaces/tool.ts';
+import { Executor } from '../src/loop/executor.ts';
 import type { GateDoor, Play } from '../src/testing/index.ts';
 import { callBlock, plays, scriptAnswer, scriptedAgent } from '../src/testing/index.ts';
-import type { Tool } from '../src/tool.ts';
-import { record } from './cassette-rig.ts';
+import { record } from './cassette/rig.ts';
 
 const call = { command: 'date', options: { utc: true }, list: ['a'] } as const;
 

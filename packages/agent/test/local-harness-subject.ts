@@ -1,5 +1,5 @@
-import { createHarness } from '../src/harness.ts';
-import { memoryStore } from '../src/memory-store.ts';
+import { createHarness } from '../src/harness/harness.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import type { HarnessSubject } from '../src/testing/index.ts';
 import { harnessScene, refusingStore } from '../src/testing/index.ts';
 

@@ -10,11 +10,11 @@ export interface PlantedBug {
   readonly why: string;
 }
 
-const log = 'src/log.ts';
-const drive = 'src/drive.ts';
-const call = 'src/call.ts';
-const toolRun = 'src/tool-run.ts';
-const fold = 'src/fold.ts';
+const log = 'src/loop/log.ts';
+const drive = 'src/loop/driver.ts';
+const call = 'src/loop/call-tools.ts';
+const toolRun = 'src/loop/tool-run.ts';
+const fold = 'src/events/fold.ts';
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
@@ -91,7 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'approval usable twice',
-    file: 'src/approvals.ts',
+    file: 'src/loop/approvals.ts',
     find: 'if (this.#taken.has(approvalId)) return false;',
     replace: '',
     why: 'a second answer to the same question counts as well',
@@ -119,7 +119,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'event shown twice',
-    file: 'src/feed.ts',
+    file: 'src/loop/feed.ts',
     find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
     replace:
       '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.hear(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
@@ -134,14 +134,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'budget spent twice',
-    file: 'src/limits.ts',
+    file: 'src/interfaces/limits.ts',
     find: 'return this.#limits.tokens - this.#tokens - this.#heldTokens;',
     replace: 'return this.#limits.tokens - this.#tokens;',
     why: 'runs side by side spend the same rest of a token limit',
   },
   {
     name: 'turns spent twice',
-    file: 'src/limits.ts',
+    file: 'src/interfaces/limits.ts',
     find: 'this.#taken[what] += count;',
     replace: '',
     why: 'runs side by side take the same rest of a limit on turns',
@@ -162,14 +162,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'closing request allows calls',
-    file: 'src/ask.ts',
+    file: 'src/loop/request-model.ts',
     find: "config: closing ? { ...work.config, toolChoice: 'none' } : work.config,",
     replace: 'config: work.config,',
     why: 'a run that has reached its limit is asked for more calls in closing',
   },
   {
     name: 'circles never noticed',
-    file: 'src/repeat-policy.ts',
+    file: 'src/events/repeat-policy.ts',
     find: 'if (batch === undefined || repeats < times) return false;',
     replace: 'if (batch === undefined || repeats <= times + 1) return false;',
     why: 'the same turn is taken again and again until another limit ends it',
@@ -183,28 +183,28 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'output put away in vain',
-    file: 'src/tool-output.ts',
+    file: 'src/loop/tool-output.ts',
     find: 'spilled?.excerpt ?? cap(part.text, most)',
     replace: 'spilled?.excerpt ?? part.text',
     why: 'where the blobs fail the whole output goes to the model, however long',
   },
   {
     name: 'read on from the beginning',
-    file: 'src/spill.ts',
+    file: 'src/context/offload.ts',
     find: 'return passage(part.bytes, offset, part.size);',
     replace: 'return passage(part.bytes, 0, part.size);',
     why: 'what is read of an output is said to stand elsewhere',
   },
   {
     name: 'an excerpt of the wrong place',
-    file: 'src/spill.ts',
+    file: 'src/context/offload.ts',
     find: 'words(between, sizeOf(head))',
     replace: 'words(between, sizeOf(head) + 1)',
     why: 'whoever reads on misses what follows the head of an output',
   },
   {
     name: 'made smaller for ever',
-    file: 'src/decide.ts',
+    file: 'src/loop/decide.ts',
     find: 'if (!compacted && isHeavier(',
     replace: 'if (isHeavier(',
     why: 'a conversation that does not get small enough is never asked about again',

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteRunner } from '../src/node/sqlite-runner/sqlite-runner.ts';
-import type { Routine, StepCall } from '../src/runner.ts';
+import type { Routine, StepCall } from '../src/runner/runner.ts';
 
 /** The files of one crash: the journal, and what the steps did. */
 export function runnerFiles(folder: string): { readonly runs: string; readonly effects: string } {

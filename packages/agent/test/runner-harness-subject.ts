@@ -1,8 +1,8 @@
-import { Executor } from '../src/executor.ts';
-import { memoryRunner } from '../src/memory-runner.ts';
-import { memoryStore } from '../src/memory-store.ts';
-import { runnerHarness } from '../src/runner-harness.ts';
-import { sessionRoutine } from '../src/session-routine.ts';
+import { Executor } from '../src/loop/executor.ts';
+import { memoryRunner } from '../src/runner/memory-runner.ts';
+import { runnerHarness } from '../src/runner/runner-harness.ts';
+import { sessionRoutine } from '../src/runner/session-routine.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import type { HarnessSubject } from '../src/testing/index.ts';
 import { harnessScene } from '../src/testing/index.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventSchema } from '../src/events.ts';
+import { eventSchema } from '../src/events/index.ts';
 import { shrinkSimulation } from '../src/testing/simulation/shrink.ts';
 import type { Simulation } from '../src/testing/simulation/simulate.ts';
 import { simulate } from '../src/testing/simulation/simulate.ts';

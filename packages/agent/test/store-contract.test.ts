@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
-import { memoryStore } from '../src/memory-store.ts';
 import { sqliteStore } from '../src/node/index.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
 import { describeContract } from '../src/testing/index.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 

@@ -1,8 +1,8 @@
-import { fetchTransport } from '../src/provider/fetch-transport.ts';
+import { fetchTransport } from '../src/provider/http/fetch-transport.ts';
 import { createAgent } from '../src/provider/index.ts';
-import { systemRuntime } from '../src/runtime.ts';
 import type { ContractSubject } from '../src/testing/index.ts';
 import { scriptCapabilities, scriptModel, scriptTesting, scriptWire } from '../src/testing/index.ts';
+import { systemRuntime } from '../src/values/runtime.ts';
 import { lanternTesting } from './made-up-wire/testing.ts';
 import { createLantern } from './made-up-wire/wire.ts';
 

@@ -2,9 +2,9 @@ import type { AgentApp, AgentContext, ListSessionsResponse } from '@agentclientp
 import { agent, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { AgentError } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
-import { sessionsIn } from '../find-session.ts';
-import type { Sessions } from '../session-home.ts';
-import { UsageError } from '../usage-error.ts';
+import { sessionsIn } from '../session/find-session.ts';
+import type { Sessions } from '../session/session-home.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { AcpSession } from './acp-session.ts';
 
 /** What editors are served with. */

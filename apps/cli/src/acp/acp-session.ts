@@ -17,8 +17,8 @@ import type {
 } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
-import { failureOf } from '../failure.ts';
-import { ruledCall } from '../permission-rule.ts';
+import { ruledCall } from '../config/permission-rule.ts';
+import { failureOf } from '../view/failure.ts';
 import { approvalContent } from './approval-content.ts';
 import { choiceOf, permissionOptions } from './permission-options.ts';
 import { promptParts } from './prompt-parts.ts';

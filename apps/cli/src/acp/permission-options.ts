@@ -1,6 +1,6 @@
 import type { PermissionOption, RequestPermissionOutcome } from '@agentclientprotocol/sdk';
-import type { RuledCall } from '../permission-rule.ts';
-import { ruleToOffer, widerRule } from '../permission-rule.ts';
+import type { RuledCall } from '../config/permission-rule.ts';
+import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 
 /** What somebody decided about a call. */
 export type Choice =

@@ -3,8 +3,8 @@ import { isAbsolute, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { UserPart } from '@cobbler/agent';
-import { partOf, readAttachment } from '../attachment.ts';
-import { UsageError } from '../usage-error.ts';
+import { partOf, readAttachment } from '../config/attachment.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /**
  * What somebody said in an editor, as parts: the words, with names where files were put, then the files.

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
 import type { CallPlace, Tool, ToolResultPart } from '@cobbler/agent';
-import type { DiffLine } from '../diff-lines.ts';
-import { parseDiff } from '../diff-lines.ts';
+import type { DiffLine } from '../view/diff-lines.ts';
+import { parseDiff } from '../view/diff-lines.ts';
 
 /** What is known of the place where calls are made. */
 export interface ToolView {

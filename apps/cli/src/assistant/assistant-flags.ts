@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isTimeZone } from '@cobbler/assistant';
-import { whyUnreadable } from '../attachment.ts';
-import { parseCount } from '../figures.ts';
-import type { Io } from '../io.ts';
-import type { RunFlags } from '../run-flags.ts';
-import { readRunFlags } from '../run-flags.ts';
-import { UsageError } from '../usage-error.ts';
+import { whyUnreadable } from '../config/attachment.ts';
+import type { RunFlags } from '../config/run-flags.ts';
+import { readRunFlags } from '../config/run-flags.ts';
+import { parseCount } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { LogLevel } from './bot-log.ts';
 import { logLevels } from './bot-log.ts';
 

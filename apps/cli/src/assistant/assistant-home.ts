@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { AgentError } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
-import type { Environment } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Environment } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** As Telegram takes it. Named here, because whoever imports Telegram loads it whole. */
 const secretPattern = /^[\w-]{1,256}$/;

@@ -1,4 +1,4 @@
-import { visible } from '../escape.ts';
+import { visible } from '../terminal/escape.ts';
 
 /** How much a line of the log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

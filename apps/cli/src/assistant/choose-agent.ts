@@ -1,12 +1,12 @@
 import type { Agent, Pricing } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Environment, Io } from '../io.ts';
-import { makeAgent } from '../make-agent.ts';
-import { noKey } from '../no-key.ts';
-import { ownName } from '../own-name.ts';
-import type { RunFlags } from '../run-flags.ts';
-import { keyOf, readSettings } from '../settings.ts';
-import { UsageError } from '../usage-error.ts';
+import { makeAgent } from '../config/make-agent.ts';
+import { noKey } from '../config/no-key.ts';
+import type { RunFlags } from '../config/run-flags.ts';
+import { keyOf, readSettings } from '../config/settings.ts';
+import type { Environment, Io } from '../terminal/io.ts';
+import { ownName } from '../terminal/program-name.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /**
  * The model of the assistant: what `-m` names, else ANTHROPIC_MODEL or `claude-haiku-4-5` by the AI SDK.

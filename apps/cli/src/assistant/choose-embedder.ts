@@ -1,7 +1,7 @@
 import type { Embedder } from '@cobbler/assistant';
 import { httpEmbedder, lexicalEmbedder } from '@cobbler/assistant';
-import type { Environment } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Environment } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** An embedder and what a person should know of it. */
 export interface ChosenEmbedder {

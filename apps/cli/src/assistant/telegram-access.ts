@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import { telegramApi } from '@cobbler/assistant/telegram';
-import type { Environment } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Environment } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 export type TelegramApi = ReturnType<typeof telegramApi>;
 

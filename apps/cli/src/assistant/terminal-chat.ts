@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Runner } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Assistant, Button, Incoming } from '@cobbler/assistant';
-import { visible } from '../escape.ts';
-import type { Io } from '../io.ts';
-import { MarkdownStream } from '../markdown.ts';
-import { screenFor } from '../screen.ts';
-import type { Style } from '../style.ts';
-import { styleFor } from '../style.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { MarkdownStream } from '../terminal/markdown.ts';
+import { screenFor } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { styleFor } from '../terminal/style.ts';
 import type { LineListener, LineSource } from './line-source.ts';
 import type { TerminalChannel, TerminalView } from './terminal-channel.ts';
 

@@ -1,6 +1,6 @@
 import { deleteWebhook, getMe, setWebhook } from '@cobbler/assistant/telegram';
-import type { Io } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantFlags } from './assistant-flags.ts';
 import { usualPath } from './assistant-flags.ts';
 import { assistantHome, webhookSecret } from './assistant-home.ts';

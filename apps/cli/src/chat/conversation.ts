@@ -9,21 +9,21 @@ import type {
   UserPart,
 } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
-import { ApprovalDialog } from '../approval-dialog.ts';
-import { CallBook } from '../call-book.ts';
-import { closingLines, markOf } from '../closing.ts';
-import { visible } from '../escape.ts';
-import { formatMs, formatUsd, plural } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { pastLines, promptLines } from '../past-lines.ts';
-import type { RuledCall } from '../permission-rule.ts';
-import { ruleToOffer, widerRule } from '../permission-rule.ts';
-import type { Page } from '../run-view.ts';
-import { RunView } from '../run-view.ts';
-import type { Screen } from '../screen.ts';
-import type { Style } from '../style.ts';
+import type { RuledCall } from '../config/permission-rule.ts';
+import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
+import { visible } from '../terminal/escape.ts';
+import { formatMs, formatUsd, plural } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Screen } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { ApprovalDialog } from '../view/approval-dialog.ts';
+import { closingLines, markOf } from '../view/closing.ts';
+import { pastLines, promptLines } from '../view/history-lines.ts';
+import { Ledger } from '../view/ledger.ts';
+import type { Page } from '../view/run-view.ts';
+import { RunView } from '../view/run-view.ts';
+import { CallBook } from '../view/tool-calls.ts';
 import type { ChatHost } from './host.ts';
-import { Ledger } from './ledger.ts';
 
 /** What a conversation is shown with, and who wants to know of it. */
 export interface ConversationPorts {

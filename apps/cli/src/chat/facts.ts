@@ -1,12 +1,12 @@
-import { visible } from '../escape.ts';
-import { formatUsd } from '../figures.ts';
-import { shortId } from '../find-session.ts';
-import type { Style } from '../style.ts';
-import { clip, flow } from '../text-width.ts';
+import { shortId } from '../session/find-session.ts';
+import { visible } from '../terminal/escape.ts';
+import { formatUsd } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip, flow } from '../terminal/text-width.ts';
+import type { Ledger } from '../view/ledger.ts';
 import { windowFact } from './figures-view.ts';
 import { gitBranch } from './git-branch.ts';
 import type { ChatHost } from './host.ts';
-import type { Ledger } from './ledger.ts';
 
 /** What stands above a conversation: where it is held, and its session. */
 export function headerLines(host: ChatHost, sessionId: string, style: Style, columns: number): string[] {

@@ -1,7 +1,7 @@
-import { formatCount, formatUsd, plural } from '../figures.ts';
-import type { Style } from '../style.ts';
+import { formatCount, formatUsd, plural } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import type { Ledger, Turn } from '../view/ledger.ts';
 import type { ChatHost } from './host.ts';
-import type { Ledger, Turn } from './ledger.ts';
 
 /** What a conversation cost: money, tokens by kind, what was cached and wasted, and a bar per turn. */
 export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[] {

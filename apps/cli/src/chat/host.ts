@@ -1,8 +1,8 @@
 import type { Event, Harness, HarnessHandler, Tool } from '@cobbler/agent';
-import type { FailureContext } from '../failure.ts';
-import type { Permission } from '../permission.ts';
-import type { SessionRow } from '../session-lines.ts';
-import type { UndoBook } from './undo-book.ts';
+import type { Permission } from '../config/permission.ts';
+import type { SessionRow } from '../session/session-lines.ts';
+import type { FailureContext } from '../view/failure.ts';
+import type { UndoBook } from './undo-history.ts';
 
 /** The model that answers, as far as it is known here. */
 export interface ChatModel {

@@ -1,9 +1,9 @@
-import { oneLine } from '../escape.ts';
-import type { Style } from '../style.ts';
-import { clip, padEnd, widthOf } from '../text-width.ts';
-import type { EditorState } from './line-editor.ts';
+import { oneLine } from '../terminal/escape.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
+import type { EditorState } from './input/line-editor.ts';
+import type { Menu } from './input/menu.ts';
 import type { LiveFooter } from './live-page.ts';
-import type { Menu } from './menu.ts';
 
 /** Everything that stands below the page. */
 export interface InputView {

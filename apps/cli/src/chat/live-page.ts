@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Clock, Output } from '../io.ts';
-import type { Page } from '../run-view.ts';
-import type { Screen } from '../screen.ts';
-import { widthOf } from '../text-width.ts';
+import type { Clock, Output } from '../terminal/io.ts';
+import type { Screen } from '../terminal/screen.ts';
+import { widthOf } from '../terminal/text-width.ts';
+import type { Page } from '../view/run-view.ts';
 
 /** Where the cursor stands in a footer: a row of it, and a cell of that row. */
 export interface Cursor {

@@ -11,20 +11,20 @@ import type {
   Tool,
 } from '@cobbler/agent';
 import { createHarness, isStored, memoryStore } from '@cobbler/agent';
-import { visible } from '../escape.ts';
-import type { FailureContext } from '../failure.ts';
-import { sessionsIn, shortId } from '../find-session.ts';
-import { shortPath } from '../folder.ts';
-import { ForgivingStore } from '../forgiving-store.ts';
-import type { Io } from '../io.ts';
-import { ownName } from '../own-name.ts';
-import type { Permission } from '../permission.ts';
-import { keepRule } from '../project-rules.ts';
-import type { Sessions } from '../session-home.ts';
-import type { SessionRow } from '../session-lines.ts';
-import type { SessionNote } from '../session-note.ts';
+import { shortPath } from '../config/directory.ts';
+import type { Permission } from '../config/permission.ts';
+import { keepRule } from '../config/project-rules.ts';
+import { ForgivingStore } from '../session/best-effort-store.ts';
+import { sessionsIn, shortId } from '../session/find-session.ts';
+import type { Sessions } from '../session/session-home.ts';
+import type { SessionRow } from '../session/session-lines.ts';
+import type { SessionNote } from '../session/session-metadata.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { ownName } from '../terminal/program-name.ts';
+import type { FailureContext } from '../view/failure.ts';
 import type { ChatEar, ChatHost, ChatModel, LocalParts, ModelChoice } from './host.ts';
-import { UndoBook } from './undo-book.ts';
+import { UndoBook } from './undo-history.ts';
 
 /** The model that is asked, with what depends on which one it is. */
 export interface AskedModel {

@@ -1,9 +1,9 @@
-import { visible } from '../escape.ts';
-import type { PermissionMode } from '../permission.ts';
-import { permissionWords } from '../permission.ts';
-import { readProjectRules, trustRules } from '../project-rules.ts';
-import { didYouMean } from '../suggestion.ts';
-import { UsageError } from '../usage-error.ts';
+import type { PermissionMode } from '../config/permission.ts';
+import { permissionWords } from '../config/permission.ts';
+import { readProjectRules, trustRules } from '../config/project-rules.ts';
+import { visible } from '../terminal/escape.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { CommandDesk } from './slash-command.ts';
 
 const modes = Object.keys(permissionWords) as readonly PermissionMode[];

@@ -1,11 +1,11 @@
-import type { ChatKey } from './key.ts';
-import type { EditorState } from './line-editor.ts';
-import { atEdge, brokenLine, edit, editorWith, emptyEditor } from './line-editor.ts';
-import type { Menu, MenuItem } from './menu.ts';
-import { moveIn } from './menu.ts';
-import type { PromptHistory } from './prompt-history.ts';
-import { findPrompt } from './prompt-history.ts';
-import { pathItems, typedPath } from './references.ts';
+import type { ChatKey } from './input/key.ts';
+import type { EditorState } from './input/line-editor.ts';
+import { atEdge, brokenLine, edit, editorWith, emptyEditor } from './input/line-editor.ts';
+import type { Menu, MenuItem } from './input/menu.ts';
+import { moveIn } from './input/menu.ts';
+import type { PromptHistory } from './input/prompt-history.ts';
+import { findPrompt } from './input/prompt-history.ts';
+import { pathItems, typedPath } from './input/references.ts';
 import { commandItems } from './slash-commands.ts';
 
 /** What is shown of it. */

@@ -2,10 +2,10 @@ import type { Event, Harness, SessionInfo, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { workspaceTools } from '@cobbler/tools';
-import { shortId } from '../find-session.ts';
-import type { Io } from '../io.ts';
-import { ownName } from '../own-name.ts';
-import type { SessionRow } from '../session-lines.ts';
+import { shortId } from '../session/find-session.ts';
+import type { SessionRow } from '../session/session-lines.ts';
+import type { Io } from '../terminal/io.ts';
+import { ownName } from '../terminal/program-name.ts';
 import type { ChatEar, ChatHost, ChatModel } from './host.ts';
 
 /** Where a server is and who talks to it. */

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import type { Event } from '@cobbler/agent';
-import { whyUnreadable } from '../attachment.ts';
-import type { CallBook } from '../call-book.ts';
-import { pastLines } from '../past-lines.ts';
-import { styleFor } from '../style.ts';
-import { UsageError } from '../usage-error.ts';
+import { whyUnreadable } from '../config/attachment.ts';
+import { styleFor } from '../terminal/style.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { pastLines } from '../view/history-lines.ts';
+import type { CallBook } from '../view/tool-calls.ts';
 
 /**
  * Writes a conversation into a new file, for its owner alone: the events as JSON lines where the name ends in

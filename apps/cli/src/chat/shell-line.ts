@@ -1,6 +1,6 @@
 import { childEnvironment, superviseProcess } from '@cobbler/agent/node';
-import { VisibleStream, visible } from '../escape.ts';
-import type { Environment } from '../io.ts';
+import { VisibleStream, visible } from '../terminal/escape.ts';
+import type { Environment } from '../terminal/io.ts';
 
 /** How a line that the person ran has ended. */
 export interface ShellEnd {

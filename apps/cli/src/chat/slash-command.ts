@@ -1,9 +1,9 @@
 import type { Harness } from '@cobbler/agent';
-import type { Io } from '../io.ts';
-import type { Style } from '../style.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Style } from '../terminal/style.ts';
 import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
-import type { MenuItem } from './menu.ts';
+import type { MenuItem } from './input/menu.ts';
 
 /** How one conversation takes the place of another. */
 export interface Replacing {

@@ -1,11 +1,11 @@
-import { diffLines, diffSize } from '../diff-lines.ts';
-import { oneLine } from '../escape.ts';
-import { plural } from '../figures.ts';
-import { clip } from '../text-width.ts';
-import { UsageError } from '../usage-error.ts';
-import type { RunRecord } from './ledger.ts';
+import { oneLine } from '../terminal/escape.ts';
+import { plural } from '../terminal/format.ts';
+import { clip } from '../terminal/text-width.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { diffLines, diffSize } from '../view/diff-lines.ts';
+import type { RunRecord } from '../view/ledger.ts';
 import type { CommandDesk } from './slash-command.ts';
-import type { Restoration } from './undo-book.ts';
+import type { Restoration } from './undo-history.ts';
 
 const diffMost = 16;
 

@@ -1,18 +1,18 @@
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { acpServer } from '../acp/acp-agent.ts';
-import { recordChildren } from '../backend.ts';
-import { visible } from '../escape.ts';
-import { workFolder } from '../folder.ts';
-import type { Io } from '../io.ts';
-import type { McpTools } from '../mcp-servers.ts';
-import { openMcp } from '../mcp-servers.ts';
-import { ownVersion } from '../own-version.ts';
-import { readRunFlags } from '../run-flags.ts';
-import { chooseSession } from '../session-choice.ts';
-import { readSettings } from '../settings.ts';
-import { UsageError } from '../usage-error.ts';
+import { recordChildren } from '../config/backend.ts';
+import { workFolder } from '../config/directory.ts';
+import type { McpTools } from '../config/mcp-servers.ts';
+import { openMcp } from '../config/mcp-servers.ts';
+import { readRunFlags } from '../config/run-flags.ts';
+import { readSettings } from '../config/settings.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
+import { chooseSession } from './session-choice.ts';
 
 /**
  * `cobbler acp`: serves an editor on standard input and output until it hangs up. Nothing but the protocol is written

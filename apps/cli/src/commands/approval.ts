@@ -1,9 +1,9 @@
 import { approvalText, visibleText } from '@cobbler/agent';
-import { visible } from '../escape.ts';
-import type { Io } from '../io.ts';
-import type { ServerLink } from '../server-link.ts';
-import { linkToServer } from '../server-link.ts';
-import { UsageError } from '../usage-error.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { ServerLink } from './server-link.ts';
+import { linkToServer } from './server-link.ts';
 
 /** What the server says a person is asked. */
 interface Pending {

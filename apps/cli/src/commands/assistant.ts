@@ -1,8 +1,8 @@
 import { readAssistantFlags } from '../assistant/assistant-flags.ts';
 import { assistantHome } from '../assistant/assistant-home.ts';
-import type { Io } from '../io.ts';
-import { didYouMean } from '../suggestion.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Io } from '../terminal/io.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

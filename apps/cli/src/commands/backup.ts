@@ -5,12 +5,12 @@ import type { KeptFile } from '../backup/kept-files.ts';
 import { keptFiles } from '../backup/kept-files.ts';
 import type { BackupFile } from '../backup/manifest.ts';
 import { digestOf, writeManifest } from '../backup/manifest.ts';
-import { visible } from '../escape.ts';
-import { plural } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { ownVersion } from '../own-version.ts';
-import { homeToKeep } from '../session-home.ts';
-import { UsageError } from '../usage-error.ts';
+import { homeToKeep } from '../session/session-home.ts';
+import { visible } from '../terminal/escape.ts';
+import { plural } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { ownVersion } from '../terminal/version.ts';
 
 /**
  * `cobbler backup FOLDER`: copies what is kept, while it is in use. Returns the exit code.

@@ -1,8 +1,8 @@
-import { commandNames, commands, flagNames, optionsOf } from '../command-table.ts';
+import { commandNames, commands, flagNames, optionsOf } from '../command-line/command-table.ts';
 import { codes } from '../explain/catalogue.ts';
-import type { Io } from '../io.ts';
-import { didYouMean } from '../suggestion.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Io } from '../terminal/io.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 const shells: Readonly<Record<string, () => string>> = { bash: bash, zsh: zsh, fish: fish };
 

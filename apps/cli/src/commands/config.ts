@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { AgentError, cleanKey, defaultLimits } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
-import { writeSetting } from '../config-writer.ts';
-import { usualSpill } from '../context-plan.ts';
-import { visible } from '../escape.ts';
-import { readHidden } from '../hidden-input.ts';
-import type { Io } from '../io.ts';
-import { serverWords } from '../mcp-servers.ts';
-import { providerEntry, providerNames, providers } from '../providers.ts';
-import type { Setting } from '../settings.ts';
-import { fromFile, keyOf, maskedKey, readSettings } from '../settings.ts';
-import { didYouMean } from '../suggestion.ts';
-import { padEnd } from '../text-width.ts';
-import { UsageError } from '../usage-error.ts';
+import { usualSpill } from '../config/context-plan.ts';
+import { serverWords } from '../config/mcp-servers.ts';
+import { providerEntry, providerNames, providers } from '../config/providers.ts';
+import type { Setting } from '../config/settings.ts';
+import { fromFile, keyOf, maskedKey, readSettings } from '../config/settings.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { padEnd } from '../terminal/text-width.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { writeSetting } from './config-writer.ts';
+import { readHidden } from './hidden-input.ts';
 
 /** `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
 export async function config(operands: readonly string[], io: Io): Promise<number> {

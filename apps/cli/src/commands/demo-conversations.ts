@@ -2,12 +2,12 @@ import { memoryBlobs } from '@cobbler/agent';
 import { workspaceTools } from '@cobbler/tools';
 import type { AskedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
-import { contextPlan, contextPolicy } from '../context-plan.ts';
-import { demoStage } from '../demo-stage.ts';
-import { findInstructions } from '../instructions.ts';
-import type { Io } from '../io.ts';
-import { permissionIn } from '../permission-plan.ts';
-import { readRunFlags } from '../run-flags.ts';
+import { contextPlan, contextPolicy } from '../config/context-plan.ts';
+import { findInstructions } from '../config/instructions.ts';
+import { permissionIn } from '../config/permission-plan.ts';
+import { readRunFlags } from '../config/run-flags.ts';
+import { demoStage } from '../demo/stage.ts';
+import type { Io } from '../terminal/io.ts';
 import { systemOf } from './run.ts';
 
 /** Conversations with the scripted model of `cobbler demo`, with somebody to ask. Nothing of them is kept. */

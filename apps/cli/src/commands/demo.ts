@@ -1,18 +1,18 @@
 import { workspaceTools } from '@cobbler/tools';
-import { demoModel } from '../demo-model.ts';
-import { checkDemoProject, newDemoProject, pathWithNode } from '../demo-project.ts';
-import { shortPath, workFolder } from '../folder.ts';
-import { findInstructions } from '../instructions.ts';
-import type { Io } from '../io.ts';
-import { ownName } from '../own-name.ts';
-import { Permission } from '../permission.ts';
-import { shellQuoted } from '../permission-rule.ts';
-import { screenFor } from '../screen.ts';
-import type { Style } from '../style.ts';
-import { styleFor } from '../style.ts';
-import { dayOf, systemPrompt } from '../system-prompt.ts';
-import { performTask } from '../task.ts';
-import { wrap } from '../text-width.ts';
+import { shortPath, workFolder } from '../config/directory.ts';
+import { findInstructions } from '../config/instructions.ts';
+import { Permission } from '../config/permission.ts';
+import { shellQuoted } from '../config/permission-rule.ts';
+import { dayOf, systemPrompt } from '../config/system-prompt.ts';
+import { demoModel } from '../demo/model.ts';
+import { checkDemoProject, newDemoProject, pathWithNode } from '../demo/project.ts';
+import { performTask } from '../run/task.ts';
+import type { Io } from '../terminal/io.ts';
+import { ownName } from '../terminal/program-name.ts';
+import { screenFor } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { styleFor } from '../terminal/style.ts';
+import { wrap } from '../terminal/text-width.ts';
 
 const prompt = 'One of the tests fails. Find out why, repair it and prove it.';
 

@@ -1,18 +1,18 @@
 import { AgentError } from '@cobbler/agent';
-import type { Check } from '../check.ts';
-import { checkSetup, failedCheck } from '../checkup.ts';
-import { oneLine, visibleJson } from '../escape.ts';
-import { failureOf } from '../failure.ts';
-import { formatMs } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { makeAgent } from '../make-agent.ts';
-import { asTyped } from '../own-name.ts';
-import { screenFor } from '../screen.ts';
-import type { ModelFlags, Settings } from '../settings.ts';
-import { hostOf, keyOf } from '../settings.ts';
-import type { Style } from '../style.ts';
-import { styleFor } from '../style.ts';
-import { padEnd } from '../text-width.ts';
+import { makeAgent } from '../config/make-agent.ts';
+import type { ModelFlags, Settings } from '../config/settings.ts';
+import { hostOf, keyOf } from '../config/settings.ts';
+import type { Check } from '../doctor/check.ts';
+import { checkSetup, failedCheck } from '../doctor/checkup.ts';
+import { oneLine, visibleJson } from '../terminal/escape.ts';
+import { formatMs } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { asTyped } from '../terminal/program-name.ts';
+import { screenFor } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { styleFor } from '../terminal/style.ts';
+import { padEnd } from '../terminal/text-width.ts';
+import { failureOf } from '../view/failure.ts';
 
 /** `cobbler doctor`: checks the setup. Returns 0 when all is well, else 1. */
 export async function doctor(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {

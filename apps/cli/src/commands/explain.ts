@@ -1,11 +1,11 @@
 import { catalogue, codes, explanationOf } from '../explain/catalogue.ts';
 import type { Explanation } from '../explain/explanation.ts';
-import type { Environment, Io } from '../io.ts';
-import { asTyped } from '../own-name.ts';
-import { screenFor } from '../screen.ts';
-import { nearest } from '../suggestion.ts';
-import { wrap } from '../text-width.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Environment, Io } from '../terminal/io.ts';
+import { asTyped } from '../terminal/program-name.ts';
+import { screenFor } from '../terminal/screen.ts';
+import { nearest } from '../terminal/suggestion.ts';
+import { wrap } from '../terminal/text-width.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 const mostSuggested = 5;
 

@@ -1,33 +1,24 @@
 import { memoryBlobs } from '@cobbler/agent';
 import { workspaceTools } from '@cobbler/tools';
-import { recordChildren } from '../backend.ts';
 import type { ModelChoice } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
-import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
-import { formatCount, formatUsd } from '../figures.ts';
-import { workFolder } from '../folder.ts';
-import { instructionsOf } from '../instructions.ts';
-import type { Io } from '../io.ts';
-import { makeAgent } from '../make-agent.ts';
-import type { McpTools } from '../mcp-servers.ts';
-import { permissionIn } from '../permission-plan.ts';
-import type { LoadedProvider } from '../providers.ts';
-import type { RunFlags } from '../run-flags.ts';
-import type { Sessions } from '../session-home.ts';
-import type { Settings } from '../settings.ts';
-import { readSettings } from '../settings.ts';
-import {
-  checkRules,
-  chooseTools,
-  failureContext,
-  limitsOf,
-  noteOf,
-  pickTools,
-  pricingOf,
-  systemOf,
-  workspaceOf,
-} from './run.ts';
+import { recordChildren } from '../config/backend.ts';
+import { checkRules, chooseTools, pickTools } from '../config/choose-tools.ts';
+import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
+import { workFolder } from '../config/directory.ts';
+import { instructionsOf } from '../config/instructions.ts';
+import { makeAgent } from '../config/make-agent.ts';
+import type { McpTools } from '../config/mcp-servers.ts';
+import { permissionIn } from '../config/permission-plan.ts';
+import type { LoadedProvider } from '../config/providers.ts';
+import type { RunFlags } from '../config/run-flags.ts';
+import type { Settings } from '../config/settings.ts';
+import { readSettings } from '../config/settings.ts';
+import type { Sessions } from '../session/session-home.ts';
+import { formatCount, formatUsd } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { failureContext, limitsOf, noteOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 
 /**
  * The conversations of one folder, as the command line and the settings say. Without `sessions` nothing is kept. The

@@ -1,18 +1,18 @@
 import { AgentError } from '@cobbler/agent';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { recordChildren } from '../backend.ts';
-import { visible } from '../escape.ts';
-import { workFolder } from '../folder.ts';
-import type { Io } from '../io.ts';
-import { mcpDesk } from '../mcp-server/mcp-desk.ts';
-import { openMcp } from '../mcp-servers.ts';
-import { ownVersion } from '../own-version.ts';
-import { readRunFlags } from '../run-flags.ts';
-import { chooseSession } from '../session-choice.ts';
-import type { Sessions } from '../session-home.ts';
-import { readSettings } from '../settings.ts';
-import { UsageError } from '../usage-error.ts';
+import { recordChildren } from '../config/backend.ts';
+import { workFolder } from '../config/directory.ts';
+import { openMcp } from '../config/mcp-servers.ts';
+import { readRunFlags } from '../config/run-flags.ts';
+import { readSettings } from '../config/settings.ts';
+import { mcpDesk } from '../mcp-server/mcp-controller.ts';
+import type { Sessions } from '../session/session-home.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
+import { chooseSession } from './session-choice.ts';
 
 /**
  * `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until it hangs up. Nothing

@@ -1,13 +1,13 @@
-import { formatCount } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { asTyped } from '../own-name.ts';
-import type { KnownModel } from '../providers.ts';
-import { providers } from '../providers.ts';
-import { screenFor } from '../screen.ts';
-import type { Settings } from '../settings.ts';
-import { keyOf, readSettings } from '../settings.ts';
-import { styleFor } from '../style.ts';
-import { padEnd } from '../text-width.ts';
+import type { KnownModel } from '../config/providers.ts';
+import { providers } from '../config/providers.ts';
+import type { Settings } from '../config/settings.ts';
+import { keyOf, readSettings } from '../config/settings.ts';
+import { formatCount } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { asTyped } from '../terminal/program-name.ts';
+import { screenFor } from '../terminal/screen.ts';
+import { styleFor } from '../terminal/style.ts';
+import { padEnd } from '../terminal/text-width.ts';
 
 /** `cobbler models`: what can be asked for, what it costs, and where each provider's key comes from. */
 export async function models(io: Io): Promise<number> {

@@ -2,11 +2,11 @@ import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync,
 import { dirname, join, resolve } from 'node:path';
 import type { Manifest } from '../backup/manifest.ts';
 import { digestOf, readManifest } from '../backup/manifest.ts';
-import { visible } from '../escape.ts';
-import { plural } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { homeToKeep } from '../session-home.ts';
-import { UsageError } from '../usage-error.ts';
+import { homeToKeep } from '../session/session-home.ts';
+import { visible } from '../terminal/escape.ts';
+import { plural } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** What a home may hold before anything is kept in it. */
 const empty: ReadonlySet<string> = new Set(['compiled']);

@@ -1,8 +1,8 @@
-import { workFolder } from '../folder.ts';
-import type { Io } from '../io.ts';
-import { openSessions } from '../session-home.ts';
-import { pickSession } from '../session-picker.ts';
+import { workFolder } from '../config/directory.ts';
+import { openSessions } from '../session/session-home.ts';
+import type { Io } from '../terminal/io.ts';
 import { run } from './run.ts';
+import { pickSession } from './session-picker.ts';
 
 /** `cobbler resume [id] [prompt...]`: goes on with a session. Returns the exit code. */
 export async function resume(

@@ -5,40 +5,40 @@ import { AgentError, memoryBlobs } from '@cobbler/agent';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
-import { textOrFile } from '../attachment.ts';
-import { delegateTo, recordChildren } from '../backend.ts';
-import type { ContextPlan } from '../context-plan.ts';
-import { blobsFor, contextPlan, contextPolicy, spilledCommandBytes } from '../context-plan.ts';
-import { visible } from '../escape.ts';
-import type { FailureContext } from '../failure.ts';
-import { checkWritable, shortPath, workFolder } from '../folder.ts';
-import type { Instructions } from '../instructions.ts';
-import { instructionsOf } from '../instructions.ts';
-import type { Io, Keyboard } from '../io.ts';
-import { makeAgent } from '../make-agent.ts';
-import type { McpTools } from '../mcp-servers.ts';
-import { openMcp } from '../mcp-servers.ts';
-import { ownName } from '../own-name.ts';
-import { Permission, permissionWords } from '../permission.ts';
-import { permissionIn } from '../permission-plan.ts';
-import { pricingFor } from '../prices.ts';
-import { nothingToDo, readPrompt } from '../prompt-input.ts';
-import type { LoadedProvider } from '../providers.ts';
-import type { Reel } from '../reel.ts';
-import { openReel } from '../reel.ts';
-import type { RunFlags } from '../run-flags.ts';
-import { readRunFlags } from '../run-flags.ts';
-import { screenFor } from '../screen.ts';
-import type { ChosenSession } from '../session-choice.ts';
-import { checkGoesOn, chooseSession, flagsWithNote } from '../session-choice.ts';
-import type { SessionNote } from '../session-note.ts';
-import type { Settings } from '../settings.ts';
-import { hostOf, keyOf, readSettings } from '../settings.ts';
-import { didYouMean } from '../suggestion.ts';
-import { dayOf, systemPrompt } from '../system-prompt.ts';
-import type { TaskSession } from '../task.ts';
-import { performTask } from '../task.ts';
-import { UsageError } from '../usage-error.ts';
+import { textOrFile } from '../config/attachment.ts';
+import { delegateTo, recordChildren } from '../config/backend.ts';
+import { checkRules, chooseTools } from '../config/choose-tools.ts';
+import type { ContextPlan } from '../config/context-plan.ts';
+import { blobsFor, contextPlan, contextPolicy, spilledCommandBytes } from '../config/context-plan.ts';
+import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
+import type { Instructions } from '../config/instructions.ts';
+import { instructionsOf } from '../config/instructions.ts';
+import { makeAgent } from '../config/make-agent.ts';
+import type { McpTools } from '../config/mcp-servers.ts';
+import { openMcp } from '../config/mcp-servers.ts';
+import { Permission, permissionWords } from '../config/permission.ts';
+import { permissionIn } from '../config/permission-plan.ts';
+import { pricingFor } from '../config/prices.ts';
+import { nothingToDo, readPrompt } from '../config/prompt-input.ts';
+import type { LoadedProvider } from '../config/providers.ts';
+import type { RunFlags } from '../config/run-flags.ts';
+import { readRunFlags } from '../config/run-flags.ts';
+import type { Settings } from '../config/settings.ts';
+import { hostOf, keyOf, readSettings } from '../config/settings.ts';
+import { dayOf, systemPrompt } from '../config/system-prompt.ts';
+import type { Reel } from '../run/record-replay.ts';
+import { openReel } from '../run/record-replay.ts';
+import type { TaskSession } from '../run/task.ts';
+import { performTask } from '../run/task.ts';
+import type { SessionNote } from '../session/session-metadata.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io, Keyboard } from '../terminal/io.ts';
+import { ownName } from '../terminal/program-name.ts';
+import { screenFor } from '../terminal/screen.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { FailureContext } from '../view/failure.ts';
+import type { ChosenSession } from './session-choice.ts';
+import { checkGoesOn, chooseSession, flagsWithNote } from './session-choice.ts';
 
 const defaultTurns = 100;
 
@@ -273,51 +273,6 @@ export function pricingOf(settings: Settings, agent: Agent, provider: LoadedProv
     ...(baseURL !== undefined && { baseURL }),
   };
   return pricingFor(sources, agent.provider, agent.model);
-}
-
-/** @throws UsageError for a name that no tool has. */
-export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
-  if (names === undefined) return all;
-  const known = all.map((tool) => tool.name);
-  for (const name of names) {
-    if (!all.some((tool) => isNamed(tool, name))) {
-      throw new UsageError(
-        `There is no tool ${JSON.stringify(name)}.${didYouMean(name, known)}`,
-        `Known: ${known.join(', ')}`,
-      );
-    }
-  }
-  return pickTools(all, names);
-}
-
-/** The same without a word about names that no tool has. */
-export function pickTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
-  return names === undefined ? all : all.filter((tool) => names.some((name) => isNamed(tool, name)));
-}
-
-/** A tool of an MCP server is named by its server too, as in `mcp__github`. */
-function isNamed(tool: Tool, name: string): boolean {
-  return tool.name === name || (name.startsWith('mcp__') && tool.name.startsWith(`${name}__`));
-}
-
-/** A rule that names no tool would silently allow nothing. */
-export function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
-  const known = tools.map((tool) => tool.name);
-  for (const rule of rules) {
-    const [name = ''] = rule.split('(');
-    if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
-      throw UsageError.coded(
-        'bad_rule',
-        `--allow ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
-        "For example: --allow 'run_command(npm test)'",
-      );
-    }
-    if (name.includes('*') || known.includes(name.trim())) continue;
-    throw new UsageError(
-      `--allow ${JSON.stringify(rule)} names no tool of this run.${didYouMean(name.trim(), known)}`,
-      `For example: --allow 'run_command(npm test)'. Tools: ${known.join(', ') || 'none'}`,
-    );
-  }
 }
 
 export function systemOf(

@@ -3,27 +3,28 @@ import { AgentError } from '@cobbler/agent';
 import type { CobblerServer, SessionSettings } from '@cobbler/server';
 import { startServer, TokenBook, tokenFile } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
-import { recordChildren } from '../backend.ts';
-import { blobsFor, contextPlan, contextPolicy } from '../context-plan.ts';
-import { visible } from '../escape.ts';
-import { shortPath, workFolder } from '../folder.ts';
-import { instructionsOf } from '../instructions.ts';
-import type { Io } from '../io.ts';
-import { makeAgent } from '../make-agent.ts';
-import type { McpTools } from '../mcp-servers.ts';
-import { openMcp } from '../mcp-servers.ts';
-import { ownVersion } from '../own-version.ts';
-import { permissionWords } from '../permission.ts';
-import { permissionIn } from '../permission-plan.ts';
-import type { ServeFlags } from '../serve-flags.ts';
-import { readServeFlags } from '../serve-flags.ts';
-import type { ServePlaces } from '../serve-places.ts';
-import { servePlaces } from '../serve-places.ts';
-import type { ServerHome } from '../server-home.ts';
-import { noteRunning, readRunning, serverHome } from '../server-home.ts';
-import { readSettings } from '../settings.ts';
-import { UsageError } from '../usage-error.ts';
-import { checkRules, chooseTools, limitsOf, pickTools, pricingOf, systemOf, workspaceOf } from './run.ts';
+import { recordChildren } from '../config/backend.ts';
+import { checkRules, chooseTools, pickTools } from '../config/choose-tools.ts';
+import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
+import { shortPath, workFolder } from '../config/directory.ts';
+import { instructionsOf } from '../config/instructions.ts';
+import { makeAgent } from '../config/make-agent.ts';
+import type { McpTools } from '../config/mcp-servers.ts';
+import { openMcp } from '../config/mcp-servers.ts';
+import { permissionWords } from '../config/permission.ts';
+import { permissionIn } from '../config/permission-plan.ts';
+import { readSettings } from '../config/settings.ts';
+import type { ServeFlags } from '../server/serve-flags.ts';
+import { readServeFlags } from '../server/serve-flags.ts';
+import type { ServePlaces } from '../server/serve-places.ts';
+import { servePlaces } from '../server/serve-places.ts';
+import type { ServerHome } from '../server/server-home.ts';
+import { noteRunning, readRunning, serverHome } from '../server/server-home.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { ownVersion } from '../terminal/version.ts';
+import { limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 
 /** The session of the seed's routes, which has the seed's ways: tools one by one, the first failure stops. */
 const seedSession = 'default';
@@ -47,7 +48,7 @@ async function serveDemo(
   { demo: _, ...options }: Readonly<Record<string, unknown>>,
   io: Io,
 ): Promise<number> {
-  const { demoStage } = await import('../demo-stage.ts');
+  const { demoStage } = await import('../demo/stage.ts');
   const { folder, env, close } = await demoStage(io);
   try {
     io.stderr.write('A scripted model on a small project: say "fix the failing test". Nothing is kept.\n');

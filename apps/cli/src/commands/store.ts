@@ -2,13 +2,13 @@ import { existsSync, renameSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoreReport } from '@cobbler/agent/node';
 import { salvageStore, verifyStore } from '@cobbler/agent/node';
-import { visible, visibleJson } from '../escape.ts';
-import { plural } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { serverHome } from '../server-home.ts';
-import { sessionFile } from '../session-home.ts';
-import { didYouMean } from '../suggestion.ts';
-import { UsageError } from '../usage-error.ts';
+import { countText, storeFiles } from '../doctor/stores.ts';
+import { sessionFile } from '../session/session-home.ts';
+import { visible, visibleJson } from '../terminal/escape.ts';
+import { plural } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -23,13 +23,6 @@ export async function store(operands: readonly string[], options: Raw, io: Io): 
     `Cannot run store ${JSON.stringify(action)}: the actions are verify and salvage.${didYouMean(action, actions)}`,
     'See: cobbler help store',
   );
-}
-
-/** The files of sessions in the home that exist. */
-export function storeFiles(io: Io): string[] {
-  const own = sessionFile(io.env);
-  if (own === undefined) return [];
-  return [own, serverHome(io.env).store].filter((file) => existsSync(file));
 }
 
 /** Returns 1 when a file is damaged. */
@@ -60,14 +53,6 @@ function verifyLines(file: string, report: StoreReport): string[] {
     ...report.problems.map((problem) => `  ${problem}`),
     `Copy what is intact into a new file: cobbler store salvage ${file}`,
   ];
-}
-
-/** How much is in a store, and how many sessions of it are damaged. */
-export function countText({ sessions }: StoreReport): string {
-  const damaged = sessions.filter(({ problem }) => problem !== undefined).length;
-  const events = sessions.reduce((sum, session) => sum + session.events, 0);
-  const counts = `${plural(sessions.length, 'session')}, ${plural(events, 'event')}`;
-  return damaged === 0 ? counts : `${counts}, ${plural(damaged, 'damaged session')}`;
 }
 
 /** Returns 1 when something is lost. */

@@ -1,16 +1,16 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Remark } from '@cobbler/agent/provider';
-import { whyUnreadable } from '../attachment.ts';
-import { oneLine, visibleJson } from '../escape.ts';
-import { plural } from '../figures.ts';
-import type { Io } from '../io.ts';
-import { screenFor } from '../screen.ts';
-import type { Style } from '../style.ts';
-import { styleFor } from '../style.ts';
-import type { TranscriptCheck } from '../transcript-check.ts';
-import { checkTranscript } from '../transcript-check.ts';
-import { UsageError } from '../usage-error.ts';
+import { whyUnreadable } from '../config/attachment.ts';
+import type { TranscriptCheck } from '../doctor/transcript-check.ts';
+import { checkTranscript } from '../doctor/transcript-check.ts';
+import { oneLine, visibleJson } from '../terminal/escape.ts';
+import { plural } from '../terminal/format.ts';
+import type { Io } from '../terminal/io.ts';
+import { screenFor } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { styleFor } from '../terminal/style.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** Problems beyond this many are only counted, save with `--json`. */
 const mostShown = 50;

@@ -8,9 +8,9 @@ import type {
 } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
-import { failureOf } from '../failure.ts';
-import { UsageError } from '../usage-error.ts';
-import { progressWords } from './progress-words.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { failureOf } from '../view/failure.ts';
+import { progressWords } from './progress-text.ts';
 
 /** A call that waits for a decision, as a client of the protocol is told. */
 export interface WaitingCall {

@@ -1,18 +1,18 @@
 import type { UserPart } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Announcer } from './announcer.tsx';
-import { LiveRegion } from './announcer.tsx';
-import { api } from './api.ts';
-import type { Desk } from './desk.ts';
-import { Icon } from './icons.tsx';
-import { KeysDialog } from './keys-dialog.tsx';
-import { usePageKeys } from './page-keys.ts';
-import { SessionView } from './session-view.tsx';
-import { Sidebar } from './sidebar.tsx';
-import { SignIn } from './sign-in.tsx';
-import { useChanged } from './still.tsx';
-import { chooseTheme, chosenTheme } from './theme.ts';
+import type { Announcer } from './parts/announcer.tsx';
+import { LiveRegion } from './parts/announcer.tsx';
+import { Icon } from './parts/icons.tsx';
+import { useChanged } from './parts/still.tsx';
+import { chooseTheme, chosenTheme } from './parts/theme.ts';
+import { api } from './session/api.ts';
+import { KeysDialog } from './shell/keys-dialog.tsx';
+import { usePageKeys } from './shell/page-keys.ts';
+import type { Desk } from './shell/session-service.ts';
+import { SessionView } from './shell/session-view.tsx';
+import { Sidebar } from './shell/sidebar.tsx';
+import { SignIn } from './shell/sign-in.tsx';
 
 interface AppProps {
   readonly desk: Desk;

@@ -1,8 +1,8 @@
 import { render } from 'preact';
-import { Announcer } from './announcer.tsx';
 import { App } from './app.tsx';
-import { Desk } from './desk.ts';
-import { chosenTheme, showTheme } from './theme.ts';
+import { Announcer } from './parts/announcer.tsx';
+import { chosenTheme, showTheme } from './parts/theme.ts';
+import { Desk } from './shell/session-service.ts';
 
 showTheme(chosenTheme());
 const announcer = new Announcer();

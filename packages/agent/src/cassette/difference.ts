@@ -1,5 +1,5 @@
-import type { Json } from '../json.ts';
-import { isObject } from '../json.ts';
+import type { Json } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
 
 /** A place where what was recorded and what is now are not the same; an absent side is not there. */
 export interface Difference {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.ts';
-import type { Deck } from './deck.ts';
+import type { JsonObject } from '../values/json.ts';
+import type { Deck } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
 /** Something that happens once, outside the run, and comes to something. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 
 /**
  * What JSON keeps of a value; nothing at all becomes null.

@@ -1,20 +1,20 @@
-import type { AgentError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import type { Runtime } from '../runtime.ts';
-import { systemRuntime } from '../runtime.ts';
-import type { Tool } from '../tool.ts';
-import type { Cassette } from './cassette-text.ts';
-import { readCassette } from './cassette-text.ts';
-import type { Deck, Port, PortPlan } from './deck.ts';
+import type { Tool } from '../interfaces/tool.ts';
+import type { AgentError } from '../values/errors.ts';
+import type { JsonObject } from '../values/json.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
 import { clipped, firstDifference } from './difference.ts';
-import { miss, oneMore, otherThan } from './miss.ts';
-import type { Asked } from './out-line.ts';
+import type { Cassette } from './format.ts';
+import { readCassette } from './format.ts';
+import { Stillness } from './idle.ts';
+import { miss, oneMore, otherThan } from './mismatch.ts';
+import type { Asked } from './outgoing.ts';
+import type { Deck, Port, PortPlan } from './ports.ts';
+import { noNetwork } from './recorded-runtime.ts';
 import { turnOf, uniqueName } from './recorder.ts';
+import type { Tape } from './recording.ts';
+import { tapeOver } from './recording.ts';
 import { Redaction } from './redaction.ts';
-import { Stillness } from './stillness.ts';
-import type { Tape } from './tape.ts';
-import { tapeOver } from './tape.ts';
-import { noNetwork } from './taped-runtime.ts';
 
 /** How a cassette is played: what runs for real all the same, and how long to wait for it. */
 export interface PlayerOptions {

@@ -1,17 +1,17 @@
 import { defaultTransport } from '#transport';
-import type { JsonObject } from '../json.ts';
-import type { Transport } from '../provider/transport.ts';
-import type { Runtime } from '../runtime.ts';
-import { systemRuntime } from '../runtime.ts';
-import { arrivalLine, headLine } from './cassette-text.ts';
-import type { Deck, Port, PortPlan } from './deck.ts';
-import type { Asked } from './out-line.ts';
-import { outLine } from './out-line.ts';
+import type { Transport } from '../provider/wire/transport.ts';
+import type { JsonObject } from '../values/json.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import { arrivalLine, headLine } from './format.ts';
+import { Stillness } from './idle.ts';
+import type { Asked } from './outgoing.ts';
+import { outLine } from './outgoing.ts';
 import { plain } from './plain.ts';
+import type { Deck, Port, PortPlan } from './ports.ts';
+import type { Tape } from './recording.ts';
+import { tapeOver } from './recording.ts';
 import { Redaction } from './redaction.ts';
-import { Stillness } from './stillness.ts';
-import type { Tape } from './tape.ts';
-import { tapeOver } from './tape.ts';
 
 /** Where a recording goes, and what must not get into it. */
 export interface RecorderOptions {

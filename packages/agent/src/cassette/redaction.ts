@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../json.ts';
-import { isObject } from '../json.ts';
-import type { Scrubber } from '../provider/scrub.ts';
-import { scrubberOf } from '../provider/scrub.ts';
+import type { Scrubber } from '../provider/http/redact.ts';
+import { scrubberOf } from '../provider/http/redact.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
 
 /** Shorter texts, such as the `none` that local servers take for a key, are words and no secrets. */
 const leastLength = 8;

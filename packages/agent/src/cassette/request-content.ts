@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../json.ts';
-import { isObject } from '../json.ts';
-import type { TransportRequest } from '../provider/transport.ts';
+import type { TransportRequest } from '../provider/wire/transport.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
 import type { Redaction } from './redaction.ts';
 
 /** Base64 that is longer than this says nothing to a reader and is written as its fingerprint. */

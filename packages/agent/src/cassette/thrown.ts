@@ -1,7 +1,7 @@
-import type { CauseSummary, ErrorData } from '../errors.ts';
-import { AgentError, summarize } from '../errors.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { isObject } from '../json.ts';
+import type { CauseSummary, ErrorData } from '../values/errors.ts';
+import { AgentError, summarize } from '../values/errors.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
 import { plainFields } from './plain.ts';
 
 /** How deep errors hide what caused them, at most. */

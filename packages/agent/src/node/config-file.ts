@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../config.ts';
-import { AgentError } from '../errors.ts';
-import { isObject } from '../json.ts';
+import type { Environment } from '../interfaces/config.ts';
+import { AgentError } from '../values/errors.ts';
+import { isObject } from '../values/json.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
 

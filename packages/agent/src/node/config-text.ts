@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml';
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 import type { FileConfig, LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
 import { mcpProblem } from './mcp-setting.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
-import type { BlobPart, Blobs } from '../blobs.ts';
-import { checkBlobId, isBlobId } from '../blobs.ts';
+import type { BlobPart, Blobs } from '../interfaces/blobs.ts';
+import { checkBlobId, isBlobId } from '../interfaces/blobs.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { fileError } from './real-path.ts';
 

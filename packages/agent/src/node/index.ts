@@ -4,7 +4,6 @@
  * @module
  */
 
-export { childEnvironment } from './child-environment.ts';
 export { cobblerHome, loadConfig, parseConfig } from './config-file.ts';
 export { type FileBlobsOptions, fileBlobs } from './file-blobs.ts';
 export { type Anchor, HeldDirectory } from './held-directory.ts';
@@ -17,16 +16,17 @@ export type {
   McpServerLimits,
 } from './loaded-config.ts';
 export { isMcpName } from './mcp-setting.ts';
-export { type ReapedOrphans, reapOrphans, recordProcesses } from './orphans.ts';
-export { OutputCapture } from './output-capture.ts';
-export type { ProcessEntry } from './process-table.ts';
+export { childEnvironment } from './process/child-environment.ts';
+export { type ReapedOrphans, reapOrphans, recordProcesses } from './process/orphans.ts';
+export { OutputCapture } from './process/output-capture.ts';
+export type { ProcessEntry } from './process/process-table.ts';
 export {
   type ProcessEnd,
   type ProcessOptions,
   type ProcessSystem,
   type SupervisedProcess,
   superviseProcess,
-} from './process-tree.ts';
+} from './process/process-tree.ts';
 export {
   fileError,
   type OpenFile,

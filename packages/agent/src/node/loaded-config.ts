@@ -1,6 +1,6 @@
-import type { AgentConfig } from '../config.ts';
-import { AgentError } from '../errors.ts';
-import type { Price } from '../limits.ts';
+import type { AgentConfig } from '../interfaces/config.ts';
+import type { Price } from '../interfaces/limits.ts';
+import { AgentError } from '../values/errors.ts';
 
 /** How a server of the Model Context Protocol is reached, and what it may do. */
 export type McpServerConfig = McpServerLimits & (McpProgram | McpAddress);

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 
 type Check = (value: unknown) => string | undefined;
 

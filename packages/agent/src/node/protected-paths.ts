@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import type { Environment } from '../config.ts';
+import type { Environment } from '../interfaces/config.ts';
 import { cobblerHome } from './config-file.ts';
 
 /** Below the home folder: keys and sign-ins. */

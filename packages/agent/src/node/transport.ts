@@ -1,8 +1,8 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
-import { AgentError, summarize } from '../errors.ts';
-import type { RawResponse, Transport, TransportRequest } from '../provider/transport.ts';
-import type { Runtime } from '../runtime.ts';
+import type { RawResponse, Transport, TransportRequest } from '../provider/wire/transport.ts';
+import { AgentError, summarize } from '../values/errors.ts';
+import type { Runtime } from '../values/runtime.ts';
 import { proxyOf, readsProxies } from './proxy.ts';
 
 /**

@@ -1,14 +1,14 @@
-import type { AgentEvent } from '../agent.ts';
-import type { AgentError } from '../errors.ts';
-import type { Runtime } from '../runtime.ts';
-import type { Usage } from '../usage.ts';
-import type { Address } from './address.ts';
-import type { Answer } from './assembly.ts';
-import type { OpenFraming } from './framing.ts';
-import type { Headers } from './headers.ts';
-import type { Timeouts } from './timeouts.ts';
-import type { Transport } from './transport.ts';
-import type { Wire } from './wire.ts';
+import type { AgentEvent } from '../interfaces/agent.ts';
+import type { AgentError } from '../values/errors.ts';
+import type { Runtime } from '../values/runtime.ts';
+import type { Usage } from '../values/usage.ts';
+import type { Address } from './http/address.ts';
+import type { Headers } from './http/headers.ts';
+import type { Timeouts } from './http/timeouts.ts';
+import type { Answer } from './response/assembler.ts';
+import type { OpenFraming } from './wire/framing.ts';
+import type { Transport } from './wire/transport.ts';
+import type { Wire } from './wire/wire.ts';
 
 /** What is the same for all requests of an agent. */
 export interface Service {

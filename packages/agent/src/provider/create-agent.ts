@@ -1,27 +1,34 @@
 import { defaultTransport } from '#transport';
-import type { Agent, CacheBreak, Capabilities, ModelRequest, ModelResponse, RunContext } from '../agent.ts';
-import { AgentError } from '../errors.ts';
-import type { RetryPolicy } from '../retry.ts';
-import { retryPolicyOf } from '../retry.ts';
-import type { Runtime } from '../runtime.ts';
-import { systemRuntime } from '../runtime.ts';
-import { abortError } from './abort.ts';
-import { addressOf } from './address.ts';
+import type {
+  Agent,
+  CacheBreak,
+  Capabilities,
+  ModelRequest,
+  ModelResponse,
+  RunContext,
+} from '../interfaces/agent.ts';
+import type { RetryPolicy } from '../values/backoff.ts';
+import { retryPolicyOf } from '../values/backoff.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
 import type { Service } from './attempt.ts';
-import { cacheBreak } from './cache-break.ts';
-import { demandOf } from './demand.ts';
-import type { EnvelopeBytes, EnvelopeRequest } from './envelope-bytes.ts';
-import { EnvelopeCache, keyOf } from './envelope-bytes.ts';
-import { framingOf } from './framing.ts';
-import { HistoryBytes } from './history-bytes.ts';
-import { Keeping } from './keeping.ts';
+import { abortError } from './http/abort.ts';
+import { addressOf } from './http/address.ts';
+import type { Timeouts } from './http/timeouts.ts';
+import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
 import { callModel } from './model-call.ts';
-import { bodyOf, markOf } from './request-body.ts';
-import type { Timeouts } from './timeouts.ts';
-import { timeoutsOf } from './timeouts.ts';
-import type { Transport } from './transport.ts';
-import type { Wire } from './wire.ts';
+import { cacheBreak } from './request/cache-break.ts';
+import type { EnvelopeBytes, EnvelopeRequest } from './request/envelope-bytes.ts';
+import { EnvelopeCache, keyOf } from './request/envelope-bytes.ts';
+import { HistoryBytes } from './request/history-bytes.ts';
+import { Keeping } from './request/keeping.ts';
+import { bodyOf, markOf } from './request/request-body.ts';
+import { demandOf } from './request-defaults.ts';
+import { framingOf } from './wire/framing.ts';
+import type { Transport } from './wire/transport.ts';
+import type { Wire } from './wire/wire.ts';
 
 /** How an agent over a wire behaves. */
 export interface CreateAgentOptions {

@@ -4,15 +4,16 @@
  * @module
  */
 
-export type { OutputShape, RequestConfig, StopReason } from '../agent.ts';
-export type { ErrorKind } from '../errors.ts';
-export { isObject, type Json, type JsonObject } from '../json.ts';
-export { defaultRetry, type RetryPolicy } from '../retry.ts';
+export type { OutputShape, RequestConfig, StopReason } from '../interfaces/agent.ts';
+export { defaultRetry, type RetryPolicy } from '../values/backoff.ts';
+export type { ErrorKind } from '../values/errors.ts';
+export { isObject, type Json, type JsonObject } from '../values/json.ts';
 export { type CreateAgentOptions, createAgent } from './create-agent.ts';
-export { fetchTransport } from './fetch-transport.ts';
-export { platformTransport } from './platform-transport.ts';
-export { retryAfterOf } from './retry-after.ts';
-export { defaultTimeouts, type Timeouts } from './timeouts.ts';
+export { fetchTransport } from './http/fetch-transport.ts';
+export { platformTransport } from './http/platform-transport.ts';
+export { retryAfterOf } from './http/retry-after.ts';
+export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';
+export { type ViewFor, viewOf } from './request/normalize-history.ts';
 export {
   type MendedTranscript,
   mendTranscript,
@@ -21,7 +22,6 @@ export {
   TranscriptBuilder,
   type TranscriptFormat,
   writeTurns,
-} from './transcript.ts';
-export type * from './transport.ts';
-export { type ViewFor, viewOf } from './view.ts';
-export type * from './wire.ts';
+} from './request/transcript.ts';
+export type * from './wire/transport.ts';
+export type * from './wire/wire.ts';

@@ -1,10 +1,10 @@
-import type { ModelResponse, RunContext } from '../agent.ts';
-import { AgentError } from '../errors.ts';
-import type { RetryPlan, RetryPolicy } from '../retry.ts';
-import { planRetry } from '../retry.ts';
-import type { Runtime } from '../runtime.ts';
-import type { Usage } from '../usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../usage.ts';
+import type { ModelResponse, RunContext } from '../interfaces/agent.ts';
+import type { RetryPlan, RetryPolicy } from '../values/backoff.ts';
+import { planRetry } from '../values/backoff.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Runtime } from '../values/runtime.ts';
+import type { Usage } from '../values/usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, Outcome } from './attempt.ts';
 import { exchange } from './exchange.ts';
 

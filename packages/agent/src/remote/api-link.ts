@@ -1,7 +1,7 @@
-import type { ErrorKind } from '../errors.ts';
-import { AgentError } from '../errors.ts';
-import { isObject } from '../json.ts';
-import type { Runtime } from '../runtime.ts';
+import type { ErrorKind } from '../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
+import { isObject } from '../values/json.ts';
+import type { Runtime } from '../values/runtime.ts';
 
 /** Where the server is and who asks. */
 export interface LinkOptions {

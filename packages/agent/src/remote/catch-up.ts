@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../event.ts';
+import type { LiveEvent } from '../events/event.ts';
 
 /** A block of text as it comes, or as it is known whole. */
 type TextEvent = Extract<LiveEvent, { type: 'text_delta' | 'reasoning_delta' | 'text' | 'reasoning' }>;

@@ -1,7 +1,7 @@
-import { AgentError } from '../errors.ts';
-import { isObject } from '../json.ts';
-import type { RetryPolicy } from '../retry.ts';
-import type { Runtime } from '../runtime.ts';
+import type { RetryPolicy } from '../values/backoff.ts';
+import { AgentError } from '../values/errors.ts';
+import { isObject } from '../values/json.ts';
+import type { Runtime } from '../values/runtime.ts';
 import type { ApiLink } from './api-link.ts';
 import { jsonOf, problemError } from './api-link.ts';
 import { FrameReader } from './frame-reader.ts';

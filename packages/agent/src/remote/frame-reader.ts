@@ -1,4 +1,4 @@
-import { LineText } from '../provider/line-text.ts';
+import { LineText } from '../provider/wire/line-text.ts';
 
 /** One frame of a stream of events. */
 export interface Frame {

@@ -1,14 +1,14 @@
-import type { AgentError } from '../errors.ts';
-import type { FinishedEvent, RunEnd, RunEvent } from '../event.ts';
-import { foldUnstored, lastAnswer } from '../fold.ts';
-import type { RunIds } from '../held-run.ts';
-import { HeldRun } from '../held-run.ts';
-import { textOf } from '../message.ts';
-import type { Run, RunControl, RunResult } from '../run.ts';
-import { errorOf, runResult } from '../run.ts';
-import type { Runtime } from '../runtime.ts';
-import type { State } from '../state.ts';
-import { copyState } from '../state.ts';
+import type { FinishedEvent, RunEnd, RunEvent } from '../events/event.ts';
+import { foldUnstored, lastAnswer } from '../events/fold.ts';
+import type { State } from '../events/state.ts';
+import { copyState } from '../events/state.ts';
+import type { RunIds } from '../harness/pending-run.ts';
+import { HeldRun } from '../harness/pending-run.ts';
+import type { Run, RunControl, RunResult } from '../loop/run.ts';
+import { errorOf, runResult } from '../loop/run.ts';
+import type { AgentError } from '../values/errors.ts';
+import { textOf } from '../values/message.ts';
+import type { Runtime } from '../values/runtime.ts';
 
 /**
  * A run of the server as its client sees it. It owns every event from its first one to the first `finished`:

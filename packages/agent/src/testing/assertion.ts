@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 
 /** What a contract case throws when something does not hold. Test runners show its message. */
 export class ContractFailure extends Error {

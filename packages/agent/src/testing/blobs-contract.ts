@@ -1,5 +1,5 @@
-import type { BlobPart, Blobs } from '../blobs.ts';
-import { AgentError } from '../errors.ts';
+import type { BlobPart, Blobs } from '../interfaces/blobs.ts';
+import { AgentError } from '../values/errors.ts';
 import { expect, expectEqual } from './assertion.ts';
 import type { ContractCase } from './contract-case.ts';
 

@@ -1,8 +1,8 @@
-import type { Agent } from '../agent.ts';
-import { AgentError } from '../errors.ts';
-import { userMessage } from '../message.ts';
-import type { Runtime } from '../runtime.ts';
-import { systemRuntime } from '../runtime.ts';
+import type { Agent } from '../interfaces/agent.ts';
+import { AgentError } from '../values/errors.ts';
+import { userMessage } from '../values/message.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
 import { needsOf, spoken, thoughtful, wholePlaces } from './agent-contract/places.ts';
 import { lookUp, put } from './agent-contract/request-parts.ts';
 import type { ContractSubject } from './agent-contract/subject.ts';

@@ -1,5 +1,5 @@
-import type { Runtime } from '../runtime.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
+import type { Runtime } from '../values/runtime.ts';
 import type { ContractCase } from './contract-case.ts';
 import { metricCases } from './executor-contract/account.ts';
 import { callerCases } from './executor-contract/callers.ts';

@@ -1,5 +1,5 @@
-import type { Runtime } from '../runtime.ts';
-import { systemRuntime } from '../runtime.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** A runtime whose time stands still until a test moves it, and whose chance and ids are always the same. */

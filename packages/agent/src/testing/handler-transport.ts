@@ -1,4 +1,4 @@
-import type { RawResponse, Transport } from '../provider/transport.ts';
+import type { RawResponse, Transport } from '../provider/wire/transport.ts';
 import type { Handler } from './wire-server.ts';
 
 /** A transport without a network: every request goes straight to a handler in the same process. */

@@ -1,5 +1,5 @@
-import type { AgentError } from '../errors.ts';
-import type { HarnessHandler } from '../handler.ts';
+import type { HarnessHandler } from '../harness/handler.ts';
+import type { AgentError } from '../values/errors.ts';
 import type { ContractCase } from './contract-case.ts';
 import type { HarnessCase, HarnessNeed, Opened } from './harness-contract/cases.ts';
 import { busyCases, cancelCases, forkCases, steerCases } from './harness-contract/control.ts';

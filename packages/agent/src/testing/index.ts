@@ -6,7 +6,7 @@
 
 export { type Player, type PlayerOptions, player } from '../cassette/player.ts';
 export { type RecorderOptions, recorder } from '../cassette/recorder.ts';
-export type { Tape, TapeControl } from '../cassette/tape.ts';
+export type { Tape, TapeControl } from '../cassette/recording.ts';
 export type { Seeds } from './agent-contract/laws.ts';
 export type { AgentLink, ContractSubject } from './agent-contract/subject.ts';
 export { type AgentContractOptions, agentContract } from './agent-contract.ts';

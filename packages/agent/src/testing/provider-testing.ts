@@ -1,5 +1,5 @@
-import type { StopReason } from '../agent.ts';
-import type { Usage } from '../usage.ts';
+import type { StopReason } from '../interfaces/agent.ts';
+import type { Usage } from '../values/usage.ts';
 
 /** A block of a scripted answer. */
 export type ScriptBlock =

@@ -1,5 +1,5 @@
-import type { StopReason } from '../agent.ts';
-import type { Usage } from '../usage.ts';
+import type { StopReason } from '../interfaces/agent.ts';
+import type { Usage } from '../values/usage.ts';
 import type { Chunking } from './chunking.ts';
 import type { AnswerPlay } from './play.ts';
 import { plays } from './play.ts';

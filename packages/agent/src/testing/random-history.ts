@@ -5,8 +5,8 @@ import type {
   Seal,
   ToolResultMessage,
   UserPart,
-} from '../message.ts';
-import { callsOf } from '../message.ts';
+} from '../values/message.ts';
+import { callsOf } from '../values/message.ts';
 import type { ReadPart, ReadRequest } from './provider-testing.ts';
 import type { Lacks } from './random-answer.ts';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';

@@ -1,5 +1,5 @@
-import type { AssistantPart } from '../message.ts';
-import type { Turn } from '../provider/wire.ts';
+import type { Turn } from '../provider/wire/wire.ts';
+import type { AssistantPart } from '../values/message.ts';
 import type { FoundPart } from './inverse.ts';
 import { inverse } from './inverse.ts';
 import type { ProviderTesting, ReadRequest } from './provider-testing.ts';

@@ -1,8 +1,8 @@
-import type { Capabilities, StopReason } from '../agent.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { isObject } from '../json.ts';
-import type { BlockKey, Fault, FaultKind, Out, Wire } from '../provider/wire.ts';
-import type { Usage } from '../usage.ts';
+import type { Capabilities, StopReason } from '../interfaces/agent.ts';
+import type { BlockKey, Fault, FaultKind, Out, Wire } from '../provider/wire/wire.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+import type { Usage } from '../values/usage.ts';
 
 /** Where a scripted service is found. */
 export interface ScriptWireConfig {

@@ -1,4 +1,4 @@
-import type { Usage } from '../usage.ts';
+import type { Usage } from '../values/usage.ts';
 import type { ScriptAnswer, ScriptBlock, Step } from './provider-testing.ts';
 
 /** What a scripted answer used unless it says otherwise. */

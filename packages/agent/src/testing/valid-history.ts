@@ -1,6 +1,6 @@
-import { isObject } from '../json.ts';
-import type { AssistantMessage, Message, ToolResultMessage } from '../message.ts';
-import { callsOf } from '../message.ts';
+import { isObject } from '../values/json.ts';
+import type { AssistantMessage, Message, ToolResultMessage } from '../values/message.ts';
+import { callsOf } from '../values/message.ts';
 import { ContractFailure } from './assertion.ts';
 
 /**

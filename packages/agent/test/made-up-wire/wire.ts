@@ -1,4 +1,4 @@
-import type { Agent, Capabilities, StopReason } from '../../src/agent.ts';
+import type { Agent, Capabilities, StopReason } from '../../src/interfaces/agent.ts';
 import type { FaultKind, Json, Out, Turn, Wire } from '../../src/provider/index.ts';
 import { createAgent } from '../../src/provider/index.ts';
 import type { AgentLink } from '../../src/testing/index.ts';

@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
-const retry = 'src/retry.ts';
-const retryAfter = 'src/provider/retry-after.ts';
-const fault = 'src/provider/fault.ts';
+const retry = 'src/values/backoff.ts';
+const retryAfter = 'src/provider/http/retry-after.ts';
+const fault = 'src/provider/response/fault.ts';
 const modelCall = 'src/provider/model-call.ts';
-const scrub = 'src/provider/scrub.ts';
-const refusal = 'src/provider/refusal.ts';
+const scrub = 'src/provider/http/redact.ts';
+const refusal = 'src/provider/response/error-response.ts';
 const transport = 'src/node/transport.ts';
 
 /** Mistakes in asking: retries, pauses, kinds of failures, keys, connections. */
@@ -16,7 +16,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: 'return random * 2 * half;',
     why: 'a pause may be zero',
     breaks: ['P5'],
-    by: 'test/provider-retry.test.ts',
+    by: 'test/provider/retry.test.ts',
   },
   {
     file: retry,
@@ -24,7 +24,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: 'policy.baseMs * (1 + retry)',
     why: 'pauses do not double',
     breaks: ['P5'],
-    by: 'test/provider-retry.test.ts',
+    by: 'test/provider/retry.test.ts',
   },
   {
     file: retry,
@@ -88,7 +88,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: 'true',
     why: 'an overload told in a stream before any answer ends a run',
     breaks: ['P5'],
-    by: 'test/provider-retries.test.ts',
+    by: 'test/provider/retries.test.ts',
   },
   {
     file: retry,
@@ -160,7 +160,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: '',
     why: 'a refused request is tried again when its words sound like a busy service',
     breaks: ['P6'],
-    by: 'test/provider-errors.test.ts',
+    by: 'test/provider/errors.test.ts',
   },
   {
     file: fault,
@@ -216,7 +216,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: '',
     why: 'watchers are not told that the text so far is void',
     breaks: ['P8'],
-    by: 'test/provider-retries.test.ts',
+    by: 'test/provider/retries.test.ts',
   },
   {
     file: 'src/provider/exchange.ts',
@@ -248,10 +248,10 @@ export const askingMutants: readonly Mutant[] = [
     replace: 'address.scrubber.text(body.text)',
     why: 'half a key at the end of a cut body is shown',
     breaks: ['P19'],
-    by: 'test/provider-errors.test.ts',
+    by: 'test/provider/errors.test.ts',
   },
   {
-    file: 'src/provider/address.ts',
+    file: 'src/provider/http/address.ts',
     find: '...secretsInUrl(endpoint.url),',
     replace: '',
     why: 'a password in the address is shown',
@@ -259,7 +259,7 @@ export const askingMutants: readonly Mutant[] = [
     by: 'fetch: secrets',
   },
   {
-    file: 'src/provider/fetch-transport.ts',
+    file: 'src/provider/http/fetch-transport.ts',
     find: "redirect: 'manual',",
     replace: "redirect: 'follow',",
     why: 'a redirect is followed, key and all',
@@ -288,7 +288,7 @@ export const askingMutants: readonly Mutant[] = [
     replace: '',
     why: 'a connection that breaks at the wrong moment ends the process',
     breaks: ['P18'],
-    by: 'test/provider-transport.test.ts',
+    by: 'test/provider/transport.test.ts',
   },
   {
     file: transport,

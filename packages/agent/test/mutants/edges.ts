@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
-const schema = 'src/simple-schema.ts';
-const fullSchema = 'src/full-schema.ts';
-const context = 'src/context.ts';
-const compaction = 'src/compaction.ts';
-const config = 'src/config.ts';
+const schema = 'src/json-schema/simple-schema.ts';
+const fullSchema = 'src/json-schema/full-schema.ts';
+const context = 'src/context/context.ts';
+const compaction = 'src/context/compaction.ts';
+const config = 'src/interfaces/config.ts';
 
 /** Mistakes where the core meets what it does not control: arguments, keys, people, files, other programs. */
 export const edgeMutants: readonly Mutant[] = [
@@ -14,7 +14,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: 'if (types.length > 0) return undefined;',
     why: 'arguments of any type are taken',
     breaks: ['P9'],
-    by: 'test/schema.test.ts',
+    by: 'test/json-schema/check-schema.test.ts',
   },
   {
     file: schema,
@@ -22,7 +22,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: "if (typeof name === 'string' && !(name in value))",
     why: 'an argument that every object inherits counts as given',
     breaks: ['P11'],
-    by: 'test/schema.test.ts',
+    by: 'test/json-schema/check-schema.test.ts',
   },
   {
     file: fullSchema,
@@ -30,7 +30,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: '',
     why: 'references that double at each level keep the process busy',
     breaks: ['P2'],
-    by: 'test/schema.test.ts',
+    by: 'test/json-schema/check-schema.test.ts',
   },
   {
     file: fullSchema,
@@ -38,7 +38,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: 'const linear = undefined as ReturnType<typeof linearPattern>;',
     why: 'a pattern of a server keeps the process busy',
     breaks: ['P2'],
-    by: 'test/schema.test.ts',
+    by: 'test/json-schema/check-schema.test.ts',
   },
   {
     file: fullSchema,
@@ -46,31 +46,31 @@ export const edgeMutants: readonly Mutant[] = [
     replace: "case 'no enum':",
     why: 'a choice that is an object has to have its keys in one order',
     breaks: ['P9'],
-    by: 'test/schema.test.ts',
+    by: 'test/json-schema/check-schema.test.ts',
   },
   {
-    file: 'src/simple-schema.ts',
+    file: 'src/json-schema/simple-schema.ts',
     find: 'if (!Object.keys(schema).every((key) => simpleKeywords.has(key))) return false;',
     replace: '',
     why: 'what the simple check does not know is not checked',
     breaks: ['P9'],
-    by: 'test/json-schema-suite.test.ts',
+    by: 'test/json-schema/suite.test.ts',
   },
   {
-    file: 'src/schema-fault.ts',
+    file: 'src/json-schema/schema-issue.ts',
     find: "return formFault(schema, '#', 0) ?? missingTarget(schema);",
     replace: 'return undefined;',
     why: 'a schema that cannot be used is offered to the model',
     breaks: ['P9'],
-    by: 'test/schema.test.ts',
+    by: 'test/json-schema/check-schema.test.ts',
   },
   {
-    file: 'src/linear-pattern.ts',
+    file: 'src/json-schema/linear-pattern.ts',
     find: 'all.every((one) => one.re.test(text) === one.isWanted)',
     replace: 'true',
     why: 'conditions at the beginning of a pattern do not count',
     breaks: ['P2'],
-    by: 'test/linear-pattern.test.ts',
+    by: 'test/json-schema/linear-pattern.test.ts',
   },
   {
     file: context,
@@ -78,7 +78,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: 'Math.ceil(bytes / 8)',
     why: 'less is held back for a request than it may weigh',
     breaks: ['B1'],
-    by: 'test/context.test.ts',
+    by: 'test/context/context.test.ts',
   },
   {
     file: context,
@@ -86,7 +86,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: 'if (seen === 0) {',
     why: 'the tools of a new run are taken for those that were counted',
     breaks: ['B1'],
-    by: 'test/context.test.ts',
+    by: 'test/context/context.test.ts',
   },
   {
     file: compaction,
@@ -94,7 +94,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: '',
     why: 'a summary is wrapped in another one again and again',
     breaks: [],
-    by: 'test/compaction.test.ts',
+    by: 'test/context/compaction.test.ts',
   },
   {
     file: compaction,
@@ -102,26 +102,26 @@ export const edgeMutants: readonly Mutant[] = [
     replace: 'if (index ===',
     why: 'the next way to make a conversation smaller is tried after a cancel',
     breaks: ['P3'],
-    by: 'test/compaction.test.ts',
+    by: 'test/context/compaction.test.ts',
   },
   {
-    file: 'src/summary.ts',
+    file: 'src/context/summary.ts',
     find: "stopReason !== 'complete'",
     replace: "stopReason === 'tool_use'",
     why: 'half a summary stands for what it sums up',
     breaks: ['P1', 'P14'],
-    by: 'test/summary.test.ts',
+    by: 'test/context/summary.test.ts',
   },
   {
-    file: 'src/usage.ts',
+    file: 'src/values/usage.ts',
     find: 'if (left.estimated || right.estimated) sum.estimated = true;',
     replace: '',
     why: 'what was reckoned passes for what was counted',
     breaks: ['P14'],
-    by: 'test/usage.test.ts',
+    by: 'test/values/usage.test.ts',
   },
   {
-    file: 'src/approvals.ts',
+    file: 'src/loop/approvals.ts',
     find: 'if (this.#taken.has(approvalId)) return false;',
     replace: '',
     why: 'a second answer to one question counts',
@@ -129,12 +129,12 @@ export const edgeMutants: readonly Mutant[] = [
     by: 'executor: gate',
   },
   {
-    file: 'src/errors.ts',
+    file: 'src/values/errors.ts',
     find: 'message: clip(text, 2000),\n        ...(code',
     replace: 'message: clip(text, 2000),\n        ...value,\n        ...(code',
     why: 'whatever an error carries is kept with its cause',
     breaks: ['P19'],
-    by: 'test/errors.test.ts',
+    by: 'test/values/errors.test.ts',
   },
   {
     file: config,
@@ -142,7 +142,7 @@ export const edgeMutants: readonly Mutant[] = [
     replace: "const shared = provider !== '' ?",
     why: 'the key of one provider is given to another',
     breaks: ['P19'],
-    by: 'test/config.test.ts',
+    by: 'test/interfaces/config.test.ts',
   },
   {
     file: 'src/cassette/redaction.ts',
@@ -150,15 +150,15 @@ export const edgeMutants: readonly Mutant[] = [
     replace: "if (typeof value === 'string') return value;",
     why: 'a recording holds the key',
     breaks: ['P19'],
-    by: 'test/cassette-secret.test.ts',
+    by: 'test/cassette/redaction.test.ts',
   },
   {
-    file: 'src/node/child-environment.ts',
+    file: 'src/node/process/child-environment.ts',
     find: '/^LC_[A-Z]+$/.test(name)',
     replace: '/^[A-Z_]+$/.test(name)',
     why: 'every variable goes to other programs',
     breaks: ['P19'],
-    by: 'test/node-process-tree.test.ts',
+    by: 'test/node/process-tree.test.ts',
   },
   {
     file: 'src/node/real-path.ts',
@@ -166,14 +166,14 @@ export const edgeMutants: readonly Mutant[] = [
     replace: '',
     why: 'a link may lead out of the workspace',
     breaks: ['P21'],
-    by: 'test/node-real-path.test.ts',
+    by: 'test/node/real-path.test.ts',
   },
   {
-    file: 'src/node/process-tree.ts',
+    file: 'src/node/process/process-tree.ts',
     find: 'if (members.some((entry) => entry.group === root)) this.#kill(-root, signal);',
     replace: '',
     why: 'the children of a program that was stopped go on',
     breaks: ['P3'],
-    by: 'test/node-process-tree.test.ts',
+    by: 'test/node/process-tree.test.ts',
   },
 ];

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const view = 'src/provider/view.ts';
-const fold = 'src/fold.ts';
+const view = 'src/provider/request/normalize-history.ts';
+const fold = 'src/events/fold.ts';
 
 /** Mistakes in what is remembered of a conversation and in how it is sent. */
 export const historyMutants: readonly Mutant[] = [
@@ -11,7 +11,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a turn without words is sent empty',
     breaks: ['P12'],
-    by: 'test/provider-view.test.ts',
+    by: 'test/provider/normalize-history.test.ts',
   },
   {
     file: view,
@@ -51,10 +51,10 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a result without content is sent without content',
     breaks: ['P12'],
-    by: 'test/provider-view.test.ts',
+    by: 'test/provider/normalize-history.test.ts',
   },
   {
-    file: 'src/provider/call-names.ts',
+    file: 'src/provider/wire/call-names.ts',
     find: '/^[A-Za-z0-9_-]{1,64}$/.test(id) ? id :',
     replace: 'id.length < 1000 ? id :',
     why: 'ids are sent in characters that services refuse',
@@ -62,7 +62,7 @@ export const historyMutants: readonly Mutant[] = [
     by: 'contract: ids',
   },
   {
-    file: 'src/provider/history-bytes.ts',
+    file: 'src/provider/request/history-bytes.ts',
     find: 'kept === best.length ? best : best.fork(kept)',
     replace: 'best',
     why: 'runs forked from one history write into each other',
@@ -83,7 +83,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: 'for (const answered of [...state.calls].reverse()) if (answered.result !== undefined)',
     why: 'results do not stand in the order of their calls',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -91,7 +91,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a prompt comes between calls and their results',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -99,7 +99,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: 'if (state.steering.length === 0) return;',
     why: 'what is said meanwhile comes between calls and their results',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -107,7 +107,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a summary parts results from their calls',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -115,7 +115,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: 'const content = given;',
     why: 'an answer is placed with empty texts and half characters',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -123,7 +123,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: '',
     why: 'a result without words is placed empty',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -139,7 +139,7 @@ export const historyMutants: readonly Mutant[] = [
     replace: 'return;',
     why: 'calls of an answer that was cut stay open',
     breaks: ['P9', 'P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -147,15 +147,15 @@ export const historyMutants: readonly Mutant[] = [
     replace: 'why',
     why: 'the model is told that a call which had begun was not run',
     breaks: ['P9'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
-    file: 'src/spending.ts',
+    file: 'src/events/spending.ts',
     find: 'usage: noUsage, wasted,',
     replace: 'usage: noUsage, wasted: noUsage,',
     why: 'what a failed request used is not counted',
     breaks: ['P14'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
   {
     file: fold,
@@ -166,11 +166,11 @@ export const historyMutants: readonly Mutant[] = [
     by: 'executor: stop-batch',
   },
   {
-    file: 'src/well-formed.ts',
+    file: 'src/values/unicode.ts',
     find: "if (text === '') return undefined;",
     replace: '',
     why: 'empty texts are kept',
     breaks: ['P12'],
-    by: 'test/fold.test.ts',
+    by: 'test/events/fold.test.ts',
   },
 ];

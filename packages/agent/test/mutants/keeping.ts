@@ -12,7 +12,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'for (const job of jobs) outcome(job)();',
     why: 'an append counts as done before it is committed',
     breaks: ['P13'],
-    by: 'test/sqlite-group-commit.test.ts',
+    by: 'test/node/sqlite/group-commit.test.ts',
   },
   {
     file: groupCommit,
@@ -20,7 +20,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'this.#prepare(false);',
     why: 'a power cut can take the start of a tool that must not run twice',
     breaks: ['P9'],
-    by: 'test/sqlite-group-commit.test.ts',
+    by: 'test/node/sqlite/group-commit.test.ts',
   },
   {
     file: groupCommit,
@@ -28,7 +28,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'what comes later is written before what waits',
     breaks: ['P13'],
-    by: 'test/sqlite-group-commit.test.ts',
+    by: 'test/node/sqlite/group-commit.test.ts',
   },
   {
     file: groupCommit,
@@ -36,7 +36,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '    } catch (error) {\n      throw AgentError.is(error)',
     why: 'an append that failed at once stays half done, and holds up every other',
     breaks: ['P13'],
-    by: 'test/sqlite-group-commit.test.ts',
+    by: 'test/node/sqlite/group-commit.test.ts',
   },
   {
     file: sessionLog,
@@ -44,7 +44,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'if (standing === undefined) throw fenced(sessionId);',
     why: 'a run that was taken over goes on writing',
     breaks: ['P13'],
-    by: 'test/sqlite-store-owners.test.ts',
+    by: 'test/node/sqlite/owners.test.ts',
   },
   {
     file: sessionLog,
@@ -52,7 +52,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'the latest events are not read',
     breaks: ['P13'],
-    by: 'test/sqlite-places.test.ts',
+    by: 'test/node/sqlite/positions.test.ts',
   },
   {
     file: sessionLog,
@@ -60,7 +60,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'events that take the places of deleted ones are lost to readers',
     breaks: ['P13'],
-    by: 'test/sqlite-places.test.ts',
+    by: 'test/node/sqlite/positions.test.ts',
   },
   {
     file: databaseFile,
@@ -68,7 +68,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'onWrite',
     why: 'a file that was lost counts as a new store',
     breaks: ['P13'],
-    by: 'test/sqlite-store-file.test.ts',
+    by: 'test/node/sqlite/store-file.test.ts',
   },
   {
     file: databaseFile,
@@ -76,7 +76,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'throw error;',
     why: 'processes that open a new store together refuse each other',
     breaks: [],
-    by: 'test/sqlite-store-owners.test.ts',
+    by: 'test/node/sqlite/owners.test.ts',
   },
   {
     file: 'src/node/sqlite/owner.ts',
@@ -84,7 +84,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'return false;',
     why: 'the session of a process that is alive counts as interrupted',
     breaks: [],
-    by: 'test/sqlite-store-owners.test.ts',
+    by: 'test/node/sqlite/owners.test.ts',
   },
   {
     file: 'src/node/sqlite/event-scan.ts',
@@ -92,7 +92,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'an event with a flipped bit is read as if it was stored so',
     breaks: ['P13'],
-    by: 'test/sqlite-salvage.test.ts',
+    by: 'test/node/sqlite/salvage.test.ts',
   },
   {
     file: 'src/node/sqlite/checksum.ts',
@@ -100,7 +100,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'return crc32(json) | 0;',
     why: 'an event at the place of another one is read as if it was stored there',
     breaks: ['P13'],
-    by: 'test/sqlite-salvage.test.ts',
+    by: 'test/node/sqlite/salvage.test.ts',
   },
   {
     file: sessionLog,
@@ -108,7 +108,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: 'return events;',
     why: 'nobody notices that the last events of a session are lost',
     breaks: ['P13'],
-    by: 'test/sqlite-salvage.test.ts',
+    by: 'test/node/sqlite/salvage.test.ts',
   },
   {
     file: 'src/node/sqlite/session-table.ts',
@@ -116,7 +116,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'nobody notices that the last events of a process that died are lost',
     breaks: ['P13'],
-    by: 'test/sqlite-salvage.test.ts',
+    by: 'test/node/sqlite/salvage.test.ts',
   },
   {
     file: 'src/node/sqlite/salvage.ts',
@@ -124,7 +124,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'salvage brings back a session that was deleted',
     breaks: [],
-    by: 'test/sqlite-salvage.test.ts',
+    by: 'test/node/sqlite/salvage.test.ts',
   },
   {
     file: 'src/node/sqlite/page-file.ts',
@@ -132,7 +132,7 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'salvage loses what is still in the log beside the file',
     breaks: ['P13'],
-    by: 'test/sqlite-salvage.test.ts',
+    by: 'test/node/sqlite/salvage.test.ts',
   },
   {
     file: 'src/node/sqlite/snapshots.ts',
@@ -140,6 +140,6 @@ export const keepingMutants: readonly Mutant[] = [
     replace: '',
     why: 'a session is opened from a snapshot with a flipped bit',
     breaks: [],
-    by: 'test/sqlite-snapshots.test.ts',
+    by: 'test/node/sqlite/snapshots.test.ts',
   },
 ];

@@ -1,13 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
-const decide = 'src/decide.ts';
-const drive = 'src/drive.ts';
-const ask = 'src/ask.ts';
+const decide = 'src/loop/decide.ts';
+const drive = 'src/loop/driver.ts';
+const ask = 'src/loop/request-model.ts';
 
 /** Mistakes in the loop: what comes next, how a run ends, and how it is told to. */
 export const loopMutants: readonly Mutant[] = [
   {
-    file: 'src/approval-answer.ts',
+    file: 'src/loop/approval-decision.ts',
     find: "if (decision !== 'allow' && decision !== 'deny')",
     replace: "if (typeof decision !== 'string')",
     why: 'an answer that is no decision is recorded, and the log cannot be imported',
@@ -20,7 +20,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'a run that was told to stop goes on',
     breaks: ['P3', 'P4'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -28,7 +28,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'a failed request is asked again for ever',
     breaks: ['P1'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -36,7 +36,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: 'open',
     why: 'more calls are made than are allowed',
     breaks: ['P1'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -44,7 +44,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: 'state.turns > policy.turns',
     why: 'one more request is made than is allowed',
     breaks: ['P1'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -52,7 +52,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: "status === 'max_tokens' || status === 'refusal' || status === 'unknown')",
     why: 'an end for an unknown reason is a good end',
     breaks: ['P4'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -60,7 +60,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: 'closing === undefined ?',
     why: 'calls of an answer that was cut are run',
     breaks: ['P9'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -68,7 +68,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'a run that reached its limit ends as complete',
     breaks: ['P1', 'P4'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: decide,
@@ -76,7 +76,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'a run does not wait for a person',
     breaks: ['P21'],
-    by: 'test/decide.test.ts',
+    by: 'test/loop/decide.test.ts',
   },
   {
     file: drive,
@@ -124,7 +124,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'every run leaves a listener on its signal',
     breaks: ['P18'],
-    by: 'test/left-behind.test.ts',
+    by: 'test/loop/left-behind.test.ts',
   },
   {
     file: drive,
@@ -164,7 +164,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'an agent that ignores its signal holds up the run',
     breaks: ['P3'],
-    by: 'test/left-behind.test.ts',
+    by: 'test/loop/left-behind.test.ts',
   },
   {
     file: ask,
@@ -172,46 +172,46 @@ export const loopMutants: readonly Mutant[] = [
     replace: '',
     why: 'every request that is over is told when its run must stop',
     breaks: ['P18'],
-    by: 'test/left-behind.test.ts',
+    by: 'test/loop/left-behind.test.ts',
   },
   {
-    file: 'src/run.ts',
+    file: 'src/loop/run.ts',
     find: "if (fields.status === 'complete') return result;",
     replace: "if (fields.status !== 'failed') return result;",
     why: 'a run that did not complete is unwrapped as if it had',
     breaks: ['P1'],
-    by: 'test/run.test.ts',
+    by: 'test/loop/run.test.ts',
   },
   {
-    file: 'src/stopwatch.ts',
+    file: 'src/loop/stopwatch.ts',
     find: 'this.#left -= this.#runtime.monotonic() - this.#since;',
     replace: '',
     why: 'time limits begin anew whenever a person is asked',
     breaks: ['P2'],
-    by: 'test/stopwatch.test.ts',
+    by: 'test/loop/stopwatch.test.ts',
   },
   {
-    file: 'src/opening.ts',
+    file: 'src/loop/opening.ts',
     find: "isInterrupted(state) ? [{ type: 'resumed' }] : []",
     replace: '[]',
     why: 'an action after a crash takes a tool that had begun for one that runs',
     breaks: ['P9'],
-    by: 'test/advance.test.ts',
+    by: 'test/loop/advance.test.ts',
   },
   {
-    file: 'src/drive.ts',
+    file: 'src/loop/driver.ts',
     find: 'if (isCancel(reason)) return void this.stop',
     replace: 'return void this.stop',
     why: 'an engine that closes cancels the runs it has under way',
     breaks: ['P13'],
-    by: 'test/advance.test.ts',
+    by: 'test/loop/advance.test.ts',
   },
   {
-    file: 'src/call.ts',
+    file: 'src/loop/call-tools.ts',
     find: 'if (work.oneCall) return;',
     replace: '',
     why: 'one step runs all the tools of a batch',
     breaks: ['P9'],
-    by: 'test/advance.test.ts',
+    by: 'test/loop/advance.test.ts',
   },
 ];

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const limits = 'src/limits.ts';
-const ask = 'src/ask.ts';
+const limits = 'src/interfaces/limits.ts';
+const ask = 'src/loop/request-model.ts';
 
 /** Mistakes in what may be spent and in what is booked. */
 export const moneyMutants: readonly Mutant[] = [
@@ -11,7 +11,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: '',
     why: 'work side by side spends the same tokens twice',
     breaks: ['B1'],
-    by: 'test/limits.test.ts',
+    by: 'test/interfaces/limits.test.ts',
   },
   {
     file: limits,
@@ -47,7 +47,7 @@ export const moneyMutants: readonly Mutant[] = [
     by: 'executor: limits',
   },
   {
-    file: 'src/call.ts',
+    file: 'src/loop/call-tools.ts',
     find: 'settleCalls(state.toolCalls - before);',
     replace: '',
     why: 'a call that was refused is counted as run by those who share its budget',
@@ -60,7 +60,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: '',
     why: 'work side by side spends the same money twice',
     breaks: ['B1'],
-    by: 'test/limits.test.ts',
+    by: 'test/interfaces/limits.test.ts',
   },
   {
     file: limits,
@@ -68,7 +68,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'open = false;',
     why: 'a call settled twice gives back more than it held',
     breaks: ['B2'],
-    by: 'test/limits.test.ts',
+    by: 'test/interfaces/limits.test.ts',
   },
   {
     file: limits,
@@ -76,7 +76,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'this.#tokens += usedTokens;',
     why: 'what failed attempts used is booked twice',
     breaks: ['B2', 'P14'],
-    by: 'test/limits.test.ts',
+    by: 'test/interfaces/limits.test.ts',
   },
   {
     file: limits,
@@ -84,7 +84,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'if (!open) return false;',
     why: 'another attempt is made that the limit has no room for',
     breaks: ['B1'],
-    by: 'test/limits.test.ts',
+    by: 'test/interfaces/limits.test.ts',
   },
   {
     file: limits,
@@ -92,7 +92,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'if (usd > this.#limits.usd)',
     why: 'every call may spend the whole limit',
     breaks: ['B1', 'P1'],
-    by: 'test/limits.test.ts',
+    by: 'test/interfaces/limits.test.ts',
   },
   {
     file: ask,
@@ -100,7 +100,7 @@ export const moneyMutants: readonly Mutant[] = [
     replace: 'const used = [response.usage];',
     why: 'failed attempts of an answer cost nothing',
     breaks: ['B2', 'P14'],
-    by: 'test/left-behind.test.ts',
+    by: 'test/loop/left-behind.test.ts',
   },
   {
     file: ask,

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const log = 'src/log.ts';
-const feed = 'src/feed.ts';
-const soFar = 'src/answer-so-far.ts';
+const log = 'src/loop/log.ts';
+const feed = 'src/loop/feed.ts';
+const soFar = 'src/loop/response-so-far.ts';
 
 /** Mistakes in what is recorded of a run and in who gets to see it. */
 export const recordMutants: readonly Mutant[] = [
@@ -12,7 +12,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: '',
     why: 'events are written after the end',
     breaks: ['L5', 'P12'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -20,7 +20,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'const seq = after + 1;',
     why: 'two events share one number',
     breaks: ['L1', 'P12'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -28,7 +28,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'if (this.#epoch === undefined) return undefined;',
     why: 'a store that failed is written to, and its history has a gap',
     breaks: ['L4', 'P13'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -36,7 +36,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'if (this.#closed || !this.#opened) return this.append',
     why: 'a step is sent to the store beside an append that is in flight',
     breaks: ['L2'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -44,7 +44,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'this.#busy = false;\n    return true;\n  }',
     why: 'what a watcher says while it is shown a step is lost',
     breaks: ['L2', 'P9'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -52,7 +52,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'return event;',
     why: 'a good end that was not stored counts as one',
     breaks: ['L4', 'P1'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -68,7 +68,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'publish(shown);',
     why: 'events are shown that the store did not take',
     breaks: ['L4', 'P13'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -84,7 +84,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'fold(state, { ...offered, ...unstored });',
     why: 'the place of a session moves on with what the store refused',
     breaks: ['L1', 'L4'],
-    by: 'test/log.test.ts',
+    by: 'test/loop/log.test.ts',
   },
   {
     file: log,
@@ -108,7 +108,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'void returned;',
     why: 'a listener that rejects ends the process',
     breaks: ['P18'],
-    by: 'test/feed.test.ts',
+    by: 'test/loop/feed.test.ts',
   },
   {
     file: feed,
@@ -116,10 +116,10 @@ export const recordMutants: readonly Mutant[] = [
     replace: '',
     why: 'a reader that does not read fills the memory',
     breaks: ['P18'],
-    by: 'test/feed.test.ts',
+    by: 'test/loop/feed.test.ts',
   },
   {
-    file: 'src/memory-store.ts',
+    file: 'src/store/memory-store.ts',
     find: 'if (session === undefined || epoch !== session.epoch) throw',
     replace: 'if (session === undefined) throw',
     why: 'a writer that was replaced goes on writing',
@@ -132,7 +132,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: "      case 'retry':\n        return;",
     why: 'the text of two attempts is kept as one answer',
     breaks: ['P8'],
-    by: 'test/answer-so-far.test.ts',
+    by: 'test/loop/response-so-far.test.ts',
   },
   {
     file: soFar,
@@ -140,7 +140,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: '',
     why: 'a late reader gets the beginning of a long answer as if it were all of it',
     breaks: [],
-    by: 'test/answer-so-far.test.ts',
+    by: 'test/loop/response-so-far.test.ts',
   },
   {
     file: feed,
@@ -148,10 +148,10 @@ export const recordMutants: readonly Mutant[] = [
     replace: '[...this.#past]',
     why: 'a late reader gets only the rest of an answer',
     breaks: [],
-    by: 'test/feed.test.ts',
+    by: 'test/loop/feed.test.ts',
   },
   {
-    file: 'src/ask.ts',
+    file: 'src/loop/request-model.ts',
     find: "error.code === 'context_full' ? [] : work.soFar()",
     replace: 'work.soFar()',
     why: 'an answer that is asked for again stays in the conversation',
@@ -159,11 +159,11 @@ export const recordMutants: readonly Mutant[] = [
     by: 'executor: answers that end too early',
   },
   {
-    file: 'src/fold.ts',
+    file: 'src/events/fold.ts',
     find: "filter((part) => part.type === 'text' && part.text.trim() !== '')",
     replace: "filter((part) => part.type !== 'tool_call')",
     why: 'reasoning without its seal and blank text are sent to a model',
     breaks: [],
-    by: 'test/fold-partial.test.ts',
+    by: 'test/events/partial.test.ts',
   },
 ];

@@ -2,10 +2,10 @@ import type { Mutant } from './mutant.ts';
 
 const runTable = 'src/node/sqlite-runner/run-table.ts';
 const journal = 'src/node/sqlite-runner/sqlite-journal.ts';
-const liveRun = 'src/live-run.ts';
-const runner = 'src/journaled-runner.ts';
-const attempts = 'src/step-attempts.ts';
-const units = 'test/sqlite-runner.test.ts';
+const liveRun = 'src/runner/run-execution.ts';
+const runner = 'src/runner/local-runner.ts';
+const attempts = 'src/runner/step.ts';
+const units = 'test/node/sqlite/runner.test.ts';
 
 /** Mistakes in working off runs. */
 export const runnerMutants: readonly Mutant[] = [
@@ -114,7 +114,7 @@ export const runnerMutants: readonly Mutant[] = [
     by: 'runner: attempt',
   },
   {
-    file: 'src/plain-json.ts',
+    file: 'src/values/json-text.ts',
     find: 'bytesUpTo(text, maxResultBytes) <= maxResultBytes) return text;',
     replace: 'bytesUpTo(text, maxResultBytes) < maxResultBytes) return text;',
     why: 'a result of exactly the most bytes is refused',

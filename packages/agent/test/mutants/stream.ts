@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
 const exchange = 'src/provider/exchange.ts';
-const assembly = 'src/provider/assembly.ts';
-const args = 'src/provider/call-arguments.ts';
-const lines = 'src/provider/line-text.ts';
-const sse = 'src/provider/sse.ts';
-const usage = 'src/provider/usage-count.ts';
+const assembly = 'src/provider/response/assembler.ts';
+const args = 'src/provider/response/call-arguments.ts';
+const lines = 'src/provider/wire/line-text.ts';
+const sse = 'src/provider/wire/sse.ts';
+const usage = 'src/provider/response/usage-count.ts';
 
 /** Mistakes in reading an answer: its frames, its blocks, its end, and how long it is waited for. */
 export const streamMutants: readonly Mutant[] = [
@@ -55,7 +55,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'Number.POSITIVE_INFINITY',
     why: 'a stalled stream is waited for until the limit of the call',
     breaks: ['P2'],
-    by: 'test/provider-deadlines.test.ts',
+    by: 'test/provider/deadlines.test.ts',
   },
   {
     file: exchange,
@@ -63,7 +63,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'this.#lastProgress = this.#lastByte;',
     why: 'pings count as progress',
     breaks: ['P2'],
-    by: 'test/provider-deadlines.test.ts',
+    by: 'test/provider/deadlines.test.ts',
   },
   {
     file: exchange,
@@ -71,7 +71,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: 'this.#startedAt + timeouts.totalMs',
     why: 'a head that never comes is waited for until the limit of the call',
     breaks: ['P2'],
-    by: 'test/provider-deadlines.test.ts',
+    by: 'test/provider/deadlines.test.ts',
   },
   {
     file: exchange,
@@ -154,7 +154,7 @@ export const streamMutants: readonly Mutant[] = [
     by: 'contract: stream',
   },
   {
-    file: 'src/provider/error-body.ts',
+    file: 'src/provider/http/error-body.ts',
     find: 'if (!this.#add(bytes)) resolve();',
     replace: 'this.#add(bytes);',
     why: 'an error body is read to its end, however long',
@@ -167,7 +167,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: "reason ?? this.#noted ?? 'complete'",
     why: 'an end without a reason is complete',
     breaks: ['P4'],
-    by: 'test/provider-assembly.test.ts',
+    by: 'test/provider/assembler.test.ts',
   },
   {
     file: assembly,
@@ -210,7 +210,7 @@ export const streamMutants: readonly Mutant[] = [
     by: 'contract: blocks',
   },
   {
-    file: 'src/provider/call-names.ts',
+    file: 'src/provider/wire/call-names.ts',
     find: 'const name = this.#used.has(id) ? this.#numbered(id) : id;',
     replace: 'const name = id;',
     why: 'two calls share one id',
@@ -287,7 +287,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: '',
     why: 'a byte order mark hides the first event',
     breaks: ['P1'],
-    by: 'test/provider-framing.test.ts',
+    by: 'test/provider/framing.test.ts',
   },
   {
     file: lines,

@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
-const call = 'src/call.ts';
-const toolRun = 'src/tool-run.ts';
-const gate = 'src/gate.ts';
-const verdict = 'src/verdict.ts';
-const approvalText = 'src/approval-text.ts';
+const call = 'src/loop/call-tools.ts';
+const toolRun = 'src/loop/tool-run.ts';
+const gate = 'src/interfaces/gate.ts';
+const verdict = 'src/interfaces/verdict.ts';
+const approvalText = 'src/events/approval-text.ts';
 
 /** Mistakes in running tools and in deciding whether they may run. */
 export const toolMutants: readonly Mutant[] = [
@@ -39,7 +39,7 @@ export const toolMutants: readonly Mutant[] = [
     replace: 'if (sides',
     why: 'a short argument is hidden because the diff happens to hold its text',
     breaks: ['P21'],
-    by: 'test/approval-text.test.ts',
+    by: 'test/events/approval-text.test.ts',
   },
   {
     file: approvalText,
@@ -47,7 +47,7 @@ export const toolMutants: readonly Mutant[] = [
     replace: '',
     why: 'characters that no font draws stay hidden in a question',
     breaks: ['P21'],
-    by: 'test/approval-text.test.ts',
+    by: 'test/events/approval-text.test.ts',
   },
   {
     file: verdict,
@@ -191,7 +191,7 @@ export const toolMutants: readonly Mutant[] = [
     replace: "const joining = '@';",
     why: 'a rule for one command allows a second one behind it',
     breaks: ['P21'],
-    by: 'test/gate.test.ts',
+    by: 'test/interfaces/gate.test.ts',
   },
   {
     file: gate,
@@ -199,10 +199,10 @@ export const toolMutants: readonly Mutant[] = [
     replace: 'return mustAsk === undefined || effect === undefined;',
     why: 'a read-only run changes things',
     breaks: ['P21'],
-    by: 'test/gate.test.ts',
+    by: 'test/interfaces/gate.test.ts',
   },
   {
-    file: 'src/call.ts',
+    file: 'src/loop/call-tools.ts',
     find: "if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;",
     replace: 'return plan;',
     why: 'a write runs that became protected after it was decided',
@@ -210,7 +210,7 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: gate',
   },
   {
-    file: 'src/call.ts',
+    file: 'src/loop/call-tools.ts',
     find: "return cap(AgentError.from(thrown, 'tool').message, mostReason);",
     replace: 'return undefined;',
     why: 'a tool that cannot say whether a person has to look runs without one',
@@ -218,11 +218,11 @@ export const toolMutants: readonly Mutant[] = [
     by: 'executor: gate',
   },
   {
-    file: 'src/gate.ts',
+    file: 'src/interfaces/gate.ts',
     find: '(call.mustAsk === undefined ? allowed : exact)',
     replace: 'allowed',
     why: 'a rule with a star covers protected files',
     breaks: ['P21'],
-    by: 'test/gate.test.ts',
+    by: 'test/interfaces/gate.test.ts',
   },
 ];

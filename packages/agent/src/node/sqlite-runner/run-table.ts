@@ -1,5 +1,5 @@
-import type { ClaimedRun, Entry, NewRun, Outcome, Standing } from '../../run-journal.ts';
-import { fencedRun } from '../../run-journal.ts';
+import type { ClaimedRun, Entry, NewRun, Outcome, Standing } from '../../runner/journal.ts';
+import { fencedRun } from '../../runner/journal.ts';
 import { buried } from '../sqlite/owner.ts';
 import type { Statements } from '../sqlite/statements.ts';
 

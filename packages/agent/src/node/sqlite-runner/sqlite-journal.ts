@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentError } from '../../errors.ts';
 import type {
   ClaimedRun,
   Entry,
@@ -9,8 +8,9 @@ import type {
   Outcome,
   Standing,
   Started,
-} from '../../run-journal.ts';
-import type { Runtime } from '../../runtime.ts';
+} from '../../runner/journal.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Runtime } from '../../values/runtime.ts';
 import { storeError } from '../sqlite/database-error.ts';
 import { fileWatch, openDatabase } from '../sqlite/database-file.ts';
 import { scalar } from '../sqlite/engine.ts';

@@ -1,10 +1,10 @@
-import { JournaledRunner } from '../../journaled-runner.ts';
-import type { Json } from '../../json.ts';
-import type { RunRetention } from '../../run-journal.ts';
-import { filledRetention } from '../../run-journal.ts';
-import type { Routine, Runner } from '../../runner.ts';
-import type { Runtime } from '../../runtime.ts';
-import { systemRuntime } from '../../runtime.ts';
+import type { RunRetention } from '../../runner/journal.ts';
+import { filledRetention } from '../../runner/journal.ts';
+import { JournaledRunner } from '../../runner/local-runner.ts';
+import type { Routine, Runner } from '../../runner/runner.ts';
+import type { Json } from '../../values/json.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
 import { SqliteJournal } from './sqlite-journal.ts';
 

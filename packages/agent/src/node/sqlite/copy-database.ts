@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import { schemaVersion } from './schema.ts';

@@ -1,5 +1,5 @@
-import type { ErrorData } from '../../errors.ts';
-import { AgentError, summarize } from '../../errors.ts';
+import type { ErrorData } from '../../values/errors.ts';
+import { AgentError, summarize } from '../../values/errors.ts';
 
 type Told = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { isBusy, storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import type { FileKind } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { Event } from '../../event.ts';
+import type { Event } from '../../events/event.ts';
 import { eventChecksum, eventSeed } from './checksum.ts';
 import { isCorrupt } from './database-error.ts';
 import type { Statements } from './statements.ts';

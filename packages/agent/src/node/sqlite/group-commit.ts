@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { isBusy, storeError } from './database-error.ts';
 import type { OnWrite } from './write-moment.ts';
 

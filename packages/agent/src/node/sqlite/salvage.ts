@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { AgentError } from '../../errors.ts';
-import type { Event } from '../../event.ts';
-import { mendLog } from '../../mend-log.ts';
-import { isSessionId } from '../../store.ts';
+import type { Event } from '../../events/event.ts';
+import { mendLog } from '../../events/repair-log.ts';
+import { isSessionId } from '../../store/store.ts';
+import { AgentError } from '../../values/errors.ts';
 import { isIntact, tallyPlace } from './checksum.ts';
 import { eventOf } from './event-scan.ts';
 import { isAlive, lockFiles } from './owner.ts';

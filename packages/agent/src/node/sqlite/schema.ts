@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { scalar } from './engine.ts';
 
 /** What tells our kinds of database files from each other and from those of other programs. */

@@ -1,9 +1,9 @@
-import { AgentError } from '../../errors.ts';
-import type { Event } from '../../event.ts';
-import type { Tally } from '../../session-info.ts';
-import { count, newTally } from '../../session-info.ts';
-import type { Writer } from '../../store.ts';
-import { fenced, gap, misplaced } from '../../store.ts';
+import type { Event } from '../../events/event.ts';
+import type { Tally } from '../../store/session-info.ts';
+import { count, newTally } from '../../store/session-info.ts';
+import type { Writer } from '../../store/store.ts';
+import { fenced, gap, misplaced } from '../../store/store.ts';
+import { AgentError } from '../../values/errors.ts';
 import { checksum, eventChecksum, eventSeed, isIntact, tallyPlace } from './checksum.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';

@@ -1,4 +1,4 @@
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { checksum } from './checksum.ts';
 import { isCorrupt } from './database-error.ts';
 import type { SessionLog } from './session-log.ts';

@@ -1,8 +1,8 @@
-import { AgentError } from '../../errors.ts';
-import type { Parent, SessionInfo, Tally } from '../../session-info.ts';
-import { newTally, sessionInfo, titleOf } from '../../session-info.ts';
-import type { ListOptions, Origin, Retention, SessionPage } from '../../store.ts';
-import { cursorOf, inUse, pageSize, placeOf } from '../../store.ts';
+import type { Parent, SessionInfo, Tally } from '../../store/session-info.ts';
+import { newTally, sessionInfo, titleOf } from '../../store/session-info.ts';
+import type { ListOptions, Origin, Retention, SessionPage } from '../../store/store.ts';
+import { cursorOf, inUse, pageSize, placeOf } from '../../store/store.ts';
+import { AgentError } from '../../values/errors.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { OwnerRow } from './owner.ts';
 import { buried, isAlive, lockFiles } from './owner.ts';

@@ -1,6 +1,6 @@
-import type { Message } from '../../message.ts';
-import { foldVersion, snapshotState, snapshotText } from '../../snapshot.ts';
-import type { State } from '../../state.ts';
+import { foldVersion, snapshotState, snapshotText } from '../../events/snapshot.ts';
+import type { State } from '../../events/state.ts';
+import type { Message } from '../../values/message.ts';
 import { checksum, isIntact } from './checksum.ts';
 import type { Statements } from './statements.ts';
 

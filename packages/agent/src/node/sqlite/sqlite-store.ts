@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentError } from '../../errors.ts';
-import type { Event } from '../../event.ts';
-import type { SessionInfo } from '../../session-info.ts';
-import type { State } from '../../state.ts';
-import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store.ts';
-import { checkRetention, checkSessionId } from '../../store.ts';
+import type { Event } from '../../events/event.ts';
+import type { State } from '../../events/state.ts';
+import type { SessionInfo } from '../../store/session-info.ts';
+import type { ListOptions, Origin, Retention, SessionPage, SessionStore, Writer } from '../../store/store.ts';
+import { checkRetention, checkSessionId } from '../../store/store.ts';
+import { AgentError } from '../../values/errors.ts';
 import { storeError } from './database-error.ts';
 import { fileWatch, openDatabase } from './database-file.ts';
 import { scalar } from './engine.ts';

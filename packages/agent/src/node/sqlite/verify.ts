@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { isIntact } from './checksum.ts';
 import { storeError } from './database-error.ts';
 import { openDatabase } from './database-file.ts';

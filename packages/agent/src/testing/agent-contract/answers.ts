@@ -1,5 +1,5 @@
-import type { StopReason } from '../../agent.ts';
-import { textOf } from '../../message.ts';
+import type { StopReason } from '../../interfaces/agent.ts';
+import { textOf } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { Lack } from '../provider-testing.ts';

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../agent.ts';
-import { userMessage } from '../../message.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
+import { userMessage } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { LiveStream, plays } from '../play.ts';
 import { stepFrames } from '../player.ts';

@@ -1,4 +1,4 @@
-import type { ModelResponse, StopReason } from '../../agent.ts';
+import type { ModelResponse, StopReason } from '../../interfaces/agent.ts';
 import { expect, expectEqual, expectOneOf } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { Lack, ProviderTesting, ScriptAnswer, ScriptBlock, Step } from '../provider-testing.ts';

@@ -1,6 +1,6 @@
-import type { ModelResponse } from '../../agent.ts';
-import type { ToolCallPart } from '../../message.ts';
-import { callsOf } from '../../message.ts';
+import type { ModelResponse } from '../../interfaces/agent.ts';
+import type { ToolCallPart } from '../../values/message.ts';
+import { callsOf } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadRequest } from '../provider-testing.ts';

@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../agent.ts';
-import { AgentError } from '../../errors.ts';
-import { userMessage } from '../../message.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
+import { AgentError } from '../../values/errors.ts';
+import { userMessage } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, LiveStream, plays } from '../play.ts';

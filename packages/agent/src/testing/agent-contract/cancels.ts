@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../agent.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, failsWith, LiveStream, plays } from '../play.ts';

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../runtime.ts';
+import type { Runtime } from '../../values/runtime.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { answersStatus, failsWith, LiveStream, plays } from '../play.ts';
 import { framesOf, stepFrames } from '../player.ts';

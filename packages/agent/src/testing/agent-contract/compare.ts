@@ -1,5 +1,5 @@
-import type { ModelResponse } from '../../agent.ts';
-import type { Usage } from '../../usage.ts';
+import type { ModelResponse } from '../../interfaces/agent.ts';
+import type { Usage } from '../../values/usage.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ProviderTesting, ScriptAnswer } from '../provider-testing.ts';
 

@@ -1,4 +1,4 @@
-import { userMessage } from '../../message.ts';
+import { userMessage } from '../../values/message.ts';
 import { expect, expectEqual, expectOneOf } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ScriptAnswer } from '../provider-testing.ts';

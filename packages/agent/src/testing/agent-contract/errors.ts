@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../../errors.ts';
+import type { ErrorKind } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { answersStatus, failsWith, plays } from '../play.ts';
 import type { ScriptFault } from '../provider-testing.ts';

@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../../errors.ts';
+import type { ErrorKind } from '../../values/errors.ts';
 import { ContractFailure, expect, expectOneOf } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { plays } from '../play.ts';

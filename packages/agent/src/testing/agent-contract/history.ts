@@ -1,5 +1,5 @@
-import type { Message, Seal } from '../../message.ts';
-import { userMessage } from '../../message.ts';
+import type { Message, Seal } from '../../values/message.ts';
+import { userMessage } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadPart, ReadRequest } from '../provider-testing.ts';

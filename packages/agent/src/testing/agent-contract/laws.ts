@@ -1,5 +1,5 @@
-import type { ModelResponse } from '../../agent.ts';
-import type { Message } from '../../message.ts';
+import type { ModelResponse } from '../../interfaces/agent.ts';
+import type { Message } from '../../values/message.ts';
 import { ContractFailure, expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadPart, ReadRequest, ScriptAnswer } from '../provider-testing.ts';

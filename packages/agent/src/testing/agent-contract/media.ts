@@ -1,4 +1,4 @@
-import type { Message, ToolResultPart, UserPart } from '../../message.ts';
+import type { Message, ToolResultPart, UserPart } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import { scriptAnswer } from '../script.ts';

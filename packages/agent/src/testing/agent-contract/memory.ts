@@ -1,4 +1,4 @@
-import { systemRuntime } from '../../runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
 
 /**
  * Bytes that are really held in this process: those in use after everything unused was thrown away. Needs

@@ -1,4 +1,4 @@
-import type { Timeouts } from '../../provider/timeouts.ts';
+import type { Timeouts } from '../../provider/http/timeouts.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { LiveStream, plays } from '../play.ts';

@@ -1,5 +1,5 @@
-import type { ModelRequest } from '../../agent.ts';
-import type { Message } from '../../message.ts';
+import type { ModelRequest } from '../../interfaces/agent.ts';
+import type { Message } from '../../values/message.ts';
 import { expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadPart, ReadRequest } from '../provider-testing.ts';

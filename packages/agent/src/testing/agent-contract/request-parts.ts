@@ -1,3 +1,4 @@
+import type { Tool } from '../../interfaces/tool.ts';
 import type {
   AssistantMessage,
   AssistantPart,
@@ -5,9 +6,8 @@ import type {
   ToolCallPart,
   ToolResultMessage,
   UserMessage,
-} from '../../message.ts';
-import { callsOf, userMessage } from '../../message.ts';
-import type { Tool } from '../../tool.ts';
+} from '../../values/message.ts';
+import { callsOf, userMessage } from '../../values/message.ts';
 
 /** A tool that only has to be declared. */
 export const lookUp: Tool = {

@@ -1,6 +1,6 @@
-import type { ModelRequest, RequestConfig } from '../../agent.ts';
-import type { DocumentPart, UserPart } from '../../message.ts';
-import { defineTool } from '../../tool.ts';
+import type { ModelRequest, RequestConfig } from '../../interfaces/agent.ts';
+import { defineTool } from '../../interfaces/tool.ts';
+import type { DocumentPart, UserPart } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadRequest } from '../provider-testing.ts';

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../agent.ts';
-import type { ErrorKind } from '../../errors.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
+import type { ErrorKind } from '../../values/errors.ts';
 import { expect, expectEqual, show } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, failsWith, plays } from '../play.ts';

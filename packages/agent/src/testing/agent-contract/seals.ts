@@ -1,4 +1,4 @@
-import type { Message, Seal } from '../../message.ts';
+import type { Message, Seal } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { plays } from '../play.ts';
 import type { ReadPart, ScriptBlock } from '../provider-testing.ts';

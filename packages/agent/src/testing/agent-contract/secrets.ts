@@ -1,4 +1,4 @@
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { failsWith, plays } from '../play.ts';

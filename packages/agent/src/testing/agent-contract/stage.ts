@@ -1,7 +1,7 @@
-import type { Agent, AgentEvent, ModelRequest, ModelResponse, RunContext } from '../../agent.ts';
-import { AgentError } from '../../errors.ts';
-import { userMessage } from '../../message.ts';
-import { systemRuntime } from '../../runtime.ts';
+import type { Agent, AgentEvent, ModelRequest, ModelResponse, RunContext } from '../../interfaces/agent.ts';
+import { AgentError } from '../../values/errors.ts';
+import { userMessage } from '../../values/message.ts';
+import { systemRuntime } from '../../values/runtime.ts';
 import { ContractFailure, expect, expectEqual, show } from '../assertion.ts';
 import type { FakeRuntime } from '../fake-runtime.ts';
 import { fakeRuntime } from '../fake-runtime.ts';

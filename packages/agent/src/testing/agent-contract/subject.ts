@@ -1,4 +1,4 @@
-import type { Agent } from '../../agent.ts';
+import type { Agent } from '../../interfaces/agent.ts';
 import type { CreateAgentOptions } from '../../provider/create-agent.ts';
 import type { Lack, ProviderTesting } from '../provider-testing.ts';
 

@@ -1,4 +1,4 @@
-import type { Usage } from '../../usage.ts';
+import type { Usage } from '../../values/usage.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { failsWith, plays } from '../play.ts';

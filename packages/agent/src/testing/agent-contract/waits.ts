@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../agent.ts';
-import type { Timeouts } from '../../provider/timeouts.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
+import type { Timeouts } from '../../provider/http/timeouts.ts';
 import { expect, expectEqual, expectOneOf } from '../assertion.ts';
 import type { Play } from '../play.ts';
 import { answersStatus, LiveStream, plays } from '../play.ts';

@@ -1,6 +1,6 @@
-import { AgentError } from '../../errors.ts';
-import type { Price, Pricing } from '../../limits.ts';
-import { costOf } from '../../limits.ts';
+import type { Price, Pricing } from '../../interfaces/limits.ts';
+import { costOf } from '../../interfaces/limits.ts';
+import { AgentError } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

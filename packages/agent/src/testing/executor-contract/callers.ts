@@ -1,7 +1,7 @@
-import type { ApprovalAnswer } from '../../approval-answer.ts';
-import { AgentError } from '../../errors.ts';
-import type { Gate } from '../../gate.ts';
-import type { Prompt } from '../../prompt.ts';
+import type { Gate } from '../../interfaces/gate.ts';
+import type { ApprovalAnswer } from '../../loop/approval-decision.ts';
+import type { Prompt } from '../../loop/prompt.ts';
+import { AgentError } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,8 +1,8 @@
-import { AgentError } from '../../errors.ts';
-import type { RunEvent } from '../../event.ts';
-import type { ExecutorOptions, RunOptions } from '../../plan.ts';
-import type { Run, RunResult } from '../../run.ts';
-import { summarize } from '../../summary.ts';
+import { summarize } from '../../context/summary.ts';
+import type { RunEvent } from '../../events/event.ts';
+import type { ExecutorOptions, RunOptions } from '../../loop/options.ts';
+import type { Run, RunResult } from '../../loop/run.ts';
+import { AgentError } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

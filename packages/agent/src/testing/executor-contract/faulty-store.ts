@@ -1,6 +1,6 @@
-import type { Runtime } from '../../runtime.ts';
-import type { Store } from '../../store.ts';
-import { fenced } from '../../store.ts';
+import type { Store } from '../../store/store.ts';
+import { fenced } from '../../store/store.ts';
+import type { Runtime } from '../../values/runtime.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 
 /** A store whose every answer takes up to `mostMs` by the runtime's clock. */

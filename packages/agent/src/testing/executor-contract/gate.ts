@@ -1,6 +1,6 @@
-import type { Gate, GateCall } from '../../gate.ts';
-import type { Run } from '../../run.ts';
-import type { Tool } from '../../tool.ts';
+import type { Gate, GateCall } from '../../interfaces/gate.ts';
+import type { Tool } from '../../interfaces/tool.ts';
+import type { Run } from '../../loop/run.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,6 +1,6 @@
-import { AgentError } from '../../errors.ts';
-import type { Message } from '../../message.ts';
-import { textOf, userMessage } from '../../message.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Message } from '../../values/message.ts';
+import { textOf, userMessage } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

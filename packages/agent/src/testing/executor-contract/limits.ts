@@ -1,7 +1,7 @@
-import { AgentError } from '../../errors.ts';
-import type { Limits, Pricing } from '../../limits.ts';
-import { Budget } from '../../limits.ts';
-import type { ExecutorOptions } from '../../plan.ts';
+import type { Limits, Pricing } from '../../interfaces/limits.ts';
+import { Budget } from '../../interfaces/limits.ts';
+import type { ExecutorOptions } from '../../loop/options.ts';
+import { AgentError } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

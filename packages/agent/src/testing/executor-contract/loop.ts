@@ -1,8 +1,8 @@
-import type { ModelResponse, StopReason } from '../../agent.ts';
-import type { ErrorKind } from '../../errors.ts';
-import { AgentError } from '../../errors.ts';
-import type { RunStatus } from '../../event.ts';
-import type { AssistantPart } from '../../message.ts';
+import type { RunStatus } from '../../events/event.ts';
+import type { ModelResponse, StopReason } from '../../interfaces/agent.ts';
+import type { ErrorKind } from '../../values/errors.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { AssistantPart } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

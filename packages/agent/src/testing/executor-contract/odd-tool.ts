@@ -1,4 +1,4 @@
-import type { Tool } from '../../tool.ts';
+import type { Tool } from '../../interfaces/tool.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { probes } from './probe.ts';
 import { calls, puppet, says } from './puppet.ts';

@@ -1,6 +1,6 @@
-import { AgentError } from '../../errors.ts';
-import { maxOutputBytes } from '../../excerpt.ts';
-import { toolOutput } from '../../tool.ts';
+import { toolOutput } from '../../interfaces/tool.ts';
+import { AgentError } from '../../values/errors.ts';
+import { maxOutputBytes } from '../../values/truncate.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

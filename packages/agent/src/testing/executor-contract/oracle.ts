@@ -1,10 +1,10 @@
-import type { Event, RunEnd, RunEvent, RunStatus } from '../../event.ts';
-import { isStored } from '../../event.ts';
-import { fold } from '../../fold.ts';
-import type { Run, RunResult } from '../../run.ts';
-import { emptyState } from '../../state.ts';
-import type { Store } from '../../store.ts';
-import { addUsage, noUsage } from '../../usage.ts';
+import type { Event, RunEnd, RunEvent, RunStatus } from '../../events/event.ts';
+import { isStored } from '../../events/event.ts';
+import { fold } from '../../events/fold.ts';
+import { emptyState } from '../../events/state.ts';
+import type { Run, RunResult } from '../../loop/run.ts';
+import type { Store } from '../../store/store.ts';
+import { addUsage, noUsage } from '../../values/usage.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 

@@ -1,8 +1,8 @@
-import type { AgentEvent } from '../../agent.ts';
-import { AgentError } from '../../errors.ts';
-import type { Message } from '../../message.ts';
-import { textOf } from '../../message.ts';
-import type { Run, RunResult } from '../../run.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
+import type { Run, RunResult } from '../../loop/run.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Message } from '../../values/message.ts';
+import { textOf } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import type { ExecutorCase } from './cases.ts';

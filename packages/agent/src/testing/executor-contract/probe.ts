@@ -1,5 +1,5 @@
-import type { Tool, ToolContext } from '../../tool.ts';
-import { defineTool } from '../../tool.ts';
+import type { Tool, ToolContext } from '../../interfaces/tool.ts';
+import { defineTool } from '../../interfaces/tool.ts';
 
 /** One run of a probe. */
 export interface ProbeRun {

@@ -1,5 +1,5 @@
-import type { Message } from '../../message.ts';
-import type { ExecutorOptions } from '../../plan.ts';
+import type { ExecutorOptions } from '../../loop/options.ts';
+import type { Message } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

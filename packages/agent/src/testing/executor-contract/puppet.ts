@@ -5,11 +5,11 @@ import type {
   ModelResponse,
   RunContext,
   StopReason,
-} from '../../agent.ts';
-import { AgentError } from '../../errors.ts';
-import type { AssistantPart } from '../../message.ts';
-import type { Usage } from '../../usage.ts';
-import { noUsage } from '../../usage.ts';
+} from '../../interfaces/agent.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { AssistantPart } from '../../values/message.ts';
+import type { Usage } from '../../values/usage.ts';
+import { noUsage } from '../../values/usage.ts';
 
 /** One answer, or how to come by it. */
 export type PuppetStep =

@@ -1,6 +1,6 @@
-import type { Event } from '../../event.ts';
-import type { Message, ToolResultMessage } from '../../message.ts';
-import { textOf } from '../../message.ts';
+import type { Event } from '../../events/event.ts';
+import type { Message, ToolResultMessage } from '../../values/message.ts';
+import { textOf } from '../../values/message.ts';
 
 /** The results in a conversation, in order. */
 export function resultsOf(messages: readonly Message[]): ToolResultMessage[] {

@@ -1,5 +1,5 @@
-import type { Event } from '../../event.ts';
-import type { Run } from '../../run.ts';
+import type { Event } from '../../events/event.ts';
+import type { Run } from '../../loop/run.ts';
 import { expect, expectEqual, expectOneOf } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,10 +1,10 @@
-import type { Agent, ModelRequest, ModelResponse } from '../../agent.ts';
-import type { RunEvent, RunStatus } from '../../event.ts';
-import { userMessage } from '../../message.ts';
-import type { ExecutorOptions } from '../../plan.ts';
-import type { Run } from '../../run.ts';
-import { summarize } from '../../summary.ts';
-import type { Tool } from '../../tool.ts';
+import { summarize } from '../../context/summary.ts';
+import type { RunEvent, RunStatus } from '../../events/event.ts';
+import type { Agent, ModelRequest, ModelResponse } from '../../interfaces/agent.ts';
+import type { Tool } from '../../interfaces/tool.ts';
+import type { ExecutorOptions } from '../../loop/options.ts';
+import type { Run } from '../../loop/run.ts';
+import { userMessage } from '../../values/message.ts';
 import type { ProbeRun } from './probe.ts';
 import { probes } from './probe.ts';
 import { calls, puppet, says } from './puppet.ts';

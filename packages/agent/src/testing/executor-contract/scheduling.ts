@@ -1,4 +1,4 @@
-import type { Tool, ToolEffect } from '../../tool.ts';
+import type { Tool, ToolEffect } from '../../interfaces/tool.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

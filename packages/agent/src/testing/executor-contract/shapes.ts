@@ -1,5 +1,5 @@
-import { AgentError } from '../../errors.ts';
-import type { OutputOption } from '../../output.ts';
+import type { OutputOption } from '../../interfaces/output.ts';
+import { AgentError } from '../../values/errors.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

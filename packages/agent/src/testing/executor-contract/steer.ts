@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../event.ts';
-import type { Run } from '../../run.ts';
-import { summarize } from '../../summary.ts';
+import { summarize } from '../../context/summary.ts';
+import type { RunEvent } from '../../events/event.ts';
+import type { Run } from '../../loop/run.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

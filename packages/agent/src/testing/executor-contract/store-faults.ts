@@ -1,5 +1,5 @@
-import type { Agent } from '../../agent.ts';
-import type { Run } from '../../run.ts';
+import type { Agent } from '../../interfaces/agent.ts';
+import type { Run } from '../../loop/run.ts';
 import { expect, expectEqual, expectOneOf } from '../assertion.ts';
 import { seededRandom } from '../seeded-random.ts';
 import type { ExecutorCase, NewStage } from './cases.ts';

@@ -1,6 +1,6 @@
-import { maxOutputBytes } from '../../excerpt.ts';
-import type { Tool } from '../../tool.ts';
-import { toolOutput } from '../../tool.ts';
+import type { Tool } from '../../interfaces/tool.ts';
+import { toolOutput } from '../../interfaces/tool.ts';
+import { maxOutputBytes } from '../../values/truncate.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,6 +1,6 @@
-import type { Event } from '../../event.ts';
-import type { Gate } from '../../gate.ts';
-import type { RunResult } from '../../run.ts';
+import type { Event } from '../../events/event.ts';
+import type { Gate } from '../../interfaces/gate.ts';
+import type { RunResult } from '../../loop/run.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../agent.ts';
-import type { RunEvent } from '../../event.ts';
-import { isStored } from '../../event.ts';
+import type { RunEvent } from '../../events/event.ts';
+import { isStored } from '../../events/event.ts';
+import type { AgentEvent } from '../../interfaces/agent.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { ExecutorCase, NewStage } from './cases.ts';
 import { group } from './cases.ts';

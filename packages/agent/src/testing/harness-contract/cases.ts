@@ -1,7 +1,7 @@
-import type { AgentError } from '../../errors.ts';
-import type { Event } from '../../event.ts';
-import type { HarnessHandler } from '../../handler.ts';
-import type { Harness, HarnessCapabilities } from '../../harness.ts';
+import type { Event } from '../../events/event.ts';
+import type { HarnessHandler } from '../../harness/handler.ts';
+import type { Harness, HarnessCapabilities } from '../../harness/harness.ts';
+import type { AgentError } from '../../values/errors.ts';
 import type { HarnessStand } from './stand.ts';
 
 /** What a case plays with. */

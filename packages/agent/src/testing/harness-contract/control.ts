@@ -1,5 +1,5 @@
-import { isStored } from '../../event.ts';
-import { textOf } from '../../message.ts';
+import { isStored } from '../../events/event.ts';
+import { textOf } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import type { HarnessCase } from './cases.ts';

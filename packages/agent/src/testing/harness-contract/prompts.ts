@@ -1,7 +1,7 @@
-import type { ApprovalAnswer } from '../../approval-answer.ts';
-import { AgentError } from '../../errors.ts';
-import { textOf } from '../../message.ts';
-import type { Run } from '../../run.ts';
+import type { ApprovalAnswer } from '../../loop/approval-decision.ts';
+import type { Run } from '../../loop/run.ts';
+import { AgentError } from '../../values/errors.ts';
+import { textOf } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import type { HarnessCase } from './cases.ts';

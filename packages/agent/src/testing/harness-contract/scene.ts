@@ -1,11 +1,11 @@
-import type { Agent, ModelRequest } from '../../agent.ts';
-import type { HarnessOptions } from '../../harness.ts';
-import type { Message } from '../../message.ts';
-import { textOf } from '../../message.ts';
-import type { Runtime } from '../../runtime.ts';
-import { systemRuntime } from '../../runtime.ts';
-import type { Tool } from '../../tool.ts';
-import { defineTool } from '../../tool.ts';
+import type { HarnessOptions } from '../../harness/harness.ts';
+import type { Agent, ModelRequest } from '../../interfaces/agent.ts';
+import type { Tool } from '../../interfaces/tool.ts';
+import { defineTool } from '../../interfaces/tool.ts';
+import type { Message } from '../../values/message.ts';
+import { textOf } from '../../values/message.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
 import type { ScriptedAnswer } from '../scripted-agent.ts';
 import { scriptedAgent } from '../scripted-agent.ts';
 

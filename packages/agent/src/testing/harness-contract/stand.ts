@@ -1,11 +1,11 @@
-import { AgentError } from '../../errors.ts';
-import type { Event, RunEvent } from '../../event.ts';
-import { isStored } from '../../event.ts';
-import type { HarnessHandler } from '../../handler.ts';
-import type { Harness, HarnessCapabilities } from '../../harness.ts';
-import type { Run, RunResult } from '../../run.ts';
-import { systemRuntime } from '../../runtime.ts';
-import type { Store } from '../../store.ts';
+import type { Event, RunEvent } from '../../events/event.ts';
+import { isStored } from '../../events/event.ts';
+import type { HarnessHandler } from '../../harness/handler.ts';
+import type { Harness, HarnessCapabilities } from '../../harness/harness.ts';
+import type { Run, RunResult } from '../../loop/run.ts';
+import type { Store } from '../../store/store.ts';
+import { AgentError } from '../../values/errors.ts';
+import { systemRuntime } from '../../values/runtime.ts';
 import { ContractFailure } from '../assertion.ts';
 
 /** A harness under contract, over the scene of `harnessScene`. */

@@ -1,4 +1,4 @@
-import { isStored } from '../../event.ts';
+import { isStored } from '../../events/event.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { HarnessCase } from './cases.ts';
 import { group } from './cases.ts';

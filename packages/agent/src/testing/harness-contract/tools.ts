@@ -1,6 +1,6 @@
-import type { ApprovalRequestedEvent } from '../../event.ts';
-import { textOf } from '../../message.ts';
-import type { Run } from '../../run.ts';
+import type { ApprovalRequestedEvent } from '../../events/event.ts';
+import type { Run } from '../../loop/run.ts';
+import { textOf } from '../../values/message.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import type { HarnessCase } from './cases.ts';

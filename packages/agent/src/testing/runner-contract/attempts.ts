@@ -1,4 +1,4 @@
-import { maxResultBytes } from '../../runner.ts';
+import { maxResultBytes } from '../../values/json-text.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { RunnerCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,7 +1,7 @@
-import type { ErrorData } from '../../errors.ts';
-import { AgentError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import type { Runner, StartOptions } from '../../runner.ts';
+import type { Runner, StartOptions } from '../../runner/runner.ts';
+import type { ErrorData } from '../../values/errors.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Json, JsonObject } from '../../values/json.ts';
 import { ContractFailure, expectEqual } from '../assertion.ts';
 import { markOf } from './routines.ts';
 import type { RunnerAbility, RunnerPlace } from './stand.ts';

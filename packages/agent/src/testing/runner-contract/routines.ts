@@ -1,8 +1,8 @@
-import type { ErrorData } from '../../errors.ts';
-import { AgentError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json.ts';
-import { isObject } from '../../json.ts';
-import type { Routine, StepCall, Steps } from '../../runner.ts';
+import type { Routine, StepCall, Steps } from '../../runner/runner.ts';
+import type { ErrorData } from '../../values/errors.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Json, JsonObject } from '../../values/json.ts';
+import { isObject } from '../../values/json.ts';
 import type { Counter } from './stand.ts';
 
 /** What a routine of the contract is made of. */

@@ -1,4 +1,4 @@
-import type { Runner } from '../../runner.ts';
+import type { Runner } from '../../runner/runner.ts';
 
 /**
  * Where routines leave traces that outlive a crash and that the case can read: a file, a database, a small server,

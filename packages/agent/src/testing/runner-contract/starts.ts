@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../json.ts';
-import { maxResultBytes } from '../../runner.ts';
+import type { Json, JsonObject } from '../../values/json.ts';
+import { maxResultBytes } from '../../values/json-text.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { RunnerCase } from './cases.ts';
 import { group } from './cases.ts';

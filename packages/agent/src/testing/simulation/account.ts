@@ -1,7 +1,7 @@
-import type { Event } from '../../event.ts';
-import { costOf } from '../../limits.ts';
-import type { Usage } from '../../usage.ts';
-import { addUsage, isNoUsage, noUsage } from '../../usage.ts';
+import type { Event } from '../../events/event.ts';
+import { costOf } from '../../interfaces/limits.ts';
+import type { Usage } from '../../values/usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../../values/usage.ts';
 import { sameUsage } from './auditor.ts';
 import type { Disk } from './disk.ts';
 import type { Surroundings } from './life.ts';

@@ -1,7 +1,7 @@
-import type { Agent, ModelResponse } from '../../agent.ts';
-import { AgentError } from '../../errors.ts';
-import type { Usage } from '../../usage.ts';
-import { addUsage, noUsage } from '../../usage.ts';
+import type { Agent, ModelResponse } from '../../interfaces/agent.ts';
+import { AgentError } from '../../values/errors.ts';
+import type { Usage } from '../../values/usage.ts';
+import { addUsage, noUsage } from '../../values/usage.ts';
 import type { ModelCall, RunRecord } from './record.ts';
 import type { Served, Service } from './service.ts';
 import { heardOf, wastedBy } from './service.ts';

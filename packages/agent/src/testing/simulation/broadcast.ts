@@ -1,6 +1,6 @@
-import { isObject } from '../../json.ts';
-import type { Usage } from '../../usage.ts';
-import { noUsage } from '../../usage.ts';
+import { isObject } from '../../values/json.ts';
+import type { Usage } from '../../values/usage.ts';
+import { noUsage } from '../../values/usage.ts';
 import { chunksOf } from '../chunking.ts';
 import type { ScriptAnswer } from '../provider-testing.ts';
 import { pieces, tellBlock, textOfBlock } from '../script.ts';

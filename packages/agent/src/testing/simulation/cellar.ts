@@ -1,7 +1,7 @@
-import type { Blobs } from '../../blobs.ts';
-import type { Event } from '../../event.ts';
-import type { Message, ToolCallPart } from '../../message.ts';
-import { callsOf, textOf } from '../../message.ts';
+import type { Event } from '../../events/event.ts';
+import type { Blobs } from '../../interfaces/blobs.ts';
+import type { Message, ToolCallPart } from '../../values/message.ts';
+import { callsOf, textOf } from '../../values/message.ts';
 import type { Program } from './program.ts';
 import { cutsIn, readingTool } from './routine.ts';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { AssistantEvent, Event, EventHead } from '../../event.ts';
+import type { AssistantEvent, Event, EventHead } from '../../events/event.ts';
 import type { World } from './world.ts';
 
 /** One answer with calls, and what came of them as far as it is in the log. */

@@ -1,6 +1,6 @@
-import type { Event } from '../../event.ts';
-import type { Store } from '../../store.ts';
-import { fenced, gap } from '../../store.ts';
+import type { Event } from '../../events/event.ts';
+import type { Store } from '../../store/store.ts';
+import { fenced, gap } from '../../store/store.ts';
 import type { Program } from './program.ts';
 import { storeTimeoutMs } from './setting.ts';
 import type { World } from './world.ts';

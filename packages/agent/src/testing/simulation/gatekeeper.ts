@@ -1,4 +1,4 @@
-import type { Gate, Verdict } from '../../gate.ts';
+import type { Gate, Verdict } from '../../interfaces/gate.ts';
 import type { Program } from './program.ts';
 import type { World } from './world.ts';
 import { never } from './world.ts';

@@ -1,6 +1,6 @@
-import type { StopReason } from '../../agent.ts';
-import { isObject } from '../../json.ts';
-import type { Usage } from '../../usage.ts';
+import type { StopReason } from '../../interfaces/agent.ts';
+import { isObject } from '../../values/json.ts';
+import type { Usage } from '../../values/usage.ts';
 import type { ReadRequest, ScriptAnswer, ScriptBlock } from '../provider-testing.ts';
 import { randomText } from '../random-value.ts';
 import { callBlock } from '../script.ts';

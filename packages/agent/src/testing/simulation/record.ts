@@ -1,6 +1,6 @@
-import type { Event, RunEvent } from '../../event.ts';
-import type { Run, RunResult } from '../../run.ts';
-import type { Usage } from '../../usage.ts';
+import type { Event, RunEvent } from '../../events/event.ts';
+import type { Run, RunResult } from '../../loop/run.ts';
+import type { Usage } from '../../values/usage.ts';
 import type { Program } from './program.ts';
 
 /** One call of the model: as many requests as it took. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../values/json.ts';
 import type { ReadPart, ReadRequest } from '../provider-testing.ts';
 
 /** Tools that a model may use again and again in vain: the second is meant for that. */

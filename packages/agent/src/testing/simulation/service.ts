@@ -1,6 +1,6 @@
-import type { RawResponse, Transport, TransportRequest } from '../../provider/transport.ts';
-import type { Usage } from '../../usage.ts';
-import { noUsage } from '../../usage.ts';
+import type { RawResponse, Transport, TransportRequest } from '../../provider/wire/transport.ts';
+import type { Usage } from '../../values/usage.ts';
+import { noUsage } from '../../values/usage.ts';
 import type { ScriptAnswer } from '../provider-testing.ts';
 import { scriptTesting } from '../script-testing.ts';
 import type { Heard } from './broadcast.ts';

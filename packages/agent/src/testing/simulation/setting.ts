@@ -1,4 +1,4 @@
-import type { Limits, Price } from '../../limits.ts';
+import type { Limits, Price } from '../../interfaces/limits.ts';
 import type { Choices } from './choices.ts';
 import type { Weather } from './weather.ts';
 

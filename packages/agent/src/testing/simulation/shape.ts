@@ -1,5 +1,5 @@
-import { checkSchema } from '../../check-schema.ts';
-import type { StandardSchema } from '../../schema.ts';
+import type { StandardSchema } from '../../interfaces/standard-schema.ts';
+import { checkSchema } from '../../json-schema/check-schema.ts';
 import type { Program } from './program.ts';
 
 const shape = {

@@ -1,6 +1,6 @@
-import type { AgentError } from '../../errors.ts';
-import type { Message } from '../../message.ts';
-import type { ResumeOptions } from '../../plan.ts';
+import type { ResumeOptions } from '../../loop/options.ts';
+import type { AgentError } from '../../values/errors.ts';
+import type { Message } from '../../values/message.ts';
 import { Cellar } from './cellar.ts';
 import type { Choices } from './choices.ts';
 import { Disk } from './disk.ts';

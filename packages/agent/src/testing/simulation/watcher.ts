@@ -1,5 +1,5 @@
-import type { Event, RunEvent } from '../../event.ts';
-import { isStored } from '../../event.ts';
+import type { Event, RunEvent } from '../../events/event.ts';
+import { isStored } from '../../events/event.ts';
 import type { Disk } from './disk.ts';
 import type { People } from './people.ts';
 import type { Reading, RunRecord } from './record.ts';

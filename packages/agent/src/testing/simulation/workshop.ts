@@ -1,7 +1,7 @@
-import type { Event } from '../../event.ts';
-import type { JsonObject } from '../../json.ts';
-import type { Tool, ToolContext } from '../../tool.ts';
-import { defineTool } from '../../tool.ts';
+import type { Event } from '../../events/event.ts';
+import type { Tool, ToolContext } from '../../interfaces/tool.ts';
+import { defineTool } from '../../interfaces/tool.ts';
+import type { JsonObject } from '../../values/json.ts';
 import type { Disk } from './disk.ts';
 import type { Permits } from './gatekeeper.ts';
 import type { Mind } from './mind.ts';

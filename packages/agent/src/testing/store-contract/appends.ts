@@ -1,4 +1,4 @@
-import type { Event, EventBody } from '../../event.ts';
+import type { Event, EventBody } from '../../events/event.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { seededRandom } from '../seeded-random.ts';
 import type { StoreCase } from './cases.ts';

@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../store.ts';
+import type { SessionStore } from '../../store/store.ts';
 
 /** Where one store keeps its sessions; empty at first. */
 export interface StorePlace {

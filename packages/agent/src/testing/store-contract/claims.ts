@@ -1,7 +1,7 @@
-import type { RunEvent } from '../../event.ts';
-import { isStored } from '../../event.ts';
-import { Executor } from '../../executor.ts';
-import { defineTool } from '../../tool.ts';
+import type { RunEvent } from '../../events/event.ts';
+import { isStored } from '../../events/event.ts';
+import { defineTool } from '../../interfaces/tool.ts';
+import { Executor } from '../../loop/executor.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { scriptedAgent } from '../scripted-agent.ts';
 import type { StoreCase } from './cases.ts';

@@ -1,6 +1,6 @@
-import { fold } from '../../fold.ts';
-import { forkSession } from '../../fork-session.ts';
-import { emptyState } from '../../state.ts';
+import { fold } from '../../events/fold.ts';
+import { emptyState } from '../../events/state.ts';
+import { forkSession } from '../../store/fork-session.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import { assertValidHistory } from '../valid-history.ts';
 import type { StoreCase } from './cases.ts';

@@ -1,7 +1,7 @@
-import type { Event, EventBody, RunStatus } from '../../event.ts';
-import { noMetrics } from '../../metrics.ts';
-import type { SessionStore } from '../../store.ts';
-import { noUsage } from '../../usage.ts';
+import type { Event, EventBody, RunStatus } from '../../events/event.ts';
+import { noMetrics } from '../../interfaces/metrics.ts';
+import type { SessionStore } from '../../store/store.ts';
+import { noUsage } from '../../values/usage.ts';
 
 /** Events as a log would write them, from the place after `after` on. */
 export function eventsOf(

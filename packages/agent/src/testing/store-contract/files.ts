@@ -1,5 +1,5 @@
-import { exportSession, importSession } from '../../session-file.ts';
-import type { SessionStore } from '../../store.ts';
+import { exportSession, importSession } from '../../store/session-file.ts';
+import type { SessionStore } from '../../store/store.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { StoreCase } from './cases.ts';
 import { group } from './cases.ts';

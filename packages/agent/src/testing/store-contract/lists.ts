@@ -1,5 +1,5 @@
-import type { SessionInfo } from '../../session-info.ts';
-import type { SessionStore } from '../../store.ts';
+import type { SessionInfo } from '../../store/session-info.ts';
+import type { SessionStore } from '../../store/store.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { StoreCase } from './cases.ts';
 import { group, reopening } from './cases.ts';

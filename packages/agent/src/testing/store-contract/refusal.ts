@@ -1,4 +1,4 @@
-import { AgentError } from '../../errors.ts';
+import { AgentError } from '../../values/errors.ts';
 import { ContractFailure, expectEqual } from '../assertion.ts';
 
 /** Fails unless what is tried is refused as invalid with this code, whether it throws or rejects. */

@@ -1,8 +1,8 @@
-import type { Event, EventBody } from '../../event.ts';
-import { fold } from '../../fold.ts';
-import type { State } from '../../state.ts';
-import { emptyState } from '../../state.ts';
-import type { SessionStore } from '../../store.ts';
+import type { Event, EventBody } from '../../events/event.ts';
+import { fold } from '../../events/fold.ts';
+import type { State } from '../../events/state.ts';
+import { emptyState } from '../../events/state.ts';
+import type { SessionStore } from '../../store/store.ts';
 import { expect, expectEqual } from '../assertion.ts';
 import type { StoreCase, StoreStage } from './cases.ts';
 import { group, reopening } from './cases.ts';

@@ -1,0 +1,65 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { UserPart } from '@cobbler/agent';
+import { readAttachment } from '../../config/attachment.ts';
+import type { MenuItem } from './menu.ts';
+
+/** `@path` or `@"a path"`, at the beginning of a word. */
+const reference = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]+))/g;
+
+/** What is said, with the files that it names with `@`. */
+export interface Referenced {
+  readonly parts: readonly UserPart[];
+  /** Names that look like files and are none. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * A prompt as parts: its words, of which a session gets its title, then the files that they name. What follows an `@` and is no file stays a word: it may
+ * be the name of a package or a person.
+ * @throws UsageError for a file that cannot be read or sent.
+ */
+export function withReferences(text: string, folder: string): Referenced {
+  const paths = [...text.matchAll(reference)].map(([, quoted, plain = '']) => quoted ?? plain);
+  const found = new Map<string, UserPart>();
+  const missing: string[] = [];
+  for (const path of paths) {
+    const name = [path, path.replace(/[.,;:!?)]+$/, '')].find((one) => isFile(resolve(folder, one)));
+    if (name !== undefined) found.set(name, readAttachment(name, folder));
+    else if (path.includes('/') && !statSync(resolve(folder, path), { throwIfNoEntry: false })?.isDirectory())
+      missing.push(path);
+  }
+  return { parts: [{ type: 'text', text }, ...found.values()], missing };
+}
+
+/** The part of a path that is being typed after an `@`, up to the cursor; nothing when there is none. */
+export function typedPath(text: string, cursor: number): string | undefined {
+  return /(?:^|\s)@"?([^\s"]*)$/.exec(text.slice(0, cursor))?.[1];
+}
+
+const hidden: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store']);
+const mostItems = 200;
+
+/** What a path may go on with: entries of its folder, folders with a slash. */
+export function pathItems(typed: string, folder: string): MenuItem[] {
+  const parent = typed.endsWith('/') ? typed : dirname(typed) === '.' ? '' : `${dirname(typed)}/`;
+  const begun = typed.endsWith('/') ? '' : basename(typed);
+  try {
+    const entries = readdirSync(resolve(folder, parent || '.'), { withFileTypes: true });
+    return entries
+      .filter(({ name }) => !hidden.has(name) && name.toLowerCase().startsWith(begun.toLowerCase()))
+      .filter(({ name }) => begun.startsWith('.') || !name.startsWith('.'))
+      .sort(
+        (left, right) =>
+          Number(right.isDirectory()) - Number(left.isDirectory()) || (left.name < right.name ? -1 : 1),
+      )
+      .slice(0, mostItems)
+      .map((entry) => ({ name: join(parent, entry.name) + (entry.isDirectory() ? '/' : '') }));
+  } catch {
+    return [];
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,104 @@
+import { Command, CommanderError, Option } from 'commander';
+import { didYouMean, nearest } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { CommandRow } from './command-table.ts';
+import { commandNames, commands, flagNames, optionsOf } from './command-table.ts';
+
+/** A command line, taken apart. */
+export interface Invocation {
+  readonly command: string;
+  readonly operands: readonly string[];
+  /** Options by the name that commander gives them: `--max-usd` is `maxUsd`. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Takes a command line apart. Words that name no command are a prompt.
+ * @throws UsageError for an unknown option or command, or a missing value.
+ */
+export function parseCommandLine(args: readonly string[]): Invocation {
+  let found: Invocation | undefined;
+  const program = new Command('cobbler');
+  configure(program);
+  for (const row of commands) {
+    const command = program.command(row.name, { isDefault: row.name === 'run' });
+    configure(command);
+    declare(command, row);
+    command.action(() => {
+      found = { command: row.name, operands: command.args, options: command.opts() };
+    });
+  }
+  try {
+    program.parse([...args.map(readJsonMode)], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) throw usageError(error, args);
+    throw error;
+  }
+  if (found === undefined) throw new UsageError('Nothing to do.', 'See: cobbler --help');
+  if (found.command === 'run') checkPromptWords(found.operands, args);
+  return found;
+}
+
+function configure(command: Command): void {
+  command.exitOverride();
+  command.helpOption(false);
+  command.helpCommand(false);
+  command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+  command.showSuggestionAfterError(false);
+}
+
+function declare(command: Command, row: CommandRow): void {
+  if (row.operands !== '') command.arguments(row.operands);
+  for (const option of optionsOf(row)) {
+    const declared = new Option(option.flags);
+    if (option.repeats) {
+      declared.argParser((value: string, before: readonly string[] | undefined) => [
+        ...(before ?? []),
+        value,
+      ]);
+    }
+    command.addOption(declared);
+  }
+}
+
+/** An optional value would swallow the prompt behind it, so the one form with a value is an option of its own. */
+function readJsonMode(arg: string): string {
+  if (arg === '--json=deltas') return '--json-deltas';
+  if (arg === '--json=events') return '--json';
+  if (arg.startsWith('--json=')) {
+    throw new UsageError(`${arg} is not a form of output.`, 'Use --json for events, or --json=deltas.');
+  }
+  return arg;
+}
+
+/** A single word next to a command's name is a slip, not a prompt: it would cost money to find out. */
+function checkPromptWords(words: readonly string[], args: readonly string[]): void {
+  const [first] = words;
+  if (first === undefined || args[0] === 'run') return;
+  if (commandNames.includes(first)) {
+    const rest = args.filter((arg) => arg !== first).join(' ');
+    throw new UsageError(`Options stand after the command.`, `Use: cobbler ${first} ${rest}`);
+  }
+  const meant = words.length === 1 && !/\s/.test(first) ? nearest(first, commandNames) : undefined;
+  if (meant === undefined) return;
+  throw new UsageError(
+    `There is no command ${JSON.stringify(first)}. Did you mean ${meant}?`,
+    `If it is a prompt: cobbler run ${first}`,
+  );
+}
+
+function usageError(error: CommanderError, args: readonly string[]): UsageError {
+  const name = commandNames.includes(args[0] ?? '') ? (args[0] ?? 'run') : 'run';
+  const help = `See: cobbler help ${name}`;
+  const row = commands.find((command) => command.name === name);
+  const unknown = /unknown option '([^']+)'/.exec(error.message)?.[1];
+  if (unknown !== undefined && row !== undefined) {
+    const known = optionsOf(row).filter((option) => !option.hidden);
+    const [flag = unknown] = unknown.split('=');
+    const hint = flag.startsWith('--') ? didYouMean(flag, known.flatMap(flagNames)) : '';
+    const prompt = /\s/.test(unknown) ? ['If it is a prompt, put -- before it.'] : [];
+    return new UsageError(`There is no option ${flag}.${hint}`, ...prompt, help);
+  }
+  const message = error.message.replace(/^error: /, '');
+  return new UsageError(`${message[0]?.toUpperCase() ?? ''}${message.slice(1)}.`.replace(/\.\.$/, '.'), help);
+}

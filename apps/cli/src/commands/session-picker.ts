@@ -1,0 +1,57 @@
+import type { SessionInfo } from '@cobbler/agent';
+import { sessionsIn } from '../session/find-session.ts';
+import type { Sessions } from '../session/session-home.ts';
+import { sessionTable } from '../session/session-lines.ts';
+import type { Io, Key } from '../terminal/io.ts';
+import { screenFor } from '../terminal/screen.ts';
+import { styleFor } from '../terminal/style.ts';
+
+/** As many as there are keys for. */
+const mostShown = 9;
+
+/** What somebody chose: a session, none, or to leave at once. */
+export type Picked = SessionInfo | 'none' | 'interrupt';
+
+/**
+ * Shows the last sessions of a folder and lets somebody choose one by its number. Without a choice to make, or nobody
+ * to ask, it is the last one; nothing where there is none.
+ */
+export async function pickSession(sessions: Sessions, folder: string, io: Io): Promise<Picked | undefined> {
+  const found: SessionInfo[] = [];
+  for await (const info of sessionsIn(sessions, folder)) {
+    found.push(info);
+    if (found.length === mostShown) break;
+  }
+  if (found.length < 2 || !io.stdin.tty || !io.stderr.tty) return found[0];
+  const keyboard = io.openKeyboard();
+  if (keyboard === undefined) return found[0];
+  show(found, io);
+  try {
+    return await new Promise<Picked>((resolve) => {
+      keyboard.listen((key) => {
+        const picked = pickedBy(key, found);
+        if (picked !== undefined) resolve(picked);
+      });
+    });
+  } finally {
+    keyboard.close();
+    io.stderr.write('\n');
+  }
+}
+
+function show(found: readonly SessionInfo[], io: Io): void {
+  const style = styleFor(screenFor(io.stderr, io.env));
+  const columns = io.stderr.columns() ?? 80;
+  const rows = found.map((info) => ({ info }));
+  const table = sessionTable(rows, Date.now(), style, columns - 3);
+  const lines = table.map((line, index) => `${style.bold(String(index + 1))}  ${line}`);
+  const question = `Go on with which? 1-${found.length}, Enter for 1, Esc for none `;
+  io.stderr.write(`${lines.join('\n')}\n${question}`);
+}
+
+function pickedBy(key: Key, found: readonly SessionInfo[]): Picked | undefined {
+  if (key.type === 'interrupt') return 'interrupt';
+  if (key.type === 'escape') return 'none';
+  if (key.type === 'enter') return found[0];
+  return key.type === 'text' ? found[Number(key.text) - 1] : undefined;
+}

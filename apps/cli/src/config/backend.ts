@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import type { Environment, Limits, Pricing } from '@cobbler/agent';
+import { recordProcesses } from '@cobbler/agent/node';
+import type { DelegatedLoop } from '@cobbler/delegate';
+import { homeToKeep } from '../session/session-home.ts';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { PermissionMode } from './permission.ts';
+
+/** Programs that may do the work instead of a model. */
+export const backendNames = ['claude-code', 'codex'] as const;
+
+export type BackendName = (typeof backendNames)[number];
+
+/** @throws UsageError for a name that no backend has. */
+export function readBackend(value: string | undefined): BackendName | undefined {
+  const found = backendNames.find((name) => name === value);
+  if (found !== undefined || value === undefined) return found;
+  throw new UsageError(
+    `--backend cannot be ${JSON.stringify(value)}.${didYouMean(value, backendNames)}`,
+    `Use --backend ${backendNames.join(' or --backend ')}.`,
+  );
+}
+
+/** From now on children are on record, and what a Cobbler that was killed has left running is ended. */
+export async function recordChildren(env: Environment): Promise<void> {
+  const home = homeToKeep(env);
+  if (home !== undefined) await recordProcesses(join(home, 'processes'));
+}
+
+/** What a program is given to work with. */
+export interface BackendOrder {
+  readonly name: BackendName;
+  readonly folder: string;
+  readonly mode: PermissionMode;
+  /** As the person named it; absent: the program's own choice. */
+  readonly model?: string;
+  readonly limits: Limits;
+  readonly pricing: Pricing;
+  readonly env: Environment;
+}
+
+/**
+ * A program as the parts of a run. It may do nothing by itself but look: in every mode but read-only each of its
+ * calls comes to our own permissions, whatever they then say.
+ * @throws UsageError when the program is not there.
+ */
+export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
+  const { name, folder, mode, model, limits, pricing, env } = order;
+  const { claudeCode, codex, delegatedLoop } = await import('@cobbler/delegate');
+  const permission = mode === 'read-only' ? 'read-only' : 'gate';
+  const options = {
+    permission,
+    env,
+    ...(model !== undefined && { model }),
+    ...(limits.ms !== undefined && { timeoutMs: limits.ms }),
+  } as const;
+  const backend = name === 'claude-code' ? claudeCode(options) : codex(options);
+  const problem = backend.problem();
+  if (problem !== undefined)
+    throw new UsageError(`${problem.message}.`, 'Install it, or run cobbler doctor to see what is found.');
+  return delegatedLoop({ backend, workingDir: folder, limits, pricing });
+}

@@ -1,0 +1,48 @@
+import type { Tool } from '@cobbler/agent';
+import { didYouMean } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+/** @throws UsageError for a name that no tool has. */
+export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
+  if (names === undefined) return all;
+  const known = all.map((tool) => tool.name);
+  for (const name of names) {
+    if (!all.some((tool) => isNamed(tool, name))) {
+      throw new UsageError(
+        `There is no tool ${JSON.stringify(name)}.${didYouMean(name, known)}`,
+        `Known: ${known.join(', ')}`,
+      );
+    }
+  }
+  return pickTools(all, names);
+}
+
+/** The same without a word about names that no tool has. */
+export function pickTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
+  return names === undefined ? all : all.filter((tool) => names.some((name) => isNamed(tool, name)));
+}
+
+/** A tool of an MCP server is named by its server too, as in `mcp__github`. */
+function isNamed(tool: Tool, name: string): boolean {
+  return tool.name === name || (name.startsWith('mcp__') && tool.name.startsWith(`${name}__`));
+}
+
+/** A rule that names no tool would silently allow nothing. */
+export function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
+  const known = tools.map((tool) => tool.name);
+  for (const rule of rules) {
+    const [name = ''] = rule.split('(');
+    if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
+      throw UsageError.coded(
+        'bad_rule',
+        `--allow ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
+        "For example: --allow 'run_command(npm test)'",
+      );
+    }
+    if (name.includes('*') || known.includes(name.trim())) continue;
+    throw new UsageError(
+      `--allow ${JSON.stringify(rule)} names no tool of this run.${didYouMean(name.trim(), known)}`,
+      `For example: --allow 'run_command(npm test)'. Tools: ${known.join(', ') || 'none'}`,
+    );
+  }
+}

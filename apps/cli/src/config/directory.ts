@@ -1,0 +1,71 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { Environment, Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { whyUnreadable } from './attachment.ts';
+
+/**
+ * The real path of the folder to work in.
+ * @throws UsageError when it is not a folder that can be read.
+ */
+export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): string {
+  const path = resolve(io.cwd(), given ?? '.');
+  try {
+    if (!statSync(path).isDirectory()) {
+      throw UsageError.coded(
+        'workspace',
+        `${given ?? path} is not a folder.`,
+        'Give the folder to work in: -C FOLDER',
+      );
+    }
+    accessSync(path, constants.R_OK | constants.X_OK);
+    return realpathSync(path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw UsageError.coded(
+      'workspace',
+      `The folder ${given ?? path} ${whyUnreadable(error)}.`,
+      'Give another one: -C FOLDER',
+    );
+  }
+}
+
+/**
+ * Checks, before anything is spent, that a file can be written later.
+ * @throws UsageError when its folder is not there or it is a folder itself.
+ */
+export function checkWritable(path: string, flag = '-o'): void {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw new UsageError(
+      `${path} cannot be written: its folder ${whyUnwritable(error)}.`,
+      `Give another file: ${flag} FILE`,
+    );
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new UsageError(`${path} is a folder.`, `Give a file: ${flag} FILE`);
+  }
+}
+
+function whyUnwritable(error: unknown): string {
+  return whyUnreadable(error).replace('read', 'written');
+}
+
+/** A path as a person calls it: below the home directory it begins with `~`. */
+export function shortPath(path: string, env: Environment): string {
+  const home = env['HOME'] ?? homeOrNone();
+  if (home === undefined || home === '' || home === sep) return path;
+  const rest = relative(home, path);
+  if (rest === '') return '~';
+  return rest.startsWith('..') || rest === path ? path : join('~', rest);
+}
+
+function homeOrNone(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+}

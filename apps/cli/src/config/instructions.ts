@@ -1,0 +1,112 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { Environment } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { Workspace } from '@cobbler/agent/node';
+import { visible } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { textFrom } from './attachment.ts';
+
+/** A project's own instructions for agents. */
+export interface Instructions {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** How instructions are looked for. */
+export interface FindOptions {
+  /** Says which folders are sealed. Default: the environment of this process. */
+  readonly env?: Environment;
+  /** Gets a line for the user about a file that is there and is not read. */
+  readonly report?: (line: string) => void;
+}
+
+const names = ['AGENTS.md', 'CLAUDE.md'] as const;
+
+/** What is longer would crowd out the task. */
+const mostCharacters = 50_000;
+
+/** A larger file is no text for a model. */
+const mostBytes = 20_000_000;
+
+/**
+ * The instructions that hold for a folder: AGENTS.md, else CLAUDE.md, of the folder itself or of the nearest
+ * one above it within the same repository. They come with the project, so a link that leads out of the repository, or
+ * out of the folder where there is none, is not followed. A file that cannot be read counts as none.
+ */
+export async function findInstructions(
+  folder: string,
+  options: FindOptions = {},
+): Promise<Instructions | undefined> {
+  const root = repositoryOf(folder) ?? folder;
+  const workspace = new Workspace(root, options.env === undefined ? {} : { env: options.env });
+  for (let at = folder; ; at = dirname(at)) {
+    for (const name of names) {
+      const path = join(at, name);
+      const text = await readText(workspace, relative(root, path), (why) => {
+        const advice =
+          'Put the text into the file itself; --no-context-files leaves it out without this line.';
+        options.report?.(`${path} is not read: it leads to a file ${why}. ${advice}`);
+      });
+      if (text !== undefined && text.trim() !== '') return { path, text: shortened(text) };
+    }
+    // Above the repository, and anywhere without one, instructions were written for something else.
+    if (at === root) return undefined;
+  }
+}
+
+/** The same for a command, which tells the user on standard error what is not read. */
+export async function instructionsOf(folder: string, io: Io): Promise<Instructions | undefined> {
+  const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
+  return await findInstructions(folder, { env: io.env, report });
+}
+
+function repositoryOf(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    if (isRepository(at)) return at;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** As git sees it: a worktree has a file, and a folder without a HEAD, which other programs leave behind, is none. */
+function isRepository(folder: string): boolean {
+  const git = join(folder, '.git');
+  return existsSync(join(git, 'HEAD')) || isFile(git);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  outside: 'outside the project',
+  sealed: 'that holds keys or Cobbler’s own data',
+};
+
+async function readText(
+  workspace: Workspace,
+  name: string,
+  refused: (why: string) => void,
+): Promise<string | undefined> {
+  try {
+    const { handle, stat } = await workspace.openFile(name);
+    try {
+      return stat.size > mostBytes ? undefined : textFrom(await handle.readFile());
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const why = AgentError.is(error) ? refusals[error.code ?? ''] : undefined;
+    if (why !== undefined) refused(why);
+    return undefined;
+  }
+}
+
+function shortened(text: string): string {
+  if (text.length <= mostCharacters) return text;
+  return `${text.slice(0, mostCharacters)}\n[The file is longer; the rest is left out.]`;
+}

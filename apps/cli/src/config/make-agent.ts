@@ -1,0 +1,46 @@
+import type { Agent, FactoryConfig } from '@cobbler/agent';
+import { AgentError, defaultProvider, resolveAgent } from '@cobbler/agent';
+import { UsageError } from '../terminal/usage-error.ts';
+import { checkModel } from './check-model.ts';
+import { noKey } from './no-key.ts';
+import type { Api, LoadedProvider } from './providers.ts';
+import { providerEntry } from './providers.ts';
+import type { Settings } from './settings.ts';
+
+/**
+ * Makes the agent that the settings name, and loads its provider for it. `link` wins over all settings.
+ * @throws UsageError without a key or for a model that no provider has, AgentError `invalid` for anything else that cannot work.
+ */
+export async function makeAgent(
+  settings: Settings,
+  api?: Api,
+  link: Partial<FactoryConfig> = {},
+): Promise<{ agent: Agent; provider: LoadedProvider }> {
+  await checkModel(settings);
+  const name = settings.provider.value;
+  if (api !== undefined && name !== 'openai') {
+    throw new UsageError(
+      `--api is for OpenAI and its likes; the provider is ${name}.`,
+      'Choose one: -m openai:MODEL',
+    );
+  }
+  const provider = await providerEntry(name).load(api);
+  const { values } = settings.file;
+  // What only the command line knows is no business of a provider, least of all the keys of others.
+  const { keys: _keys, prices: _prices, maxTurns: _turns, maxUsd: _usd, ...rest } = values;
+  const {
+    maxRepeats: _repeats,
+    compactAbove: _compact,
+    spillAbove: _spill,
+    keepSessions: _keep,
+    ...config
+  } = rest;
+  try {
+    const create = (full: FactoryConfig) => provider.create({ ...full, ...link });
+    const agent = resolveAgent(config, { [name]: create }, settings.env, settings.chosen);
+    return { agent, provider };
+  } catch (error) {
+    if (!AgentError.is(error) || error.code !== 'no_key') throw error;
+    throw noKey(name, settings, name === (values.provider ?? defaultProvider));
+  }
+}

@@ -1,0 +1,106 @@
+import type { Tool } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { FileConfig, McpServerConfig } from '@cobbler/agent/node';
+import type { Mcp } from '@cobbler/tools/mcp';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { ownVersion } from '../terminal/version.ts';
+import { readMcpFlag } from './mcp-flag.ts';
+import type { RunFlags } from './run-flags.ts';
+
+type ListChange = Awaited<ReturnType<Mcp['takeUp']>>[number];
+
+/** The tools of the MCP servers of one invocation. */
+export interface McpTools {
+  /** Those of a conversation that begins now. */
+  tools(): readonly Tool[];
+  /** Resolves when nothing of the servers is left. */
+  close(): Promise<void>;
+}
+
+const none: McpTools = { tools: () => [], close: async () => undefined };
+
+/** Which servers are meant: those of the configuration and of the command line, which goes before. */
+export function mcpServers(
+  flags: Pick<RunFlags, 'mcp'>,
+  values: FileConfig,
+): Readonly<Record<string, McpServerConfig>> {
+  const servers: Record<string, McpServerConfig> = { ...values.mcp };
+  const given = flags.mcp.map(readMcpFlag);
+  for (const { name, config } of given) {
+    if (given.filter((other) => other.name === name).length > 1)
+      throw new UsageError(`--mcp names ${name} twice.`, 'Give each server a name of its own: NAME=COMMAND');
+    servers[name] = config;
+  }
+  return servers;
+}
+
+/**
+ * Connects to the servers that are meant, if any tool of theirs may be used; nothing is loaded when there are none.
+ * `report` hears of servers that are not there, and later of lists that change: a conversation keeps the tools that it
+ * began with, the next one has the new ones.
+ */
+export async function openMcp(
+  flags: Pick<RunFlags, 'mcp' | 'tools'>,
+  values: FileConfig,
+  folder: string,
+  report: (line: string) => void,
+  io: Io,
+): Promise<McpTools> {
+  const servers = wanted(mcpServers(flags, values), flags.tools);
+  if (Object.keys(servers).length === 0) return none;
+  const { connectMcp } = await import('@cobbler/tools/mcp');
+  const mcp = await connectMcp({
+    servers,
+    env: io.env,
+    cwd: folder,
+    client: { name: 'cobbler', version: ownVersion() },
+    onChange: (change) => {
+      report(changeLine(change));
+      mcp.takeUp().catch((error: unknown) => report(AgentError.from(error, 'tool').message));
+    },
+  });
+  for (const line of mcp.servers.flatMap(troubleLines)) report(line);
+  return { tools: () => mcp.tools, close: () => mcp.close() };
+}
+
+/** With `--tools`, only servers of which it names a tool, or the name itself as in `mcp__github`. */
+function wanted(
+  servers: Readonly<Record<string, McpServerConfig>>,
+  tools: readonly string[] | undefined,
+): Readonly<Record<string, McpServerConfig>> {
+  if (tools === undefined) return servers;
+  return Object.fromEntries(
+    Object.entries(servers).filter(([name]) =>
+      tools.some((tool) => tool === `mcp__${name}` || tool.startsWith(`mcp__${name}__`)),
+    ),
+  );
+}
+
+/** What a person has to know of a server: that it is not there, and which of its tools are not. */
+export function troubleLines({ problem, leftOut, name }: Mcp['servers'][number]): string[] {
+  const left = leftOut.slice(0, 3).map((one) => `${one.name}: ${one.why}`);
+  const more = leftOut.length > left.length ? [`and ${leftOut.length - left.length} more`] : [];
+  return [
+    ...(problem === undefined ? [] : [`${problem} Its tools are missing.`]),
+    ...(left.length === 0 ? [] : [`MCP server ${name}, tools left out: ${[...left, ...more].join('; ')}`]),
+  ];
+}
+
+function changeLine({ server, added, removed, changed }: ListChange): string {
+  const names = (mark: string, list: readonly string[]) => list.map((name) => `${mark}${name}`);
+  const all = [...names('+', added), ...names('-', removed), ...names('~', changed)];
+  const shown = all.length > 8 ? [...all.slice(0, 8), `and ${all.length - 8} more`] : all;
+  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. They count from the next conversation on.`;
+}
+
+/** A server in a few words, without anything of it that may be a key. */
+export function serverWords(config: McpServerConfig): string {
+  if (config.disabled === true) return 'disabled';
+  if ('url' in config) {
+    const { protocol, host, pathname } = new URL(config.url.replace(/\$\{\w+\}/g, '…'));
+    return `${protocol}//${host}${decodeURI(pathname)}`;
+  }
+  const count = config.args?.length ?? 0;
+  return count === 0 ? config.command : `${config.command} and ${count} argument${count === 1 ? '' : 's'}`;
+}

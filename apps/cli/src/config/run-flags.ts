@@ -1,0 +1,190 @@
+import { parseBound, parseCount, parseDuration, parseSpan, parseUsd } from '../terminal/format.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { BackendName } from './backend.ts';
+import { readBackend } from './backend.ts';
+import type { PermissionMode } from './permission.ts';
+import type { Api } from './providers.ts';
+
+/** What the options of `cobbler run` say. Absent means not given. */
+export interface RunFlags {
+  readonly model?: string;
+  readonly baseURL?: string;
+  readonly api?: Api;
+  /** A program that does the work instead of a model. */
+  readonly backend?: BackendName;
+  readonly dir?: string;
+  readonly attach: readonly string[];
+  readonly system?: string;
+  readonly appendSystem?: string;
+  readonly contextFiles: boolean;
+  /** Names of tools; none at all for an empty list. */
+  readonly tools?: readonly string[];
+  /** MCP servers besides those of the configuration: NAME=COMMAND or URL. */
+  readonly mcp: readonly string[];
+  readonly mode: PermissionMode;
+  readonly allow: readonly string[];
+  readonly maxTurns?: number;
+  /** 0 for no limit. */
+  readonly maxRepeats?: number;
+  readonly maxUsd?: number;
+  readonly maxTokens?: number;
+  readonly timeoutMs?: number;
+  /** In milliseconds; 0: no longer than three retries take. */
+  readonly retryFor?: number;
+  readonly allowUnpriced: boolean;
+  /** 0: never. */
+  readonly compactAbove?: number;
+  /** 0: never. */
+  readonly spillAbove?: number;
+  readonly output?: string;
+  /** Which session to go on with. Absent: a new one. */
+  readonly session?: SessionChoice;
+  /** False: keep nothing. Absent: as configured. */
+  readonly keeps?: boolean;
+  /** Go on where the session stopped when nothing more is said. */
+  readonly resumes: boolean;
+  readonly form: OutputForm;
+  readonly verbose: boolean;
+}
+
+/** A session to go on with: one by its id, or the last one of the folder; in a copy of it if it forks. */
+export interface SessionChoice {
+  readonly id?: string;
+  readonly forks: boolean;
+}
+
+/** How a run tells what it does: for people, only the answer, or as JSON lines. */
+export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the options of `cobbler run`.
+ * @throws UsageError for a value that cannot be meant, or options that exclude each other.
+ */
+export function readRunFlags(raw: Raw): RunFlags {
+  return {
+    ...optional('model', text(raw['model'])),
+    ...optional('baseURL', readAddress(text(raw['baseUrl']))),
+    ...optional('api', readApi(text(raw['api']))),
+    ...optional('backend', readBackend(text(raw['backend']))),
+    ...optional('dir', text(raw['dir'])),
+    attach: texts(raw['attach']),
+    ...optional('system', text(raw['system'])),
+    ...optional('appendSystem', text(raw['appendSystem'])),
+    contextFiles: raw['contextFiles'] !== false,
+    ...optional('tools', readTools(text(raw['tools']))),
+    mcp: texts(raw['mcp']),
+    mode: readMode(raw),
+    allow: texts(raw['allow']),
+    ...optional('maxTurns', number(raw, 'maxTurns', '--max-turns', parseCount, '50')),
+    ...optional('maxRepeats', number(raw, 'maxRepeats', '--max-repeats', parseBound, '20 or never')),
+    ...optional('maxUsd', number(raw, 'maxUsd', '--max-usd', parseUsd, '0.50')),
+    ...optional('maxTokens', number(raw, 'maxTokens', '--max-tokens', parseCount, '200k')),
+    ...optional('timeoutMs', number(raw, 'timeout', '--timeout', parseDuration, '90s or 10m')),
+    ...optional('retryFor', number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never')),
+    allowUnpriced: raw['allowUnpriced'] === true,
+    ...optional('compactAbove', number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never')),
+    ...optional('spillAbove', number(raw, 'spillAbove', '--spill-above', parseBound, '64k or never')),
+    ...optional('output', text(raw['output'])),
+    ...optional('session', readSession(raw)),
+    ...(raw['session'] === false && { keeps: false }),
+    resumes: raw['resumes'] === true,
+    form: readForm(raw),
+    verbose: raw['verbose'] === true,
+  };
+}
+
+function readMode(raw: Raw): PermissionMode {
+  const modes = { ask: '--ask', edits: '--edits', yes: '--yes', readOnly: '--read-only' };
+  const given = Object.entries(modes).filter(([name]) => raw[name] === true);
+  if (given.length > 1) {
+    const flags = given.map(([, flag]) => flag).join(' and ');
+    throw new UsageError(`${flags} exclude each other.`, 'Give one of them.');
+  }
+  const name = given[0]?.[0] ?? 'ask';
+  if (name === 'readOnly' && texts(raw['allow']).length > 0) {
+    throw new UsageError(
+      '--read-only and --allow exclude each other.',
+      'Leave out --read-only: --ask allows by rules.',
+    );
+  }
+  return name === 'readOnly' ? 'read-only' : (name as PermissionMode);
+}
+
+function readSession(raw: Raw): SessionChoice | undefined {
+  const id = text(raw['session']);
+  const isLast = raw['continue'] === true;
+  const forks = raw['fork'] === true;
+  if (id !== undefined && isLast) {
+    throw new UsageError('--continue and --session exclude each other.', 'Give one of them.');
+  }
+  if (id === undefined && !isLast) {
+    if (!forks) return undefined;
+    throw new UsageError('--fork goes with --continue or --session.', 'For example: cobbler -c --fork "..."');
+  }
+  if (raw['session'] === false) {
+    throw new UsageError('--continue and --no-session exclude each other.', 'Give one of them.');
+  }
+  return { forks, ...(id !== undefined && { id }) };
+}
+
+function readForm(raw: Raw): OutputForm {
+  const json = raw['jsonDeltas'] === true ? 'json-deltas' : raw['json'] === true ? 'json' : undefined;
+  if (json !== undefined && raw['quiet'] === true) {
+    throw new UsageError('--json and --quiet exclude each other.', 'Give one of them.');
+  }
+  return json ?? (raw['quiet'] === true ? 'quiet' : 'people');
+}
+
+function readApi(value: string | undefined): Api | undefined {
+  if (value === undefined || value === 'responses' || value === 'chat') return value;
+  throw new UsageError(`--api cannot be ${JSON.stringify(value)}.`, 'Use --api responses or --api chat.');
+}
+
+function readAddress(value: string | undefined): string | undefined {
+  if (value === undefined || /^https?:\/\/\S+$/.test(value)) return value;
+  throw UsageError.coded(
+    'bad_url',
+    `--base-url ${JSON.stringify(value)} is not an address.`,
+    'For example: --base-url http://localhost:11434/v1',
+  );
+}
+
+function readTools(value: string | undefined): string[] | undefined {
+  if (value === undefined) return undefined;
+  if (value.trim() === 'none') return [];
+  return value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function number(
+  raw: Raw,
+  name: string,
+  flag: string,
+  parse: (text: string) => number | undefined,
+  example: string,
+): number | undefined {
+  const value = text(raw[name]);
+  if (value === undefined) return undefined;
+  const parsed = parse(value);
+  if (parsed !== undefined) return parsed;
+  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `For example: ${flag} ${example}`);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function optional<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]?: Value });
+}

@@ -1,0 +1,195 @@
+import type { AgentConfig } from '@cobbler/agent';
+import { cleanKey, defaultProvider, parseModel } from '@cobbler/agent';
+import type { FileConfig, LoadedConfig } from '@cobbler/agent/node';
+import { loadConfig } from '@cobbler/agent/node';
+import type { Environment } from '../terminal/io.ts';
+import { nearest } from '../terminal/suggestion.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { providerEntry, providerNames, providers } from './providers.ts';
+
+/** A value and where it comes from, in words for a person. */
+export interface Setting<Value> {
+  readonly value: Value;
+  readonly source: string;
+}
+
+/** What a command line may say about the model. */
+export interface ModelFlags {
+  readonly model?: string;
+  readonly baseURL?: string;
+  readonly retryFor?: number;
+}
+
+/** The settings of one invocation: flags over environment over file over defaults. */
+export interface Settings {
+  readonly file: LoadedConfig;
+  readonly provider: Setting<string>;
+  readonly model: Setting<string>;
+  /** Whether the provider was named with the model, or in the file; else the model's name decides. */
+  readonly namesProvider: boolean;
+  /** Absent: the provider's own address. */
+  readonly baseURL?: Setting<string>;
+  /** The environment with the keys of the configuration in the places where providers look for theirs. */
+  readonly env: Environment;
+  /** What this invocation chose, for `resolveAgent`. */
+  readonly chosen: AgentConfig;
+}
+
+const defaultModel = 'balanced';
+
+/**
+ * Reads the configuration and settles which model is meant.
+ * @throws AgentError `invalid` with code `config` for a file that cannot be used, UsageError for a provider
+ * that does not exist.
+ */
+export async function readSettings(env: Environment, flags: ModelFlags = {}): Promise<Settings> {
+  const file = await loadConfig({ env });
+  const named = namedModel(env, flags);
+  const parsed = named === undefined ? undefined : parseNamed(named.value);
+  const provider = settleProvider({ file, env, named, parsed, flags });
+  providerEntry(provider.value);
+  const ofFile = provider.value === (file.values.provider ?? defaultProvider) ? file.values : {};
+  const baseURL = settleAddress(ofFile, file, env, provider.value, flags);
+  const model: Setting<string> = (parsed !== undefined && named !== undefined
+    ? { value: parsed.model, source: named.source }
+    : fromFile(file, ofFile, 'model')) ?? { value: defaultModel, source: 'default' };
+  const chosen: AgentConfig = {
+    provider: provider.value,
+    ...(parsed !== undefined && { model: parsed.model }),
+    ...(flags.baseURL !== undefined && { baseURL: flags.baseURL }),
+    ...(flags.retryFor !== undefined && { retryFor: flags.retryFor }),
+  };
+  return {
+    file,
+    provider,
+    model,
+    namesProvider: (parsed === undefined ? file.values : parsed).provider !== undefined,
+    env: withStoredKeys(env, file.values),
+    chosen,
+    ...(baseURL !== undefined && { baseURL }),
+  };
+}
+
+/** Where a provider's key comes from; nothing when there is none. The order is that of `resolveAgent`. */
+export function keyOf(
+  settings: Pick<Settings, 'file' | 'env'>,
+  provider: string,
+  env: Environment,
+): Setting<string> | undefined {
+  const { values, path = 'the configuration' } = settings.file;
+  const isConfigured = provider === (values.provider ?? defaultProvider);
+  const variable = providerEntry(provider).keyVariable;
+  const places: readonly (readonly [value: string | undefined, source: string])[] = [
+    [isConfigured ? values.apiKey : undefined, `apiKey in ${path}`],
+    [isConfigured ? env['COBBLER_AGENT_API_KEY'] : undefined, 'COBBLER_AGENT_API_KEY'],
+    [env[variable], variable],
+    [values.keys?.[provider], `keys.${provider} in ${path}`],
+  ];
+  for (const [value, source] of places) {
+    const key = cleanKey(value);
+    if (key !== undefined) return { value: key, source };
+  }
+  return undefined;
+}
+
+/** A key as it may be shown: enough to tell two apart, too little to use. */
+export function maskedKey(key: string): string {
+  if (key.length < 20) return '…';
+  return `${/^sk-(ant-)?/.exec(key)?.[0] ?? ''}…${key.slice(-4)}`;
+}
+
+/** The host that requests go to. */
+export function hostOf(settings: Pick<Settings, 'provider' | 'baseURL'>): string {
+  const address = settings.baseURL?.value ?? providerEntry(settings.provider.value).address;
+  return URL.parse(address)?.host ?? address;
+}
+
+function namedModel(env: Environment, flags: ModelFlags): Setting<string> | undefined {
+  if (flags.model !== undefined) return { value: flags.model, source: '-m' };
+  const named = env['COBBLER_MODEL']?.trim();
+  return named === undefined || named === '' ? undefined : { value: named, source: 'COBBLER_MODEL' };
+}
+
+/** Reads `provider:model`. A first part that only looks like a provider is taken for a slip of the pen. */
+function parseNamed(text: string): { provider?: string; model: string } {
+  if (providerNames.includes(text)) return { provider: text, model: defaultModel };
+  const parsed = parseModel(text, providerNames);
+  const first = /^([A-Za-z0-9_-]+)[:/]/.exec(text)?.[1];
+  if (parsed.provider === undefined && first !== undefined) {
+    const meant = nearest(first, providerNames);
+    if (meant !== undefined) {
+      throw UsageError.coded(
+        'unknown_provider',
+        `There is no provider named ${JSON.stringify(first)}. Did you mean ${meant}${text.slice(first.length)}?`,
+        'See which models there are: cobbler models',
+      );
+    }
+  }
+  if (parsed.model.trim() === '')
+    throw UsageError.coded('no_model', 'The name of the model is empty.', 'For example: -m balanced');
+  return parsed;
+}
+
+interface ProviderClues {
+  readonly file: LoadedConfig;
+  readonly env: Environment;
+  readonly named: Setting<string> | undefined;
+  readonly parsed: { readonly provider?: string; readonly model: string } | undefined;
+  readonly flags: ModelFlags;
+}
+
+/** The provider that is named; else the one the model's name tells; else the one that has a key. */
+function settleProvider({ file, env, named, parsed, flags }: ProviderClues): Setting<string> {
+  if (parsed?.provider !== undefined && named !== undefined)
+    return { value: parsed.provider, source: named.source };
+  const configured = fromFile(file, file.values, 'provider');
+  if (configured !== undefined) return configured;
+  if (parsed !== undefined && flags.baseURL === undefined && file.values.baseURL === undefined) {
+    for (const [name, { ownModels }] of Object.entries(providers)) {
+      if (ownModels.test(parsed.model)) return { value: name, source: `the model ${parsed.model}` };
+    }
+  }
+  const hasKey = (provider: string) => keyOf({ file, env }, provider, env) !== undefined;
+  const other = providerNames.find((name) => name !== defaultProvider && hasKey(name));
+  if (other === undefined || hasKey(defaultProvider) || file.values.model !== undefined) {
+    return { value: defaultProvider, source: 'default' };
+  }
+  return { value: other, source: 'the only key' };
+}
+
+function settleAddress(
+  ofFile: FileConfig,
+  file: LoadedConfig,
+  env: Environment,
+  provider: string,
+  flags: ModelFlags,
+): Setting<string> | undefined {
+  if (flags.baseURL !== undefined) return { value: flags.baseURL, source: '--base-url' };
+  const configured = fromFile(file, ofFile, 'baseURL');
+  if (configured !== undefined) return configured;
+  const variable = providerEntry(provider).addressVariable;
+  const address = env[variable]?.trim();
+  return address === undefined || address === '' ? undefined : { value: address, source: variable };
+}
+
+/** A setting of the file with its line. */
+export function fromFile<Name extends keyof FileConfig>(
+  file: LoadedConfig,
+  values: FileConfig,
+  name: Name,
+): Setting<NonNullable<FileConfig[Name]>> | undefined {
+  const value = values[name];
+  if (value === undefined || value === null || value === '') return undefined;
+  const line = file.lines[name];
+  return { value, source: `${file.path ?? 'configuration'}${line === undefined ? '' : `:${line}`}` };
+}
+
+/** A stored key steps in where the environment has none; it goes to its own provider only. */
+function withStoredKeys(env: Environment, values: FileConfig): Environment {
+  const filled: Record<string, string | undefined> = { ...env };
+  for (const [name, { keyVariable }] of Object.entries(providers)) {
+    const stored = cleanKey(values.keys?.[name]);
+    if (stored !== undefined && cleanKey(filled[keyVariable]) === undefined) filled[keyVariable] = stored;
+  }
+  return filled;
+}

@@ -1,0 +1,51 @@
+import { cpSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { whyUnreadable } from '../config/attachment.ts';
+import type { Environment } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+/** Where the project lies in the package: one folder up, from the sources as from the bundle. */
+const original = new URL('../../demo/', import.meta.url);
+
+/** Copies the demo project into a new folder and returns its real path. */
+export function newDemoProject(): string {
+  try {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-demo-')));
+    cpSync(fileURLToPath(original), folder, { recursive: true });
+    return folder;
+  } catch (error) {
+    const reason = whyUnreadable(error).replace('read', 'written');
+    throw new UsageError(
+      `The demo needs a temporary folder, and ${tmpdir()} ${reason}.`,
+      'Set TMPDIR to one that works.',
+    );
+  }
+}
+
+/** The PATH by which the project's tests find Node even where it was started by its full path. */
+export function pathWithNode(env: Environment): string {
+  return [env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
+}
+
+/**
+ * Makes sure that a folder holds a demo project: the script runs commands and edits without asking.
+ * @throws UsageError for any other folder.
+ */
+export function checkDemoProject(folder: string): void {
+  if (projectName(folder) === projectName(fileURLToPath(original))) return;
+  throw new UsageError(
+    `${folder} holds no demo project, and the demo plays in no other.`,
+    'Start with: cobbler demo   (it says where it has put one)',
+  );
+}
+
+function projectName(folder: string): unknown {
+  try {
+    const manifest: { name?: unknown } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return manifest.name;
+  } catch {
+    return undefined;
+  }
+}

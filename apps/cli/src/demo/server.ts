@@ -1,0 +1,45 @@
+import type { LivePlay, Loopback, Play } from '@cobbler/agent/testing';
+import { framesOf, LiveStream, plays, serveLoopback, tell, wireServer } from '@cobbler/agent/testing';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
+import type { Clock } from '../terminal/io.ts';
+import { scriptedAnswer } from './script.ts';
+
+/** How long a model seems to think, and to write a few letters. */
+const firstMs = 450;
+const pieceMs = 24;
+const pieceLength = 7;
+
+/**
+ * Serves the scripted model on a port of this machine, in the words of the Messages API: requests that the
+ * real service would refuse are refused.
+ *
+ * @param clock whose pace the answers keep, like those of a real model; absent, they come at once.
+ */
+export async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
+  const server = wireServer(claudeTesting, (request): Play => {
+    const answer = scriptedAnswer(request);
+    if (clock === undefined) return plays(answer);
+    const letters = answer.blocks.reduce(
+      (longest, block) => Math.max(longest, block.type === 'call' ? 0 : block.text.length),
+      0,
+    );
+    const steps = tell(answer, Math.max(1, Math.ceil(letters / pieceLength)));
+    return inTime(framesOf(plays(answer, { steps }), claudeTesting), clock);
+  });
+  return await serveLoopback(server.handler);
+}
+
+/** An answer whose frames come one after the other, as long as somebody listens. */
+function inTime(frames: readonly string[], clock: Clock): LivePlay {
+  const stream = new LiveStream();
+  let stop: () => void = () => undefined;
+  const send = (index: number) => {
+    const frame = frames[index];
+    if (frame === undefined) return stream.end();
+    stream.send(frame);
+    stop = clock.after(pieceMs, () => send(index + 1));
+  };
+  stop = clock.after(firstMs, () => send(0));
+  void stream.left.then(() => stop());
+  return { type: 'live', stream };
+}

@@ -1,0 +1,125 @@
+import type { MendedLog } from '@cobbler/agent/events';
+import type { Remark, TranscriptFormat } from '@cobbler/agent/provider';
+import { plural } from '../terminal/format.ts';
+
+/** What was found in a transcript. */
+export interface TranscriptCheck {
+  /** What it is, such as `an event log`. */
+  readonly kind: string;
+  /** How much of it there is, such as `24 events`. */
+  readonly size: string;
+  readonly problems: readonly Remark[];
+  /** What the repaired one would lack besides. */
+  readonly losses: readonly Remark[];
+  /** The repaired transcript as text; the same text when there is nothing to repair. */
+  repaired(): string;
+}
+
+/**
+ * Checks a transcript: the events of a session as JSON lines, or a conversation as it is sent to a provider.
+ * Nothing when it is neither.
+ */
+export async function checkTranscript(text: string): Promise<TranscriptCheck | undefined> {
+  const whole = parsed(text);
+  if (whole !== undefined && !isEvent(whole)) {
+    const list = Array.isArray(whole) && whole.some(isEvent);
+    return list ? await checkEventList(whole, text) : await checkConversation(whole, text);
+  }
+  return await checkLines(text);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Stored events have a place, live ones at least the version or a kind that no provider knows. */
+function isEvent(value: unknown): boolean {
+  return isFields(value) && typeof value['type'] === 'string' && ('seq' in value || 'runId' in value);
+}
+
+async function checkLines(text: string): Promise<TranscriptCheck | undefined> {
+  const lines = text
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
+  const values = lines.map(({ line }) => parsed(line));
+  if (!values.some(isEvent)) return undefined;
+  const { mendLog } = await import('@cobbler/agent/events');
+  const log = mendLog(values);
+  const asRead = new Map<unknown, string>(values.map((value, at) => [value, lines[at]?.line ?? '']));
+  return eventCheck(log, text, {
+    place: (at) => `line ${lines[at]?.number ?? 0}`,
+    isJson: (at) => values[at] !== undefined,
+    write: () => `${log.events.map((event) => asRead.get(event) ?? JSON.stringify(event)).join('\n')}\n`,
+  });
+}
+
+async function checkEventList(values: readonly unknown[], text: string): Promise<TranscriptCheck> {
+  const { mendLog } = await import('@cobbler/agent/events');
+  const log = mendLog(values);
+  return eventCheck(log, text, {
+    place: (at) => `event ${at + 1} of the list`,
+    isJson: () => true,
+    write: () => `${JSON.stringify(log.events, null, 2)}\n`,
+  });
+}
+
+function eventCheck(
+  { events, problems }: MendedLog,
+  text: string,
+  how: { place(at: number): string; isJson(at: number): boolean; write(): string },
+): TranscriptCheck {
+  return {
+    kind: 'an event log',
+    size: plural(events.length, 'event'),
+    problems: problems.map(({ at, what }) => ({
+      place: how.place(at),
+      what: how.isJson(at) ? what : 'is not JSON',
+    })),
+    losses: [],
+    repaired: () => (problems.length === 0 ? text : how.write()),
+  };
+}
+
+async function checkConversation(value: unknown, text: string): Promise<TranscriptCheck | undefined> {
+  const format = await formatOf(value);
+  if (format === undefined) return undefined;
+  const { mendTranscript } = await import('@cobbler/agent/provider');
+  const { problems, losses, messages } = mendTranscript(format.read(value));
+  return {
+    kind: `a conversation of ${format.name}`,
+    size: plural(messages.length, 'message'),
+    problems,
+    losses,
+    repaired: () =>
+      problems.length === 0 ? text : `${JSON.stringify(format.write(value, messages), null, 2)}\n`,
+  };
+}
+
+/** The format that has most to say about it. Plain texts are the same in all; Chat Completions is understood most widely. */
+async function formatOf(value: unknown): Promise<TranscriptFormat | undefined> {
+  if (!isConversation(value)) return undefined;
+  const { claudeTranscripts } = await import('@cobbler/provider-claude');
+  const { chatTranscripts, responsesTranscripts } = await import('@cobbler/provider-openai');
+  let best: TranscriptFormat | undefined;
+  let most = -1;
+  for (const format of [chatTranscripts, claudeTranscripts, responsesTranscripts]) {
+    const match = format.match(value) ?? -1;
+    if (match > most) best = format;
+    most = Math.max(most, match);
+  }
+  return best;
+}
+
+/** A request's body or its list; of a list at least something must look like a message. */
+function isConversation(value: unknown): boolean {
+  if (isFields(value)) return Array.isArray(value['messages']) || value['input'] !== undefined;
+  return Array.isArray(value) && value.some((item) => isFields(item) && ('role' in item || 'type' in item));
+}

@@ -1,0 +1,173 @@
+import { AgentError } from '@cobbler/agent';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { LocalHost } from '../chat/local-host.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { Standing, Waiting } from './mcp-session.ts';
+import { McpSession } from './mcp-session.ts';
+import { servedTools } from './served-tools.ts';
+
+/** What clients are served with. */
+export interface McpDeskParts {
+  readonly version: string;
+  readonly host: LocalHost;
+  /** Whether a session is kept under this id. */
+  readonly isKept: (sessionId: string) => Promise<boolean>;
+  /** Says something to whoever reads the log of the client. */
+  readonly report: (line: string) => void;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** Cobbler's agent as a server of the Model Context Protocol, and how it is left. */
+export interface McpDesk {
+  readonly server: Server;
+  /** Stops what is under way. Resolves when nothing runs any more. */
+  close(): Promise<void>;
+}
+
+export function mcpDesk(parts: McpDeskParts): McpDesk {
+  const sessions = new Map<string, McpSession>();
+  const server = new Server(
+    { name: 'cobbler', title: 'Cobbler', version: parts.version },
+    { capabilities: { tools: {} } },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: servedTools }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification, _meta }) => {
+    const token = _meta?.progressToken;
+    let progress = 0;
+    const tell = (message: string) => {
+      if (token === undefined || signal.aborted) return;
+      progress += 1;
+      const told = { progressToken: token, progress, message };
+      // A client that is gone is noticed by its connection.
+      sendNotification({ method: 'notifications/progress', params: told }).catch(() => undefined);
+    };
+    const perform = actions[params.name];
+    if (perform === undefined) return failure(`There is no tool ${JSON.stringify(params.name)}.`);
+    try {
+      return await perform(params.arguments ?? {}, { parts, sessions }, { signal, tell });
+    } catch (error) {
+      const advice = error instanceof UsageError ? error.advice : [];
+      return failure([AgentError.from(error).message, ...advice].join('\n'));
+    }
+  });
+  return {
+    server,
+    close: async () => {
+      await Promise.all([...sessions.values()].map((session) => session.close()));
+    },
+  };
+}
+
+interface Place {
+  readonly parts: McpDeskParts;
+  readonly sessions: Map<string, McpSession>;
+}
+
+type Action = (args: Args, place: Place, waiting: Waiting) => Promise<CallToolResult>;
+
+const actions: Readonly<Record<string, Action>> = {
+  async cobbler_run(args, place, waiting) {
+    const prompt = needed(args, 'prompt');
+    const session = await opened(place, text(args, 'session_id'));
+    session.say(prompt);
+    // Whoever takes the request back does not want the work either.
+    const onAbort = () => void session.cancel();
+    if (args['background'] === true) return told(session.standing);
+    waiting.signal.addEventListener('abort', onAbort, { once: true });
+    await session.settled(waiting);
+    waiting.signal.removeEventListener('abort', onAbort);
+    return told(session.standing);
+  },
+  async cobbler_status(args, place, waiting) {
+    const id = text(args, 'session_id');
+    if (id === undefined) return await listed(place);
+    const session = await opened(place, id);
+    const seconds = args['wait_seconds'];
+    if (typeof seconds === 'number' && seconds > 0)
+      await session.settled({ ...waiting, ms: Math.min(seconds, 600) * 1000 });
+    return told(session.standing);
+  },
+  async cobbler_approve(args, { sessions }, waiting) {
+    const session = running(sessions, needed(args, 'session_id'));
+    const decision = needed(args, 'decision');
+    if (decision !== 'allow' && decision !== 'deny') throw new UsageError('decision is allow or deny.');
+    const message = text(args, 'message');
+    session.decide(needed(args, 'approval_id'), { decision, ...(message !== undefined && { message }) });
+    await session.settled(waiting);
+    return told(session.standing);
+  },
+  async cobbler_steer(args, { sessions }) {
+    const session = running(sessions, needed(args, 'session_id'));
+    if (!session.steer(needed(args, 'text')))
+      throw new UsageError('Nothing is under way that could hear this.');
+    return told(session.standing);
+  },
+  async cobbler_cancel(args, { sessions }) {
+    const session = running(sessions, needed(args, 'session_id'));
+    await session.cancel();
+    return told(session.standing);
+  },
+};
+
+async function opened({ parts, sessions }: Place, id: string | undefined): Promise<McpSession> {
+  const known = id === undefined ? undefined : sessions.get(id);
+  if (known !== undefined) return known;
+  if (id !== undefined && !(await parts.isKept(id))) throw unknown(id);
+  // Two requests may have looked at the same time.
+  const session =
+    (id === undefined ? undefined : sessions.get(id)) ?? new McpSession(parts.host, id, parts.report);
+  sessions.set(session.id, session);
+  return session;
+}
+
+function running(sessions: ReadonlyMap<string, McpSession>, id: string): McpSession {
+  const session = sessions.get(id);
+  if (session === undefined) throw unknown(id);
+  return session;
+}
+
+function unknown(id: string): UsageError {
+  return new UsageError(`There is no session ${JSON.stringify(id)} here.`, 'List them: cobbler_status');
+}
+
+async function listed({ parts, sessions }: Place): Promise<CallToolResult> {
+  const here = [...sessions.values()].map(({ standing }) => standing);
+  const kept = (await parts.host.sessions())
+    .filter(({ info }) => !sessions.has(info.id))
+    .slice(0, 20)
+    .map(({ info: { id, status, title } }) => ({ session_id: id, status, title }));
+  const list = { sessions: [...here, ...kept] };
+  return { content: [{ type: 'text', text: JSON.stringify(list) }], structuredContent: list };
+}
+
+/** The answer as text for the model of the client, and all of it as data. */
+function told(standing: Standing): CallToolResult {
+  const { text: answer, approvals, ...rest } = standing;
+  const facts = JSON.stringify(approvals === undefined ? rest : { ...rest, approvals });
+  const texts = answer === undefined || answer === '' ? [facts] : [answer, facts];
+  return {
+    content: texts.map((words) => ({ type: 'text', text: words })),
+    structuredContent: { ...standing },
+    ...(standing.problem !== undefined && { isError: true }),
+  };
+}
+
+function failure(message: string): CallToolResult {
+  return { content: [{ type: 'text', text: message }], isError: true };
+}
+
+function text(args: Args, name: string): string | undefined {
+  const value = args[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new UsageError(`${name} must be text.`);
+  return value;
+}
+
+function needed(args: Args, name: string): string {
+  const value = text(args, name);
+  if (value === undefined || value.trim() === '') throw new UsageError(`${name} is needed.`);
+  return value;
+}

@@ -1,0 +1,27 @@
+import type { RunEvent } from '@cobbler/agent';
+import { oneLine } from '../terminal/escape.ts';
+
+const mostCharacters = 200;
+
+/** What an event tells somebody who waits, as one line; nothing for most of them. */
+export function progressWords(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'tool_started':
+      return clipped(event.toolName);
+    case 'tool_result':
+      return clipped(`${event.toolName}: ${event.summary ?? (event.isError ? 'failed' : 'done')}`);
+    case 'progress':
+      return clipped(`${event.toolName}: ${event.text}`);
+    case 'approval_requested':
+      return clipped(`waits for permission: ${event.toolName} ${event.subject ?? ''}`);
+    case 'text':
+      return event.text.trim() === '' ? undefined : clipped(event.text);
+    default:
+      return undefined;
+  }
+}
+
+function clipped(text: string): string {
+  const line = oneLine(text);
+  return line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line;
+}

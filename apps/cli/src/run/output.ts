@@ -1,0 +1,69 @@
+import type { Tool } from '@cobbler/agent';
+import type { OutputForm } from '../config/run-flags.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Screen } from '../terminal/screen.ts';
+import { screenFor } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { styleFor } from '../terminal/style.ts';
+import { Terminal } from '../terminal/terminal.ts';
+import { flow } from '../terminal/text-width.ts';
+import type { ApprovalPorts } from '../view/approval-dialog.ts';
+import { JsonView } from '../view/json-view.ts';
+import type { View } from '../view/run-view.ts';
+import { RunView } from '../view/run-view.ts';
+import { CallBook } from '../view/tool-calls.ts';
+
+/** What a run is shown with. */
+export interface Stage {
+  readonly view: View;
+  readonly terminal: Terminal;
+  readonly calls: CallBook;
+  /** What standard error can show, and how. */
+  readonly screen: Screen;
+  readonly style: Style;
+}
+
+/** What decides how a run is shown. */
+export interface StagePlan {
+  readonly form: OutputForm;
+  readonly verbose: boolean;
+  readonly model: string;
+  readonly tools: readonly Tool[];
+  /** Facts that stand above a run. */
+  readonly header: readonly string[];
+  /** How questions are answered. Absent: nobody can be asked. */
+  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
+}
+
+/** Sets up whatever shows a run, and begins with its header. */
+export function setStage(plan: StagePlan, io: Io): Stage {
+  const screen = screenFor(io.stderr, io.env);
+  const style = styleFor(screen);
+  const terminal = new Terminal(io.stdout, io.stderr, screen);
+  const calls = new CallBook(plan.tools);
+  const stage = { terminal, calls, screen, style };
+  if (plan.form === 'json' || plan.form === 'json-deltas') {
+    return { ...stage, view: new JsonView(io.stdout, plan.form === 'json-deltas') };
+  }
+  const quiet = plan.form === 'quiet';
+  if (!quiet) terminal.lines(headerLines(plan.header, style, screen));
+  const answerScreen = screenFor(io.stdout, io.env);
+  const view = new RunView({
+    io,
+    terminal,
+    calls,
+    quiet,
+    answer: { screen: answerScreen, style: styleFor(answerScreen) },
+    report: { screen, style },
+    model: plan.model,
+    verbose: plan.verbose,
+    ...(plan.approvals !== undefined && { approvals: plan.approvals }),
+  });
+  return { ...stage, view };
+}
+
+function headerLines(facts: readonly string[], style: Style, screen: Screen): string[] {
+  const [first = '', ...rest] = flow(facts, ` ${style.marks.dot} `, screen.columns() - 1);
+  const name = facts[0] ?? '';
+  return [style.bold(name) + style.dim(first.slice(name.length)), ...rest.map(style.dim)];
+}

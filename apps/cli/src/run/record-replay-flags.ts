@@ -1,0 +1,80 @@
+import { UsageError } from '../terminal/usage-error.ts';
+
+/** What is to be done with a cassette: make one, play it, or make it again from what it was asked. */
+export interface ReelFlags {
+  readonly mode: 'record' | 'replay' | 'refresh';
+  readonly path: string;
+}
+
+/** Options that say what a run may do. */
+export const permissionOptions: readonly string[] = ['ask', 'edits', 'yes', 'readOnly', 'allow'];
+
+/** Options that say what the task is: a cassette holds them. */
+export const taskOptions: readonly string[] = [
+  'model',
+  'baseUrl',
+  'api',
+  'attach',
+  'system',
+  'appendSystem',
+  'contextFiles',
+  'tools',
+  ...permissionOptions,
+  'maxTurns',
+  'maxRepeats',
+  'maxUsd',
+  'maxTokens',
+  'timeout',
+  'retryFor',
+  'allowUnpriced',
+  'compactAbove',
+  'spillAbove',
+];
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads --record, --replay and what goes with them; nothing for an ordinary run.
+ * @throws UsageError for options that make no sense together.
+ */
+export function reelFlags(raw: Raw): ReelFlags | undefined {
+  const { record, replay, refresh, liveTools } = raw;
+  const isReplay = typeof replay === 'string';
+  if (typeof record === 'string' && isReplay)
+    throw new UsageError(
+      '--record and --replay exclude each other.',
+      'To record anew: --replay FILE --refresh',
+    );
+  for (const [flag, value] of [
+    ['--refresh', refresh],
+    ['--live-tools', liveTools],
+  ] as const) {
+    if (value === true && !isReplay)
+      throw new UsageError(`${flag} goes with --replay.`, `For example: cobbler --replay FILE ${flag}`);
+  }
+  if (refresh === true && liveTools === true)
+    throw new UsageError('--refresh and --live-tools exclude each other.', '--refresh runs every tool.');
+  if (isReplay) {
+    checkTask(raw, refresh === true ? [...permissionOptions, 'baseUrl'] : liveTools === true ? ['yes'] : []);
+    return { mode: refresh === true ? 'refresh' : 'replay', path: replay };
+  }
+  return typeof record === 'string' ? { mode: 'record', path: record } : undefined;
+}
+
+/** A cassette says what the task is; what else is said about it would be ignored or be a miss. */
+function checkTask(raw: Raw, allowed: readonly string[]): void {
+  const given = taskOptions.find((name) => isGiven(name, raw[name]) && !allowed.includes(name));
+  if (given === undefined) return;
+  const flag =
+    given === 'contextFiles'
+      ? 'no-context-files'
+      : given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new UsageError(
+    `--${flag} cannot be given with --replay: the cassette says how the task was given.`,
+    'For another task record another one: cobbler --record FILE "..."',
+  );
+}
+
+function isGiven(name: string, value: unknown): boolean {
+  return name === 'contextFiles' ? value === false : value !== undefined;
+}

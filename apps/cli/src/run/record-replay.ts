@@ -1,0 +1,231 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { AgentConfig, Blobs, FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
+import { AgentError, cleanKey, memoryBlobs } from '@cobbler/agent';
+import type { FileConfig } from '@cobbler/agent/node';
+import { loadConfig } from '@cobbler/agent/node';
+import type { Player, Tape } from '@cobbler/agent/testing';
+import { whyUnreadable } from '../config/attachment.ts';
+import { checkWritable } from '../config/directory.ts';
+import { providerEntry } from '../config/providers.ts';
+import type { OutputForm } from '../config/run-flags.ts';
+import type { Settings } from '../config/settings.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Environment, Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { permissionOptions, reelFlags, taskOptions } from './record-replay-flags.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+type Prompt = readonly UserPart[];
+
+/** How a run is recorded or replayed; most are neither. */
+export interface Reel {
+  /** The options of the run: those given, and on a replay those of the cassette. */
+  readonly options: Raw;
+  /** What the cassette was asked, unless other words are given. */
+  readonly prompt?: Prompt;
+  /** Absent: nothing is recorded or replayed. */
+  readonly tape?: Tape;
+  readonly isReplay: boolean;
+  /** For the header of the run. */
+  readonly note: readonly string[];
+  /** What the run is told about the world: found out now, or as it was when recorded. */
+  fact<Value>(name: string, make: () => Value): Value;
+  /** Where long output is put away. A replay leaves nothing behind. */
+  blobs(make: () => Blobs): Blobs;
+  /** What the provider is given beside its configuration. */
+  link(values: FileConfig): Partial<FactoryConfig>;
+  /** Closes the cassette. Returns the exit code. */
+  close(ended: Ended): number;
+}
+
+/** A run that is over, and what was asked for. */
+export interface Ended {
+  readonly result: RunResult;
+  readonly exitCode: number;
+  readonly form: OutputForm;
+  readonly settings: Settings;
+}
+
+/** A key that nobody has: a replay sends nothing. */
+const noKey = 'a-replay-needs-no-key';
+
+/**
+ * Reads --record, --replay and what goes with them, and puts the cassette in. An ordinary run loads nothing.
+ * @throws UsageError for options that make no sense together, or a file that is no cassette.
+ */
+export async function openReel(words: readonly string[], given: Raw, io: Io): Promise<Reel> {
+  const flags = reelFlags(given);
+  if (flags === undefined) return plainRun(given);
+  const { mode } = flags;
+  const path = resolve(io.cwd(), flags.path);
+  const name = visible(flags.path);
+  if (mode !== 'replay') checkWritable(path, mode === 'record' ? '--record' : '--replay');
+  const { recorder, player } = await import('@cobbler/agent/testing');
+  const begin = async (): Promise<Recording> => {
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const secrets = await secretsOf(io.env);
+    return {
+      path,
+      lines,
+      anew: mode === 'refresh',
+      tape: recorder({ turn, secrets, write }),
+    };
+  };
+  if (mode === 'record') return recording({ options: given, note: [`records ${name}`] }, await begin(), io);
+  // What was allowed when recording may be somebody else's permission.
+  const liveTools = (tool: Tool) =>
+    given['liveTools'] === true && (tool.effect === 'read' || given['yes'] === true);
+  const tape = openCassette(path, (text) => player(text, { turn, liveTools }));
+  const asked = words.length > 0 ? undefined : tape.fact<Prompt | undefined>('prompt', () => undefined);
+  const prompt = asked === undefined ? {} : { prompt: asked };
+  const recorded = tape.fact<Raw | undefined>('options', () => undefined);
+  // It is written last.
+  if (recorded === undefined)
+    throw new UsageError(
+      `${path} is not whole: it ends before its run did.`,
+      'Record it once more: cobbler --record FILE "..."',
+    );
+  if (mode === 'refresh') {
+    const options = { ...given, ...withoutTrust(recorded) };
+    return recording({ options, note: [`records ${name} anew`], ...prompt }, await begin(), io);
+  }
+  // A --yes that was given is about live tools; what the run may do is what it might then.
+  const options = { ...given, yes: undefined, ...recorded };
+  return replaying({ options, note: [`replays ${name}`], ...prompt }, tape, io);
+}
+
+function turn(): Promise<void> {
+  return new Promise((next) => void setImmediate(next));
+}
+
+/** Neither permissions nor the address that a key is sent to are taken from a file. */
+function withoutTrust({ baseUrl: _, ...recorded }: Raw): Raw {
+  const task = Object.entries(recorded).filter(([name]) => !permissionOptions.includes(name));
+  return Object.fromEntries(task);
+}
+
+function plainRun(options: Raw): Reel {
+  return {
+    options,
+    isReplay: false,
+    note: [],
+    fact: (_, make) => make(),
+    blobs: (make) => make(),
+    link: () => ({}),
+    close: ({ exitCode }) => exitCode,
+  };
+}
+
+type Taken = Pick<Reel, 'options' | 'prompt' | 'note'>;
+
+/** A cassette that is being made. */
+interface Recording {
+  readonly tape: Tape;
+  readonly path: string;
+  readonly lines: readonly string[];
+  /** In the place of one that is there already. */
+  readonly anew: boolean;
+}
+
+function recording(taken: Taken, { tape, path, lines, anew }: Recording, io: Io): Reel {
+  return {
+    ...taken,
+    tape,
+    isReplay: false,
+    fact: (name, make) => tape.fact(name, make),
+    blobs: (make) => tape.blobs(make()),
+    link: (values) => linkOf(tape, values),
+    close({ result, exitCode, form, settings }) {
+      tape.fact('options', () => recordedOptions(taken.options, settings));
+      if (anew && result.status !== 'complete') {
+        io.stderr.write(`cobbler: ${visible(path)} stays as it was: the new run did not complete.\n`);
+        return exitCode || 1;
+      }
+      try {
+        const unfinished = `${path}.${process.pid}.part`;
+        writeFileSync(unfinished, lines.join(''));
+        renameSync(unfinished, path);
+      } catch (error) {
+        io.stderr.write(
+          `cobbler: the cassette ${visible(path)} ${whyUnreadable(error).replace('read', 'written')}\n`,
+        );
+        return exitCode || 1;
+      }
+      if (form === 'people')
+        io.stderr.write(`Recorded in ${visible(path)}. Play it: cobbler --replay ${visible(path)}\n`);
+      return exitCode;
+    },
+  };
+}
+
+function replaying(taken: Taken, tape: Player, io: Io): Reel {
+  return {
+    ...taken,
+    tape,
+    isReplay: true,
+    fact: (name, make) => tape.fact(name, make),
+    blobs: () => memoryBlobs(),
+    link: (values) => ({ ...linkOf(tape, values), apiKey: noKey }),
+    close({ result, exitCode }) {
+      try {
+        tape.check();
+        return exitCode;
+      } catch (error) {
+        const { message } = AgentError.from(error);
+        // The run's own failure has said so already.
+        if (result.error?.code !== 'replay_miss') io.stderr.write(`cobbler: ${visible(message)}\n`);
+        return 1;
+      }
+    },
+  };
+}
+
+/** The model's settings are facts: another configuration must not change what a cassette replays. */
+function linkOf(tape: Tape, values: FileConfig): Partial<FactoryConfig> {
+  const settings = tape.fact<AgentConfig>('model settings', () => ({
+    maxTokens: values.maxTokens ?? 0,
+    temperature: values.temperature ?? -1,
+    requestTimeout: values.requestTimeout ?? 600_000,
+    retryFor: values.retryFor ?? 300_000,
+  }));
+  // Older cassettes do not name it: at that time there were three retries.
+  const link = { retryFor: 0, ...settings, runtime: tape.runtime, transport: tape.transport };
+  return link;
+}
+
+/** How the task was given, with model and address as they were settled. */
+function recordedOptions(options: Raw, { provider, model, baseURL }: Settings): Raw {
+  const given = Object.entries(options).filter(([name]) => taskOptions.includes(name) && name !== 'attach');
+  const address = new URL(baseURL?.value ?? providerEntry(provider.value).address);
+  address.username = '';
+  address.password = '';
+  return {
+    ...Object.fromEntries(given),
+    model: `${provider.value}:${model.value}`,
+    baseUrl: address.href.replace(/\/$/, ''),
+  };
+}
+
+function openCassette(path: string, open: (text: string) => Player): Player {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Record one: cobbler --record FILE "..."');
+  }
+  try {
+    return open(text);
+  } catch (error) {
+    throw new UsageError(AgentError.from(error).message, `The file: ${path}`);
+  }
+}
+
+/** Keys that are configured, and whatever else in the environment is called a secret. */
+async function secretsOf(env: Environment): Promise<string[]> {
+  const { values } = await loadConfig({ env });
+  const named = Object.entries(env).filter(([name]) => /(KEY|TOKEN|SECRET|PASSWORD)$/i.test(name));
+  const all = [values.apiKey, ...Object.values(values.keys ?? {}), ...named.map(([, value]) => value)];
+  return all.flatMap((secret) => cleanKey(secret) ?? []);
+}

@@ -1,0 +1,190 @@
+import type {
+  Agent,
+  ContextPolicy,
+  Limits,
+  Pricing,
+  Run,
+  RunEvent,
+  RunResult,
+  SessionStore,
+  Tool,
+  UserPart,
+} from '@cobbler/agent';
+import { Executor } from '@cobbler/agent';
+import type { Tape, TapeControl } from '@cobbler/agent/testing';
+import type { Permission } from '../config/permission.ts';
+import type { OutputForm } from '../config/run-flags.ts';
+import { ForgivingStore } from '../session/best-effort-store.ts';
+import { visible } from '../terminal/escape.ts';
+import type { Io, Keyboard } from '../terminal/io.ts';
+import { ownName } from '../terminal/program-name.ts';
+import { closingLines, markOf } from '../view/closing.ts';
+import type { FailureContext } from '../view/failure.ts';
+import type { AskedEvent } from '../view/ledger.ts';
+import { Ledger } from '../view/ledger.ts';
+import { exitCodeOf } from './exit-code.ts';
+import type { Stage } from './output.ts';
+import { setStage } from './output.ts';
+
+/** Where the events of a run are kept. */
+export interface TaskSession {
+  readonly id: string;
+  readonly store: SessionStore;
+  /** Go on where the session stopped; otherwise the prompt is said in it. */
+  readonly resumes: boolean;
+}
+
+/** A run with everything settled: what `run` and `demo` have in common. */
+export interface Task {
+  readonly agent: Agent;
+  readonly tools: readonly Tool[];
+  readonly system: readonly string[];
+  readonly prompt: readonly UserPart[];
+  /** Absent: nothing is kept. */
+  readonly session?: TaskSession;
+  readonly permission: Permission;
+  /** Of whoever can be asked. It is closed when the run is over. */
+  readonly keyboard?: Keyboard;
+  /** Whether somebody answers. Default: whoever is at the keyboard. */
+  readonly attended?: boolean;
+  /** Records or replays the run. */
+  readonly tape?: Tape;
+  readonly limits: Limits & { readonly turns: number };
+  readonly pricing: Pricing;
+  /** Run under a money limit although the model's price is unknown. Default false. */
+  readonly allowUnpriced?: boolean;
+  /** How the conversation is kept small enough. Default: not at all. */
+  readonly context?: ContextPolicy;
+  readonly form: OutputForm;
+  readonly verbose: boolean;
+  /** What stands above a run: model, folder, permissions. */
+  readonly header: readonly string[];
+  /** Where commands run, as the person calls it. */
+  readonly folder: string;
+  readonly failure: Omit<FailureContext, 'verbose'>;
+}
+
+/** How a task went. */
+export interface Performed {
+  readonly result: RunResult;
+  readonly exitCode: number;
+}
+
+/** Performs a task: shows it, asks, takes Ctrl-C, sums it up. */
+export async function performTask(task: Task, io: Io): Promise<Performed> {
+  let control: TapeControl | undefined;
+  const reading = task.context?.spill?.tool;
+  const stage = setStage(
+    {
+      ...task,
+      tools: reading === undefined ? task.tools : [...task.tools, reading],
+      model: task.agent.model,
+      ...(task.keyboard !== undefined && {
+        approvals: {
+          folder: task.folder,
+          answer: (id, answer) => control?.answer(id, answer),
+          allowAlways: (rule) => task.permission.allow(rule),
+        },
+      }),
+    },
+    io,
+  );
+  const { session } = task;
+  const store =
+    session &&
+    new ForgivingStore(session.store, ({ message }) => {
+      stage.terminal.lines([`cobbler: ${visible(message)} This run goes on without being kept.`]);
+    });
+  const executor = new Executor({
+    agent: task.agent,
+    system: task.system,
+    limits: task.limits,
+    // Another process does not go on with it, so what no second request reads need not be kept.
+    request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
+    ...(task.allowUnpriced !== undefined && { allowUnpriced: task.allowUnpriced }),
+    ...(task.context !== undefined && { context: task.context }),
+    ...(store !== undefined && { store }),
+    ...taped(task),
+  });
+  const asked = session?.resumes === true ? await askedBefore(session, stage) : [];
+  const run = start(executor, task, (event) => {
+    stage.view.event(event);
+    // From here on an answer is heard.
+    if (event.type === 'resumed') for (const request of asked) stage.view.event(request);
+  });
+  control = task.tape?.control(run) ?? run;
+  const pipe = await watched(run, control, stage, task, io);
+  const result = await run.result;
+  if (pipe.broken) return { result, exitCode: 0 };
+  const kept = session && {
+    session: { id: session.id, missing: store?.missing(session.id) ?? 0, name: ownName(io.env) },
+  };
+  const finished = { result, task, calls: stage.calls, ...kept };
+  const closing = closingLines(finished, stage.style, stage.screen.columns());
+  stage.terminal.lines(closing);
+  return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
+}
+
+/** What a session waits for whose process ended while somebody was asked: no event will ask it again. */
+async function askedBefore({ id, store }: TaskSession, stage: Stage): Promise<readonly AskedEvent[]> {
+  const ledger = new Ledger();
+  for (const event of await store.read(id)) {
+    ledger.hear(event);
+    if (event.type === 'assistant') stage.calls.answered(event);
+  }
+  return [...ledger.asked.values()];
+}
+
+function start(executor: Executor, { session, prompt }: Task, onEvent: (event: RunEvent) => void): Run {
+  if (session === undefined) return executor.run(prompt, { onEvent });
+  if (session.resumes) return executor.resume(session.id, { onEvent });
+  return executor.run(prompt, { onEvent, sessionId: session.id });
+}
+
+/** What comes in from outside the run, through the tape when there is one. */
+function taped({ tape, keyboard, attended = keyboard !== undefined, tools, pricing, permission }: Task) {
+  const { gate } = permission;
+  if (tape === undefined) return { attended, tools, pricing, gate };
+  return {
+    attended,
+    tools: tape.tools(tools),
+    pricing: tape.pricing(pricing),
+    // Rules alone decide the same each time, and note what they could not ask; a person's word is on the tape.
+    gate: attended ? tape.gate(gate) : gate,
+    runtime: tape.runtime,
+  };
+}
+
+/** Waits for the run to end, while keys, signals and a reader that leaves may end it sooner. */
+async function watched(
+  run: Run,
+  control: TapeControl,
+  stage: Stage,
+  task: Task,
+  io: Io,
+): Promise<{ readonly broken: boolean }> {
+  let interrupts = 0;
+  let broken = false;
+  const onInterrupt = () => {
+    interrupts += 1;
+    if (interrupts > 1) {
+      stage.terminal.close();
+      task.keyboard?.close();
+      io.exit(130);
+    }
+    stage.view.stopping();
+    control.cancel();
+  };
+  const forgetInterrupt = io.onInterrupt(onInterrupt);
+  const forgetPipe = io.onBrokenPipe(() => {
+    broken = true;
+    control.cancel();
+  });
+  task.keyboard?.listen((key) => (key.type === 'interrupt' ? onInterrupt() : stage.view.key(key)));
+  const result = await run.result;
+  stage.view.end(markOf(result.status));
+  task.keyboard?.close();
+  forgetInterrupt();
+  forgetPipe();
+  return { broken };
+}

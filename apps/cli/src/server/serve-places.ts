@@ -1,0 +1,152 @@
+import { resolve } from 'node:path';
+import type { SessionStore } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { sqliteStore } from '@cobbler/agent/node';
+import type { Elsewhere, SessionSettings } from '@cobbler/server';
+import type { PostgresStore } from '@cobbler/store-postgres';
+import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { ownVersion } from '../terminal/version.ts';
+import type { RestateFlags, ServeFlags } from './serve-flags.ts';
+
+/** Where a server's sessions are kept, and where their runs are done when that is not here. */
+export interface ServePlaces {
+  readonly store: SessionStore;
+  /** In words for people, without a password. */
+  readonly name: string;
+  /**
+   * Makes the place where runs are done, if that is elsewhere.
+   * @throws UsageError when it cannot be reached.
+   */
+  open(settings: (sessionId: string) => SessionSettings): Promise<Elsewhere | undefined>;
+  close(): Promise<void>;
+}
+
+/** Where Restate answers unless told otherwise. */
+const usualIngress = 'http://127.0.0.1:8080';
+const usualAdmin = 'http://127.0.0.1:9070';
+
+/** How long Restate may take to answer calls once it answers those who administer it, in milliseconds. */
+const ingressMs = 5000;
+
+/**
+ * The places that the options of `cobbler serve` name. What a place needs is loaded when it is chosen.
+ * @throws UsageError for a runner without a store that others can reach, and for a database that cannot be reached.
+ */
+export async function servePlaces(flags: ServeFlags, usualFile: string, io: Io): Promise<ServePlaces> {
+  const url = databaseUrl(flags.store);
+  if (url !== undefined) return await inPostgres(url, flags);
+  if (flags.runner !== undefined) {
+    throw new UsageError(
+      `--runner ${flags.runner} needs a store that all processes share.`,
+      'Such as: cobbler serve --runner restate --store postgres://user@host/database',
+    );
+  }
+  const file = flags.store === undefined ? usualFile : resolve(io.cwd(), flags.store);
+  const store = sqliteStore(file);
+  return { store, name: file, open: async () => undefined, close: () => store.close() };
+}
+
+/** Nothing for a file. */
+function databaseUrl(store: string | undefined): URL | undefined {
+  const [, protocol] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? '') ?? [];
+  if (store === undefined || protocol === undefined) return undefined;
+  const advice = 'Such as: postgres://user@host:5432/database';
+  if (!/^postgres(ql)?$/i.test(protocol)) {
+    throw new UsageError(`--store cannot be ${protocol}://…: a file, or a PostgreSQL database.`, advice);
+  }
+  const url = URL.parse(store);
+  if (url === null) throw new UsageError('--store is no address of a database.', advice);
+  return url;
+}
+
+async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<ServePlaces> {
+  const { postgresStore } = await import('@cobbler/store-postgres');
+  const exclusion = runner === undefined ? 'lease' : 'runner';
+  const store = postgresStore({ url: url.href, exclusion });
+  const shown = new URL(url);
+  shown.password = '';
+  let closeRunner = async () => {};
+  const close = async () => {
+    await closeRunner();
+    await store.close();
+  };
+  try {
+    await reached(store.list({ limit: 1 }), 'The database is the one that --store names.');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    store,
+    name: shown.href,
+    async open(settings) {
+      if (runner === undefined) return undefined;
+      const engine = await restateEngine(store, settings, restate);
+      closeRunner = () => engine.close();
+      await reached(engine.listening(), '--restate-port says at which port Restate finds this process.');
+      await reached(
+        engine.ready(),
+        '--restate-admin says where it is administered, --restate-address where it finds this process.',
+      );
+      await checkIngress(restate.ingress ?? [usualIngress]);
+      const watch = (listener: (sessionId: string) => void) =>
+        store.watch((sessionId) => listener(sessionId));
+      return { runner: engine, watch };
+    },
+    close,
+  };
+}
+
+async function restateEngine(
+  store: PostgresStore,
+  settings: (sessionId: string) => SessionSettings,
+  { ingress = [usualIngress], admin = [usualAdmin], host, port, address }: RestateFlags,
+) {
+  const [{ restateRunner }, { sessionWork }] = await Promise.all([
+    import('@cobbler/runner-restate'),
+    import('@cobbler/server'),
+  ]);
+  return restateRunner({
+    routine: sessionWork(store, settings),
+    ingress,
+    admin,
+    host,
+    port,
+    reusePort: address === undefined,
+    // Runs under way are gone on with by the same version only: another may do other things.
+    version: ownVersion(),
+    ...(address !== undefined && { address }),
+  });
+}
+
+/** What cannot be reached at the start is the matter of whoever starts the server, who is told by which option to name it. */
+async function reached<Value>(work: Promise<Value>, advice: string): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw AgentError.is(error) ? new UsageError(error.message, advice) : error;
+  }
+}
+
+/** Without this a wrong address would be noticed at the first prompt. @throws UsageError when none of them answers. */
+async function checkIngress(urls: readonly string[]): Promise<void> {
+  const deadline = performance.now() + ingressMs;
+  do {
+    const answers = await Promise.all(urls.map(isHealthy));
+    if (answers.includes(true)) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  } while (performance.now() < deadline);
+  throw new UsageError(
+    `Restate takes no calls at ${urls.join(', ')}.`,
+    '--restate says where it does; port 8080 is the usual one.',
+  );
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/restate/health`, { signal: AbortSignal.timeout(ingressMs) })).ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+import type { SessionInfo, SessionStore } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { oneLine } from '../terminal/escape.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { Sessions } from './session-home.ts';
+
+const mostNamed = 6;
+
+/**
+ * The session with this id, or the only one whose id begins so.
+ * @throws UsageError when there is none, or more than one.
+ */
+export async function findSession(store: SessionStore, given: string): Promise<SessionInfo> {
+  const exact = await infoOf(store, given);
+  if (exact !== undefined) return exact;
+  const ids = given === '' ? [] : (await store.sessions()).filter((id) => id.startsWith(given));
+  const [first, second] = ids;
+  if (first === undefined) {
+    throw UsageError.coded(
+      'no_session',
+      `There is no session ${JSON.stringify(given)}.`,
+      'See them: cobbler sessions',
+    );
+  }
+  if (second !== undefined) {
+    const infos = await Promise.all(ids.slice(-mostNamed).map((id) => store.info(id)));
+    const rows = infos.flatMap((info) => (info === undefined ? [] : [`${info.id}  ${oneLine(info.title)}`]));
+    throw new UsageError(`${ids.length} sessions begin with ${JSON.stringify(given)}:`, ...rows);
+  }
+  const found = await store.info(first);
+  if (found !== undefined) return found;
+  throw UsageError.coded(
+    'no_session',
+    `Session ${first} has just been deleted.`,
+    'See them: cobbler sessions',
+  );
+}
+
+/** Something that cannot be an id has no session. */
+async function infoOf(store: SessionStore, id: string): Promise<SessionInfo | undefined> {
+  try {
+    return await store.info(id);
+  } catch (error) {
+    if (AgentError.is(error) && error.code === 'session_id') return undefined;
+    throw error;
+  }
+}
+
+/** Sessions that work in a folder, or all of them, last changed first. */
+export async function* sessionsIn(
+  { store, notes }: Sessions,
+  folder: string | undefined,
+): AsyncGenerator<SessionInfo, void, undefined> {
+  let after: string | undefined;
+  do {
+    const page = await store.list({ limit: 100, ...(after !== undefined && { after }) });
+    for (const info of page.sessions) {
+      if (folder === undefined || notes.read(info.id)?.folder === folder) yield info;
+    }
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/**
+ * The session of this folder that changed last.
+ * @throws UsageError when there is none.
+ */
+export async function newestIn(sessions: Sessions, folder: string): Promise<SessionInfo> {
+  for await (const info of sessionsIn(sessions, folder)) return info;
+  throw new UsageError(`No session was begun in ${folder}.`, 'See those of all folders: cobbler sessions');
+}
+
+/** As much of an id as people are shown. */
+export function shortId(sessionId: string): string {
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(sessionId) ? sessionId.slice(0, 8) : sessionId;
+}

@@ -1,0 +1,91 @@
+import type { SessionInfo, SessionStatus } from '@cobbler/agent';
+import { oneLine } from '../terminal/escape.ts';
+import { formatCount, formatUsd, plural } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
+import { shortId } from './find-session.ts';
+
+/** A session with its folder, as the person calls it; absent when nobody noted it. */
+export interface SessionRow {
+  readonly info: SessionInfo;
+  readonly folder?: string;
+}
+
+const titleLeast = 16;
+
+/** Sessions as a table: id, status, age, cost, title and folder; what does not fit goes from the right. */
+export function sessionTable(
+  rows: readonly SessionRow[],
+  now: number,
+  style: Style,
+  columns: number,
+): string[] {
+  const cells = rows.map(({ info, folder = '' }) => ({
+    id: shortId(info.id),
+    status: info.status,
+    age: ageOf(info.updatedAt, now),
+    cost: info.usd === undefined ? '' : formatUsd(info.usd),
+    title: oneLine(info.title) || '(no words)',
+    folder: oneLine(folder),
+  }));
+  const width = (name: keyof (typeof cells)[number]) =>
+    Math.max(0, ...cells.map((cell) => widthOf(cell[name])));
+  const widths = { id: width('id'), status: width('status'), age: width('age'), cost: width('cost') };
+  const left = widths.id + widths.status + widths.age + widths.cost + 8;
+  const folderWidth = Math.min(width('folder'), 32);
+  const hasFolder = folderWidth > 0 && columns - left - folderWidth - 2 >= titleLeast;
+  const room = Math.max(titleLeast, columns - 1 - left - (hasFolder ? folderWidth + 2 : 0));
+  const titleWidth = Math.min(width('title'), room);
+  return cells.map(({ id, status, age, cost, title, folder }) => {
+    const facts = [
+      style.bold(padEnd(id, widths.id)),
+      paintOf(status, style)(padEnd(status, widths.status)),
+      age.padStart(widths.age),
+      cost.padStart(widths.cost),
+      padEnd(clip(title, titleWidth, style.marks.ellipsis), hasFolder ? titleWidth : 0),
+      ...(hasFolder ? [style.dim(clip(folder, folderWidth, style.marks.ellipsis))] : []),
+    ];
+    return facts.join('  ').trimEnd();
+  });
+}
+
+/** All about one session, a fact per line. */
+export function sessionFacts({ info, folder }: SessionRow, now: number, style: Style): string[] {
+  const facts: (readonly [name: string, text: string])[] = [
+    ['title', oneLine(info.title)],
+    ['status', info.status],
+    ['changed', `${ageOf(info.updatedAt, now)} (${info.updatedAt})`],
+    ['begun', info.createdAt],
+    ['folder', oneLine(folder ?? '')],
+    ['model', oneLine(info.model ?? '')],
+    [
+      'work',
+      [
+        plural(info.prompts, 'prompt'),
+        plural(info.answers, 'answer'),
+        plural(info.toolCalls, 'tool'),
+        plural(info.events, 'event'),
+      ].join(', '),
+    ],
+    ['tokens', `${formatCount(info.inputTokens)} in, ${formatCount(info.outputTokens)} out`],
+    ['cost', info.usd === undefined ? 'unknown' : formatUsd(info.usd)],
+    ['fork of', info.parent === undefined ? '' : `${info.parent.sessionId} at event ${info.parent.seq}`],
+  ];
+  const shown = facts.filter(([, text]) => text !== '');
+  return [`${style.bold('session')}  ${info.id}`, ...shown.map(([name, text]) => `${name.padEnd(9)}${text}`)];
+}
+
+/** How long ago, in one unit: `now`, `5 m`, `2 h`, `3 d`. */
+export function ageOf(time: string, now: number): string {
+  const minutes = Math.floor((now - Date.parse(time)) / 60_000);
+  if (!(minutes >= 1)) return 'now';
+  if (minutes < 60) return `${minutes} m ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} d ago`;
+}
+
+function paintOf(status: SessionStatus, style: Style): (text: string) => string {
+  if (status === 'complete') return style.green;
+  if (status === 'failed' || status === 'refusal') return style.red;
+  return status === 'running' ? style.cyan : style.yellow;
+}

@@ -1,0 +1,126 @@
+import type { ErrorData, RunEvent } from '@cobbler/agent';
+import { oneLine } from '../terminal/escape.ts';
+import { formatMs, formatSeconds } from '../terminal/format.ts';
+import type { Activity } from './footer.ts';
+import type { CallBook } from './tool-calls.ts';
+
+/** What is going on in a run: kept up to date by its events, asked for by whatever shows it. */
+export class RunActivity {
+  readonly #model: string;
+  readonly #calls: CallBook;
+  readonly #now: () => number;
+  #what: string;
+  #since: number;
+  #progress = '';
+  #retry: { readonly event: RetryEvent; readonly until: number } | undefined;
+  #tokens = 0;
+  #usd: number | undefined = 0;
+  #stopping = false;
+
+  constructor(model: string, calls: CallBook, now: () => number) {
+    this.#model = oneLine(model);
+    this.#calls = calls;
+    this.#now = now;
+    this.#what = `waiting for ${this.#model}`;
+    this.#since = now();
+  }
+
+  /** The call book must have seen the event before. */
+  event(event: RunEvent): void {
+    switch (event.type) {
+      case 'status':
+        if (event.state === 'thinking') this.#become(`waiting for ${this.#model}`);
+        break;
+      case 'reasoning_delta':
+        this.#become('thinking');
+        break;
+      case 'text_delta':
+        this.#become('writing');
+        break;
+      case 'tool_input_delta':
+        this.#become('writing a tool call');
+        break;
+      case 'tool_started':
+      case 'tool_result':
+        this.#running();
+        break;
+      case 'progress':
+        this.#progress = event.text;
+        break;
+      case 'retry':
+        this.#retry = { event, until: this.#now() + event.delayMs };
+        this.#become(`waiting for ${this.#model}`);
+        break;
+      case 'assistant':
+        this.#tokens += event.usage.inputTokens + event.usage.outputTokens;
+        this.#usd = this.#usd === undefined || event.usd === undefined ? undefined : this.#usd + event.usd;
+        break;
+    }
+  }
+
+  /** Somebody asked the run to stop. */
+  stopping(): void {
+    this.#stopping = true;
+    this.#become('stopping');
+  }
+
+  /** What to show now. */
+  get current(): Activity {
+    const now = this.#now();
+    return {
+      what: this.#describe(now),
+      elapsedMs: now - this.#since,
+      tokens: this.#tokens,
+      ...(this.#usd !== undefined && { usd: this.#usd }),
+      hint: this.#stopping ? 'Ctrl-C again ends at once' : 'Ctrl-C stops',
+    };
+  }
+
+  #describe(now: number): string {
+    if (this.#stopping) return 'stopping';
+    const retry = this.#retry;
+    if (retry !== undefined && now < retry.until) {
+      return retryWords(retry.event, retry.until - now, (ms) => formatSeconds(ms + 999));
+    }
+    return this.#progress === '' ? this.#what : `${this.#what}: ${this.#progress}`;
+  }
+
+  #running(): void {
+    const running = this.#calls.running;
+    const [first] = running;
+    if (first === undefined) return;
+    this.#become(running.length === 1 ? first : `${first} and ${running.length - 1} more`);
+  }
+
+  #become(what: string): void {
+    if (what === this.#what) return;
+    this.#what = what;
+    this.#since = this.#now();
+    this.#progress = '';
+  }
+}
+
+type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
+
+/** What comes after a failure: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
+export function retryWords(
+  { error, attempt, leftMs }: RetryEvent,
+  waitMs: number,
+  format: (ms: number) => string = formatMs,
+): string {
+  const end = leftMs === undefined ? '' : `, gives up in ${formatSeconds(waitMs + leftMs)}`;
+  return `${retryReason(error)}, retry ${attempt} in ${format(waitMs)}${end}`;
+}
+
+const kindWords: Partial<Record<ErrorData['kind'], string>> = {
+  rate_limit: 'rate limit',
+  network: 'connection lost',
+  timeout: 'no answer',
+  agent: 'service error',
+};
+
+/** Why a request is made again, in two words: `529 overloaded`. */
+function retryReason(error: ErrorData): string {
+  const word = error.status === 529 ? 'overloaded' : (kindWords[error.kind] ?? oneLine(error.kind));
+  return error.status === undefined ? word : `${error.status} ${word}`;
+}

@@ -1,0 +1,255 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
+import { argumentLines, visibleText } from '@cobbler/agent';
+import type { RuledCall } from '../config/permission-rule.ts';
+import { ruledCall, ruleToOffer } from '../config/permission-rule.ts';
+import { oneLine } from '../terminal/escape.ts';
+import type { Key } from '../terminal/io.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip, flow, widthOf } from '../terminal/text-width.ts';
+import { moreLines, pieces, wholeDiffLines } from './diff-lines.ts';
+import { askLine } from './tool-report.ts';
+
+/** What an approval does to the world around it. */
+export interface ApprovalPorts {
+  readonly style: Style;
+  columns(): number;
+  /** Where the folder of the run is, for commands. */
+  readonly folder: string;
+  /** Adds lines to the report. */
+  show(lines: readonly string[]): void;
+  answer(approvalId: string, answer: ApprovalAnswer): void;
+  /** Allows what a rule names from now on. */
+  allowAlways(rule: string): void;
+  /** The rules to choose from, the narrowest first. Default: the exact call, for this run. */
+  offers?(call: RuledCall): readonly RuleOffer[];
+  /** The question, or the text being typed, has changed. */
+  changed(): void;
+}
+
+/** A rule that somebody may allow for good. */
+export interface RuleOffer {
+  /** The key that takes it. */
+  readonly key: string;
+  readonly rule: string;
+  /** What stands behind the key. */
+  readonly words: string;
+}
+
+/** A call of so many lines is shown whole at once; of a longer one this many are, until all are asked for. */
+const wholeMost = 32;
+const firstLines = 16;
+
+/** Lines that one key shows: terminals keep about as many that have scrolled away. */
+const pageLines = 1000;
+
+/**
+ * Asks a person about calls, one after the other. The question stays on the screen; the keys stand in the
+ * footer, which {@link ApprovalDialog.footer} gives. A call can be allowed only once all of it has been shown.
+ */
+export class ApprovalDialog {
+  readonly #ports: ApprovalPorts;
+  readonly #waiting: ApprovalRequestedEvent[] = [];
+  readonly #always = new Set<string>();
+  /** The first line of the call that has not been shown; absent when all have. */
+  #next: number | undefined;
+  /** All of the call that is asked about now. */
+  #lines: readonly string[] = [];
+  /** The reason being typed; absent while keys decide. */
+  #reason: string | undefined;
+
+  constructor(ports: ApprovalPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether somebody is being asked now. */
+  get open(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Asks about a call, after those that wait already. */
+  ask(request: ApprovalRequestedEvent): void {
+    this.#waiting.push(request);
+    if (this.#waiting.length === 1) this.#present();
+  }
+
+  /** Whether a reason is being typed: then every key is a part of it. */
+  get isTyping(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** Somebody else has decided about a call. */
+  withdraw(approvalId: string): void {
+    const place = this.#waiting.findIndex((request) => request.approvalId === approvalId);
+    if (place === -1) return;
+    this.#waiting.splice(place, 1);
+    if (place > 0) return;
+    this.#reason = undefined;
+    this.#present();
+  }
+
+  /** Forgets all questions: the run is over or is being stopped. */
+  close(): void {
+    this.#waiting.length = 0;
+    this.#reason = undefined;
+  }
+
+  /** What the footer shows while a question is open. */
+  footer(): string[] {
+    const [request] = this.#waiting;
+    if (request === undefined) return [];
+    const { style } = this.#ports;
+    const width = this.#ports.columns() - 5;
+    if (this.#reason !== undefined) {
+      const hint = `${style.marks.dot} Enter denies, Esc goes back`;
+      const typed = `deny because: ${this.#reason}`;
+      // The end of a long reason stays in view, since that is where somebody types.
+      const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
+      return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
+    }
+    const deciding: readonly (readonly [key: string, words: string])[] =
+      this.#next === undefined
+        ? [['y', 'allow'], ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const)]
+        : [['d', this.#next === 0 ? 'show all of it, then allow' : 'show more of it, then allow']];
+    const keys = [...deciding, ['n', 'deny'], ['e', 'deny and say why']];
+    const words = keys.map((pair) => pair.join(' '));
+    return flow(words, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
+  }
+
+  /** Takes a key. Keys that mean nothing here do nothing: there is no default. */
+  key(key: Key): void {
+    const [request] = this.#waiting;
+    if (request === undefined) return;
+    if (this.#reason !== undefined) this.#type(request, this.#reason, key);
+    else if (key.type === 'text') this.#choose(request, key.text.toLowerCase());
+  }
+
+  /** Whether a letter means something now. */
+  knows(letter: string): boolean {
+    const [request] = this.#waiting;
+    if (request === undefined) return false;
+    const deciding = this.#next === undefined ? ['y', ...this.#offers(request).map(({ key }) => key)] : ['d'];
+    return ['n', 'e', ...deciding].includes(letter.toLowerCase());
+  }
+
+  #choose(request: ApprovalRequestedEvent, letter: string): void {
+    if (!this.knows(letter)) return;
+    const offer = this.#offers(request).find(({ key }) => key === letter);
+    if (letter === 'y') this.#decide(request, { decision: 'allow' });
+    else if (letter === 'n') this.#decide(request, { decision: 'deny' });
+    else if (offer !== undefined) {
+      this.#always.add(offer.rule);
+      this.#ports.allowAlways(offer.rule);
+      this.#decide(request, { decision: 'allow' });
+    } else if (letter === 'e') {
+      this.#reason = '';
+      this.#ports.changed();
+    } else if (letter === 'd') {
+      this.#show(this.#next ?? 0, pageLines);
+      this.#ports.changed();
+    }
+  }
+
+  #type(request: ApprovalRequestedEvent, reason: string, key: Key): void {
+    if (key.type === 'enter') {
+      const message = reason.trim();
+      return this.#decide(request, { decision: 'deny', ...(message !== '' && { message }) });
+    }
+    if (key.type === 'escape') this.#reason = undefined;
+    else if (key.type === 'backspace') this.#reason = Array.from(reason).slice(0, -1).join('');
+    else if (key.type === 'text') this.#reason = reason + key.text;
+    this.#ports.changed();
+  }
+
+  #decide(request: ApprovalRequestedEvent, answer: ApprovalAnswer): void {
+    this.#waiting.shift();
+    this.#reason = undefined;
+    this.#ports.answer(request.approvalId, answer);
+    this.#present();
+    this.#ports.changed();
+  }
+
+  /** Shows the next question, skipping those that an "always" has answered in the meantime. */
+  #present(): void {
+    for (;;) {
+      const [request] = this.#waiting;
+      if (request === undefined) return;
+      if (!this.#offers(request).some(({ rule }) => this.#always.has(rule))) {
+        this.#lines = this.#linesOf(request);
+        const isLong = this.#lines.length > wholeMost;
+        this.#show(0, isLong ? firstLines : wholeMost, this.#question(request));
+        // A person who wants all of it wants to read it in one piece.
+        this.#next = isLong ? 0 : undefined;
+        return;
+      }
+      this.#waiting.shift();
+      this.#ports.answer(request.approvalId, { decision: 'allow' });
+    }
+  }
+
+  #offers(request: ApprovalRequestedEvent): readonly RuleOffer[] {
+    const call = ruledCall(request);
+    return this.#ports.offers?.(call) ?? exactOffer(call);
+  }
+
+  #question(request: ApprovalRequestedEvent): string[] {
+    const { style, folder } = this.#ports;
+    const columns = this.#ports.columns();
+    const inFolder = request.toolName === 'run_command' ? `in ${folder}` : '';
+    const summary = request.summary?.replace(/^in the workspace$/, inFolder) ?? inFolder;
+    const call = { toolName: visibleText(request.toolName), subject: subjectOf(request) };
+    const view = { style, columns, verbose: false };
+    const line = askLine({ ...call, summary }, view);
+    const why = request.mustAsk === undefined ? [] : [`      ${style.yellow(oneLine(request.mustAsk))}`];
+    if (summary === '' || widthOf(stripVTControlCharacters(line)) < columns) return [line, ...why];
+    return [askLine(call, view), `      ${style.dim(oneLine(summary))}`, ...why];
+  }
+
+  /** Shows some of the lines of a call, and how many are left. */
+  #show(from: number, most: number, before: readonly string[] = []): void {
+    const lines = this.#lines;
+    const end = from + most;
+    const left = lines.length - end;
+    const more = left > 0 ? [this.#ports.style.dim(moreLines(left))] : [];
+    this.#ports.show([...before, ...[...lines.slice(from, end), ...more].map((line) => `      ${line}`)]);
+    this.#next = left > 0 ? end : undefined;
+  }
+
+  /** All of a call that its question does not show: its diff, and what is in neither. */
+  #linesOf(request: ApprovalRequestedEvent): string[] {
+    const { style } = this.#ports;
+    const width = this.#ports.columns() - 7;
+    const diff = request.diff === undefined ? [] : wholeDiffLines(request.diff, style, width);
+    if (isInQuestion(request)) return diff;
+    const given = argumentLines(
+      request,
+      [shownAsItIs(request.subject ?? '')].filter((text) => text !== ''),
+    );
+    const room = Math.max(8, width);
+    return [...diff, ...given.flatMap((line) => pieces(line.replaceAll('\t', '    '), room).map(style.dim))];
+  }
+}
+
+/** What stands in the question: the subject, or all arguments of a tool that names none. */
+function subjectOf(request: ApprovalRequestedEvent): string {
+  if (request.subject !== undefined && request.subject !== '') return request.subject;
+  return isInQuestion(request) ? JSON.stringify(request.arguments) : '';
+}
+
+/** Longest arguments that the question itself shows, in characters. */
+const questionMost = 200;
+
+function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent): boolean {
+  const json = JSON.stringify(given);
+  return subject === '' && json.length <= questionMost && shownAsItIs(json) !== '';
+}
+
+/** The text, if the question shows it character by character; else nothing. */
+function shownAsItIs(text: string): string {
+  return visibleText(text) === text && oneLine(text) === text ? text : '';
+}
+
+function exactOffer(call: RuledCall): RuleOffer[] {
+  const rule = ruleToOffer(call);
+  return rule === undefined ? [] : [{ key: 'a', rule, words: `always ${rule} in this run` }];
+}

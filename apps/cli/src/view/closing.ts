@@ -1,0 +1,125 @@
+import type { GateCall, RunResult, RunStatus } from '@cobbler/agent';
+import { allowOptions } from '../config/permission-rule.ts';
+import type { OutputForm } from '../config/run-flags.ts';
+import { shortId } from '../session/find-session.ts';
+import { plural } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import { flow, wrap } from '../terminal/text-width.ts';
+import type { FailureContext } from './failure.ts';
+import { failureOf } from './failure.ts';
+import { summaryLines } from './summary.ts';
+import type { CallBook } from './tool-calls.ts';
+
+/** Where a run is kept. */
+export interface KeptSession {
+  readonly id: string;
+  /** How many of its events could not be written. */
+  readonly missing: number;
+  /** What to call the command line. */
+  readonly name: string;
+}
+
+/** A run that is over, and what was asked of it. */
+export interface Finished {
+  readonly result: Pick<RunResult, 'status' | 'limit' | 'error' | 'metrics'>;
+  readonly task: {
+    readonly form: OutputForm;
+    readonly verbose: boolean;
+    readonly limits: {
+      readonly turns: number;
+      readonly tokens?: number;
+      readonly usd?: number;
+      readonly ms?: number;
+    };
+    readonly failure: Omit<FailureContext, 'verbose'>;
+    readonly permission: { readonly unasked: readonly GateCall[] };
+  };
+  readonly calls: Pick<CallBook, 'changes'>;
+  /** Absent: nothing was kept. */
+  readonly session?: KeptSession;
+}
+
+/** What stands under an answer that did not come to its end. */
+export function markOf(status: RunStatus): string | undefined {
+  if (status === 'cancelled') return 'cancelled';
+  if (status === 'timeout') return 'out of time';
+  return status === 'complete' ? undefined : 'cut off';
+}
+
+/** What closes every run: the summary; what went wrong and what to do; what was denied and how to allow it. */
+export function closingLines(finished: Finished, style: Style, columns: number): string[] {
+  const { result, task, calls } = finished;
+  const isJson = task.form === 'json' || task.form === 'json-deltas';
+  const trouble = troubleLines(finished);
+  const indented = trouble.flatMap((line) => inColumns(line, columns));
+  if (task.form === 'quiet' || isJson) return trouble.map((line) => `cobbler: ${line}`);
+  const end = {
+    status: result.status,
+    metrics: result.metrics,
+    given: task.limits,
+    changes: calls.changes,
+    ...(result.limit !== undefined && { limit: result.limit }),
+  };
+  const gap = style.marks.ok === '' ? [] : [''];
+  return [
+    ...gap,
+    ...summaryLines(end, style, columns),
+    ...indented,
+    ...sessionLines(finished, style, columns),
+  ];
+}
+
+/** How to go on. A run that did nothing because its session is busy elsewhere has said so. */
+function sessionLines({ session, result }: Finished, style: Style, columns: number): string[] {
+  if (session === undefined || ['in_use', 'no_session'].includes(result.error?.code ?? '')) return [];
+  const { missing, name } = session;
+  const id = shortId(session.id);
+  if (missing > 0) {
+    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: to resume it would do again what they did.`;
+    return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
+  }
+  const how = goesOnAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;
+  const pieces = [`session ${id}`, `go on: ${how}`];
+  return flow(pieces, ` ${style.marks.dot} `, columns - 3).map((line) => `  ${style.dim(line)}`);
+}
+
+/** What needs no other prompt to go on. */
+const goesOnAlone: ReadonlySet<RunStatus> = new Set(['limit', 'timeout', 'cancelled', 'failed', 'waiting']);
+
+/** A sentence may be broken anywhere; an option to copy may not. */
+function inColumns(line: string, columns: number): string[] {
+  if (line.startsWith('--')) return [`    ${line}`];
+  return wrap(line, columns - 3).map((part) => `  ${part}`);
+}
+
+/** What a person has to know besides the summary; nothing when all went well. */
+function troubleLines({ result, task }: Finished): string[] {
+  const lines: string[] = [];
+  if (result.status === 'failed' && result.error !== undefined) {
+    const failure = failureOf(result.error, { ...task.failure, verbose: task.verbose });
+    lines.push(failure.what, ...failure.advice);
+  }
+  const more = result.status === 'limit' ? limitAdvice[result.limit ?? ''] : statusAdvice[result.status];
+  if (more !== undefined) lines.push(more);
+  const { unasked } = task.permission;
+  if (unasked.length > 0) {
+    lines.push(
+      `${plural(unasked.length, 'call')} denied, because there is no terminal to ask at. To allow:`,
+      ...allowOptions(unasked),
+    );
+  }
+  return lines;
+}
+
+const limitAdvice: Readonly<Record<string, string>> = {
+  turns: 'What was done so far stays. For a longer run give a higher --max-turns.',
+  usd: 'What was done so far stays. For a longer run give a higher --max-usd.',
+  tokens: 'What was done so far stays. For a longer run give a higher --max-tokens.',
+  no_progress:
+    'The model repeated itself. Say more exactly what to do, or try a stronger model: -m best. To allow more: --max-repeats 20, or never.',
+};
+
+const statusAdvice: Partial<Readonly<Record<RunStatus, string>>> = {
+  timeout: 'What was done so far stays. For a longer run give a higher --timeout.',
+  max_tokens: 'For a longer answer set a higher maxTokens in the configuration, or ask for less at once.',
+};

@@ -1,0 +1,110 @@
+import { visibleText } from '@cobbler/agent';
+import { visible } from '../terminal/escape.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip, head, widthOf } from '../terminal/text-width.ts';
+
+/** One line of a unified diff. */
+export interface DiffLine {
+  readonly sign: '+' | '-' | ' ';
+  /** Its number in the new file, or in the old one for a line that goes. */
+  readonly number: number;
+  readonly text: string;
+}
+
+/** What a unified diff changes. */
+export interface DiffSize {
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** Reads the hunks of a unified diff of one file; `undefined` stands between hunks. */
+export function parseDiff(diff: string): (DiffLine | undefined)[] {
+  const lines: (DiffLine | undefined)[] = [];
+  let old: number | undefined;
+  let fresh = 0;
+  for (const line of diff.split('\n')) {
+    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    if (hunk !== null) {
+      if (lines.length > 0) lines.push(undefined);
+      old = Number(hunk[1]);
+      fresh = Number(hunk[2]);
+    } else if (old !== undefined) {
+      const sign = line[0];
+      const text = line.slice(1);
+      if (sign === '-') lines.push({ sign, number: old++, text });
+      else if (sign === '+') lines.push({ sign, number: fresh++, text });
+      else if (sign === ' ') {
+        lines.push({ sign, number: fresh++, text });
+        old += 1;
+      } else if (line !== '' && sign !== '\\') lines.push({ sign: ' ', number: fresh, text: line });
+    }
+  }
+  return lines;
+}
+
+/** Counts the lines that a unified diff adds and removes. */
+export function diffSize(diff: string): DiffSize {
+  const lines = parseDiff(diff);
+  const count = (sign: DiffLine['sign']) => lines.filter((line) => line?.sign === sign).length;
+  return { added: count('+'), removed: count('-') };
+}
+
+/**
+ * A diff as lines for a person: numbers, signs and text, cut to the width. With `most`, what lies beyond is
+ * counted instead of shown.
+ */
+export function diffLines(diff: string, style: Style, columns: number, most?: number): string[] {
+  const lines = parseDiff(diff);
+  const shown = most !== undefined && lines.length > most ? lines.slice(0, most) : lines;
+  const digits = Math.max(1, ...shown.map((line) => String(line?.number ?? '').length));
+  const rendered = shown.flatMap((line) => renderLine(line, digits, style, columns));
+  const left = lines.length - shown.length;
+  return left === 0 ? rendered : [...rendered, style.dim(moreLines(left))];
+}
+
+/** A diff as lines for a person who decides about it: nothing is cut and every character can be seen. */
+export function wholeDiffLines(diff: string, style: Style, columns: number): string[] {
+  const lines = parseDiff(visibleText(diff));
+  const digits = Math.max(1, ...lines.slice(-1).map((line) => String(line?.number ?? '').length));
+  return lines.flatMap((line) => {
+    if (line?.sign !== ' ') return renderLine(line, digits, style, columns);
+    const text = line.text.replaceAll('\t', '    ');
+    return pieces(text, Math.max(8, columns - digits - 3)).map((piece, index) =>
+      style.dim(`${String(index === 0 ? line.number : '').padStart(digits)}   ${piece}`),
+    );
+  });
+}
+
+/** How many lines are not shown. */
+export function moreLines(count: number): string {
+  return `+ ${count} line${count === 1 ? '' : 's'}`;
+}
+
+/** A changed line is never cut, since the change may stand at its end; one that stays may be. */
+function renderLine(line: DiffLine | undefined, digits: number, style: Style, columns: number): string[] {
+  if (line === undefined) return [style.dim(`${' '.repeat(digits)} ${style.marks.ellipsis}`)];
+  const text = visible(line.text).replaceAll('\t', '    ');
+  const number = String(line.number).padStart(digits);
+  const width = Math.max(8, columns - digits - 3);
+  if (line.sign === ' ')
+    return [style.dim(`${number}   ${clip(text, width, style.marks.ellipsis)}`.trimEnd())];
+  const paint = line.sign === '+' ? style.green : style.red;
+  return pieces(text, width).map((piece, index) => {
+    const margin = index === 0 ? style.dim(number) : ' '.repeat(digits);
+    return `${margin} ${paint(`${index === 0 ? line.sign : ' '} ${piece}`)}`;
+  });
+}
+
+/** A text in pieces of at most `width` cells. */
+export function pieces(text: string, width: number): string[] {
+  const found: string[] = [];
+  // Of a long line no more is measured at a time than a piece may hold.
+  const most = width * 4;
+  let at = 0;
+  while (text.length - at > most || widthOf(text.slice(at)) > width) {
+    const piece = head(text.slice(at, at + most), width) || text.slice(at, at + 1);
+    found.push(piece);
+    at += piece.length;
+  }
+  return [...found, text.slice(at)];
+}

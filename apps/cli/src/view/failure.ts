@@ -1,0 +1,125 @@
+import type { AgentError } from '@cobbler/agent';
+import { oneLine } from '../terminal/escape.ts';
+import { formatMs } from '../terminal/format.ts';
+
+/** What is known about the request that failed, besides its error. */
+export interface FailureContext {
+  /** Where requests went. */
+  readonly host: string;
+  readonly model: string;
+  readonly provider: string;
+  /** Such as `ANTHROPIC_API_KEY`; absent when no key was sent. */
+  readonly keySource?: string;
+  readonly verbose: boolean;
+  /** What to call the command line, for whoever can look a code up there. */
+  readonly name?: string;
+}
+
+/** A failure for a person: what happened, and what to do. */
+export interface Failure {
+  readonly what: string;
+  readonly advice: readonly string[];
+}
+
+const mostShown = 400;
+
+/** Puts an error into words. No body of an answer, no stack; the request id only when asked for. */
+export function failureOf(error: AgentError, context: FailureContext): Failure {
+  if (error.code === 'replay_miss') return missOf(error);
+  const { what, advice } = byKind(error, context);
+  const id =
+    context.verbose && error.requestId !== undefined ? [`Request id: ${oneLine(error.requestId)}`] : [];
+  const more =
+    context.name !== undefined && error.code !== undefined
+      ? [`More: ${context.name} explain ${oneLine(error.code)}`]
+      : [];
+  return { what, advice: [...advice, ...more, ...id] };
+}
+
+function byKind(error: AgentError, context: FailureContext): Failure {
+  switch (error.kind) {
+    case 'auth':
+      return refusedKey(error, context);
+    case 'rate_limit':
+      return { what: `${place(error, context)}: ${told(error)}`, advice: [waitAdvice(error)] };
+    case 'network':
+      return {
+        what: told(error).includes(context.host)
+          ? told(error)
+          : `The connection to ${context.host} broke: ${told(error)}`,
+        advice: [
+          'Check the network and the address, then try again. cobbler doctor --live tests the connection.',
+        ],
+      };
+    case 'timeout':
+      return {
+        what: told(error).includes(context.host) ? told(error) : `${context.host}: ${told(error)}`,
+        advice: ['Try again, or give it more time with requestTimeout in the configuration.'],
+      };
+    case 'invalid':
+      return unusable(error, context);
+    default:
+      return {
+        what: error.status === undefined ? told(error) : `${place(error, context)}: ${told(error)}`,
+        advice: error.retryable
+          ? ['Try again later.']
+          : ['Try again; cobbler doctor --live tests the connection.'],
+      };
+  }
+}
+
+/** A replay that is not the recording. Its message is made for a terminal: where they differ, line by line. */
+function missOf(error: AgentError): Failure {
+  const [what = '', ...where] = error.message.split('\n').map(oneLine);
+  return { what, advice: [...where, 'If that is meant, record it anew: cobbler --replay FILE --refresh'] };
+}
+
+/** Programs that work instead of a model have keys of their own. */
+const logins: Readonly<Record<string, string>> = {
+  'claude-code': 'Log in with: claude /login   or: export ANTHROPIC_API_KEY=...',
+  codex: 'Log in with: codex login   or: export OPENAI_API_KEY=...',
+};
+
+function refusedKey(error: AgentError, context: FailureContext): Failure {
+  const login = logins[context.provider];
+  if (login !== undefined) return { what: `${context.provider}: ${oneLine(error.message)}`, advice: [login] };
+  const key =
+    context.keySource === undefined ? 'the request without a key' : `the key from ${context.keySource}`;
+  const verb = error.status === 403 ? 'may not do this' : 'was refused';
+  return {
+    what: `${error.status ?? 401} from ${context.host}: ${key} ${verb}.`,
+    advice: [`Set a new one: cobbler config set-key ${context.provider}. Or check the setup: cobbler doctor`],
+  };
+}
+
+function unusable(error: AgentError, context: FailureContext): Failure {
+  if (error.code === 'unpriced') {
+    return {
+      what: `The price of ${oneLine(context.model)} is unknown, so --max-usd cannot be kept.`,
+      advice: [
+        'Give its price under "prices" in the configuration, limit the run by --max-tokens instead, or run it all the same: --allow-unpriced',
+      ],
+    };
+  }
+  const where = error.status === undefined ? '' : `${place(error, context)}: `;
+  const what = where + told(error);
+  if (error.status === 404) return { what, advice: ['See which models there are: cobbler models'] };
+  return { what, advice: [] };
+}
+
+function place(error: AgentError, context: FailureContext): string {
+  return error.status === undefined ? context.host : `${error.status} from ${context.host}`;
+}
+
+/** The error's own words, short and harmless. A service that answers with a page or with JSON is not quoted. */
+function told(error: AgentError): string {
+  const text = oneLine(error.message);
+  const prose = /^\s*[[{<]/.test(text) ? `the service answered something unexpected.` : text;
+  return prose.length > mostShown ? `${prose.slice(0, mostShown)}…` : prose;
+}
+
+function waitAdvice(error: AgentError): string {
+  const tries = error.attempts === undefined || error.attempts < 2 ? '' : ` after ${error.attempts} attempts`;
+  if (error.retryAfterMs === undefined) return `Given up${tries}. Try again later.`;
+  return `Given up${tries}. Try again in ${formatMs(error.retryAfterMs)}.`;
+}

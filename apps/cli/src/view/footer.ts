@@ -1,0 +1,39 @@
+import { oneLine } from '../terminal/escape.ts';
+import { formatCount, formatSeconds, formatUsd } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip } from '../terminal/text-width.ts';
+
+/** What is going on, for the one line that is drawn again and again. */
+export interface Activity {
+  /** Such as `waiting for claude-sonnet-5-5`. */
+  readonly what: string;
+  /** How long this has been going on. */
+  readonly elapsedMs: number;
+  /** Tokens used so far, in and out. */
+  readonly tokens: number;
+  /** Absent when a price is unknown. */
+  readonly usd?: number;
+  /** Such as `Ctrl-C stops`. */
+  readonly hint?: string;
+}
+
+/** The footer: a spinner and the facts that fit. The first to go on a narrow terminal is the hint. */
+export function footerLine(activity: Activity, frame: number, style: Style, columns: number): string {
+  const { marks } = style;
+  const spinner = marks.spinner[frame % marks.spinner.length] ?? '';
+  const facts = [
+    formatSeconds(activity.elapsedMs),
+    ...(activity.tokens > 0 ? [`${formatCount(activity.tokens)} tokens`] : []),
+    ...(activity.usd !== undefined && activity.usd > 0 ? [formatUsd(activity.usd)] : []),
+    ...(activity.hint === undefined ? [] : [activity.hint]),
+  ];
+  const what = oneLine(activity.what);
+  const separator = ` ${marks.dot} `;
+  const room = columns - 1 - spinner.length - 1;
+  for (let count = facts.length; count > 0; count -= 1) {
+    const line = [what, ...facts.slice(0, count)].join(separator);
+    if (clip(line, room, '') === line) return `${style.cyan(spinner)} ${style.dim(line)}`;
+  }
+  const time = separator + (facts[0] ?? '');
+  return `${style.cyan(spinner)} ${style.dim(clip(what, room - time.length, marks.ellipsis) + time)}`;
+}

@@ -1,0 +1,121 @@
+import type { Event, ToolResultEvent, Usage } from '@cobbler/agent';
+import { addUsage, addUsd, noUsage, spendingOf } from '@cobbler/agent';
+import { promptWords } from './history-lines.ts';
+
+/** One answer of the model, as it was paid for. */
+export interface Turn {
+  readonly usage: Usage;
+  readonly wasted: Usage;
+  readonly usd?: number;
+}
+
+/** A file that a run changed, in a unified diff. */
+export interface FileChange {
+  readonly path: string;
+  readonly diff: string;
+}
+
+/** A call that a person was asked about. */
+export type AskedEvent = Extract<Event, { type: 'approval_requested' }>;
+
+/** What happened from one prompt to the next. */
+export interface RunRecord {
+  /** More than one when it was stopped and gone on with. */
+  readonly runIds: Set<string>;
+  /** The event of the prompt. */
+  readonly seq: number;
+  readonly prompt: string;
+  readonly changes: FileChange[];
+  turns: number;
+}
+
+/** What a chat knows of its conversation from the events alone: for `/cost`, `/diff`, `/undo` and the status line. */
+export class Ledger {
+  /** The answers that this conversation paid for; those that a fork has copied are not among them. */
+  readonly turns: Turn[] = [];
+  readonly runs: RunRecord[] = [];
+  /** Calls that wait for a person. */
+  readonly asked: Map<string, AskedEvent> = new Map();
+  model: string | undefined;
+  lastAnswer = '';
+  lastResult: ToolResultEvent | undefined;
+  /** Tokens of the conversation as the model counted them last. */
+  contextTokens = 0;
+  /** All that was paid for, summaries included. */
+  usage: Usage = noUsage;
+  /** What requests used that gave no answer: failed attempts, and answers that were cancelled. */
+  wasted: Usage = noUsage;
+  /** US dollars; nothing when a price is unknown. */
+  usd: number | undefined = 0;
+  /** The last event. */
+  seq = 0;
+  compactions = 0;
+
+  /** Hears an event once. */
+  hear(event: Event): void {
+    if (event.seq <= this.seq) return;
+    this.seq = event.seq;
+    this.runs.at(-1)?.runIds.add(event.runId);
+    this.#spend(event);
+    switch (event.type) {
+      case 'user':
+        if (event.steer !== true) this.#begin(event);
+        break;
+      case 'assistant':
+        this.#answered(event);
+        break;
+      case 'tool_result':
+        this.lastResult = event;
+        if (event.diff !== undefined && !event.isError) this.#changed(event.diff);
+        break;
+      case 'approval_requested':
+        this.asked.set(event.approvalId, event);
+        break;
+      case 'approval_decided':
+        this.asked.delete(event.approvalId);
+        break;
+      case 'compacted':
+        if (event.upTo > 0) this.compactions += 1;
+        break;
+    }
+  }
+
+  /** Takes over what was paid for in a conversation that this one takes the place of. */
+  carry({ turns, usage, wasted, usd }: Pick<Ledger, 'turns' | 'usage' | 'wasted' | 'usd'>): void {
+    this.turns.unshift(...turns);
+    this.#add({ usage, wasted, usd });
+  }
+
+  #spend(event: Event): void {
+    const spent = spendingOf(event);
+    if (spent === undefined) return;
+    this.#add({ usd: undefined, ...spent });
+    if (event.type === 'assistant') this.turns.push(event);
+  }
+
+  #add({ usage, wasted, usd }: Pick<Ledger, 'usage' | 'wasted' | 'usd'>): void {
+    this.usage = addUsage(this.usage, usage);
+    this.wasted = addUsage(this.wasted, wasted);
+    this.usd = addUsd(this.usd, usd);
+  }
+
+  #begin(event: Extract<Event, { type: 'user' }>): void {
+    const runIds = new Set([event.runId]);
+    this.runs.at(-1)?.runIds.delete(event.runId);
+    this.runs.push({ runIds, seq: event.seq, prompt: promptWords(event.content), changes: [], turns: 0 });
+  }
+
+  #answered(event: Extract<Event, { type: 'assistant' }>): void {
+    this.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
+    this.model = event.model;
+    const run = this.runs.at(-1);
+    if (run !== undefined) run.turns += 1;
+    const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    if (text.trim() !== '') this.lastAnswer = text;
+  }
+
+  #changed(diff: string): void {
+    const path = /^\+\+\+ (?:b\/)?([^\t\n]+)/m.exec(diff)?.[1] ?? 'a file';
+    this.runs.at(-1)?.changes.push({ path, diff });
+  }
+}

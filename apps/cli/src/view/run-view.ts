@@ -1,0 +1,316 @@
+import type { RunEvent } from '@cobbler/agent';
+import { VisibleStream, visible } from '../terminal/escape.ts';
+import { formatCount, formatMs, plural } from '../terminal/format.ts';
+import type { Io, Key } from '../terminal/io.ts';
+import { MarkdownStream } from '../terminal/markdown.ts';
+import type { Screen } from '../terminal/screen.ts';
+import type { Style } from '../terminal/style.ts';
+import { RunActivity, retryWords } from './activity.ts';
+import type { ApprovalPorts } from './approval-dialog.ts';
+import { ApprovalDialog } from './approval-dialog.ts';
+import { footerLine } from './footer.ts';
+import { noticeWords } from './history-lines.ts';
+import type { CallBook } from './tool-calls.ts';
+import { plainReport, terminalReport } from './tool-report.ts';
+
+/** Shows a run while it goes on. */
+export interface View {
+  event(event: RunEvent): void;
+  /** Somebody asked the run to stop: says so at once. */
+  stopping(): void;
+  /** A key was pressed. */
+  key(key: Key): void;
+  /** The run is over. `mark`, such as `cancelled`, stands under an answer that was cut off. */
+  end(mark: string | undefined): void;
+}
+
+/** Where a run is shown: a page that grows, and a footer below it. */
+export interface Page {
+  /** Adds to the answer. The text may end in the middle of a line. */
+  text(text: string): void;
+  /** Adds whole lines to the report. */
+  lines(lines: readonly string[]): void;
+  /** Replaces the footer. */
+  footer(lines: readonly string[]): void;
+  /** Ends an open line. */
+  close(): void;
+}
+
+/** What the view is made of. */
+export interface RunViewParts {
+  readonly io: Io;
+  readonly terminal: Page;
+  /** What standard output can show; the answer goes there. */
+  readonly answer: { readonly screen: Screen; readonly style: Style };
+  /** What standard error can show; all else goes there. */
+  readonly report: { readonly screen: Screen; readonly style: Style };
+  readonly calls: CallBook;
+  readonly model: string;
+  /** How questions are answered. Absent: nobody can be asked. */
+  readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  /** The footer stays while something is written: below it somebody types. Default false. */
+  readonly steady?: boolean;
+}
+
+/** The footer comes after this much silence, and is drawn again this often. */
+const footerAfterMs = 300;
+const frameMs = 120;
+/** Without a terminal a line comes after this much silence. */
+const wordAfterMs = 10_000;
+
+type Last = 'nothing' | 'text' | 'calls';
+
+/** Shows a run to a person: the answer as it streams, a line per call, a footer while nothing else moves. */
+export class RunView implements View {
+  readonly #parts: RunViewParts;
+  readonly #activity: RunActivity;
+  readonly #markdown: MarkdownStream;
+  readonly #visible: VisibleStream = new VisibleStream();
+  readonly #dialog: ApprovalDialog | undefined;
+  /** Text of the answer under way, which no event holds yet. */
+  #partial = '';
+  #block: number | undefined;
+  #finalText = '';
+  #last: Last = 'nothing';
+  #lastOutput: number;
+  #frame = 0;
+  #stopTicking: () => void = () => undefined;
+
+  constructor(parts: RunViewParts) {
+    this.#parts = parts;
+    const { clock } = parts.io;
+    this.#activity = new RunActivity(parts.model, parts.calls, () => clock.now());
+    this.#markdown = new MarkdownStream(parts.answer.style, () => parts.answer.screen.columns());
+    this.#lastOutput = clock.now();
+    this.#dialog = this.#dialogOf(parts);
+    this.#tick();
+  }
+
+  event(event: RunEvent): void {
+    const { calls } = this.#parts;
+    switch (event.type) {
+      case 'text_delta':
+        this.#text(event.index, event.text);
+        break;
+      case 'text':
+        this.#endBlock();
+        break;
+      case 'reasoning':
+        this.#reasoning(event.text);
+        break;
+      case 'retry':
+        this.#retry(event);
+        break;
+      case 'cache_break':
+        this.#cacheBreak(event);
+        break;
+      case 'compacted':
+        this.#compacted(event);
+        break;
+      case 'notice':
+        this.#notice();
+        break;
+      case 'assistant':
+        calls.answered(event);
+        this.#answered(event.content);
+        break;
+      case 'tool_started':
+        calls.started(event);
+        break;
+      case 'tool_result':
+        this.#report(event);
+        break;
+      case 'approval_requested':
+        if (event.diff !== undefined) calls.diffShown(event);
+        this.#asked(event);
+        break;
+    }
+    this.#activity.event(event);
+  }
+
+  stopping(): void {
+    this.#activity.stopping();
+    this.#dialog?.close();
+    this.#lastOutput = Number.NEGATIVE_INFINITY;
+    this.#draw();
+  }
+
+  end(mark: string | undefined): void {
+    this.#stopTicking();
+    const { terminal, report, answer, io } = this.#parts;
+    terminal.footer([]);
+    this.#endBlock();
+    const isCut = this.#partial.trim() !== '';
+    if (!this.#streams) {
+      const text = visible(isCut ? this.#partial : this.#finalText).trimEnd();
+      if (answer.screen.tty) terminal.text(this.#markdown.push(text) + this.#markdown.end());
+      else if (text !== '') io.stdout.write(`${text}\n`);
+    }
+    if (isCut && mark !== undefined) this.#lines([`${report.style.marks.dash} ${mark}`]);
+    terminal.close();
+  }
+
+  key(key: Key): void {
+    this.#dialog?.key(key);
+  }
+
+  #dialogOf({ approvals, report, terminal }: RunViewParts): ApprovalDialog | undefined {
+    if (approvals === undefined) return undefined;
+    return new ApprovalDialog({
+      ...approvals,
+      style: report.style,
+      columns: () => report.screen.columns(),
+      show: (lines) => {
+        this.#begin('calls');
+        terminal.lines(lines);
+      },
+      changed: () => this.#draw(),
+    });
+  }
+
+  /** Whether the answer is shown while it comes: not in a pipe, where only the last one counts, nor quietly. */
+  get #streams(): boolean {
+    return this.#parts.answer.screen.tty && !this.#parts.quiet;
+  }
+
+  #text(index: number, text: string): void {
+    this.#partial += text;
+    if (!this.#streams) return;
+    if (this.#block !== undefined && this.#block !== index) this.#endBlock();
+    const begun = this.#block === undefined ? text.trimStart() : text;
+    if (begun === '') return;
+    const shown = this.#markdown.push(this.#visible.push(begun));
+    this.#block = index;
+    if (shown === '') return;
+    this.#begin('text');
+    this.#parts.terminal.text(shown);
+  }
+
+  #endBlock(): void {
+    if (this.#block === undefined) return;
+    this.#block = undefined;
+    const rest = this.#markdown.push(this.#visible.end()) + this.#markdown.end();
+    if (rest === '') return;
+    this.#begin('text');
+    this.#parts.terminal.text(rest);
+  }
+
+  /** What was shown of the failed attempt is void, but stays: finished lines are never taken back. */
+  #retry(event: Extract<RunEvent, { type: 'retry' }>): void {
+    const { report, quiet } = this.#parts;
+    const wasShown = this.#streams && this.#partial.trim() !== '';
+    this.#endBlock();
+    this.#partial = '';
+    if (wasShown) this.#lines([`${report.style.marks.dash} cut off; asking again`]);
+    if (quiet || report.screen.redraw) return;
+    this.#lines([retryWords(event, event.delayMs)]);
+  }
+
+  #answered(content: Extract<RunEvent, { type: 'assistant' }>['content']): void {
+    this.#endBlock();
+    const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const isFinal = !content.some((part) => part.type === 'tool_call');
+    this.#finalText = isFinal ? text : '';
+    this.#partial = '';
+    if (!isFinal && !this.#streams && text.trim() !== '') this.#say(text);
+  }
+
+  /** What the model says between calls is no answer: it stands in the report. */
+  #say(text: string): void {
+    const { quiet, report } = this.#parts;
+    if (quiet) return;
+    const { tty, columns } = report.screen;
+    const markdown = new MarkdownStream(report.style, tty ? columns : () => Number.POSITIVE_INFINITY);
+    const shown = markdown.push(visible(text.trim())) + markdown.end();
+    this.#begin('text');
+    this.#parts.terminal.lines(shown.trimEnd().split('\n'));
+  }
+
+  #reasoning(text: string): void {
+    const { verbose, quiet, report } = this.#parts;
+    if (!verbose || quiet || text.trim() === '') return;
+    this.#begin('text');
+    this.#parts.terminal.lines(
+      visible(text.trim())
+        .split('\n')
+        .map((line) => report.style.dim(line)),
+    );
+  }
+
+  #report(event: Extract<RunEvent, { type: 'tool_result' }>): void {
+    const { calls, quiet, verbose, report, terminal } = this.#parts;
+    const done = calls.finished(event);
+    if (quiet) return;
+    this.#begin('calls');
+    const view = { style: report.style, columns: report.screen.columns(), verbose };
+    terminal.lines(report.screen.tty ? terminalReport(done, view) : plainReport(done, view));
+  }
+
+  #asked(event: Extract<RunEvent, { type: 'approval_requested' }>): void {
+    this.#dialog?.ask(event);
+    this.#draw();
+  }
+
+  /** Money that need not have been spent: of interest to who looks closely. */
+  #cacheBreak({ layer, block, tokens }: Extract<RunEvent, { type: 'cache_break' }>): void {
+    const { verbose, quiet, report } = this.#parts;
+    if (!verbose || quiet) return;
+    const words = `cache broken at ${layer} ${block}: about ${formatCount(tokens)} tokens are read anew`;
+    this.#lines([report.style.dim(words)]);
+  }
+
+  /** The model does not know any more what was said in detail: that may explain what it does next. */
+  #compacted({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
+    const { quiet, report } = this.#parts;
+    if (quiet || upTo === 0) return;
+    const how = spent === undefined ? 'left out' : 'summarised';
+    this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save room`)]);
+  }
+
+  #notice(): void {
+    const { quiet, report } = this.#parts;
+    if (!quiet) this.#lines([report.style.dim(noticeWords)]);
+  }
+
+  #lines(lines: readonly string[]): void {
+    this.#begin(this.#last);
+    this.#parts.terminal.lines(lines);
+  }
+
+  /** Something is about to be written: the footer gives way, and what differs stands apart. */
+  #begin(what: Last): void {
+    const { terminal, report, quiet } = this.#parts;
+    this.#lastOutput = this.#parts.io.clock.now();
+    if (this.#dialog?.open !== true && this.#parts.steady !== true) terminal.footer([]);
+    if (this.#last !== what && !quiet && report.screen.tty) terminal.lines(['']);
+    this.#last = what;
+  }
+
+  #tick(): void {
+    const { io, report, quiet } = this.#parts;
+    const again = report.screen.redraw ? frameMs : wordAfterMs / 10;
+    if (report.screen.redraw) this.#draw();
+    else if (!quiet && io.clock.now() - this.#lastOutput >= wordAfterMs) this.#sayWord();
+    this.#stopTicking = io.clock.after(again, () => this.#tick());
+  }
+
+  #draw(): void {
+    const { terminal, report, io, quiet, steady } = this.#parts;
+    if (this.#dialog?.open === true) return terminal.footer(this.#dialog.footer());
+    const isMoving = io.clock.now() - this.#lastOutput < footerAfterMs;
+    if (quiet || (isMoving && steady !== true)) return terminal.footer([]);
+    const { current } = this.#activity;
+    // While the answer moves, the spinner only keeps time with the seconds beside it.
+    this.#frame = isMoving ? Math.floor(current.elapsedMs / 1000) : this.#frame + 1;
+    const { style, screen } = report;
+    terminal.footer([footerLine(current, this.#frame, style, screen.columns())]);
+  }
+
+  /** Without a terminal: says now and then what is being waited for. */
+  #sayWord(): void {
+    const { what, elapsedMs } = this.#activity.current;
+    this.#lines([`${visible(what)} ${formatMs(elapsedMs).replace(/\.\d/, '')}`]);
+  }
+}

@@ -1,0 +1,97 @@
+import type { ErrorData, ExecutionMetrics, LimitName, RunStatus } from '@cobbler/agent';
+import { oneLine } from '../terminal/escape.ts';
+import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import { flow } from '../terminal/text-width.ts';
+
+/** How a run ended, for the line that closes every run. */
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly limit?: LimitName;
+  readonly error?: ErrorData;
+  readonly metrics: ExecutionMetrics;
+  /** Limits of this run as the person gave them, to be named when one was reached. */
+  readonly given: {
+    readonly turns: number;
+    readonly tokens?: number;
+    readonly usd?: number;
+    readonly ms?: number;
+  };
+  /** Files that were changed, by path. */
+  readonly changes: ReadonlyMap<string, { readonly added: number; readonly removed: number }>;
+}
+
+/** The summary: status, work done, time, tokens and money; then which files were changed. */
+export function summaryLines(end: RunEnd, style: Style, columns: number): string[] {
+  const { metrics } = end;
+  const facts = [
+    `${plural(metrics.invocations, 'turn')}`,
+    plural(metrics.toolCalls, 'tool'),
+    formatMs(metrics.durationMs),
+    tokenFact(metrics),
+    ...(metrics.usd === undefined ? [] : [formatUsd(metrics.usd)]),
+  ];
+  const headline = `${headlineOf(end, style).trim()}  ${facts[0]}`;
+  const [first = '', ...rest] = flow([headline, ...facts.slice(1)], ` ${style.marks.dot} `, columns - 1);
+  return [
+    painted(first, end, style),
+    ...rest.map((line) => `  ${line}`),
+    ...changeLines(end, style, columns),
+  ];
+}
+
+function tokenFact(metrics: ExecutionMetrics): string {
+  const { totalInputTokens, totalOutputTokens, cacheReadTokens } = metrics;
+  const share = totalInputTokens === 0 ? 0 : Math.round((100 * cacheReadTokens) / totalInputTokens);
+  const cached = share > 0 ? ` (${share}% cached)` : '';
+  return `${formatCount(totalInputTokens)} in${cached} ${formatCount(totalOutputTokens)} out`;
+}
+
+function headlineOf(end: RunEnd, { marks }: Style): string {
+  switch (end.status) {
+    case 'complete':
+      return `${marks.ok} complete`;
+    case 'limit':
+      return `${marks.stopped} stopped ${limitText(end)}`;
+    case 'timeout':
+      return `${marks.stopped} stopped after ${formatMs(end.given.ms ?? end.metrics.durationMs)} (limit --timeout)`;
+    case 'cancelled':
+      return `${marks.stopped} cancelled`;
+    case 'max_tokens':
+      return `${marks.failed} cut off: the answer reached its length limit`;
+    case 'refusal':
+      return `${marks.failed} refused: the model would not answer`;
+    case 'waiting':
+      return `${marks.ask} waiting for an approval`;
+    case 'failed':
+      return `${marks.failed} failed`;
+  }
+}
+
+function limitText({ limit, given, metrics }: RunEnd): string {
+  if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (limit --max-turns)`;
+  if (limit === 'usd')
+    return `at ${formatUsd(metrics.usd ?? 0)} of ${formatUsd(given.usd ?? 0)} (limit --max-usd)`;
+  if (limit === 'tokens') {
+    const used = metrics.totalInputTokens + metrics.totalOutputTokens;
+    return `at ${formatCount(used)} of ${formatCount(given.tokens ?? 0)} tokens (limit --max-tokens)`;
+  }
+  return limit === 'no_progress'
+    ? 'because nothing new came of it'
+    : `at the limit of ${oneLine(limit ?? '')}`;
+}
+
+function painted(line: string, { status }: RunEnd, style: Style): string {
+  const end = line.indexOf('  ');
+  const head = end === -1 ? line : line.slice(0, end);
+  const paint = status === 'complete' ? style.green : status === 'failed' ? style.red : style.yellow;
+  return style.bold(paint(head)) + line.slice(head.length);
+}
+
+function changeLines({ changes }: RunEnd, style: Style, columns: number): string[] {
+  if (changes.size === 0) return [];
+  const files = [...changes].map(([path, { added, removed }]) => `${oneLine(path)} +${added} -${removed}`);
+  const [first = '', ...rest] = files;
+  const lines = flow([`${plural(changes.size, 'file')} changed: ${first}`, ...rest], ', ', columns - 3);
+  return lines.map((line) => `  ${style.dim(line)}`);
+}

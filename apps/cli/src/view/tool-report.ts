@@ -1,0 +1,169 @@
+import { oneLine, visible } from '../terminal/escape.ts';
+import { formatMs } from '../terminal/format.ts';
+import type { Style } from '../terminal/style.ts';
+import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
+import { diffLines, moreLines } from './diff-lines.ts';
+
+/** A call of a tool that is over, as a person is told about it. */
+export interface ToolReport {
+  readonly toolName: string;
+  /** The one argument that matters. */
+  readonly subject: string;
+  readonly outcome: 'ok' | 'failed' | 'denied' | 'not_run';
+  readonly summary?: string;
+  readonly durationMs: number;
+  /** What the model is told. */
+  readonly text: string;
+  /** Of the change it made, when that was not shown before. */
+  readonly diff?: string;
+  /** All arguments, for those who want to see everything. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Whether the tail of what it printed is of interest. */
+  readonly printed: boolean;
+}
+
+/** How much of a report to show, and where. */
+export interface ReportView {
+  readonly style: Style;
+  readonly columns: number;
+  readonly verbose: boolean;
+}
+
+const nameWidth = 12;
+/** Wider than this a line is hard to read across. */
+const mostColumns = 100;
+const tailLines = 5;
+const reasonLines = 5;
+const diffMost = 24;
+const detailIndent = '      ';
+
+/** A finished call on a terminal: one line, then what is worth showing of its outcome. */
+export function terminalReport(report: ToolReport, view: ReportView): string[] {
+  return [...headLines(report, view), ...indented(details(report, view))];
+}
+
+/** A finished call without a terminal: plain words, since nobody sees marks or columns in a log. */
+export function plainReport(report: ToolReport, view: ReportView): string[] {
+  const outcome = isGood(report) ? 'ok' : report.outcome === 'ok' ? 'failed' : report.outcome;
+  const facts = [
+    'tool',
+    oneLine(report.toolName),
+    oneLine(report.subject),
+    outcome.replace('_', ' '),
+    oneLine(report.summary ?? ''),
+    formatMs(report.durationMs).replace(' ', ''),
+  ];
+  const head = facts.filter((fact) => fact !== '').join(' ');
+  return [head, ...details(report, { ...view, columns: 200 }).map((line) => `  ${line}`)];
+}
+
+/** The line that stands for a call: mark, name, subject, and on the right what came of it. */
+function headLines(report: ToolReport, { style, columns }: ReportView): string[] {
+  const { marks } = style;
+  const good = isGood(report);
+  const mark = good ? marks.ok : marks.failed;
+  const summary = oneLine(report.outcome === 'denied' ? 'denied' : (report.summary ?? ''));
+  const time = report.outcome === 'denied' || report.outcome === 'not_run' ? '' : formatMs(report.durationMs);
+  const right = [summary, time.padStart(7)].filter((fact) => fact.trim() !== '').join('  ');
+  const painted = `${good ? summary : style.red(summary)}${right.slice(summary.length)}`;
+  const left = callLine(good ? style.green(mark) : style.red(mark), mark, report, style);
+  const width = Math.min(columns, mostColumns) - 1;
+  if (width < 60) {
+    const subject = clip(oneLine(report.subject), width - left.width, marks.ellipsis);
+    const facts = [good ? summary : style.red(summary), time].filter((fact) => fact !== '');
+    return [left.text + style.bold(subject), `${detailIndent}${facts.join('  ')}`];
+  }
+  const room = width - left.width - widthOf(right) - 2;
+  const subject = clip(oneLine(report.subject), Math.max(8, room), marks.ellipsis);
+  return [`${left.text}${padEnd(subject, Math.max(8, room))}  ${painted}`];
+}
+
+/** A command that ran and failed is a result for the model, but no success for who looks on. */
+function isGood({ outcome, summary }: ToolReport): boolean {
+  return outcome === 'ok' && !/^exit [1-9]/.test(summary ?? '');
+}
+
+function callLine(
+  painted: string,
+  mark: string,
+  { toolName }: Pick<ToolReport, 'toolName'>,
+  style: Style,
+): { text: string; width: number } {
+  const name = padEnd(oneLine(toolName), nameWidth);
+  return { text: `  ${painted} ${style.bold(name)} `, width: 2 + mark.length + 1 + widthOf(name) + 1 };
+}
+
+/** The line of a call that somebody has to decide about. */
+export function askLine(
+  call: Pick<ToolReport, 'toolName' | 'subject' | 'summary'>,
+  { style, columns }: ReportView,
+): string {
+  const mark = style.marks.ask;
+  const left = callLine(style.yellow(mark), mark, call, style);
+  const summary = oneLine(call.summary ?? '');
+  const room = Math.min(columns, mostColumns) - 1 - left.width - widthOf(summary) - 2;
+  const subject = oneLine(call.subject);
+  // What is approved is shown whole, however long: nothing may hide behind a cut.
+  return `${left.text}${padEnd(subject, room)}  ${summary}`.trimEnd();
+}
+
+function details(report: ToolReport, view: ReportView): string[] {
+  const { style } = view;
+  const columns = Math.min(view.columns, mostColumns * 2) - detailIndent.length - 1;
+  const lines: string[] = [];
+  if (view.verbose) lines.push(style.dim(oneLine(JSON.stringify(report.arguments))));
+  if (report.diff !== undefined) {
+    lines.push(...diffLines(report.diff, style, columns, view.verbose ? undefined : diffMost));
+  }
+  if (view.verbose) return [...lines, ...textLines(report.text, report).map((line) => style.dim(line))];
+  const cut = (line: string) => style.dim(clip(line.replaceAll('\t', '    '), columns, style.marks.ellipsis));
+  if (report.outcome !== 'ok') {
+    const reason = textLines(report.text, report);
+    const more = reason.length - reasonLines;
+    lines.push(...reason.slice(0, reasonLines).map(cut));
+    if (more > 0) lines.push(style.dim(moreLines(more)));
+  } else if (report.printed) lines.push(...tail(textLines(report.text, report), cut, style));
+  return lines;
+}
+
+function tail(lines: readonly string[], cut: (line: string) => string, style: Style): string[] {
+  const telling = tellingLines(lines);
+  const shown = telling.slice(-tailLines);
+  const left = lines.filter((line) => line.trim() !== '').length - shown.length;
+  return [...shown.map(cut), ...(left > 0 ? [style.dim(moreLines(left))] : [])];
+}
+
+/** What `node --test` prints about nothing at the end of every run. */
+const emptyCount = /^(#|ℹ) (suites|cancelled|skipped|todo) 0$|^(#|ℹ) duration_ms /;
+
+/**
+ * Output without blank lines and without what runtimes print below an error for programmers: the frames of
+ * the stack and the fields of the error object; and without counts of nothing. Those would otherwise be all
+ * that a short tail shows.
+ */
+export function tellingLines(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  let fields: number | undefined;
+  for (const line of lines) {
+    const indent = line.length - line.trimStart().length;
+    if (fields !== undefined) {
+      if (/^\s*\}/.test(line) && indent < fields) fields = undefined;
+      continue;
+    }
+    const isFrame = /^\s+at .*(:\d+:\d+|<anonymous>|native)\)?( \{)?$/.test(line);
+    if (isFrame && line.endsWith('{')) fields = indent;
+    if (!isFrame && line.trim() !== '' && !emptyCount.test(line)) kept.push(line);
+  }
+  return kept;
+}
+
+/** The text for the model as lines, without a first line that only repeats the summary. */
+function textLines(text: string, { summary }: Pick<ToolReport, 'summary'>): string[] {
+  const lines = visible(text).trimEnd().split('\n');
+  if (summary !== undefined && lines[0] === `[${summary}]`) lines.shift();
+  return lines.length === 1 && lines[0] === '(no output)' ? [] : lines;
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => detailIndent + line);
+}

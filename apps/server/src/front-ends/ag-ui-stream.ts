@@ -1,0 +1,221 @@
+import type { ApprovalRequestedEvent, Event, RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { Piece } from './chunk.ts';
+import { Exchange } from './message-exchange.ts';
+
+/** One event of AG-UI. */
+export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** The version of AG-UI that is spoken. */
+const protocolVersion = '1.0';
+
+/** Whose run is told, as the client names it. */
+export interface AgUiRun {
+  readonly threadId: string;
+  readonly runId: string;
+}
+
+/**
+ * Pieces as events of AG-UI 1.0. A piece `void` has no event of its own: the protocol takes nothing back, so whoever
+ * hears it sends a snapshot of the log.
+ */
+export class AgUiStream {
+  readonly #run: AgUiRun;
+  /** The message that calls of this answer belong to. */
+  #message = '';
+  readonly #asked = new Map<string, Readonly<Record<string, unknown>>>();
+  #told: 'part' | 'question' | 'end' = 'part';
+
+  constructor(run: AgUiRun) {
+    this.#run = run;
+  }
+
+  start(): AgUiEvent {
+    return { type: 'RUN_STARTED', ...this.#run, protocolVersion };
+  }
+
+  /** What the response ends with. */
+  last(): AgUiEvent[] {
+    if (this.#told === 'end') return [];
+    if (this.#told === 'question') return [this.#interrupted()];
+    const message = 'The response was cut off before the run ended. Send the same run id again.';
+    return [{ type: 'RUN_ERROR', message, code: 'cut' }];
+  }
+
+  hear(piece: Piece): AgUiEvent[] {
+    switch (piece.type) {
+      case 'said':
+        // What begins a run the client has already.
+        return piece.isSteer ? userMessage(piece.id, piece.content) : [];
+      case 'answer':
+        this.#message = piece.id;
+        return [];
+      case 'open':
+        if (piece.kind === 'text') this.#message = piece.id;
+        return opened(piece.kind, piece.id);
+      case 'more': {
+        const name = piece.kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT';
+        return [{ type: name, messageId: piece.id, delta: piece.text }];
+      }
+      case 'close':
+        return closed(piece.kind, piece.id);
+      case 'void':
+        return [];
+      case 'asked':
+        this.#asked.set(piece.request.approvalId, interrupt(piece.id, piece.request));
+        return [];
+      case 'decided':
+        this.#asked.delete(piece.approvalId);
+        return [];
+      case 'call':
+        return called(piece.call.id, piece.call.toolName, piece.call.arguments, this.#message);
+      case 'result':
+        return [result(piece.event.id, piece.id, piece.event.content, piece.event.isError)];
+      case 'left':
+        return [leftCall(piece)];
+      case 'waits':
+        this.#told = 'question';
+        return [];
+      case 'ended':
+        this.#told = 'end';
+        return [this.#ended(piece.event)];
+    }
+  }
+
+  #ended({ status, error, limit }: RunEnd): AgUiEvent {
+    if (status === 'failed' || status === 'timeout') {
+      const message = error?.message ?? 'The time limit of the run was reached.';
+      return { type: 'RUN_ERROR', message, code: error?.code ?? error?.kind ?? status };
+    }
+    const finished = { type: 'RUN_FINISHED', ...this.#run };
+    if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };
+    // Told again of a run that waited, a client hears only of what is still open.
+    if (status === 'waiting' && this.#asked.size > 0) return this.#interrupted();
+    const told = { status, ...(limit !== undefined && { limit }) };
+    return { ...finished, outcome: { type: 'success' }, result: told };
+  }
+
+  #interrupted(): AgUiEvent {
+    const interrupts = [...this.#asked.values()];
+    return { type: 'RUN_FINISHED', ...this.#run, outcome: { type: 'interrupt', interrupts } };
+  }
+}
+
+/** The id under which a front end is asked: it names what is asked exactly, so an answer to it is about nothing else. */
+function interrupt(toolCallId: string, request: ApprovalRequestedEvent): Record<string, unknown> {
+  const { approvalId, hash, toolName, expiresAt, subject, summary, diff } = request;
+  return {
+    id: `${approvalId}.${hash}`,
+    reason: 'tool_call',
+    message: subject === undefined ? `May ${toolName} run?` : `May ${toolName} run: ${subject}?`,
+    toolCallId,
+    responseSchema: {
+      type: 'object',
+      properties: { approved: { type: 'boolean' }, message: { type: 'string' } },
+      required: ['approved'],
+    },
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    metadata: { toolName, arguments: request.arguments, subject, summary, diff },
+  };
+}
+
+function userMessage(messageId: string, content: readonly UserPart[]): AgUiEvent[] {
+  return [
+    { type: 'TEXT_MESSAGE_START', messageId, role: 'user' },
+    { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: textIn(content) },
+    { type: 'TEXT_MESSAGE_END', messageId },
+  ];
+}
+
+function opened(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
+  if (kind === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }];
+  return [
+    { type: 'REASONING_START', messageId },
+    { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
+  ];
+}
+
+function closed(kind: 'text' | 'reasoning', messageId: string): AgUiEvent[] {
+  if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }];
+  return [
+    { type: 'REASONING_MESSAGE_END', messageId },
+    { type: 'REASONING_END', messageId },
+  ];
+}
+
+function called(toolCallId: string, name: string, args: unknown, parentMessageId: string): AgUiEvent[] {
+  return [
+    { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
+    { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) },
+    { type: 'TOOL_CALL_END', toolCallId },
+  ];
+}
+
+function result(
+  messageId: string,
+  toolCallId: string,
+  content: readonly ToolResultPart[],
+  isError: boolean,
+): AgUiEvent {
+  const told = { messageId, toolCallId, role: 'tool', content: contentOf(content) };
+  return { type: 'TOOL_CALL_RESULT', ...told, ...(isError && { metadata: { isError } }) };
+}
+
+/** The log has no event for what such a call gives: it is named after the call, however it is told. */
+function leftCall({ id, why }: Extract<Piece, { type: 'left' }>): AgUiEvent {
+  return result(`${id}-left`, id, [{ type: 'text', text: why }], true);
+}
+
+/** A message as a front end of AG-UI keeps it. */
+type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly role?: unknown };
+
+/**
+ * All that a log holds, as the messages that a client has that was told every event of it. A client leaves what it knows
+ * where it is and appends the rest, and gives up reasoning only for other reasoning: so it is emptied first.
+ */
+export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
+  const messages = new Map<string, AgUiMessage>();
+  const exchange = new Exchange();
+  let owner = '';
+  for (const piece of events.flatMap((event) => exchange.hear(event))) {
+    if (piece.type === 'said') {
+      messages.set(piece.id, { id: piece.id, role: 'user', content: contentOf(piece.content) });
+    } else if (piece.type === 'answer') {
+      owner = piece.id;
+    } else if (piece.type === 'more') {
+      const role = piece.kind === 'text' ? 'assistant' : 'reasoning';
+      messages.set(piece.id, { id: piece.id, role, content: piece.text });
+      if (piece.kind === 'text') owner = piece.id;
+    } else if (piece.type === 'call') {
+      const message = messages.get(owner) ?? { id: owner, role: 'assistant' };
+      const { id, toolName: name, arguments: args } = piece.call;
+      const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+      const calls = Array.isArray(message['toolCalls']) ? message['toolCalls'] : [];
+      messages.set(owner, { ...message, toolCalls: [...calls, call] });
+    } else if (piece.type === 'result' || piece.type === 'left') {
+      const {
+        type: _,
+        messageId,
+        ...told
+      } = piece.type === 'result'
+        ? result(piece.event.id, piece.id, piece.event.content, piece.event.isError)
+        : leftCall(piece);
+      messages.set(String(messageId), { ...told, id: String(messageId) });
+    }
+  }
+  const all = [...messages.values()];
+  const thought = { id: 'none', role: 'reasoning', content: '' };
+  const none = all.some(({ role }) => role === 'reasoning') ? [thought] : [];
+  return [none, all].map((some) => ({ type: 'MESSAGES_SNAPSHOT', messages: some }));
+}
+
+function contentOf(content: readonly UserPart[]): unknown {
+  if (content.every(({ type }) => type === 'text')) return textIn(content);
+  return content.map((part) => {
+    if (part.type === 'text') return part;
+    return { type: part.type, source: { type: 'data', value: part.data, mimeType: part.mediaType } };
+  });
+}
+
+function textIn(content: readonly UserPart[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

@@ -1,0 +1,153 @@
+import type { RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { Piece } from './chunk.ts';
+
+/** One chunk of the AI SDK's UI message stream. */
+export type UiChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** What the stream of the AI SDK ends with. */
+export const uiStreamEnd = 'data: [DONE]\n\n';
+
+/** Pieces as chunks of the AI SDK's UI message stream, version 1. */
+export class AiSdkStream {
+  /** Whether a step is open, and whether it is empty because it was taken back. */
+  #step: 'none' | 'open' | 'empty' = 'none';
+  /** What the stream may end with: a question, the end of the run, or neither yet. */
+  #told: 'part' | 'question' | 'end' = 'part';
+
+  /** Continues a message of which the client has the beginning. */
+  goOn(exchangeId: string): UiChunk {
+    this.#step = 'open';
+    return start(exchangeId);
+  }
+
+  /**
+   * What the response ends with. A client posts again whatever was decided and has no outcome, so a response without
+   * the outcome has to fail.
+   */
+  last(): UiChunk[] {
+    if (this.#told === 'end') return [];
+    if (this.#told === 'part') return [{ type: 'error', errorText: cutOff }];
+    const finish = { type: 'finish', finishReason: 'tool-calls', messageMetadata: { status: 'waiting' } };
+    return [...this.#endStep(), finish];
+  }
+
+  hear(piece: Piece): UiChunk[] {
+    switch (piece.type) {
+      case 'said':
+        if (!piece.isSteer) return [start(piece.id)];
+        return [{ type: 'steering-message', id: piece.id, parts: piece.content.map(uiPart) }];
+      case 'answer':
+        return this.#nextStep();
+      case 'open':
+        return [{ type: `${piece.kind}-start`, id: piece.id }];
+      case 'more':
+        return [{ type: `${piece.kind}-delta`, id: piece.id, delta: piece.text }];
+      case 'close':
+        return [{ type: `${piece.kind}-end`, id: piece.id }];
+      case 'void':
+        this.#step = 'empty';
+        return [{ type: 'reset-step' }];
+      case 'waits':
+        this.#told = 'question';
+        return piece.unasked.flatMap(automatic);
+      case 'ended':
+        this.#told = 'end';
+        return [...this.#endStep(), ...endChunks(piece.event)];
+      default:
+        return callChunks(piece);
+    }
+  }
+
+  #nextStep(): UiChunk[] {
+    const ended = this.#step === 'open' ? [{ type: 'finish-step' }] : [];
+    const begun = this.#step === 'empty' ? [] : [{ type: 'start-step' }];
+    this.#step = 'open';
+    return [...ended, ...begun];
+  }
+
+  #endStep(): UiChunk[] {
+    const isOpen = this.#step !== 'none';
+    this.#step = 'none';
+    return isOpen ? [{ type: 'finish-step' }] : [];
+  }
+}
+
+const cutOff =
+  'The response was cut off before the run ended. Load the page again to see how the run continues.';
+
+/** A call that needs no person: the client continues only when every call of the step is decided or done. */
+function automatic(toolCallId: string): UiChunk[] {
+  const approvalId = `${toolCallId}-auto`;
+  return [
+    { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
+    { type: 'tool-approval-response', approvalId, approved: true },
+  ];
+}
+
+/** The id of a message is made of the event that it answers: it is the same however often it is streamed. */
+function start(exchangeId: string): UiChunk {
+  return { type: 'start', messageId: `${exchangeId}-answer` };
+}
+
+function callChunks(
+  piece: Extract<Piece, { type: 'call' | 'asked' | 'decided' | 'result' | 'left' }>,
+): UiChunk[] {
+  if (piece.type === 'call') {
+    const { id: toolCallId, toolName, arguments: input } = piece.call;
+    const call = { toolCallId, toolName, dynamic: true };
+    return [
+      { type: 'tool-input-start', ...call },
+      { type: 'tool-input-available', ...call, input },
+    ];
+  }
+  if (piece.type === 'asked') {
+    const { approvalId, hash, subject, summary, diff, expiresAt } = piece.request;
+    const approvalDescriptor = { subject, summary, diff, expiresAt };
+    // The client keeps the signature and sends it back with its answer: what was shown is what it allows.
+    const request = { approvalId, toolCallId: piece.id, approvalDescriptor, signature: hash };
+    return [{ type: 'tool-approval-request', ...request }];
+  }
+  if (piece.type === 'decided') {
+    const { approvalId, allows: approved, reason } = piece;
+    return [
+      { type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) },
+    ];
+  }
+  const { id: toolCallId } = piece;
+  if (piece.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: piece.why }];
+  const { denied, isError, content } = piece.event;
+  if (denied === true && piece.wasAsked) return [{ type: 'tool-output-denied', toolCallId }];
+  if (isError) return [{ type: 'tool-output-error', toolCallId, errorText: textIn(content) }];
+  const output = content.every(({ type }) => type === 'text') ? textIn(content) : content;
+  return [{ type: 'tool-output-available', toolCallId, output }];
+}
+
+const finishReasons: Readonly<Record<string, string>> = {
+  complete: 'stop',
+  max_tokens: 'length',
+  refusal: 'content-filter',
+  waiting: 'tool-calls',
+  failed: 'error',
+  timeout: 'error',
+};
+
+function endChunks({ status, error, limit, runId }: RunEnd): UiChunk[] {
+  if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
+  const finishReason = finishReasons[status] ?? 'other';
+  const messageMetadata = { runId, status, ...(limit !== undefined && { limit }) };
+  const errorText = error?.message ?? 'The time limit of the run was reached.';
+  const failed = finishReason === 'error' ? [{ type: 'error', errorText }] : [];
+  return [...failed, { type: 'finish', finishReason, messageMetadata }];
+}
+
+function uiPart(part: UserPart): Record<string, unknown> {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const { mediaType, data } = part;
+  const filename = part.type === 'document' ? part.name : undefined;
+  const url = `data:${mediaType};base64,${data}`;
+  return { type: 'file', mediaType, url, ...(filename !== undefined && { filename }) };
+}
+
+function textIn(content: readonly ToolResultPart[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

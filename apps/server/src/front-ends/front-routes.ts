@@ -1,0 +1,309 @@
+import type { Event, Run, RunEvent } from '@cobbler/agent';
+import { isStored } from '@cobbler/agent';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { Problem } from '../requests/problem.ts';
+import { allows } from '../requests/scope.ts';
+import { runKey } from '../routes/schemas.ts';
+import type { Services } from '../routes/services.ts';
+import { liveText } from '../sessions/frame.ts';
+import type { Accepted, LiveSession } from '../sessions/live-session.ts';
+import type { ReadLog } from '../sessions/log-pages.ts';
+import { logPages, pageLength } from '../sessions/log-pages.ts';
+import { HeardRun } from '../sessions/run-subscription.ts';
+import type { EventStream } from '../streams/event-stream.ts';
+import type { Journal } from '../telemetry/logger.ts';
+import { AgUiStream, agUiSnapshot } from './ag-ui-stream.ts';
+import { AiSdkStream, uiStreamEnd } from './ai-sdk-stream.ts';
+import { Exchange } from './message-exchange.ts';
+import type { AgUiBody, FrontRequest } from './outgoing-body.ts';
+import { agUiBody, agUiRequest, chatBody, chatRequest } from './outgoing-body.ts';
+
+type AnyCall = Call<unknown, unknown>;
+
+const type = 'text/event-stream';
+const chatPath = '/v1/sessions/{sessionId}/chat';
+const chatHeaders = { 'x-vercel-ai-ui-message-stream': 'v1' };
+const unknown = { text: 'There is no such session.' };
+const busy = { text: 'A run is under way, or the message or answer was given before.' };
+const full = { text: 'Too many readers.' };
+
+/** Where the front ends of other projects come in. Each is told the events of our runs in its own words. */
+export function frontRoutes(services: Services): Route[] {
+  const { desk, streams } = services;
+  return [
+    route({
+      method: 'POST',
+      path: chatPath,
+      name: 'chat',
+      summary: 'Says what the last message of a useChat page says, or answers what it answers, and streams.',
+      scope: 'prompt',
+      body: chatBody,
+      answers: {
+        200: { text: 'A UI message stream of the AI SDK.', type },
+        404: unknown,
+        409: busy,
+        503: full,
+      },
+      handle: async (call) => {
+        const session = await desk.session(call.params['sessionId'] ?? '');
+        const request = chatRequest(call.body);
+        const { accepted, events } = await beginFront(services, session, call, request);
+        const start = { from: accepted.seq, goesOn: request.content === undefined };
+        await openChat(services, call, session, events, start);
+        return undefined;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: chatPath,
+      name: 'resumeChat',
+      summary: 'Streams the message that is not complete yet, from its beginning.',
+      scope: 'read',
+      answers: {
+        200: { text: 'A UI message stream of the AI SDK.', type },
+        204: { text: 'Nothing runs and nothing waits for a decision.' },
+        404: unknown,
+        503: full,
+      },
+      handle: async (call) => {
+        const session = await desk.session(call.params['sessionId'] ?? '');
+        const events = await underWay(services, session);
+        if (events === undefined) return { status: 204 };
+        streams.mayOpen();
+        await openChat(services, call, session, events, { goesOn: false });
+        return undefined;
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/ag-ui',
+      name: 'agUi',
+      summary: 'Runs an input of AG-UI 1.0: its thread is the session, which is made if it is not there.',
+      scope: 'prompt',
+      body: agUiBody,
+      answers: { 200: { text: 'Events of AG-UI 1.0.', type }, 409: busy, 503: full },
+      handle: async (call) => {
+        await openAgUi(services, call);
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** A run that a front end reads. */
+export interface Begun {
+  readonly accepted: Accepted;
+  readonly events: AsyncIterable<RunEvent>;
+}
+
+/** Begins the run that a front end asks for, or finds the one that it began before. */
+export async function beginFront(
+  services: Services,
+  session: LiveSession,
+  { token }: Pick<AnyCall, 'token'>,
+  { content, answers, key }: FrontRequest,
+): Promise<Begun> {
+  const { approvals, desk, streams } = services;
+  desk.mayBegin();
+  streams.mayOpen();
+  const runId = key !== undefined && runKey.safeParse(key).success ? key : undefined;
+  if (content === undefined && !allows(token?.scopes ?? [], 'approve')) {
+    throw new Problem(403, 'scope', 'This token lacks the scope approve.');
+  }
+  const heard = new HeardRun(session);
+  try {
+    const accepted =
+      content === undefined
+        ? await approvals.answerAll(session.id, answers, { runId, mayRepeat: true })
+        : await session.prompt(content, runId);
+    if (heard.has(accepted.seq)) return { accepted, events: heard };
+    heard.stop();
+    return { accepted, events: eventsSince(services, session, accepted) };
+  } catch (error) {
+    heard.stop();
+    throw error;
+  }
+}
+
+/** The events of a run that was begun before: as they come, or, when it is over already, as they were stored. */
+function eventsSince({ store }: Services, { id, run }: LiveSession, from: Accepted): AsyncIterable<RunEvent> {
+  if (run?.id === from.runId) return readingOf(run);
+  return storedRun((after, limit) => store.read(id, after, limit), from);
+}
+
+/**
+ * The events of a run, read from when somebody begins to. A reader made earlier would begin with an answer so far that the
+ * log has by then. Not the run itself: awaiting that gives its result.
+ */
+function readingOf(run: Run): AsyncIterable<RunEvent> {
+  return { [Symbol.asyncIterator]: () => run[Symbol.asyncIterator]() };
+}
+
+/** The rest of the run that is under way or waits, if there is one. */
+async function underWay(
+  { store }: Services,
+  { id, run }: LiveSession,
+): Promise<AsyncIterable<RunEvent> | undefined> {
+  if (run !== undefined) return readingOf(run);
+  const info = await store.info(id);
+  if (info?.status !== 'waiting') return undefined;
+  const read: ReadLog = (after, limit) => store.read(id, after, limit);
+  const [end] = await read(info.events - 1, 1);
+  return end === undefined ? undefined : storedRun(read, { runId: end.runId, seq: end.seq });
+}
+
+async function* storedRun(
+  read: ReadLog,
+  { runId, seq }: Pick<Accepted, 'runId' | 'seq'>,
+): AsyncGenerator<Event> {
+  for await (const page of logPages(read, seq - 1)) {
+    for (const event of page) {
+      if (event.runId !== runId) continue;
+      yield event;
+      if (event.type === 'finished') return;
+    }
+  }
+}
+
+/** The events from the last thing that was said before an event, up to that. Long logs are not read as a whole. */
+async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
+  const events: Event[] = [];
+  for (let end = before - 1; end > 0; end -= pageLength) {
+    const start = Math.max(0, end - pageLength);
+    const page = await read(start, end - start);
+    const said = page.findLastIndex((event) => event.type === 'user' && event.steer !== true);
+    events.unshift(...page.slice(Math.max(0, said)));
+    if (said !== -1) return events;
+  }
+  return [];
+}
+
+/** What a stream of chunks begins with. */
+interface ChatStart {
+  /** The first event that the client has not. Absent: it has nothing of the message. */
+  readonly from?: number;
+  /** Whether the client has the beginning of the message. */
+  readonly goesOn: boolean;
+}
+
+/** Streams a run as a UI message. */
+async function openChat(
+  { store, streams, journal }: Services,
+  call: AnyCall,
+  { id }: LiveSession,
+  events: AsyncIterable<RunEvent>,
+  start: ChatStart,
+): Promise<void> {
+  const exchange = new Exchange();
+  const chat = new AiSdkStream();
+  const from = start.from ?? ((await store.info(id))?.events ?? 0) + 1;
+  // What was said just now begins a message of its own.
+  const isNew = start.from !== undefined && !start.goesOn;
+  const past = isNew ? [] : await exchangeBefore((after, limit) => store.read(id, after, limit), from);
+  // Runs of this message that waited: their end is not the end of the stream.
+  const pieces = past
+    .flatMap((event) => exchange.hear(event))
+    .filter(({ type }) => type !== 'ended' && type !== 'waits');
+  const chunks = start.goesOn ? [chat.goOn(exchange.id)] : pieces.flatMap((piece) => chat.hear(piece));
+  const last = () => chat.last().map(liveText).join('') + uiStreamEnd;
+  const stream = streams.openFront(call, chatHeaders, last);
+  stream.write(chunks.map(liveText).join(''));
+  const write = (event: RunEvent): Written => {
+    const told = exchange.hear(event);
+    const text = told.flatMap((piece) => chat.hear(piece)).map(liveText);
+    return { text: text.join(''), isOver: told.some(({ type }) => type === 'waits') };
+  };
+  follow(stream, events, from, write).catch(cut(stream, journal));
+}
+
+/** Streams a run as events of AG-UI. */
+async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Promise<void> {
+  const { desk, store, streams, journal } = services;
+  const { threadId, runId } = call.body;
+  const request = agUiRequest(call.body);
+  desk.mayBegin();
+  const saysNothing = request.content === undefined && request.answers.length === 0;
+  const session = await (saysNothing ? desk.session(threadId) : desk.always(threadId));
+  const read: ReadLog = (after, limit) => store.read(threadId, after, limit);
+  const before = (await store.info(threadId))?.events ?? 0;
+  const { accepted, events } = await agUiRun(services, session, call, request);
+  // A run that was begun before is told from a snapshot on: the client may have any part of it.
+  const isAgain = accepted === undefined || accepted.seq <= before;
+  const from = isAgain ? ((await store.info(threadId))?.events ?? 0) + 1 : accepted.seq;
+  const exchange = new Exchange();
+  const front = new AgUiStream({ threadId, runId });
+  const past = await exchangeBefore(read, from);
+  for (const piece of past.flatMap((event) => exchange.hear(event))) {
+    if (piece.type !== 'ended' && piece.type !== 'waits') front.hear(piece);
+  }
+  const first = [front.start(), ...(isAgain ? agUiSnapshot(await wholeLog(read)) : [])];
+  const stream = streams.openFront(call, {}, () => front.last().map(liveText).join(''));
+  stream.write(first.map(liveText).join(''));
+  const write = async (event: RunEvent): Promise<Written> => {
+    const told: unknown[] = [];
+    const pieces = exchange.hear(event);
+    for (const piece of pieces) {
+      told.push(...front.hear(piece));
+      if (piece.type === 'void') told.push(...agUiSnapshot(await wholeLog(read)));
+    }
+    return { text: told.map(liveText).join(''), isOver: pieces.some(({ type }) => type === 'waits') };
+  };
+  follow(stream, events, from, write).catch(cut(stream, journal));
+}
+
+/** The run that a client asks for: the one that has this id, whatever it says while that is under way, or a new one. */
+async function agUiRun(
+  services: Services,
+  session: LiveSession,
+  call: AnyCall,
+  request: FrontRequest,
+): Promise<Partial<Begun> & Pick<Begun, 'events'>> {
+  const { run } = session;
+  const { key = '', content, answers } = request;
+  services.streams.mayOpen();
+  if (run?.id === key) return { events: readingOf(run) };
+  if (content === undefined && answers.length === 0) {
+    const accepted = await session.begunAs(key);
+    if (accepted !== undefined) return { accepted, events: eventsSince(services, session, accepted) };
+    throw new Problem(400, 'invalid_body', 'The last message says nothing: it has to be one of the user.');
+  }
+  return await beginFront(services, session, call, request);
+}
+
+async function wholeLog(read: ReadLog): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const page of logPages(read)) events.push(...page);
+  return events;
+}
+
+/** What was written of one event. */
+interface Written {
+  readonly text: string;
+  /** Only a person's decision is missing: a client that is to make it acts when its response has ended. */
+  readonly isOver: boolean;
+}
+
+/** Writes what comes of a run until it ends, waits or nobody reads. What is before an event was told. */
+async function follow(
+  stream: EventStream,
+  events: AsyncIterable<RunEvent>,
+  from: number,
+  write: (event: RunEvent) => Written | Promise<Written>,
+): Promise<void> {
+  for await (const event of events) {
+    if (stream.closed) return;
+    if (isStored(event) && event.seq < from && event.type !== 'finished') continue;
+    const { text, isOver } = await write(event);
+    if (text !== '') stream.write(text);
+    if (isOver) break;
+  }
+  stream.end();
+}
+
+function cut(stream: EventStream, journal: Journal): (error: unknown) => void {
+  return (error) => {
+    journal.note('error', 'a stream was cut', { reason: String(error) });
+    stream.end();
+  };
+}

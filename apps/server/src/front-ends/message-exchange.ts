@@ -1,0 +1,195 @@
+import type { AssistantEvent, Event, RunEnd, RunEvent } from '@cobbler/agent';
+import type { Piece } from './chunk.ts';
+import { AnswerBlocks } from './response-blocks.ts';
+
+/** A call of the last answer, as long as it may get a result. */
+interface OpenCall {
+  readonly id: string;
+  isStarted: boolean;
+  isDone: boolean;
+  approvalId?: string;
+  isDecided?: boolean;
+}
+
+/**
+ * What was said and everything that came of it, up to the next thing said: events in, pieces out. Every id is made
+ * from the log alone, so that whoever hears the same events gets the same ids. What comes before anything was said
+ * belongs to an earlier exchange and is left out.
+ */
+export class Exchange {
+  #id = '';
+  #answers = 0;
+  #calls: OpenCall[] = [];
+  #blocks: AnswerBlocks | undefined;
+  /** What steers and waits for its place: the fold lets nothing come between an answer and what its calls gave. */
+  #steering: Piece[] = [];
+  /** Whether the last answer is the last word so far, so that what steers now comes right after it. */
+  #isAnswered = false;
+  /** Whether the answer that is being streamed was heard from its beginning. */
+  #hears = false;
+
+  /** The event in which it was said; empty before that. */
+  get id(): string {
+    return this.#id;
+  }
+
+  hear(event: RunEvent): Piece[] {
+    if (event.type === 'user') return this.#said(event);
+    if (this.#id === '') return event.type === 'finished' ? [{ type: 'ended', event }] : [];
+    switch (event.type) {
+      case 'status':
+        this.#hears ||= event.state === 'thinking';
+        return event.state === 'waiting' ? this.waits() : [];
+      case 'text_delta':
+      case 'reasoning_delta': {
+        const kind = event.type === 'text_delta' ? 'text' : 'reasoning';
+        return this.#live((blocks) => blocks.delta(kind, event.index, event.text));
+      }
+      case 'text':
+      case 'reasoning':
+        return this.#live((blocks) => blocks.whole(event.type, event.index, event.text));
+      case 'tool_call':
+        return this.#live((blocks) => blocks.call(event.call));
+      case 'retry':
+        return this.#void();
+      case 'ask_failed':
+        return event.partial === undefined ? this.#void() : this.#endEarly(event.partial);
+      case 'assistant':
+        return this.#commit(event);
+      case 'finished':
+        return this.#end(event);
+      default:
+        return this.#ofCall(event);
+    }
+  }
+
+  #said({ id, content, steer }: Extract<Event, { type: 'user' }>): Piece[] {
+    if (steer === true) {
+      if (this.#id === '') return [];
+      this.#steering.push({ type: 'said', id, content, isSteer: true });
+      return this.#isAnswered ? this.#steered() : [];
+    }
+    const left = [...this.#left(), ...this.#steered()];
+    this.#id = id;
+    this.#answers = 0;
+    this.#calls = [];
+    this.#blocks = undefined;
+    this.#hears = false;
+    this.#isAnswered = false;
+    return [...left, { type: 'said', id, content, isSteer: false }];
+  }
+
+  #live(tell: (blocks: AnswerBlocks) => Piece[]): Piece[] {
+    if (!this.#hears) return [];
+    const [begun, blocks] = this.#begun();
+    return [...begun, ...tell(blocks)];
+  }
+
+  /** The blocks of the answer under way, and what is told when it begins with this. */
+  #begun(): [Piece[], AnswerBlocks] {
+    if (this.#blocks !== undefined) return [[], this.#blocks];
+    const left = this.#left();
+    this.#answers += 1;
+    const id = `${this.#id}-${this.#answers}`;
+    const blocks = new AnswerBlocks(id);
+    this.#blocks = blocks;
+    return [[...left, { type: 'answer', id }], blocks];
+  }
+
+  #commit(event: AssistantEvent & { id: string }): Piece[] {
+    const pieces: Piece[] = [];
+    if (this.#blocks?.fits(event.content) === false) pieces.push(...this.#void());
+    const [begun, blocks] = this.#begun();
+    pieces.push(...begun, ...blocks.commit(event.content));
+    this.#calls = blocks.calls.map((id) => ({ id, isStarted: false, isDone: false }));
+    this.#blocks = undefined;
+    this.#hears = false;
+    this.#isAnswered = this.#calls.length === 0 && event.stopReason !== 'pause';
+    return this.#isAnswered ? [...pieces, ...this.#steered()] : pieces;
+  }
+
+  /** What was said of an answer that ended too early stays; a call of it does not. */
+  #endEarly(partial: AssistantEvent['content']): Piece[] {
+    const voided = this.#blocks?.fits(partial) === false ? this.#void() : [];
+    const [begun, blocks] = this.#begun();
+    const pieces = [...voided, ...begun, ...blocks.commit(partial), ...blocks.close()];
+    this.#calls = [];
+    this.#blocks = undefined;
+    this.#hears = false;
+    return pieces;
+  }
+
+  #void(): Piece[] {
+    const blocks = this.#blocks;
+    if (blocks === undefined) return [];
+    this.#blocks = undefined;
+    this.#answers -= 1;
+    return [...blocks.close(), { type: 'void' }];
+  }
+
+  #end(event: RunEnd): Piece[] {
+    const voided = this.#void();
+    this.#hears = false;
+    const rest = event.status === 'waiting' ? this.waits() : [...this.#left(), ...this.#steered()];
+    return [...voided, ...rest, { type: 'ended', event }];
+  }
+
+  /** What is told when everything else was told and a person has to decide; nothing when no question is open. */
+  waits(): Piece[] {
+    const open = this.#calls.filter(({ isDone }) => !isDone);
+    if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
+    return [
+      { type: 'waits', unasked: open.flatMap((call) => (call.approvalId === undefined ? call.id : [])) },
+    ];
+  }
+
+  #ofCall(event: RunEvent): Piece[] {
+    if (event.type === 'approval_decided') {
+      const { approvalId, decision, message } = event;
+      const asked = this.#calls.find((call) => call.approvalId === approvalId);
+      if (asked === undefined) return [];
+      asked.isDecided = true;
+      const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
+      return [
+        {
+          type: 'decided',
+          approvalId,
+          allows: decision === 'allow',
+          ...(reason !== undefined && { reason }),
+        },
+      ];
+    }
+    if (event.type !== 'tool_started' && event.type !== 'tool_result' && event.type !== 'approval_requested')
+      return [];
+    const call = this.#calls[event.index];
+    if (call === undefined) return [];
+    if (event.type === 'tool_started') call.isStarted = true;
+    if (event.type === 'approval_requested') {
+      call.approvalId = event.approvalId;
+      return [{ type: 'asked', id: call.id, request: event }];
+    }
+    if (event.type !== 'tool_result') return [];
+    call.isDone = true;
+    const result: Piece = { type: 'result', id: call.id, event, wasAsked: call.approvalId !== undefined };
+    return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];
+  }
+
+  /** What steered takes its place here. */
+  #steered(): Piece[] {
+    const steered = this.#steering;
+    this.#steering = [];
+    if (steered.length > 0) this.#isAnswered = false;
+    return steered;
+  }
+
+  /** Closes calls that get no result any more: the conversation went on without them. */
+  #left(): Piece[] {
+    const left = this.#calls.filter(({ isDone }) => !isDone);
+    const told = left.map((call): Piece => {
+      call.isDone = true;
+      const why = call.isStarted ? 'It is not known what came of this call.' : 'This call was not run.';
+      return { type: 'left', id: call.id, why };
+    });
+    return left.length === 0 ? [] : [...told, ...this.#steered()];
+  }
+}

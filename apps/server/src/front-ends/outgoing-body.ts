@@ -1,0 +1,174 @@
+import type { UserPart } from '@cobbler/agent';
+import { z } from 'zod';
+import { Problem } from '../requests/problem.ts';
+import { checked } from '../requests/request-body.ts';
+import { id, content as saidSchema } from '../routes/schemas.ts';
+import type { NamedAnswer } from '../sessions/approval-service.ts';
+import type { Content } from '../sessions/live-session.ts';
+
+/** What a front end wants: to say something, or to answer what was asked. */
+export interface FrontRequest {
+  /** The client's id of what is said. */
+  readonly key?: string;
+  readonly content?: Content;
+  readonly answers: readonly NamedAnswer[];
+}
+
+const messages = z.array(z.record(z.string(), z.unknown())).max(100_000);
+
+/** What `useChat` posts. Only its last message counts. */
+export interface ChatBody {
+  readonly trigger?: string | undefined;
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+}
+
+export const chatBody: z.ZodType<ChatBody> = z
+  .object({
+    trigger: z.string().optional(),
+    messages: messages.min(1).meta({ description: 'UI messages. Only the last one is taken.' }),
+  })
+  .meta({
+    id: 'ChatRequest',
+    description: 'What the AI SDK sends. Members that are not named here are ignored.',
+  });
+
+/** What a client of AG-UI posts. Of its messages only the last one counts. */
+export interface AgUiBody {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  readonly resume?:
+    | readonly {
+        readonly interruptId: string;
+        readonly status: 'resolved' | 'cancelled';
+        readonly payload?: unknown;
+      }[]
+    | undefined;
+}
+
+export const agUiBody: z.ZodType<AgUiBody> = z
+  .object({
+    threadId: id,
+    runId: z.string().min(1).max(200),
+    messages: messages
+      .default([])
+      .meta({ description: 'Only the last one is taken, when it is a user message.' }),
+    resume: z
+      .array(
+        z.object({
+          interruptId: z.string().max(300),
+          status: z.enum(['resolved', 'cancelled']),
+          payload: z.unknown().optional(),
+        }),
+      )
+      .max(100)
+      .optional(),
+  })
+  .meta({
+    id: 'RunAgentInput',
+    description: 'Input of AG-UI 1.0. Tools, state and context of a client are not taken.',
+  });
+
+const uiText = z.object({ type: z.literal('text'), text: z.string() });
+const uiFile = z.object({
+  type: z.literal('file'),
+  mediaType: z.string(),
+  url: z.string(),
+  filename: z.string().optional(),
+});
+const uiAnswer = z.object({
+  state: z.literal('approval-responded'),
+  approval: z.object({
+    id,
+    approved: z.boolean(),
+    isAutomatic: z.boolean().optional(),
+    reason: z.string().max(10_000).optional(),
+    signature: z.string().optional(),
+  }),
+});
+const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts: z.array(z.unknown()) });
+
+/**
+ * What the last message of a chat says or answers.
+ * @throws Problem 400
+ */
+export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
+  if (trigger === 'regenerate-message') {
+    const detail = 'The log takes nothing back: fork the session before the message and say it again there.';
+    throw new Problem(400, 'no_regenerate', detail);
+  }
+  const last = checked(uiMessage, messages.at(-1), 'invalid_body');
+  if (last.role === 'user') {
+    const content = checked(saidSchema, last.parts.flatMap(uiPart), 'invalid_body');
+    return { content, answers: [], ...(last.id !== undefined && { key: last.id }) };
+  }
+  const answers = last.parts.flatMap((part) => {
+    const answer = uiAnswer.safeParse(part);
+    // What needs no person was never asked: the mark only lets the client continue.
+    return answer.success && answer.data.approval.isAutomatic !== true ? [answer.data.approval] : [];
+  });
+  if (answers.length === 0) {
+    throw new Problem(400, 'invalid_body', 'The last message neither says anything nor answers an approval.');
+  }
+  return {
+    answers: answers.map(({ id: approvalId, approved, reason, signature }) => ({
+      approvalId,
+      decision: approved ? 'allow' : 'deny',
+      ...(approved && signature !== undefined && { hash: signature }),
+      ...(!approved && reason !== undefined && { message: reason }),
+    })),
+  };
+}
+
+function uiPart(part: unknown): UserPart[] {
+  const text = uiText.safeParse(part);
+  if (text.success) return [text.data];
+  const file = uiFile.safeParse(part);
+  if (!file.success) return [];
+  const { mediaType, url, filename } = file.data;
+  const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
+  if (data === undefined) throw new Problem(400, 'invalid_body', 'A file has to be a data URL in base64.');
+  return [filePart(mediaType, data, filename)];
+}
+
+function filePart(mediaType: string, data: string, name: string | undefined): UserPart {
+  if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data };
+  return { type: 'document', mediaType, data, ...(name !== undefined && { name }) };
+}
+
+const agUiPayload = z.object({ approved: z.boolean(), message: z.string().max(10_000).optional() });
+const agUiPart = z.union([
+  uiText,
+  z.object({
+    type: z.enum(['image', 'document']),
+    source: z.object({ type: z.literal('data'), value: z.string(), mimeType: z.string() }),
+  }),
+]);
+const agUiUser = z.object({ content: z.union([z.string(), z.array(agUiPart)]) });
+
+/**
+ * What an input of AG-UI says or answers: nothing when its last message is not one of the user.
+ * @throws Problem 400
+ */
+export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): FrontRequest {
+  if (resume.length > 0) {
+    const answers = resume.map(({ interruptId, status, payload }): NamedAnswer => {
+      const [approvalId = '', hash] = interruptId.split('.');
+      if (status === 'cancelled') return { approvalId, decision: 'deny' };
+      const { approved, message } = checked(agUiPayload, payload, 'invalid_body');
+      if (approved) return { approvalId, decision: 'allow', hash };
+      return { approvalId, decision: 'deny', ...(message !== undefined && { message }) };
+    });
+    return { key, answers };
+  }
+  const last = messages.at(-1);
+  if (last?.['role'] !== 'user') return { key, answers: [] };
+  const { content: said } = checked(agUiUser, last, 'invalid_body');
+  const parts = typeof said === 'string' ? said : said.map(agUiPartOf);
+  return { key, content: checked(saidSchema, parts, 'invalid_body'), answers: [] };
+}
+
+function agUiPartOf(part: z.output<typeof agUiPart>): UserPart {
+  if (part.type === 'text') return part;
+  return filePart(part.source.mimeType, part.source.value, undefined);
+}

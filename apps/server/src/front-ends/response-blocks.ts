@@ -1,0 +1,121 @@
+import type { AssistantPart } from '@cobbler/agent';
+import type { Piece, TextKind, ToldCall } from './chunk.ts';
+
+/** A block of an answer that was told, in part or whole. */
+interface Told {
+  readonly kind: TextKind | 'call';
+  readonly id: string;
+  /** Its place in the provider's stream. */
+  readonly index: number;
+  /** Its text; of a call, all that makes it. */
+  text: string;
+  isOpen: boolean;
+}
+
+type VisiblePart = Exclude<AssistantPart, { type: 'opaque' }>;
+
+/** The blocks of one answer: told while they come, and completed by what was committed. */
+export class AnswerBlocks {
+  readonly #answer: string;
+  readonly #told: Told[] = [];
+
+  /** @param answer its id, from which those of its blocks and calls are made. */
+  constructor(answer: string) {
+    this.#answer = answer;
+  }
+
+  /** The ids of its calls, in order. */
+  get calls(): string[] {
+    return this.#told.filter(({ kind }) => kind === 'call').map(({ id }) => id);
+  }
+
+  delta(kind: TextKind, index: number, text: string): Piece[] {
+    if (text === '') return [];
+    const last = this.#told.at(-1);
+    if (last?.isOpen === true && last.index === index) return [more(last, text)];
+    return [...this.close(), ...this.#open(kind, index, text)];
+  }
+
+  whole(kind: TextKind, index: number, text: string): Piece[] {
+    const last = this.#told.at(-1);
+    if (last?.isOpen !== true || last.index !== index) {
+      return text === '' ? [] : [...this.close(), ...this.#open(kind, index, text), ...this.close()];
+    }
+    // Another text than was streamed: what is committed decides.
+    if (!text.startsWith(last.text)) return [];
+    return [...rest(last, text), ...this.close()];
+  }
+
+  call({ id, toolName, arguments: args }: ToldCall): Piece[] {
+    const told = {
+      kind: 'call',
+      id: `${this.#answer}-call-${this.calls.length + 1}`,
+      index: -1,
+      text: JSON.stringify([id, toolName, args]),
+      isOpen: false,
+    } as const;
+    const closed = this.close();
+    this.#told.push({ ...told });
+    const call = { id: told.id, toolName, arguments: args };
+    return [...closed, { type: 'call', answer: this.#answer, call }];
+  }
+
+  /** Ends the block that is open. */
+  close(): Piece[] {
+    const last = this.#told.at(-1);
+    if (last === undefined || last.kind === 'call' || !last.isOpen) return [];
+    last.isOpen = false;
+    return [{ type: 'close', kind: last.kind, id: last.id }];
+  }
+
+  /** Whether all that was told is the beginning of this. */
+  fits(content: readonly AssistantPart[]): boolean {
+    const parts = visible(content);
+    return this.#told.every(({ kind, text, isOpen }, place) => {
+      const part = parts[place];
+      if (part === undefined || kind !== kindOf(part)) return false;
+      return isOpen ? textOf(part).startsWith(text) : textOf(part) === text;
+    });
+  }
+
+  /** Tells what is missing of an answer that fits. */
+  commit(content: readonly AssistantPart[]): Piece[] {
+    return visible(content).flatMap((part, place) => {
+      const told = this.#told[place];
+      if (told?.isOpen === true) return [...rest(told, textOf(part)), ...this.close()];
+      if (told !== undefined) return [];
+      if (part.type === 'tool_call') return this.call(part);
+      return this.whole(part.type, -1, part.text);
+    });
+  }
+
+  #open(kind: TextKind, index: number, text: string): Piece[] {
+    const id = `${this.#answer}-${kind}-${this.#told.length + 1}`;
+    const told: Told = { kind, id, index, text: '', isOpen: true };
+    this.#told.push(told);
+    return [{ type: 'open', kind, id }, more(told, text)];
+  }
+}
+
+function more(told: Told, text: string): Piece {
+  told.text += text;
+  return { type: 'more', kind: told.kind === 'reasoning' ? 'reasoning' : 'text', id: told.id, text };
+}
+
+function rest(told: Told, text: string): Piece[] {
+  return text.length > told.text.length ? [more(told, text.slice(told.text.length))] : [];
+}
+
+function visible(content: readonly AssistantPart[]): VisiblePart[] {
+  return content.filter(
+    (part): part is VisiblePart => part.type !== 'opaque' && (part.type === 'tool_call' || part.text !== ''),
+  );
+}
+
+function kindOf(part: VisiblePart): Told['kind'] {
+  return part.type === 'tool_call' ? 'call' : part.type;
+}
+
+function textOf(part: VisiblePart): string {
+  return part.type === 'tool_call' ? JSON.stringify([part.id, part.toolName, part.arguments]) : part.text;
+}

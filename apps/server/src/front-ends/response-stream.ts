@@ -1,0 +1,203 @@
+import type { RunEnd } from '@cobbler/agent';
+import type { Piece } from './chunk.ts';
+
+type Json = Record<string, unknown>;
+
+/** A text that the model wrote, as an item of a response. */
+interface Item {
+  readonly id: string;
+  readonly piece: string;
+  readonly index: number;
+  text: string;
+}
+
+/** What a response is, whatever came of it. */
+export interface ResponseHead {
+  readonly id: string;
+  readonly model: string;
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly previous: string | null;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** Pieces as events of OpenAI's Responses API, and the response that they make. Text only. */
+export class ResponseStream {
+  readonly #head: ResponseHead;
+  #items: Item[] = [];
+  /** Items of the answer under way: they do not count if it is taken back. */
+  #current: Item[] = [];
+  #sequence = 0;
+  #index = 0;
+  #ended: RunEnd | undefined;
+
+  constructor(head: ResponseHead) {
+    this.#head = head;
+  }
+
+  /** What a stream begins with. */
+  start(): Json[] {
+    return [
+      this.#event('response.created', { response: this.response }),
+      this.#event('response.in_progress', { response: this.response }),
+    ];
+  }
+
+  hear(piece: Piece): Json[] {
+    switch (piece.type) {
+      case 'answer':
+        this.#current = [];
+        return [];
+      case 'open':
+        return piece.kind === 'text' ? this.#open(piece.id) : [];
+      case 'more':
+        return piece.kind === 'text' ? this.#more(piece.id, piece.text) : [];
+      case 'close':
+        return piece.kind === 'text' ? this.#close(piece.id) : [];
+      case 'void':
+        this.#items = this.#items.filter((item) => !this.#current.includes(item));
+        this.#current = [];
+        return [];
+      case 'ended':
+        this.#ended = piece.event;
+        return [this.#event(endType(piece.event), { response: this.response })];
+      default:
+        return [];
+    }
+  }
+
+  /** The response as far as it has come. */
+  get response(): Json {
+    const { id, model, sessionId, runId, previous, createdAt } = this.#head;
+    const ended = this.#ended;
+    return {
+      id,
+      object: 'response',
+      created_at: createdAt,
+      status: ended === undefined ? 'in_progress' : (statuses[ended.status] ?? 'failed'),
+      error: ended === undefined ? null : errorOf(ended),
+      incomplete_details: ended === undefined ? null : incompleteOf(ended),
+      instructions: null,
+      max_output_tokens: null,
+      model,
+      output: this.#items.map((item) => messageItem(item, ended === undefined ? 'in_progress' : 'completed')),
+      parallel_tool_calls: true,
+      previous_response_id: previous,
+      reasoning: { effort: null, summary: null },
+      store: true,
+      temperature: null,
+      text: { format: { type: 'text' } },
+      tool_choice: 'auto',
+      tools: [],
+      top_p: null,
+      truncation: 'disabled',
+      usage: ended === undefined ? null : usageOf(ended),
+      metadata: { session_id: sessionId, run_id: runId, ...(ended && { status: ended.status }) },
+    };
+  }
+
+  #open(id: string): Json[] {
+    // An answer that is made again has the ids of the one that was taken back, which no client would bear.
+    const item = { id: `msg_${this.#index}_${id}`, piece: id, index: this.#index, text: '' };
+    this.#index += 1;
+    this.#items.push(item);
+    this.#current.push(item);
+    return [
+      this.#event('response.output_item.added', {
+        output_index: item.index,
+        item: { ...messageItem(item, 'in_progress'), content: [] },
+      }),
+      this.#event('response.content_part.added', { ...placeIn(item), part: textPart('') }),
+    ];
+  }
+
+  #more(id: string, text: string): Json[] {
+    const item = this.#find(id);
+    if (item === undefined) return [];
+    item.text += text;
+    return [this.#event('response.output_text.delta', { ...placeIn(item), delta: text, logprobs: [] })];
+  }
+
+  #close(id: string): Json[] {
+    const item = this.#find(id);
+    if (item === undefined) return [];
+    const { text } = item;
+    return [
+      this.#event('response.output_text.done', { ...placeIn(item), text, logprobs: [] }),
+      this.#event('response.content_part.done', { ...placeIn(item), part: textPart(text) }),
+      this.#event('response.output_item.done', {
+        output_index: item.index,
+        item: messageItem(item, 'completed'),
+      }),
+    ];
+  }
+
+  #find(id: string): Item | undefined {
+    return this.#current.find((item) => item.piece === id);
+  }
+
+  #event(type: string, rest: Json): Json {
+    const event = { type, sequence_number: this.#sequence, ...rest };
+    this.#sequence += 1;
+    return event;
+  }
+}
+
+/** An event as it stands in the stream. */
+export function responseFrame(event: Json): string {
+  return `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+const statuses: Readonly<Record<string, string>> = {
+  complete: 'completed',
+  max_tokens: 'incomplete',
+  refusal: 'incomplete',
+  limit: 'incomplete',
+  waiting: 'incomplete',
+  cancelled: 'cancelled',
+};
+
+function endType({ status }: RunEnd): string {
+  if (status === 'complete') return 'response.completed';
+  return statuses[status] === undefined ? 'response.failed' : 'response.incomplete';
+}
+
+function errorOf({ status, error }: RunEnd): Json | null {
+  if (statuses[status] !== undefined) return null;
+  const code = error?.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
+  return { code, message: error?.message ?? 'The time limit of the run was reached.' };
+}
+
+function incompleteOf({ status, limit }: RunEnd): Json | null {
+  if (statuses[status] !== 'incomplete') return null;
+  const reasons: Readonly<Record<string, string>> = {
+    max_tokens: 'max_output_tokens',
+    refusal: 'content_filter',
+    waiting: 'approval_required',
+  };
+  return { reason: reasons[status] ?? `limit_${limit ?? 'reached'}` };
+}
+
+function usageOf({ metrics }: RunEnd): Json {
+  const { totalInputTokens, totalOutputTokens, cacheReadTokens, reasoningTokens } = metrics;
+  return {
+    input_tokens: totalInputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens },
+    output_tokens: totalOutputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: totalInputTokens + totalOutputTokens,
+  };
+}
+
+function messageItem({ id, text }: Item, status: string): Json {
+  return { id, type: 'message', role: 'assistant', status, content: [textPart(text)] };
+}
+
+function textPart(text: string): Json {
+  return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+function placeIn({ id, index }: Item): Json {
+  return { item_id: id, output_index: index, content_index: 0 };
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { Problem } from '../requests/problem.ts';
+
+/** An item of an input, unchecked. */
+interface InputItem {
+  readonly type?: string | undefined;
+  readonly role?: string | undefined;
+  readonly content?:
+    | string
+    | readonly { readonly type: string; readonly text?: string | undefined }[]
+    | undefined;
+}
+
+const item: z.ZodType<InputItem> = z.looseObject({
+  type: z.string().optional(),
+  role: z.string().optional(),
+  content: z
+    .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))])
+    .optional(),
+});
+
+/** What a client of OpenAI's Responses API posts, as far as it counts here. */
+export interface ResponsesBody {
+  readonly model: string;
+  readonly input: string | readonly InputItem[];
+  readonly stream?: boolean | null | undefined;
+  readonly previous_response_id?: string | null | undefined;
+  readonly [more: string]: unknown;
+}
+
+export const responsesBody: z.ZodType<ResponsesBody> = z
+  .looseObject({
+    model: z.string(),
+    input: z.union([z.string(), z.array(item).min(1).max(1_000)]),
+    stream: z.boolean().nullish(),
+    previous_response_id: z.string().max(200).nullish(),
+  })
+  .meta({ id: 'ResponsesRequest' });
+
+/**
+ * What is said with a request.
+ * @throws Problem 400 for what this route does not have: to leave it out silently would be a lie.
+ */
+export function saidIn(body: ResponsesBody): string {
+  refuseOthers(body);
+  const { input } = body;
+  const text = typeof input === 'string' ? input : input.map(textOf).join('\n\n');
+  if (text.trim() === '') throw refused('input', 'The input says nothing.');
+  return text;
+}
+
+/** Where a response stands: the run that begins with this event of a session. */
+export interface ResponsePlace {
+  readonly sessionId: string;
+  readonly seq: number;
+}
+
+export function responseId({ sessionId, seq }: ResponsePlace): string {
+  return `resp_${seq}_${sessionId}`;
+}
+
+/** Reads the id of a response; that of a session stands for its last response. */
+export function placeOf(id: string): Partial<ResponsePlace> & Pick<ResponsePlace, 'sessionId'> {
+  const [, seq, sessionId] = /^resp_(\d{1,15})_(.+)$/.exec(id) ?? [];
+  return seq === undefined || sessionId === undefined ? { sessionId: id } : { sessionId, seq: Number(seq) };
+}
+
+/** Members that ask for something, and when they do not. */
+const unserved: Readonly<Record<string, (value: unknown) => boolean>> = {
+  instructions: (value) => value === '',
+  tools: isEmpty,
+  background: (value) => value === false,
+  conversation: () => false,
+  prompt: () => false,
+  store: (value) => value === true,
+  text: (value) => {
+    const format = (value as { format?: { type?: unknown } } | undefined)?.format;
+    return format === undefined || format.type === 'text';
+  },
+};
+
+function refuseOthers(body: ResponsesBody): void {
+  for (const [name, asksNothing] of Object.entries(unserved)) {
+    const value = body[name];
+    if (value === undefined || value === null || asksNothing(value)) continue;
+    throw refused(
+      name,
+      `"${name}" is not served here: model, instructions and tools are those of the server, which keeps every conversation.`,
+    );
+  }
+}
+
+function textOf({ type = 'message', role, content }: InputItem): string {
+  if (type !== 'message' || role !== 'user' || content === undefined) {
+    throw refused(
+      'input',
+      'Only messages of the user are taken. To go on with a conversation, name its last response in previous_response_id.',
+    );
+  }
+  if (typeof content === 'string') return content;
+  const other = content.find((one) => one.type !== 'input_text' || one.text === undefined);
+  if (other !== undefined) throw refused('input', `Only text is taken here, not ${other.type}.`);
+  return content.map((one) => one.text).join('');
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function refused(param: string, detail: string): Problem {
+  return new Problem(400, 'unsupported_parameter', detail, { extra: { param } });
+}

@@ -1,0 +1,171 @@
+import { systemRuntime } from '@cobbler/agent';
+import type { Call, Reply, Route } from '../http/route.ts';
+import { idPattern, route } from '../http/route.ts';
+import { Problem } from '../requests/problem.ts';
+import { runKey } from '../routes/schemas.ts';
+import type { Services } from '../routes/services.ts';
+import type { LiveSession } from '../sessions/live-session.ts';
+import type { ReadLog } from '../sessions/log-pages.ts';
+import { logPages } from '../sessions/log-pages.ts';
+import type { Piece } from './chunk.ts';
+import type { Begun } from './front-routes.ts';
+import { beginFront } from './front-routes.ts';
+import { Exchange } from './message-exchange.ts';
+import { ResponseStream, responseFrame } from './response-stream.ts';
+import type { ResponsesBody } from './responses-body.ts';
+import { placeOf, responseId, responsesBody, saidIn } from './responses-body.ts';
+
+/**
+ * OpenAI's Responses API over our sessions, for clients that speak nothing else: the model is the agent, a response is
+ * a run, `previous_response_id` names the session. No part of our API and not versioned with it.
+ */
+export function responsesRoutes(services: Services): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/openai/v1/responses',
+      name: 'createResponse',
+      summary: 'Says something to the agent, as the Responses API of OpenAI has it. Text only.',
+      scope: 'prompt',
+      body: responsesBody,
+      answers: { 200: { text: 'A response, or its events.' } },
+      problem: openAiProblem,
+      handle: (call) => respond(services, call),
+    }),
+    route({
+      method: 'GET',
+      path: '/openai/v1/models',
+      name: 'listModels',
+      summary: 'The names by which the agent may be asked for.',
+      scope: 'read',
+      answers: { 200: { text: 'A list of models.' } },
+      problem: openAiProblem,
+      handle: () => {
+        const models = services.agentNames().map((id) => ({
+          id,
+          object: 'model',
+          created: 0,
+          owned_by: 'cobbler',
+        }));
+        return { status: 200, json: { object: 'list', data: models } };
+      },
+    }),
+  ];
+}
+
+async function respond(services: Services, call: Call<ResponsesBody, unknown>): Promise<Reply | undefined> {
+  const { body } = call;
+  const names = services.agentNames();
+  if (!names.includes(body.model)) {
+    const detail = `There is no model ${JSON.stringify(body.model)} here. Known: ${names.join(', ')}.`;
+    throw new Problem(404, 'model_not_found', detail, { extra: { param: 'model' } });
+  }
+  const content = saidIn(body);
+  services.desk.mayBegin();
+  if (body.stream === true) services.streams.mayOpen();
+  const key = keyOf(call);
+  const session = await sessionFor(services, body.previous_response_id ?? undefined, key);
+  const request = { content, answers: [], ...(key !== undefined && { key }) };
+  const begun = await beginFront(services, session, call, request);
+  const response = new ResponseStream({
+    id: responseId(begun.accepted),
+    model: body.model,
+    sessionId: session.id,
+    runId: begun.accepted.runId,
+    previous: body.previous_response_id ?? null,
+    createdAt: Math.floor(systemRuntime.now() / 1000),
+  });
+  if (body.stream === true) return openStream(services, call, response, begun);
+  for await (const pieces of piecesOf(begun)) for (const piece of pieces) response.hear(piece);
+  return { status: 200, json: response.response };
+}
+
+/** Streams a response. A client that leaves changes nothing about the run. */
+function openStream(
+  { streams, journal }: Services,
+  call: Call<unknown, unknown>,
+  response: ResponseStream,
+  begun: Begun,
+): undefined {
+  const stream = streams.openFront(call, {});
+  const write = (events: readonly Record<string, unknown>[]) => {
+    if (events.length > 0) stream.write(events.map(responseFrame).join(''));
+  };
+  const tell = async () => {
+    write(response.start());
+    for await (const pieces of piecesOf(begun)) {
+      if (stream.closed) return;
+      write(pieces.flatMap((piece) => response.hear(piece)));
+    }
+    stream.end();
+  };
+  tell().catch((error) => {
+    journal.note('error', 'a stream was cut', { reason: String(error) });
+    stream.end();
+  });
+  return undefined;
+}
+
+/** What is told of a run, event by event. */
+async function* piecesOf({ events }: Begun): AsyncGenerator<readonly Piece[]> {
+  const exchange = new Exchange();
+  for await (const event of events) yield exchange.hear(event);
+}
+
+/** The session to go on with, a copy of it up to that response when it went on since, or a new one. */
+async function sessionFor(
+  { desk, store }: Services,
+  previous: string | undefined,
+  key: string | undefined,
+): Promise<LiveSession> {
+  // Under the same key again it is the same session, in which that run was begun.
+  if (previous === undefined)
+    return await desk.always(key === undefined ? systemRuntime.id() : `openai-${key}`);
+  const { sessionId, seq } = placeOf(previous);
+  if (!new RegExp(`^${idPattern}$`).test(sessionId)) throw unknownResponse(previous);
+  const session = await desk.session(sessionId).catch((error: unknown) => {
+    throw error instanceof Problem && error.status === 404 ? unknownResponse(previous) : error;
+  });
+  if (seq === undefined) return session;
+  if (key !== undefined && (await session.begunAs(key)) !== undefined) return session;
+  const next = await saidAfter((after, limit) => store.read(sessionId, after, limit), seq);
+  return next === undefined ? session : await desk.session(await session.fork(next - 1));
+}
+
+/** The event in which something was said next. */
+async function saidAfter(read: ReadLog, seq: number): Promise<number | undefined> {
+  for await (const page of logPages(read, seq)) {
+    const said = page.find((event) => event.type === 'user' && event.steer !== true);
+    if (said !== undefined) return said.seq;
+  }
+  return undefined;
+}
+
+function unknownResponse(id: string): Problem {
+  const detail = `There is no response ${JSON.stringify(id)} here.`;
+  return new Problem(404, 'response_not_found', detail, { extra: { param: 'previous_response_id' } });
+}
+
+/** A key that cannot be the id of a run is none: the client's other requests do not count on it. */
+function keyOf({ request }: Call<unknown, unknown>): string | undefined {
+  const key = runKey.safeParse(request.headers['idempotency-key']);
+  return key.success ? key.data : undefined;
+}
+
+const errorTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  409: 'conflict_error',
+  429: 'rate_limit_error',
+};
+
+/** A problem in the words of OpenAI. */
+function openAiProblem({ status, code, message, headers, extra }: Problem, requestId: string): Reply {
+  const type = errorTypes[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+  const param = typeof extra['param'] === 'string' ? extra['param'] : null;
+  return {
+    status,
+    json: { error: { message, type, param, code: status === 401 ? 'invalid_api_key' : code } },
+    headers: { ...headers, 'x-request-id': requestId },
+  };
+}

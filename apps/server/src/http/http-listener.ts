@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Doorkeeper } from '../auth/auth-guard.ts';
+import type { ServerLimits } from '../requests/limits.ts';
+import { asProblem, Problem, problemDocument } from '../requests/problem.ts';
+import { checked, readBody } from '../requests/request-body.ts';
+import type { Journal } from '../telemetry/logger.ts';
+import type { Meters } from '../telemetry/meters.ts';
+import type { Match, Reply, Route } from './route.ts';
+import { Router } from './route.ts';
+
+/** What answers requests. */
+export interface FrontOptions {
+  readonly routes: readonly Route[];
+  readonly doorkeeper: Doorkeeper;
+  readonly limits: ServerLimits;
+  readonly journal: Journal;
+  readonly meters: Meters;
+  readonly version: string;
+}
+
+const security = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/**
+ * The HTTP side of the server: bounds on what a connection may do, one place where every request is checked
+ * and every failure becomes a problem document.
+ */
+export function createFront(options: FrontOptions): Server {
+  const { limits, meters } = options;
+  const router = new Router(options.routes);
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    // How often connections are looked at: a limit is kept to within this.
+    connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
+    keepAliveTimeout: 5_000,
+    maxHeaderSize: 16 * 1024,
+  });
+  server.maxConnections = limits.connections;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void serve(request, response, router, options);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    meters.count('cobbler_http_refused_total', 'Requests that were no HTTP or came too slowly.');
+    refuse(error, socket);
+  });
+  // Nothing is spoken here but HTTP: a tunnel or another protocol is hung up on.
+  server.on('connect', (_request, socket) => socket.destroy());
+  server.on('upgrade', (_request, socket) => socket.destroy());
+  return server;
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  router: Router,
+  options: FrontOptions,
+): Promise<void> {
+  const requestId = requestIdOf(request);
+  const began = performance.now();
+  let match: Match | undefined;
+  response.on('error', ignore);
+  request.on('error', ignore);
+  try {
+    options.doorkeeper.checkHeaders(request);
+    options.doorkeeper.checkOrigin(request);
+    const path = pathOf(request);
+    match = found(router, request, path);
+    const reply = await handled(match, path, request, response, requestId, options);
+    if (reply !== undefined) send(response, reply, requestId, options.version, request.method === 'HEAD');
+  } catch (thrown) {
+    fail(thrown, response, requestId, options, match?.route.problem);
+  }
+  const { journal, meters } = options;
+  const [route, status] = [match?.route.path ?? 'none', String(response.statusCode)];
+  const [method, seconds] = [match?.route.method ?? 'none', (performance.now() - began) / 1000];
+  meters.count('cobbler_http_requests_total', 'Requests answered.', { method, route, status });
+  meters.observe('cobbler_http_request_seconds', 'Time until the answer.', { route }, seconds);
+  const facts = { requestId, method: request.method, route, status: response.statusCode };
+  journal.note('debug', 'request', { ...facts, ms: Math.round(seconds * 1000) });
+}
+
+/** A connection that breaks is over; its `close` says so. */
+function ignore(): void {}
+
+function pathOf({ url = '/' }: IncomingMessage): URL {
+  const parsed = url.startsWith('/') ? URL.parse(`http://cobbler${url}`) : null;
+  if (parsed === null || parsed.host !== 'cobbler')
+    throw new Problem(400, 'bad_path', 'The address cannot be understood.');
+  return parsed;
+}
+
+function found(router: Router, { method = '' }: IncomingMessage, { pathname }: URL): Match {
+  const match = router.find(method, pathname);
+  if ('route' in match) return match;
+  if (match.length === 0) throw new Problem(404, 'no_route', 'There is nothing at this address.');
+  const headers = { allow: [...new Set(match)].join(', ') };
+  throw new Problem(405, 'method', `This address knows ${headers.allow} only.`, { headers });
+}
+
+async function handled(
+  { route, params }: Match,
+  { searchParams }: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  { doorkeeper, limits }: FrontOptions,
+): Promise<Reply | undefined> {
+  const { scope, tokenOnly = false } = route;
+  const token = scope === undefined ? undefined : doorkeeper.identify(request, scope, !tokenOnly);
+  const query =
+    route.query === undefined ? {} : checked(route.query, Object.fromEntries(searchParams), 'bad_query');
+  const sent = await readBody(request, limits.bodyBytes);
+  const optional = route.body === undefined || (sent === undefined && route.bodyOptional === true);
+  const body = optional ? undefined : checked(route.body, sent, 'invalid_body');
+  return await route.handle({
+    params,
+    query,
+    body,
+    requestId,
+    request,
+    response,
+    ...(token !== undefined && { token }),
+  });
+}
+
+function send(
+  response: ServerResponse,
+  reply: Reply,
+  requestId: string,
+  version: string,
+  headOnly = false,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const text = reply.text ?? (reply.json === undefined ? undefined : JSON.stringify(reply.json));
+  response.writeHead(reply.status, {
+    ...security,
+    'x-request-id': requestId,
+    'cobbler-version': version,
+    ...(text !== undefined && {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(text)),
+    }),
+    ...reply.headers,
+  });
+  response.end(headOnly ? undefined : text);
+}
+
+function fail(
+  thrown: unknown,
+  response: ServerResponse,
+  requestId: string,
+  options: FrontOptions,
+  written: (problem: Problem, requestId: string) => Reply = problemReply,
+): void {
+  const problem = asProblem(thrown);
+  if (problem.status >= 500) {
+    const reason = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+    options.journal.note('error', 'a request failed', { requestId, code: problem.code, reason });
+  }
+  if (response.headersSent) return void response.destroy();
+  send(response, written(problem, requestId), requestId, options.version);
+}
+
+function problemReply(problem: Problem, requestId: string): Reply {
+  return {
+    status: problem.status,
+    json: problemDocument(problem, requestId),
+    headers: { ...problem.headers, 'content-type': 'application/problem+json; charset=utf-8' },
+  };
+}
+
+/** The client's own id when it is one that a log can take as it is. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+const refusals: Readonly<Record<string, readonly [status: number, code: string, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'slow', 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The headers are too large.'],
+};
+
+/** Answers what is not HTTP, or never became a request, and hangs up. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const [status, code, detail] = refusals[error.code ?? ''] ?? [
+    400,
+    'bad_request',
+    'This is not HTTP as we know it.',
+  ];
+  const body = JSON.stringify(problemDocument(new Problem(status, code, detail), randomUUID()));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/problem+json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  setTimeout(() => socket.destroy(), 1_000).unref();
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ReadLog } from '../sessions/log-pages.ts';
+import type { Position } from '../streams/streams.ts';
+import { positionOf } from '../streams/streams.ts';
+import { promptBody } from './schemas.ts';
+import type { Services } from './services.ts';
+
+/** The session of the routes that name none. */
+export const defaultSession = 'default';
+
+const eventStream = 'text/event-stream';
+
+/** The events of a session, as they are stored and as they come. */
+export function eventRoutes({ desk, store, streams }: Services): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/sessions/{sessionId}/events',
+      name: 'watch',
+      summary:
+        'Streams events: a `hello` that names the time between heartbeats, what is stored, then all as it comes.',
+      scope: 'read',
+      query: z.strictObject({
+        after: z.string().default('0'),
+        deltas: z.enum(['true', 'false']).default('true'),
+      }),
+      headers: { 'Last-Event-ID': 'The id of the last event the reader has. Beats `after`.' },
+      answers: {
+        200: {
+          text: 'Frames with the event as JSON; stored events have their `seq` as id.',
+          type: eventStream,
+        },
+        404: { text: 'There is no such session.' },
+        503: { text: 'Too many readers.' },
+      },
+      handle: async (call) => {
+        const session = await desk.session(call.params['sessionId'] ?? '');
+        const { seq } = positionOf(lastEventId(call) ?? call.query.after);
+        const known = await isThere(seq, (after, limit) => store.read(session.id, after, limit));
+        const place = { form: 'versioned', seq, live: call.query.deltas === 'true' } as const;
+        const events = (await store.info(session.id))?.events ?? 0;
+        await streams.open(call, session, place, { known, events });
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** The routes of seed S4, on the session `default`. */
+export function seedRoutes({ desk, store, streams }: Services): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/events',
+      name: 'seedEvents',
+      summary: 'Streams what is said and done in the session `default`, from now on.',
+      scope: 'read',
+      headers: {
+        'Last-Event-ID': 'The id of the last frame the reader has: what came after it comes first.',
+      },
+      answers: {
+        200: { text: 'Frames of user, text, tool_call, tool_result, reasoning, status.', type: eventStream },
+      },
+      handle: async (call) => {
+        const session = await desk.always(defaultSession);
+        const read: ReadLog = (after, limit) => store.read(session.id, after, limit);
+        const id = lastEventId(call);
+        const position: Position =
+          id === undefined ? { seq: (await store.info(session.id))?.events ?? 0, frames: 0 } : positionOf(id);
+        const known = await isThere(position.seq, read);
+        await streams.open(call, session, { form: 'seed', ...position, live: false }, { known, events: 0 });
+        return undefined;
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/prompt',
+      name: 'seedPrompt',
+      summary: 'Says something in the session `default`.',
+      scope: 'prompt',
+      body: promptBody,
+      answers: {
+        200: { text: 'Begun.' },
+        400: { text: 'No content.' },
+        409: { text: 'A run is under way.' },
+      },
+      handle: async ({ body }) => {
+        desk.mayBegin();
+        const session = await desk.always(defaultSession);
+        return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content)) } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/cancel',
+      name: 'seedCancel',
+      summary: 'Stops what is under way in the session `default`.',
+      scope: 'prompt',
+      body: z.unknown(),
+      bodyOptional: true,
+      answers: { 200: { text: 'Nothing runs any more.' } },
+      handle: async () => {
+        const { run } = await desk.always(defaultSession);
+        run?.cancel();
+        await run?.result;
+        return { status: 200, json: { status: 'ok' } };
+      },
+    }),
+  ];
+}
+
+function lastEventId({ request }: Call<unknown, unknown>): string | undefined {
+  const header = request.headers['last-event-id'];
+  return header === undefined || header === '' ? undefined : String(header);
+}
+
+/** Whether the session has the event that a reader names: another store, or a deleted session, has not. */
+async function isThere(seq: number, read: ReadLog): Promise<boolean> {
+  return seq <= 0 || (await read(seq - 1, 1))[0]?.seq === seq;
+}

@@ -1,0 +1,143 @@
+import { eventJsonSchema } from '@cobbler/agent/events';
+import { z } from 'zod';
+import type { AnswerText, Route } from '../http/route.ts';
+import { idPattern } from '../http/route.ts';
+import { cookieName, pageHeader } from '../requests/cookie.ts';
+import { problemSchema } from './schemas.ts';
+
+type Json = Record<string, unknown>;
+
+/** Answers that every operation may give besides its own. */
+const always: Readonly<Record<number, string>> = {
+  400: 'The request cannot be understood.',
+  403: 'Host, Origin or scope is not allowed.',
+  500: 'Something unexpected happened.',
+};
+
+/** The description of the API as OpenAPI 3.1, made from the routes themselves. */
+export function openApi(routes: readonly Route[], version: string): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = paths[route.path] ?? {};
+    paths[route.path] = path;
+    path[route.method.toLowerCase()] = operation(route, components);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cobbler',
+      version,
+      description: 'Sessions of an agent whose log of events is its state. Errors are RFC 9457 problems.',
+    },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer' },
+        cookie: { type: 'apiKey', in: 'cookie', name: cookieName },
+        page: { type: 'apiKey', in: 'header', name: pageHeader },
+      },
+      schemas: components.with('Event', eventJsonSchema()),
+    },
+  };
+}
+
+/** Schemas that have a name, each once. */
+class Components {
+  readonly schemas: Record<string, Json> = {};
+
+  /** A reference to a named schema, or the schema itself. */
+  use(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
+    const json = this.#hoisted(z.toJSONSchema(schema, { io }) as Json);
+    const name = schema.meta()?.id;
+    if (name === undefined) return json;
+    this.schemas[name] = { ...json, id: undefined };
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** All schemas, and one more. */
+  with(name: string, schema: Json): Record<string, Json> {
+    this.schemas[name] = this.#hoisted(schema);
+    return this.schemas;
+  }
+
+  /** The schema without what it defines besides, which gets a place of its own. */
+  #hoisted({ $schema: _, $defs: definitions = {}, ...json }: Json): Json {
+    for (const [name, definition] of Object.entries(definitions as Record<string, Json>)) {
+      this.schemas[name] = moved({ ...definition, id: undefined });
+    }
+    return moved(json);
+  }
+}
+
+/** References point at where OpenAPI keeps schemas. */
+function moved(schema: Json): Json {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+function operation(route: Route, components: Components): Json {
+  const answers = Object.entries(route.answers).map(([status, answer]) => [
+    status,
+    answerOf(Number(status), answer, components),
+  ]);
+  const problems = Object.entries({ ...always, ...(route.scope !== undefined && { 401: 'No valid token.' }) })
+    .filter(([status]) => !(status in route.answers))
+    .map(([status, text]) => [status, answerOf(Number(status), { text }, components)]);
+  return {
+    operationId: route.name,
+    summary: route.summary,
+    ...(route.scope === undefined
+      ? { security: [] }
+      : {
+          security: route.tokenOnly ? [{ token: [] }] : [{ token: [] }, { cookie: [], page: [] }],
+          'x-scope': route.scope,
+        }),
+    parameters: parametersOf(route, components),
+    ...(route.body !== undefined && {
+      requestBody: {
+        required: route.bodyOptional !== true,
+        content: { 'application/json': { schema: components.use(route.body, 'input') } },
+      },
+    }),
+    responses: Object.fromEntries([...answers, ...problems]),
+  };
+}
+
+function answerOf(status: number, answer: AnswerText, components: Components): Json {
+  const { text, schema, type = 'application/json' } = answer;
+  if (status === 204) return { description: text };
+  const isProblem = status >= 400;
+  const content = isProblem
+    ? { 'application/problem+json': { schema: components.use(problemSchema) } }
+    : { [type]: { schema: schema === undefined ? {} : components.use(schema) } };
+  return { description: text, content };
+}
+
+function parametersOf(route: Route, components: Components): Json[] {
+  const ofPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', pattern: `^${idPattern}$` },
+  }));
+  const query = route.query === undefined ? {} : components.use(route.query, 'input');
+  const { properties = {}, required = [] } = query as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  const ofQuery = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+  const ofHeaders = Object.entries(route.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+  return [...ofPath, ...ofQuery, ...ofHeaders];
+}

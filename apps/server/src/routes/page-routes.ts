@@ -1,0 +1,88 @@
+import type { Reply, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { Problem } from '../requests/problem.ts';
+
+/** A file of the page as it is served. */
+interface PageFile {
+  readonly type: string;
+  readonly text: string;
+}
+
+type PageFiles = Readonly<Record<string, PageFile>>;
+
+/**
+ * What the page may do: run its own script, ask this server, show pictures that it holds itself. Text becomes HTML
+ * only through its sanitizer, in browsers that know trusted types.
+ */
+const policy: string = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types dompurify',
+].join('; ');
+
+/** Its name changes with what is in it. */
+const forGood = { 'cache-control': 'public, max-age=31536000, immutable' };
+
+let loading: Promise<PageFiles> | undefined;
+
+/** The page is read, and from the sources built, when somebody first asks for it. */
+async function files(): Promise<PageFiles> {
+  loading ??= import('@cobbler/web/page').then(({ loadPage }) => loadPage());
+  try {
+    return await loading;
+  } catch (error) {
+    loading = undefined;
+    throw error;
+  }
+}
+
+async function page(): Promise<Reply> {
+  const { type, text } = (await files())['/'] ?? missing();
+  return {
+    status: 200,
+    text,
+    headers: {
+      'content-type': type,
+      'content-security-policy': policy,
+      'cross-origin-opener-policy': 'same-origin',
+    },
+  };
+}
+
+function missing(): never {
+  throw new Problem(404, 'no_route', 'There is nothing at this address.');
+}
+
+/** The page for people. Nothing in it tells about the server or its sessions: it asks for them with a token. */
+export function pageRoutes(): Route[] {
+  const answers = { 200: { text: 'The page.', type: 'text/html' } };
+  return [
+    route({ method: 'GET', path: '/', name: 'page', summary: 'The page for people.', answers, handle: page }),
+    route({
+      method: 'GET',
+      path: '/s/{sessionId}',
+      name: 'sessionPage',
+      summary: 'The page, at a session.',
+      answers,
+      handle: page,
+    }),
+    route({
+      method: 'GET',
+      path: '/assets/{file}',
+      name: 'pageFile',
+      summary: 'A file of the page.',
+      answers: { 200: { text: 'The file.' }, 404: { text: 'It is not there.' } },
+      handle: async ({ params: { file = '' } }) => {
+        const { type, text } = (await files())[`/assets/${file}`] ?? missing();
+        return { status: 200, text, headers: { 'content-type': type, ...forGood } };
+      },
+    }),
+  ];
+}

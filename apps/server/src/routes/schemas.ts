@@ -1,0 +1,150 @@
+import { sessionIdPattern } from '@cobbler/agent';
+import { z } from 'zod';
+import { scopes } from '../requests/scope.ts';
+import type { Answer, NamedAnswer } from '../sessions/approval-service.ts';
+import type { Accepted, Content } from '../sessions/live-session.ts';
+
+/** The id of a session. */
+export const id: z.ZodString = z.string().regex(new RegExp(`^${sessionIdPattern}$`));
+
+/** A key that becomes the id of a run. */
+export const runKey: z.ZodString = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+
+const text = z.strictObject({ type: z.literal('text'), text: z.string() });
+const image = z.strictObject({ type: z.literal('image'), mediaType: z.string(), data: z.base64() });
+const document = z.strictObject({
+  type: z.literal('document'),
+  mediaType: z.string(),
+  data: z.base64(),
+  name: z.string().optional(),
+});
+
+/** What is said to the model: text, or parts. */
+const said = z
+  .union([z.string(), z.array(z.discriminatedUnion('type', [text, image, document])).min(1)], {
+    error: ({ input }) => (input === undefined ? 'content is required' : 'content must be text, or parts'),
+  })
+  .refine((said) => typeof said !== 'string' || said.trim() !== '', { error: 'content is required' })
+  .meta({ id: 'Content' });
+
+export const content: z.ZodType<Content> = said as z.ZodType<Content>;
+
+export const promptBody: z.ZodType<{ content: Content }> = z.strictObject({ content }).meta({ id: 'Prompt' });
+
+export const accepted: z.ZodType<Accepted> = z
+  .object({ sessionId: id, runId: z.string(), seq: z.int().positive() })
+  .meta({ id: 'Accepted', description: 'A run that was begun, and the event it began with.' });
+
+export const session: z.ZodType = z
+  .object({
+    id,
+    title: z.string(),
+    status: z.enum([
+      'new',
+      'running',
+      'interrupted',
+      'waiting',
+      'complete',
+      'max_tokens',
+      'refusal',
+      'limit',
+      'cancelled',
+      'timeout',
+      'failed',
+    ]),
+    runId: z.string().optional().meta({ description: 'The run under way.' }),
+    events: z.int().nonnegative(),
+    createdAt: z.iso.datetime().optional(),
+    updatedAt: z.iso.datetime().optional(),
+    model: z.string().optional(),
+    prompts: z.int().optional(),
+    answers: z.int().optional(),
+    toolCalls: z.int().optional(),
+    inputTokens: z.int().optional(),
+    outputTokens: z.int().optional(),
+    usd: z.number().optional(),
+    parent: z.object({ sessionId: id, seq: z.int() }).optional(),
+  })
+  .meta({ id: 'Session', description: 'Its log has as many events as `events` says, numbered from 1.' });
+
+export const sessionList: z.ZodType = z
+  .object({ items: z.array(session), next: z.string().optional() })
+  .meta({ id: 'SessionList' });
+
+export const approval: z.ZodType = z
+  .object({
+    approvalId: id,
+    sessionId: id,
+    toolName: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    hash: z.string(),
+    askedAt: z.string(),
+    expiresAt: z.iso.datetime().optional(),
+    subject: z.string().optional(),
+    summary: z.string().optional(),
+    diff: z.string().optional(),
+    decision: z.string().optional(),
+  })
+  .meta({ id: 'Approval' });
+
+export const approvalList: z.ZodType = z.object({ items: z.array(approval) }).meta({ id: 'ApprovalList' });
+
+const answer = {
+  decision: z.enum(['allow', 'deny']),
+  hash: z.string().optional().meta({ description: 'With `allow`: the hash of what was asked.' }),
+  message: z.string().max(10_000).optional().meta({ description: 'With `deny`: what the model is told.' }),
+};
+
+export const answerBody: z.ZodType<Answer> = z.strictObject(answer).meta({ id: 'Answer' });
+
+export const resumeBody: z.ZodType<{ readonly answers?: readonly NamedAnswer[] | undefined }> = z
+  .strictObject({
+    answers: z
+      .array(z.strictObject({ ...answer, approvalId: id }))
+      .max(100)
+      .optional(),
+  })
+  .meta({ id: 'Resume' });
+
+export const tokenInfo: z.ZodType = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'Token' });
+
+const usage = z
+  .object({
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cacheReadTokens: z.number().optional(),
+    cacheWriteTokens: z.number().optional(),
+    reasoningTokens: z.number().optional(),
+  })
+  .meta({ id: 'Usage' });
+
+export const usageTotals: z.ZodType = z
+  .object({
+    runs: z.int(),
+    invocations: z.int(),
+    toolCalls: z.int(),
+    usage,
+    wasted: usage,
+    usd: z.number().optional(),
+  })
+  .meta({ id: 'UsageTotals' });
+
+/** A failure, as RFC 9457 has it. */
+export const problemSchema: z.ZodType = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string(),
+    requestId: z.string(),
+  })
+  .meta({ id: 'Problem' });

@@ -1,0 +1,26 @@
+import type { SessionStore } from '@cobbler/agent';
+import type { TokenBook } from '../auth/token-store.ts';
+import type { Cookies } from '../requests/cookie.ts';
+import type { ServerLimits } from '../requests/limits.ts';
+import type { ApprovalDesk } from '../sessions/approval-service.ts';
+import type { Desk } from '../sessions/session-service.ts';
+import type { Streams } from '../streams/streams.ts';
+import type { Journal } from '../telemetry/logger.ts';
+import type { Meters } from '../telemetry/meters.ts';
+
+/** What the routes of a server work with. */
+export interface Services {
+  readonly desk: Desk;
+  readonly store: SessionStore;
+  readonly approvals: ApprovalDesk;
+  readonly tokens: TokenBook;
+  readonly cookies: Cookies;
+  readonly streams: Streams;
+  readonly meters: Meters;
+  readonly journal: Journal;
+  readonly limits: ServerLimits;
+  /** Names by which clients of other protocols may ask for the agent. */
+  readonly agentNames: () => readonly string[];
+  /** Whether requests can be served now, or why not. */
+  readonly readiness: () => Promise<string | undefined>;
+}

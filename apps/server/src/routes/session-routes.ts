@@ -1,0 +1,282 @@
+import type { SessionInfo } from '@cobbler/agent';
+import { openSession } from '@cobbler/agent';
+import { z } from 'zod';
+import type { AnswerText, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { Problem } from '../requests/problem.ts';
+import { allows } from '../requests/scope.ts';
+import { logPages } from '../sessions/log-pages.ts';
+import { sessionTold } from '../sessions/session-index.ts';
+import type { Desk } from '../sessions/session-service.ts';
+import {
+  accepted,
+  content,
+  id,
+  promptBody,
+  resumeBody,
+  runKey,
+  session,
+  sessionList,
+  usageTotals,
+} from './schemas.ts';
+import type { Services } from './services.ts';
+
+const unknown: AnswerText = { text: 'There is no such session.' };
+/** Longest title that is taken, in UTF-16 code units. */
+const mostTitle = 200;
+
+const busy: AnswerText = { text: 'A run is under way; `runId` names it.' };
+
+/** Sessions: making, listing, reading, copying and deleting them. */
+export function sessionRoutes(services: Services): Route[] {
+  const { desk, store } = services;
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/sessions',
+      name: 'listSessions',
+      summary: 'Lists sessions, the newest first.',
+      scope: 'read',
+      query: z.strictObject({
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+        cursor: z.string().max(100).optional(),
+      }),
+      answers: {
+        200: { text: 'A page of sessions; `next` is the cursor of the next one.', schema: sessionList },
+      },
+      handle: async ({ query: { limit, cursor } }) => {
+        const { sessions, next } = await store.list({
+          limit,
+          ...(cursor !== undefined && { after: cursor }),
+        });
+        const items = sessions.map((info) => toldAs(desk, info.id, info));
+        return { status: 200, json: { items, next } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions',
+      name: 'createSession',
+      summary: 'Makes a session. Model, tools and permissions are those of the server.',
+      scope: 'prompt',
+      body: z.strictObject({ id: id.optional() }).meta({ id: 'NewSession' }),
+      bodyOptional: true,
+      answers: {
+        201: { text: 'Made.', schema: session },
+        200: { text: 'A session of this id is there already.', schema: session },
+      },
+      handle: async ({ body }) => {
+        const made = await desk.create(body?.id);
+        const json = await told(services, made.id);
+        return { status: made.isNew ? 201 : 200, json, headers: { location: `/v1/sessions/${made.id}` } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/{sessionId}',
+      name: 'readSession',
+      summary: 'Tells about one session.',
+      scope: 'read',
+      answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
+      handle: async ({ params: { sessionId = '' } }) => {
+        await desk.session(sessionId);
+        return { status: 200, json: await told(services, sessionId) };
+      },
+    }),
+    ...changingRoutes(services),
+  ];
+}
+
+/** What can be done with a session besides saying something in it. */
+function changingRoutes(services: Services): Route[] {
+  const { desk, store, approvals } = services;
+  return [
+    route({
+      method: 'PATCH',
+      path: '/v1/sessions/{sessionId}',
+      name: 'renameSession',
+      summary: 'Gives a session another title; an empty one makes it the first words said again.',
+      scope: 'prompt',
+      body: z.strictObject({ title: z.string().max(mostTitle) }).meta({ id: 'Title' }),
+      answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
+      handle: async ({ params: { sessionId = '' }, body }) => {
+        await desk.session(sessionId);
+        await store.rename(sessionId, body.title);
+        return { status: 200, json: await told(services, sessionId) };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/sessions/{sessionId}',
+      name: 'deleteSession',
+      summary: 'Deletes a session and all its events.',
+      scope: 'admin',
+      answers: { 204: { text: 'Deleted.' }, 404: unknown, 409: busy },
+      handle: async ({ params: { sessionId = '' } }) => {
+        await desk.delete(sessionId);
+        approvals.forget(sessionId);
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions/{sessionId}/fork',
+      name: 'forkSession',
+      summary: 'Makes a session that begins like this one, up to and including an event.',
+      scope: 'prompt',
+      body: z.strictObject({ upToSeq: z.int().positive().optional() }).meta({ id: 'Fork' }),
+      bodyOptional: true,
+      answers: { 201: { text: 'The new session.', schema: session }, 404: unknown },
+      handle: async ({ params: { sessionId = '' }, body }) => {
+        desk.mayBegin();
+        const fork = await (await desk.session(sessionId)).fork(body?.upToSeq);
+        const json = await told(services, fork);
+        return { status: 201, json, headers: { location: `/v1/sessions/${fork}` } };
+      },
+    }),
+  ];
+}
+
+/** What a session holds. */
+export function contentRoutes({ desk, store }: Services): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/sessions/{sessionId}/messages',
+      name: 'readMessages',
+      summary: 'Gives the conversation as it would be sent to a model.',
+      scope: 'read',
+      answers: { 200: { text: 'The messages, and the last event they hold.' }, 404: unknown },
+      handle: async ({ params: { sessionId = '' } }) => {
+        await desk.session(sessionId);
+        const { seq, messages } = await openSession(store, sessionId);
+        return { status: 200, json: { seq, messages } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/{sessionId}/usage',
+      name: 'readUsage',
+      summary: 'Adds up what the session used.',
+      scope: 'read',
+      answers: { 200: { text: 'Tokens, calls and money.', schema: usageTotals }, 404: unknown },
+      handle: async ({ params: { sessionId = '' } }) => {
+        const { usage } = await desk.session(sessionId);
+        const read = (after: number, limit: number) => store.read(sessionId, after, limit);
+        for await (const page of logPages(read, usage.seq)) usage.add(page);
+        return { status: 200, json: usage.sum };
+      },
+    }),
+  ];
+}
+
+/** A session as it is told about. */
+async function told({ desk, store }: Services, id: string): Promise<Record<string, unknown>> {
+  return toldAs(desk, id, await store.info(id));
+}
+
+function toldAs(desk: Desk, id: string, info: SessionInfo | undefined): Record<string, unknown> {
+  return { ...sessionTold(id, info), ...runningNow(desk.runIn(id)) };
+}
+
+/** A log whose run is under way looks like one that was cut off. */
+function runningNow(runId: string | undefined): { status?: string; runId?: string } {
+  return runId === undefined ? {} : { status: 'running', runId };
+}
+
+/** Runs: saying something, stopping, going on. */
+export function runRoutes({ desk, approvals }: Services): Route[] {
+  const began = (sessionId: string, seq: number) => ({
+    location: `/v1/sessions/${sessionId}/events?after=${seq - 1}`,
+  });
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/sessions/{sessionId}/prompt',
+      name: 'prompt',
+      summary: 'Says something to the model, which works on it until it is done.',
+      scope: 'prompt',
+      body: promptBody,
+      headers: {
+        'Idempotency-Key': 'Becomes the id of the run: the same key and content again begin nothing new.',
+      },
+      answers: {
+        202: { text: 'Begun; what was said is committed.', schema: accepted },
+        404: unknown,
+        409: {
+          text: 'A run is under way (`busy`), or the key was used for something else (`other_content`).',
+        },
+      },
+      handle: async ({ params: { sessionId = '' }, body, request }) => {
+        desk.mayBegin();
+        const session = await desk.session(sessionId);
+        const begun = await session.prompt(body.content, keyOf(request.headers['idempotency-key']));
+        return { status: 202, json: begun, headers: began(sessionId, begun.seq) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions/{sessionId}/resume',
+      name: 'resume',
+      summary: 'Goes on with a run that was cut off or waits. Answers need the scope approve too.',
+      scope: 'prompt',
+      body: resumeBody,
+      bodyOptional: true,
+      answers: { 202: { text: 'Gone on with.', schema: accepted }, 404: unknown, 409: busy },
+      handle: async ({ params: { sessionId = '' }, body, request, token }) => {
+        desk.mayBegin();
+        const runId = keyOf(request.headers['idempotency-key']);
+        const session = await desk.session(sessionId);
+        const answers = body?.answers ?? [];
+        if (answers.length > 0 && !allows(token?.scopes ?? [], 'approve')) throw lacksApprove();
+        const begun =
+          answers.length > 0
+            ? await approvals.answerAll(sessionId, answers, { runId })
+            : await session.resume(runId === undefined ? {} : { runId });
+        return { status: 202, json: begun, headers: began(sessionId, begun.seq) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions/{sessionId}/cancel',
+      name: 'cancel',
+      summary: 'Stops what is under way. Answers when the run has ended.',
+      scope: 'prompt',
+      body: z.strictObject({}).meta({ id: 'Cancel' }),
+      bodyOptional: true,
+      answers: { 200: { text: 'How the run ended, or `idle` when there was none.' }, 404: unknown },
+      handle: async ({ params: { sessionId = '' } }) => {
+        const { run } = await desk.session(sessionId);
+        if (run === undefined) return { status: 200, json: { status: 'idle' } };
+        run.cancel();
+        return { status: 200, json: { status: (await run.result).status, runId: run.id } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions/{sessionId}/steer',
+      name: 'steer',
+      summary: 'Says something while a run is under way; the model hears it at its next turn.',
+      scope: 'prompt',
+      body: z.strictObject({ content }).meta({ id: 'Steer' }),
+      answers: { 202: { text: 'Taken.' }, 404: unknown, 409: { text: 'No run hears it.' } },
+      handle: async ({ params: { sessionId = '' }, body }) => {
+        const session = await desk.session(sessionId);
+        if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
+        throw new Problem(409, 'not_running', 'No run is under way that could hear this.');
+      },
+    }),
+  ];
+}
+
+function lacksApprove(): Problem {
+  return new Problem(403, 'scope', 'This token lacks the scope approve.');
+}
+
+/** @throws Problem 400 for a key that cannot be an id. */
+function keyOf(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const key = runKey.safeParse(header);
+  if (key.success) return key.data;
+  throw new Problem(400, 'idempotency_key', 'An Idempotency-Key has 1 to 64 letters, digits, "_" or "-".');
+}

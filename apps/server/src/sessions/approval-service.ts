@@ -1,0 +1,292 @@
+import type { ApprovalRequestedEvent, Event, Run, RunEvent, SessionStore, State } from '@cobbler/agent';
+import { isStored, openSession } from '@cobbler/agent';
+import { Problem } from '../requests/problem.ts';
+import type { Accepted } from './live-session.ts';
+import { logPages } from './log-pages.ts';
+import { sessionsSince, sessionsThat } from './session-index.ts';
+import type { Desk } from './session-service.ts';
+
+/** What a person is asked, with all that is needed to decide. */
+export interface PendingApproval {
+  readonly approvalId: string;
+  readonly sessionId: string;
+  readonly toolName: string;
+  readonly arguments: Record<string, unknown>;
+  /** Names tool and arguments exactly: an answer that allows repeats it. */
+  readonly hash: string;
+  /** ISO 8601. */
+  readonly askedAt: string;
+  /** ISO 8601; absent when it does not expire. */
+  readonly expiresAt?: string;
+  readonly subject?: string;
+  readonly summary?: string;
+  readonly diff?: string;
+}
+
+/** What a person decided. */
+export interface Answer {
+  readonly decision: 'allow' | 'deny';
+  readonly hash?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** What a person decided about which call. */
+export interface NamedAnswer extends Answer {
+  readonly approvalId: string;
+}
+
+/** An answer as a run takes it. */
+interface Said {
+  readonly approvalId: string;
+  readonly decision: 'allow' | 'deny';
+  readonly message?: string;
+}
+
+/** An approval as the log has it. */
+interface Found {
+  readonly request: ApprovalRequestedEvent;
+  readonly decision?: string;
+  /** The run that took the decision, and the event that holds it. */
+  readonly by?: Pick<Accepted, 'runId' | 'seq'>;
+  /** Whether its run still waits for it. */
+  readonly isOpen: boolean;
+}
+
+/** How answers are given. */
+interface AnswerSettings {
+  /** The id of the run that continues. */
+  readonly runId?: string | undefined;
+  /** Whether a decision that was made before, in the same words, gives the run that took it. Default: it is refused. */
+  readonly mayRepeat?: boolean;
+}
+
+/** How far the clocks of two processes may be apart, in milliseconds, and how long what is written may take to be there. */
+const slackMs = 60_000;
+
+/** What waits for people, over all sessions. The log of each session is the truth; this is its index. */
+export class ApprovalDesk {
+  readonly #desk: Desk;
+  readonly #store: SessionStore;
+  readonly #now: () => number;
+  readonly #pending = new Map<string, PendingApproval>();
+  /** Answers that are being given. Each ends without an error of its own. */
+  readonly #answering = new Map<string, Promise<unknown>>();
+  /** When it was last looked what waits. */
+  #lookedAt = 0;
+
+  constructor(desk: Desk, store: SessionStore, now: () => number = Date.now) {
+    this.#desk = desk;
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** What waits and can still be answered, oldest first. */
+  list(sessionId?: string): PendingApproval[] {
+    return [...this.#pending.values()]
+      .filter(
+        (one) => (sessionId === undefined || one.sessionId === sessionId) && !this.#isLate(one.expiresAt),
+      )
+      .sort((one, other) => Date.parse(one.askedAt) - Date.parse(other.askedAt));
+  }
+
+  /** Follows what happens in the sessions. */
+  hear(sessionId: string, event: RunEvent): void {
+    if (event.type === 'approval_requested') this.#pending.set(event.approvalId, pendingOf(sessionId, event));
+    if (event.type === 'approval_decided') this.#pending.delete(event.approvalId);
+    // A run that ended without its end being stored still waits, as the log has it.
+    if (event.type === 'finished' && event.status !== 'waiting' && isStored(event)) this.forget(sessionId);
+  }
+
+  /** Forgets what a session waited for. */
+  forget(sessionId: string): void {
+    for (const one of this.#pending.values()) {
+      if (one.sessionId === sessionId) this.#pending.delete(one.approvalId);
+    }
+  }
+
+  /** Finds what waited before the server was started. */
+  async restore(): Promise<void> {
+    this.#lookedAt = this.#now();
+    for (const { id } of await sessionsThat(this.#store, 'waiting')) await this.#takeUp(id);
+  }
+
+  /** Finds what was asked and decided in runs that other processes do, where there are such. */
+  async refresh(): Promise<void> {
+    if (!this.#desk.hasRunsElsewhere) return;
+    const began = this.#now();
+    for (const { id, status } of await sessionsSince(this.#store, this.#lookedAt - slackMs)) {
+      if (status === 'waiting') await this.#takeUp(id);
+      else this.forget(id);
+    }
+    this.#lookedAt = began;
+  }
+
+  async #takeUp(sessionId: string): Promise<void> {
+    const requests = openRequests(await openSession(this.#store, sessionId));
+    this.forget(sessionId);
+    for (const request of requests) this.#pending.set(request.approvalId, pendingOf(sessionId, request));
+  }
+
+  /** @throws Problem 404 for one that was never asked. */
+  async find(sessionId: string, approvalId: string): Promise<PendingApproval & { decision?: string }> {
+    const { request, decision } = await this.#look(sessionId, approvalId);
+    return { ...pendingOf(sessionId, request), ...(decision !== undefined && { decision }) };
+  }
+
+  /**
+   * Decides, once. Resolves when the decision is committed and the run goes on.
+   * @throws Problem 404 for an approval that was never asked, 409 for an answer that comes late or again, or
+   * that allows something else than what was asked.
+   */
+  async answer(sessionId: string, approvalId: string, answer: Answer): Promise<Accepted> {
+    return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
+  }
+
+  /** Decides several at once, all or none of them. Throws as `answer`. */
+  async answerAll(
+    sessionId: string,
+    answers: readonly NamedAnswer[],
+    settings: AnswerSettings = {},
+  ): Promise<Accepted> {
+    const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
+    const before = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
+    while (settings.mayRepeat === true && before().length > 0) await Promise.all(before());
+    if (before().length > 0) throw decided('It is being answered by somebody else.');
+    const answering = this.#answerAll(sessionId, answers, settings);
+    const over = answering.catch(() => undefined);
+    for (const key of keys) this.#answering.set(key, over);
+    try {
+      return await answering;
+    } finally {
+      for (const key of keys) this.#answering.delete(key);
+    }
+  }
+
+  async #answerAll(
+    sessionId: string,
+    answers: readonly NamedAnswer[],
+    { runId, mayRepeat = false }: AnswerSettings,
+  ): Promise<Accepted> {
+    const open: Said[] = [];
+    let taken: Found['by'];
+    for (const answer of answers) {
+      const found = await this.#look(sessionId, answer.approvalId);
+      if (mayRepeat && found.by !== undefined && isSame(found, answer)) {
+        if (found.by.seq > (taken?.seq ?? 0)) taken = found.by;
+        continue;
+      }
+      this.#check(found, answer);
+      open.push(said(answer));
+    }
+    if (open.length === 0 && taken !== undefined) return { sessionId, ...taken };
+    this.#desk.mayBegin();
+    return await this.#decide(sessionId, open, runId);
+  }
+
+  /** A run that waits in memory takes the decisions; one that ended as waiting is resumed with them. */
+  async #decide(sessionId: string, answers: readonly Said[], runId: string | undefined): Promise<Accepted> {
+    const session = await this.#desk.session(sessionId);
+    const { run } = session;
+    if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.answer(approvalId, answer))[0]) {
+      const seq = await decisionIn(run, answers);
+      if (seq !== undefined) return { sessionId, runId: run.id, seq };
+      throw new Problem(503, 'store', 'The decision could not be kept: the run ended first.');
+    }
+    return await session.resume({ answers, ...(runId !== undefined && { runId }) });
+  }
+
+  /** What is open stands in the state of the session; for the rest its log is gone through. */
+  async #look(sessionId: string, approvalId: string): Promise<Found> {
+    await this.#desk.session(sessionId);
+    const open = openRequests(await openSession(this.#store, sessionId));
+    const waiting = open.find((request) => request.approvalId === approvalId);
+    if (waiting !== undefined) return { request: waiting, isOpen: true };
+    let request: ApprovalRequestedEvent | undefined;
+    const read = (after: number, limit: number) => this.#store.read(sessionId, after, limit);
+    for await (const page of logPages(read)) {
+      request ??= page.find((event) => isAbout(event, 'approval_requested', approvalId));
+      const answered = page.find((event) => isAbout(event, 'approval_decided', approvalId));
+      if (request !== undefined && answered !== undefined)
+        return {
+          request,
+          decision: answered.decision,
+          by: { runId: answered.runId, seq: answered.seq },
+          isOpen: false,
+        };
+    }
+    if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval of this id.');
+    return { request, isOpen: false };
+  }
+
+  #check({ request, decision: before, isOpen }: Found, { decision, hash }: Answer): void {
+    const { expiresAt } = request;
+    if (before !== undefined) throw decided(`It was decided already: ${before}.`);
+    if (!isOpen) throw decided('Its run ended before it was decided.');
+    if (expiresAt !== undefined && expiresAt <= this.#now()) {
+      throw new Problem(409, 'expired', 'The time to decide is over.');
+    }
+    if (hash === undefined && decision === 'deny') return;
+    if (hash !== request.hash) {
+      const detail = 'An answer that allows must repeat the hash of what was asked; this one does not.';
+      throw new Problem(409, 'other_arguments', detail, { extra: { hash: request.hash } });
+    }
+  }
+
+  #isLate(expiresAt: string | undefined): boolean {
+    return expiresAt !== undefined && Date.parse(expiresAt) <= this.#now();
+  }
+}
+
+function said({ approvalId, decision, message }: NamedAnswer): Said {
+  return { approvalId, decision, ...(message !== undefined && { message }) };
+}
+
+/** Whether an answer says what was decided, about exactly what was asked. */
+function isSame({ request, decision }: Found, answer: Answer): boolean {
+  return decision === answer.decision && (decision === 'deny' || answer.hash === request.hash);
+}
+
+/** The event that holds the first of these decisions, once it is committed. */
+async function decisionIn(run: Run, answers: readonly Said[]): Promise<number | undefined> {
+  for await (const event of run) {
+    if (event.type !== 'approval_decided') continue;
+    if (answers.some(({ approvalId }) => approvalId === event.approvalId)) return event.seq;
+  }
+  return undefined;
+}
+
+function decided(detail: string): Problem {
+  return new Problem(409, 'decided', detail);
+}
+
+function openRequests(state: State): ApprovalRequestedEvent[] {
+  return state.calls.flatMap(({ approval, result }) =>
+    approval !== undefined && approval.decision === undefined && result === undefined
+      ? [approval.request]
+      : [],
+  );
+}
+
+function isAbout<Type extends 'approval_requested' | 'approval_decided'>(
+  event: Event,
+  type: Type,
+  approvalId: string,
+): event is Extract<Event, { type: Type }> {
+  return event.type === type && 'approvalId' in event && event.approvalId === approvalId;
+}
+
+function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?: string }): PendingApproval {
+  const { approvalId, toolName, hash, expiresAt, subject, summary, diff } = request;
+  return {
+    approvalId,
+    sessionId,
+    toolName,
+    arguments: request.arguments,
+    hash,
+    askedAt: request.time ?? '',
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(subject !== undefined && { subject }),
+    ...(summary !== undefined && { summary }),
+    ...(diff !== undefined && { diff }),
+  };
+}

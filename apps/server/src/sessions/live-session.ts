@@ -1,0 +1,266 @@
+import { hash } from 'node:crypto';
+import type { Event, Harness, Run, RunEvent, SessionStore, TakeUpOptions, UserPart } from '@cobbler/agent';
+import { isStored, openSession } from '@cobbler/agent';
+import { Problem, problemOf } from '../requests/problem.ts';
+import { Broadcast } from './broadcast.ts';
+import type { ReadLog } from './log-pages.ts';
+import { logPages, pageLength } from './log-pages.ts';
+import { UsageCount } from './session-usage.ts';
+
+/** A conversation; one whose runs may be elsewhere can follow those that it has not begun. */
+export type Conversation = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
+
+/** A run that was begun, and the event it began with. */
+export interface Accepted {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly seq: number;
+}
+
+/** What is said to a session. */
+export type Content = string | readonly UserPart[];
+
+/** What was said under a run's id, and where it stands. */
+interface KnownRun {
+  readonly seq: number;
+  /** Of what was said: that itself may be long. */
+  readonly digest: string;
+}
+
+/** One session in memory: its conversation, and everybody who watches it. */
+export class LiveSession {
+  readonly id: string;
+  readonly broadcast: Broadcast;
+  /** What it used, as far as that was counted when somebody asked. */
+  readonly usage: UsageCount = new UsageCount();
+  /** When it was last asked for, on a clock that never goes back. */
+  usedAt = 0;
+  readonly #store: SessionStore;
+  readonly #harness: Conversation;
+  readonly #listeners = new Set<(event: RunEvent) => void>();
+  readonly #starting = new Map<string, Promise<Accepted>>();
+  #known: Map<string, KnownRun> | undefined;
+  #reading: Promise<ReadonlyMap<string, KnownRun>> | undefined;
+  readonly #onEvent: (event: RunEvent) => void;
+  #run: Run | undefined;
+  #showing: Promise<unknown> = Promise.resolve();
+  /** Events of a run here, from one on that has to wait until what other processes wrote before it was shown. */
+  #held: RunEvent[] | undefined;
+
+  /**
+   * @param open makes the conversation; it tells every event to the function it is given.
+   * @param onEvent hears every event as it is shown, whatever process it comes from.
+   */
+  constructor(
+    id: string,
+    store: SessionStore,
+    open: (onEvent: (event: RunEvent) => void) => Conversation,
+    onEvent: (event: RunEvent) => void,
+  ) {
+    this.id = id;
+    this.#store = store;
+    this.#onEvent = onEvent;
+    const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
+    // What is held is shown later: a reader that comes now gets it then, and not twice.
+    this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
+    this.#harness = open((event) => this.#hear(event));
+  }
+
+  /** The run under way. */
+  get run(): Run | undefined {
+    return this.#run;
+  }
+
+  /** Whether nothing is lost when it is put away. */
+  get isIdle(): boolean {
+    return this.#run === undefined && this.broadcast.size === 0 && this.#starting.size === 0;
+  }
+
+  /**
+   * Says something. Resolves once it is committed. Under the id of a run that was begun before it begins
+   * nothing: it gives that run.
+   * @throws Problem 409 `busy`, or `other_content` for an id under which something else was said.
+   */
+  async prompt(content: Content, runId?: string): Promise<Accepted> {
+    if (runId === undefined) return await this.#begun(this.#harness.prompt(content));
+    const before = (await this.#knownRuns()).get(runId);
+    if (before !== undefined) return this.#again(before, content, runId);
+    const starting = this.#starting.get(runId);
+    if (starting !== undefined) {
+      const accepted = await starting;
+      const said = (await this.#knownRuns()).get(runId);
+      return this.#again({ seq: accepted.seq, digest: said?.digest ?? '' }, content, runId);
+    }
+    const begun = this.#begun(this.#harness.prompt(content, { runId }));
+    this.#starting.set(runId, begun);
+    try {
+      return await begun;
+    } finally {
+      this.#starting.delete(runId);
+    }
+  }
+
+  /** The run that was begun under this id by something that was said, if there is one. */
+  async begunAs(runId: string): Promise<Accepted | undefined> {
+    const known = (await this.#knownRuns()).get(runId);
+    return known === undefined ? undefined : { sessionId: this.id, runId, seq: known.seq };
+  }
+
+  /** Goes on with what was cut off or waits. Resolves once that is committed. */
+  async resume(options: TakeUpOptions = {}): Promise<Accepted> {
+    return await this.#begun(this.#harness.resume(options));
+  }
+
+  /** Follows what another process has under way in it, if runs may be there. */
+  async join(): Promise<void> {
+    if (this.#harness.join === undefined) return;
+    // Each request comes by here: the log is opened only when something may have to be found out.
+    if (this.broadcast.lastSeq === undefined)
+      this.broadcast.begin((await openSession(this.#store, this.id)).seq);
+    const joined = this.#run === undefined ? await this.#harness.join() : undefined;
+    if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
+  }
+
+  /** False when no run hears it. */
+  steer(content: Content): boolean {
+    return this.#harness.steer(content);
+  }
+
+  /** Begins another session like this one. */
+  async fork(upToSeq: number | undefined): Promise<string> {
+    const fork = await this.#harness.fork(upToSeq === undefined ? {} : { upToSeq });
+    return fork.sessionId;
+  }
+
+  /** Hears every event from now on, at once; it must not throw. Gives what ends that. */
+  listen(listener: (event: RunEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Shows those who watch what another process wrote. */
+  showOthers(): Promise<void> {
+    return this.#inTurn(() => this.#showMissed());
+  }
+
+  /** Stops what is under way and lets nobody begin anything more. */
+  async close(): Promise<void> {
+    await this.#harness.close();
+  }
+
+  /** One after another: two that read the same part of the log would both show it. */
+  #inTurn(show: () => Promise<void>): Promise<void> {
+    const shown = this.#showing.then(show);
+    this.#showing = shown.catch(() => undefined);
+    return shown;
+  }
+
+  async #showMissed(): Promise<void> {
+    // What a run here writes it shows itself.
+    const showsItself = () => this.#run !== undefined && this.#harness.join === undefined;
+    for (let read = pageLength; read === pageLength; ) {
+      if (showsItself()) return;
+      const events = await this.broadcast.missed();
+      if (showsItself()) return;
+      for (const event of events) this.#show(event);
+      read = events.length;
+    }
+  }
+
+  #hear(event: RunEvent): void {
+    if (this.#held !== undefined) {
+      this.#held.push(event);
+    } else if (isStored(event) && event.seq > (this.broadcast.lastSeq ?? event.seq) + 1) {
+      this.#held = [event];
+      void this.#inTurn(() => this.#catchUp(event.seq)).catch(() => undefined);
+    } else this.#show(event);
+  }
+
+  /** Shows what other processes wrote before an event, then that event and what has come since. */
+  async #catchUp(before: number): Promise<void> {
+    try {
+      for (let last = this.broadcast.lastSeq; last !== undefined && last < before - 1; ) {
+        const events = await this.#store.read(this.id, last, Math.min(pageLength, before - 1 - last));
+        if (events.length === 0) break;
+        for (const event of events) this.#show(event);
+        last = this.broadcast.lastSeq;
+      }
+    } finally {
+      // Where the log could not be read, the broadcast ends the streams: their readers come back for it.
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      const shown = this.broadcast.lastSeq ?? 0;
+      for (const event of held) if (!isStored(event) || event.seq > shown) this.#show(event);
+    }
+  }
+
+  #show(event: RunEvent): void {
+    if (isStored(event)) noteRun(this.#known, event);
+    this.broadcast.publish(event);
+    for (const hear of this.#listeners) hear(event);
+    this.#onEvent(event);
+  }
+
+  async #begun(run: Run): Promise<Accepted> {
+    const other = this.#run;
+    if (other === undefined) this.#watch(run);
+    for await (const event of run) {
+      if (!isStored(event)) continue;
+      if (event.type === 'finished') break;
+      this.#watch(run);
+      return { sessionId: this.id, runId: run.id, seq: event.seq };
+    }
+    const { error } = await run.result;
+    throw problemOf(error, error?.code === 'busy' && other !== undefined ? { runId: other.id } : {});
+  }
+
+  #watch(run: Run): void {
+    this.#run = run;
+    void run.result.then(() => {
+      if (this.#run === run) this.#run = undefined;
+    });
+  }
+
+  #again(before: KnownRun, content: Content, runId: string): Accepted {
+    const said = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    if (digestOf(said) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
+    const detail = 'This Idempotency-Key was used for another prompt of the session.';
+    throw new Problem(409, 'other_content', detail, { extra: { runId } });
+  }
+
+  /** The prompts of the session by their run. The whole log is read once, and only when somebody gives a key. */
+  async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
+    // Another process may have begun it since.
+    if (this.#reading !== undefined) await this.showOthers();
+    this.#reading ??= this.#readRuns();
+    return await this.#reading;
+  }
+
+  async #readRuns(): Promise<ReadonlyMap<string, KnownRun>> {
+    // There from now on, so that what happens meanwhile is noted too.
+    const known = new Map<string, KnownRun>();
+    this.#known = known;
+    const read = (after: number, limit: number) => this.#store.read(this.id, after, limit);
+    let seq = 0;
+    try {
+      for await (const page of logPages(read)) {
+        for (const event of page) noteRun(known, event);
+        seq = page.at(-1)?.seq ?? seq;
+      }
+      this.broadcast.begin(seq);
+      return known;
+    } catch (error) {
+      this.#reading = undefined;
+      throw error;
+    }
+  }
+}
+
+function noteRun(known: Map<string, KnownRun> | undefined, event: Event): void {
+  if (event.type !== 'user' || event.steer === true) return;
+  known?.set(event.runId, { seq: event.seq, digest: digestOf(event.content) });
+}
+
+function digestOf(content: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(content), 'base64');
+}

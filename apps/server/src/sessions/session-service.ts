@@ -1,0 +1,254 @@
+import type { HarnessHandler, RunEvent, Runner, SessionStore } from '@cobbler/agent';
+import { AgentError, createHarness, isStored, runnerHarness, systemRuntime } from '@cobbler/agent';
+import type { ServerLimits } from '../requests/limits.ts';
+import { Problem } from '../requests/problem.ts';
+import type { Journal } from '../telemetry/logger.ts';
+import type { Meters } from '../telemetry/meters.ts';
+import { RunSpans } from '../telemetry/run-spans.ts';
+import type { Accepted, Conversation } from './live-session.ts';
+import { LiveSession } from './live-session.ts';
+import { sessionsThat } from './session-index.ts';
+import type { SessionSettings } from './session-work.ts';
+import { sessionExecutor } from './session-work.ts';
+
+/** Most sessions without events that are remembered, where the store does not keep such ones. */
+const mostMade = 10_000;
+
+/** Where runs are done that outlive this process. */
+export interface Elsewhere {
+  /** Runs the routine that `sessionWork` makes of the same store and settings. */
+  readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
+  /** Calls back when something was appended to a session, by whatever process. Default: it is looked for. */
+  readonly watch?: (listener: (sessionId: string) => void) => () => void;
+}
+
+/** What the desk of a server needs. */
+export interface DeskOptions {
+  readonly store: SessionStore;
+  readonly settings: (sessionId: string) => SessionSettings;
+  /** Sees to runs, here or elsewhere. Default: they are done here and end with the process. */
+  readonly elsewhere?: Elsewhere;
+  readonly limits: ServerLimits;
+  readonly journal: Journal;
+  readonly meters: Meters;
+  /** Hears every event of every session. */
+  readonly onEvent: (sessionId: string, event: RunEvent) => void;
+}
+
+/** The sessions that are in memory. Each is opened when it is asked for and put away when nobody needs it. */
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #live = new Map<string, LiveSession>();
+  /** Sessions that were made and in which nothing was said yet: not every store has them. */
+  readonly #made = new Set<string>();
+  #clock = 0;
+  #isClosing = false;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Sessions in memory. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Runs under way. */
+  get running(): number {
+    return [...this.#live.values()].filter(({ run }) => run !== undefined).length;
+  }
+
+  /** Readers of events. */
+  get readers(): number {
+    let readers = 0;
+    for (const { broadcast } of this.#live.values()) readers += broadcast.size;
+    return readers;
+  }
+
+  /** The run under way in a session, if there is one. */
+  runIn(sessionId: string): string | undefined {
+    return this.#live.get(sessionId)?.run?.id;
+  }
+
+  /** Whether runs of its sessions may be done by other processes. */
+  get hasRunsElsewhere(): boolean {
+    return this.#options.elsewhere !== undefined;
+  }
+
+  /** Whether the server was told to stop. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** @throws Problem 404 for a session that the store does not have, 503 when too many are in use. */
+  async session(id: string): Promise<LiveSession> {
+    if (await this.#has(id)) return await this.#joined(this.#open(id));
+    throw new Problem(404, 'no_session', `There is no session ${id}.`);
+  }
+
+  /** Makes a session, or gives the one of this id. */
+  async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
+    this.#mayBegin();
+    const isNew = !(await this.#has(id)) && !this.#made.has(id);
+    if (isNew) await this.#make(id);
+    const [oldest] = this.#made;
+    if (this.#made.size > mostMade && oldest !== undefined) this.#made.delete(oldest);
+    return { id, isNew };
+  }
+
+  /** The session of the seed's routes, made when it is first asked for. */
+  async always(id: string): Promise<LiveSession> {
+    await this.create(id);
+    return await this.#joined(this.#open(id));
+  }
+
+  /** @throws Problem 409 `busy` for a session that runs. */
+  async delete(id: string): Promise<void> {
+    const session = await this.session(id);
+    if (session.run !== undefined) {
+      const extra = { runId: session.run.id };
+      throw new Problem(409, 'busy', 'The session is running. Cancel it first.', { extra });
+    }
+    await session.close();
+    session.broadcast.end();
+    this.#live.delete(id);
+    this.#made.delete(id);
+    await this.#options.store.delete(id);
+  }
+
+  /** Goes on with every session that was cut off. Resolves with those that could be. */
+  async resumeInterrupted(): Promise<Accepted[]> {
+    const { store, journal, elsewhere } = this.#options;
+    const resumed: Accepted[] = [];
+    // What is cut off there goes on there.
+    if (elsewhere !== undefined) return resumed;
+    for (const { id } of await sessionsThat(store, 'interrupted')) {
+      try {
+        const accepted = await (await this.session(id)).resume();
+        resumed.push(accepted);
+        journal.note('info', 'went on with a run that was cut off', { ...accepted });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        journal.note('error', 'a run that was cut off could not be gone on with', { sessionId: id, reason });
+      }
+    }
+    return resumed;
+  }
+
+  /** @throws Problem 503 when the server is about to stop. */
+  mayBegin(): void {
+    this.#mayBegin();
+  }
+
+  /** Shows those who watch what other processes wrote into their sessions, or into this one. */
+  async showOthers(sessionId?: string): Promise<void> {
+    const sessions = sessionId === undefined ? [...this.#live.values()] : [this.#live.get(sessionId)];
+    for (const session of sessions) await session?.showOthers();
+  }
+
+  /** Ends the streams of a token. */
+  endStreams(tokenId?: string): void {
+    for (const { broadcast } of this.#live.values()) broadcast.end(tokenId);
+  }
+
+  /** Lets runs come to their end, and cancels those that do not within the time. */
+  async drain(ms: number): Promise<void> {
+    this.#isClosing = true;
+    // Runs that are done elsewhere need not come to their end before this process does.
+    const here = this.#options.elsewhere === undefined ? [...this.#live.values()] : [];
+    const running = here.flatMap(({ run }) => (run === undefined ? [] : [run]));
+    let cancel: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = setTimeout(resolve, ms);
+    });
+    await Promise.race([Promise.all(running.map((run) => run.result)), late]);
+    clearTimeout(cancel);
+    await Promise.all(here.map((session) => session.close()));
+    this.endStreams();
+  }
+
+  /** A session begins by being claimed. Given back without an event it outlives us in a store that keeps it so. */
+  async #make(id: string): Promise<void> {
+    const { store } = this.#options;
+    // Noted before it is claimed: whoever asks for it meanwhile must not claim it again, but go on with it.
+    this.#made.add(id);
+    try {
+      const epoch = await store.claim(id);
+      await store.append(id, [], { epoch, release: true });
+    } catch (error) {
+      const code = AgentError.is(error) ? error.code : undefined;
+      if (code === 'fenced') return;
+      this.#made.delete(id);
+      if (code === 'in_use' || code === 'session_id') throw error;
+      const headers = { 'retry-after': '5' };
+      throw new Problem(503, 'store', 'The session could not be kept.', { headers });
+    }
+  }
+
+  async #has(id: string): Promise<boolean> {
+    if (this.#made.has(id) || this.#live.get(id)?.run !== undefined) return true;
+    return (await this.#options.store.info(id)) !== undefined;
+  }
+
+  #mayBegin(): void {
+    if (!this.#isClosing) return;
+    throw new Problem(503, 'stopping', 'The server is about to stop.', { headers: { 'retry-after': '5' } });
+  }
+
+  async #joined(session: LiveSession): Promise<LiveSession> {
+    if (this.#options.elsewhere !== undefined) await session.join();
+    return session;
+  }
+
+  #open(id: string): LiveSession {
+    const known = this.#live.get(id);
+    if (known !== undefined) {
+      known.usedAt = ++this.#clock;
+      return known;
+    }
+    if (this.#live.size >= this.#options.limits.sessions) this.#putOneAway();
+    const session = new LiveSession(
+      id,
+      this.#options.store,
+      (onEvent) => this.#harness(id, onEvent),
+      (event) => {
+        if (event.type === 'user') this.#made.delete(id);
+        this.#options.onEvent(id, event);
+      },
+    );
+    session.usedAt = ++this.#clock;
+    this.#live.set(id, session);
+    return session;
+  }
+
+  #putOneAway(): void {
+    let oldest: LiveSession | undefined;
+    for (const session of this.#live.values()) {
+      if (session.isIdle && (oldest === undefined || session.usedAt < oldest.usedAt)) oldest = session;
+    }
+    if (oldest === undefined) {
+      const headers = { 'retry-after': '5' };
+      throw new Problem(503, 'too_many_sessions', 'Too many sessions are in use.', { headers });
+    }
+    this.#live.delete(oldest.id);
+  }
+
+  #harness(sessionId: string, hear: (event: RunEvent) => void): Conversation {
+    const { store, settings, elsewhere, journal, meters } = this.#options;
+    const spans = new RunSpans(sessionId);
+    const handler: HarnessHandler = {
+      onEvent: (event) => {
+        // Runs that may be elsewhere are told by the log alone, so that they are told once and in order.
+        if (elsewhere === undefined || !isStored(event)) hear(event);
+        else void this.showOthers(sessionId).catch(() => undefined);
+        meters.hear(event);
+        spans.hear(event);
+      },
+    };
+    const report = (error: AgentError) =>
+      journal.note('error', 'an event could not be shown', { reason: error.message });
+    const mine = { store, sessionId, handler, report };
+    if (elsewhere === undefined) return createHarness({ ...settings(sessionId), ...mine });
+    return runnerHarness({ ...elsewhere, ...mine, executor: sessionExecutor(settings(sessionId), store) });
+  }
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TokenInfo } from '../auth/token-store.ts';
+import { endOf } from '../auth/token-store.ts';
+import { heartbeat } from '../sessions/frame.ts';
+
+/** What all streams of a server share. */
+export interface StreamBounds {
+  readonly bufferBytes: number;
+  readonly stallMs: number;
+  /** Called when a reader was dropped for being too slow. */
+  readonly onDrop: () => void;
+}
+
+/** What a stream begins with. */
+export interface StreamStart {
+  /** Whose token opened it. */
+  readonly token: TokenInfo | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first frames. */
+  readonly text: string;
+  /** The last frames of a stream that the server ends. */
+  readonly last?: () => string;
+}
+
+const head = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+  // The end of the connection is the end of the stream: frames go out as they are, the same bytes to everyone.
+  connection: 'close',
+};
+
+/**
+ * One reader of events. Frames are written to its socket as they are; a reader that does not take them is
+ * dropped once too much waits for it, and holds up nobody. Thousands of them do nothing but wait, so each
+ * holds as little as it can.
+ */
+export class EventStream {
+  readonly tokenId: string;
+  /** When what opened it ends, in milliseconds since 1970. */
+  readonly #until: number;
+  readonly #socket: Socket;
+  readonly #bounds: StreamBounds;
+  readonly #last: (() => string) | undefined;
+  #isClosed = false;
+
+  /** @param onClose called once when the reader has left or was dropped. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { token, headers, text, last }: StreamStart,
+    bounds: StreamBounds,
+    onClose: (stream: EventStream) => void,
+  ) {
+    this.tokenId = token?.id ?? '';
+    this.#until = token === undefined ? Infinity : endOf(token);
+    this.#socket = request.socket;
+    this.#bounds = bounds;
+    this.#last = last;
+    response.useChunkedEncodingByDefault = false;
+    response.writeHead(200, { ...headers, ...head });
+    // Head and first frames in one write. The head is sent by itself, or it would be kept in thirty pieces.
+    this.#socket.cork();
+    response.flushHeaders();
+    this.#socket.write(text);
+    this.#socket.uncork();
+    this.#socket.setTimeout(0);
+    this.#socket.setNoDelay(true);
+    this.#socket.on('close', () => onClose(this));
+    forget(request);
+    // What a reader still says on this connection is of no interest; reading it shows when it leaves.
+    request.resume();
+  }
+
+  get closed(): boolean {
+    return this.#isClosed || this.#socket.destroyed;
+  }
+
+  /** Writes a frame, whoever else gets the same bytes. */
+  write(frame: Uint8Array | string): void {
+    const socket = this.#socket;
+    if (this.#isClosed || socket.destroyed) return;
+    socket.write(frame);
+    if (socket.writableLength > this.#bounds.bufferBytes) this.#drop();
+  }
+
+  /** A sign of life, unless other bytes are waiting anyway. */
+  beat(): void {
+    if (this.#socket.writableLength === 0) this.write(heartbeat);
+  }
+
+  /** Resolves when there is room for more. A reader that takes nothing for too long is dropped. */
+  async room(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.writableNeedDrain || socket.destroyed) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        socket.off('drain', done);
+        socket.off('close', done);
+        resolve();
+      };
+      const timer = setTimeout(() => this.#drop(), this.#bounds.stallMs);
+      socket.on('drain', done);
+      socket.on('close', done);
+    });
+  }
+
+  /** Ends the stream unless what opened it is still valid; a reader that does not take the rest is cut the next time. */
+  check(tokenIds: ReadonlySet<string>, now: number): void {
+    if (tokenIds.has(this.tokenId) && this.#until > now) return;
+    if (this.#isClosed) this.#socket.destroy();
+    else this.end();
+  }
+
+  /** Ends the stream once what waits has been written. */
+  end(): void {
+    if (this.closed) return;
+    const last = this.#last?.() ?? '';
+    if (last !== '') this.write(last);
+    this.#isClosed = true;
+    this.#socket.end();
+  }
+
+  #drop(): void {
+    this.#isClosed = true;
+    this.#bounds.onDrop();
+    this.#socket.destroy();
+  }
+}
+
+/** Lets go of what a request said: it has been read, and would be kept for as long as the stream lives. */
+function forget(request: IncomingMessage): void {
+  request.headers = {};
+  request.rawHeaders = [];
+}

@@ -1,0 +1,156 @@
+import type { TokenBook } from '../auth/token-store.ts';
+import type { Call } from '../http/route.ts';
+import type { ServerLimits } from '../requests/limits.ts';
+import { Problem } from '../requests/problem.ts';
+import type { Place } from '../sessions/broadcast.ts';
+import { liveText } from '../sessions/frame.ts';
+import type { LiveSession } from '../sessions/live-session.ts';
+import type { Meters } from '../telemetry/meters.ts';
+import type { StreamBounds } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
+
+/** How often clients may come back after a cut, in milliseconds: what they are told. */
+const retryMs = 1000;
+
+/** How often streams are compared with the tokens that opened them, in milliseconds: none outlives its token longer. */
+const checkMs = 500;
+
+/** Where a reader of events says it is. */
+export interface Position {
+  readonly seq: number;
+  readonly frames: number;
+}
+
+/** What a stream has to know about the log before it begins. */
+export interface LogFacts {
+  /** Whether it has the event that the reader names. */
+  readonly known: boolean;
+  /** How many events it has. */
+  readonly events: number;
+}
+
+/** All streams of events of a server: counts them, keeps them alive. */
+export class Streams {
+  readonly #limits: ServerLimits;
+  readonly #bounds: StreamBounds;
+  readonly #tokens: Pick<TokenBook, 'list' | 'now'>;
+  readonly #byForm = {
+    versioned: new Set<EventStream>(),
+    seed: new Set<EventStream>(),
+    front: new Set<EventStream>(),
+  };
+  readonly #timers: readonly NodeJS.Timeout[];
+
+  constructor(limits: ServerLimits, meters: Meters, tokens: Pick<TokenBook, 'list' | 'now'>) {
+    this.#limits = limits;
+    this.#tokens = tokens;
+    this.#bounds = {
+      bufferBytes: limits.bufferBytes,
+      stallMs: limits.stallMs,
+      onDrop: () => meters.count('cobbler_sse_dropped_total', 'Readers dropped for being too slow.'),
+    };
+    this.#timers = [
+      setInterval(() => {
+        this.#beat('versioned');
+        this.#beat('front');
+      }, limits.heartbeatMs).unref(),
+      setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
+      setInterval(() => this.endInvalid(), checkMs).unref(),
+    ];
+    meters.gauge('cobbler_sse_clients', 'Readers of events.', () => this.size);
+  }
+
+  get size(): number {
+    return Object.values(this.#byForm).reduce((size, streams) => size + streams.size, 0);
+  }
+
+  /**
+   * Opens a stream on the response of a request and tells the session's events to it.
+   * @throws Problem 503 when there are too many.
+   */
+  async open(call: Call, session: LiveSession, place: Place, { known, events }: LogFacts): Promise<void> {
+    this.mayOpen();
+    const streams = this.#byForm[place.form];
+    const { broadcast } = session;
+    const start = {
+      token: call.token,
+      headers: { 'x-request-id': call.requestId },
+      text: `retry: ${retryMs}\n${this.#firstFrames(session, place, { known, events })}`,
+    };
+    const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {
+      streams.delete(closed);
+      broadcast.leave(closed);
+    });
+    // One that has left already says so no more.
+    if (stream.closed) return;
+    streams.add(stream);
+    await broadcast.join(stream, known ? place : { ...place, seq: 0, frames: 0 });
+  }
+
+  /** @throws Problem 503 when there are too many. */
+  mayOpen(): void {
+    if (this.size < this.#limits.clients) return;
+    const headers = { 'retry-after': '10' };
+    throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
+  }
+
+  /** Opens a stream of another protocol, which the caller writes. `last` gives the frames that end it. */
+  openFront(
+    call: Call<unknown, unknown>,
+    headers: Readonly<Record<string, string>>,
+    last?: () => string,
+  ): EventStream {
+    const start = {
+      token: call.token,
+      headers: { ...headers, 'x-request-id': call.requestId },
+      text: ': \n\n',
+      ...(last !== undefined && { last }),
+    };
+    const streams = this.#byForm.front;
+    const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {
+      streams.delete(closed);
+    });
+    if (!stream.closed) streams.add(stream);
+    return stream;
+  }
+
+  /** Ends the streams whose token or cookie is no longer valid. */
+  endInvalid(): void {
+    const ids = new Set(this.#tokens.list().map(({ id }) => id));
+    const now = this.#tokens.now();
+    for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.check(ids, now);
+  }
+
+  /** Ends all streams and lets the timers go. */
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.end();
+  }
+
+  /** What a stream begins with, before anything of the log. */
+  #firstFrames(session: LiveSession, place: Place, { known, events }: LogFacts): string {
+    if (place.form === 'seed') return '\n';
+    const hello = liveText(this.#hello(session, place, events));
+    return known ? hello : hello + liveText({ type: 'reset' });
+  }
+
+  #hello({ id, run }: LiveSession, { seq }: Place, events: number): Record<string, unknown> {
+    const { heartbeatMs } = this.#limits;
+    return { type: 'hello', v: 1, sessionId: id, heartbeatMs, after: seq, events, runId: run?.id ?? null };
+  }
+
+  #beat(form: Place['form'] | 'front'): void {
+    for (const stream of this.#byForm[form]) stream.beat();
+  }
+}
+
+/**
+ * Reads where a reader was: `12` after event 12, `12.1` after the second frame of event 12.
+ * @throws Problem 400 for anything else.
+ */
+export function positionOf(text: string): Position {
+  const match = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(text);
+  if (match === null) throw new Problem(400, 'bad_position', 'Last-Event-ID is no id of this stream.');
+  const seq = Number(match[1]);
+  return match[2] === undefined ? { seq, frames: 0 } : { seq: seq - 1, frames: Number(match[2]) + 1 };
+}

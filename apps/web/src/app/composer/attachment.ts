@@ -1,0 +1,55 @@
+import type { UserPart } from '@cobbler/agent';
+import { size } from '../parts/format.ts';
+
+/** What a message may weigh, in bytes of JSON: the server takes one MiB. */
+export const mostBytes = 1_000_000;
+
+/** Pictures that are heavier are made smaller first. */
+const heavyBytes = 300_000;
+
+/** A longer side than this brings a model nothing, in pixels. */
+const longestSide = 1_568;
+
+const fileHeading = (name: string) => `File ${name}:`;
+
+/** The name of a text file that is sent as a part; of any other text its first line. */
+export function nameOf(text: string): string {
+  const [heading = ''] = text.split('\n', 1);
+  return /^File (.+):$/.exec(heading)?.[1] ?? heading;
+}
+
+/** Reads a file as a part of a message. @throws Error that says what to do. */
+export async function partOf(file: File): Promise<UserPart> {
+  if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await picture(file);
+  if (file.type === 'application/pdf') {
+    return { type: 'document', mediaType: file.type, data: await base64(file), name: file.name };
+  }
+  if (file.size > mostBytes)
+    throw new Error(`${file.name} has ${size(file.size)}; at most ${size(mostBytes)} can be sent.`);
+  const text = await file.text();
+  if (text.includes('\0')) {
+    throw new Error(`${file.name} cannot be sent: only pictures (PNG, JPEG, GIF, WebP), PDF and text can.`);
+  }
+  return { type: 'text', text: `${fileHeading(file.name)}\n\n${text}` };
+}
+
+async function picture(file: File): Promise<UserPart> {
+  if (file.size <= heavyBytes) return { type: 'image', mediaType: file.type, data: await base64(file) };
+  const bitmap = await createImageBitmap(file);
+  const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [Math.round(bitmap.width * scale), Math.round(bitmap.height * scale)];
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  const smaller = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.85));
+  if (smaller === null) throw new Error(`${file.name} cannot be read as a picture.`);
+  return { type: 'image', mediaType: 'image/jpeg', data: await base64(smaller) };
+}
+
+async function base64(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 0x8000)
+    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(text);
+}

@@ -1,0 +1,224 @@
+import type { UserPart } from '@cobbler/agent';
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../parts/icons.tsx';
+import { Parts } from '../parts/parts.tsx';
+import { mostBytes, nameOf, partOf } from './attachment.ts';
+
+interface ComposerProps {
+  /** Whose draft it is. */
+  readonly name: string;
+  /** Whether the session begins here: then what is written next goes on with it, and writing works at once. */
+  readonly isBegun: boolean;
+  readonly isRunning: boolean;
+  readonly isWaiting: boolean;
+  readonly isStopping: boolean;
+  /** Says it. Rejects when it was not taken: then it is still there to be sent again. */
+  readonly say: (content: readonly UserPart[]) => Promise<void>;
+  readonly stop: () => void;
+  readonly warn: (text: string) => void;
+  /** Text to begin with, such as an example somebody chose. */
+  readonly given?: { readonly text: string };
+}
+
+/** Where a message is written. What is in it outlives a reload of the page. */
+export function Composer(props: ComposerProps): VNode {
+  const { name, isBegun, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
+  const [text, setText] = useDraft(name);
+  const { attached, setAttached, attach } = useAttachments(warn);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useFitting(field, text);
+  useEffect(() => {
+    if (given === undefined) return;
+    setText(given.text);
+    field.current?.focus();
+  }, [given]);
+  useLayoutEffect(() => {
+    if (isBegun) focusMessage();
+  }, [isBegun]);
+  const content = contentOf(attached, text);
+  const send = async () => {
+    if (content.length === 0) return;
+    if (JSON.stringify(content).length > mostBytes)
+      return warn('This is too much for one message: at most 1 MB.');
+    setText('');
+    setAttached([]);
+    try {
+      await say(content);
+    } catch {
+      setText(text);
+      setAttached(attached);
+    }
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void attach(event.dataTransfer?.files ?? []);
+      }}
+    >
+      <Attached parts={attached} remove={(at) => setAttached(attached.filter((_, index) => index !== at))} />
+      <textarea
+        ref={field}
+        rows={1}
+        aria-label="Message"
+        id="message"
+        placeholder={placeholder(isRunning, isWaiting)}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onPaste={(event) => {
+          const pasted = [...(event.clipboardData?.files ?? [])];
+          if (pasted.length === 0) return;
+          event.preventDefault();
+          void attach(pasted);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          void send();
+        }}
+      />
+      <ComposerBar
+        isSteering={isRunning && !isWaiting}
+        canStop={isRunning}
+        isStopping={isStopping}
+        isEmpty={content.length === 0}
+        stop={stop}
+        attach={(list) => void attach(list)}
+      />
+    </form>
+  );
+}
+
+interface BarProps {
+  readonly isSteering: boolean;
+  readonly canStop: boolean;
+  readonly isStopping: boolean;
+  readonly isEmpty: boolean;
+  readonly stop: () => void;
+  readonly attach: (files: Iterable<File>) => void;
+}
+
+function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach }: BarProps): VNode {
+  const files = useRef<HTMLInputElement>(null);
+  return (
+    <div class="composer-bar">
+      <input
+        ref={files}
+        type="file"
+        multiple
+        class="unseen"
+        tabIndex={-1}
+        aria-label="Files"
+        onChange={(event) => {
+          attach([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+      <button type="button" class="quiet" onClick={() => files.current?.click()}>
+        <Icon name="clip" /> Attach
+      </button>
+      <span class="hint muted small">
+        {isSteering ? 'Enter steers the run' : 'Enter sends · Shift+Enter new line'}
+      </span>
+      {canStop && (
+        <button type="button" class="stop" disabled={isStopping} onClick={stop}>
+          <Icon name="stop" /> {isStopping ? 'Stopping…' : 'Stop'}
+        </button>
+      )}
+      <button type="submit" class="primary" disabled={isEmpty}>
+        {isSteering ? 'Steer' : 'Send'}
+      </button>
+    </div>
+  );
+}
+
+function placeholder(isRunning: boolean, isWaiting: boolean): string {
+  if (isWaiting) return 'Say something else instead of answering';
+  return isRunning ? 'Say something while it works' : 'Say what to do';
+}
+
+interface AttachedProps {
+  readonly parts: readonly UserPart[];
+  readonly remove: (at: number) => void;
+}
+
+function Attached({ parts, remove }: AttachedProps): VNode | null {
+  if (parts.length === 0) return null;
+  return (
+    <ul class="attached">
+      {parts.map((part, index) => (
+        <li key={index}>
+          {part.type === 'text' ? <span class="chip">{nameOf(part.text)}</span> : <Parts parts={[part]} />}
+          <button type="button" class="quiet" aria-label="Remove" onClick={() => remove(index)}>
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What is said: what is attached first, as what is written speaks of it. */
+function contentOf(attached: readonly UserPart[], text: string): UserPart[] {
+  return text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
+}
+
+interface Attachments {
+  readonly attached: readonly UserPart[];
+  readonly setAttached: (parts: readonly UserPart[]) => void;
+  readonly attach: (files: Iterable<File>) => Promise<void>;
+}
+
+/** What goes with the message. Of files that cannot be sent it is said why. */
+function useAttachments(warn: (text: string) => void): Attachments {
+  const [attached, setAttached] = useState<readonly UserPart[]>([]);
+  const attach = async (list: Iterable<File>) => {
+    for (const file of list) {
+      try {
+        const part = await partOf(file);
+        setAttached((before) => [...before, part]);
+      } catch (error) {
+        warn(error instanceof Error ? error.message : String(error));
+      }
+    }
+  };
+  return { attached, setAttached, attach };
+}
+
+/** Lets what is typed next be a message. A touch screen would bring up its keyboard, over what is to be read first. */
+export function focusMessage(): void {
+  if (!matchMedia('(pointer: fine)').matches) return;
+  document.getElementById('message')?.focus({ preventScroll: true });
+}
+
+/** A text that is kept for as long as the browser's tab is open. */
+function useDraft(name: string): [string, (text: string) => void] {
+  const key = `draft ${name}`;
+  const [text, set] = useState(sessionStorage.getItem(key) ?? '');
+  useLayoutEffect(() => set(sessionStorage.getItem(key) ?? ''), [key]);
+  return [
+    text,
+    (next) => {
+      set(next);
+      if (next === '') sessionStorage.removeItem(key);
+      else sessionStorage.setItem(key, next);
+    },
+  ];
+}
+
+/** A field as high as what is in it, within reason. */
+function useFitting(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (element === null) return;
+    element.style.height = 'auto';
+    element.style.height = `${Math.min(element.scrollHeight, window.innerHeight * 0.4)}px`;
+  }, [text]);
+}

@@ -1,0 +1,124 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { BarChart } from '../parts/bar-chart.tsx';
+import { duration, money, share, tokens } from '../parts/format.ts';
+import type { SessionModel } from '../session/session-model.ts';
+import type { Totals, TurnUsage } from '../session/turns.ts';
+import { countOf, totalsOf, turnsIn } from '../session/turns.ts';
+
+interface UsageProps {
+  readonly model: SessionModel;
+  readonly show: (seq: number) => void;
+}
+
+/** What the session used, all in all and turn by turn. */
+export function UsagePanel({ model, show }: UsageProps): VNode {
+  const turns = useMemo(() => turnsIn(model.view.items), [model.version]);
+  if (turns.length === 0) return <p class="muted none">No answer was given yet.</p>;
+  const totals = totalsOf(turns, model.view.failures);
+  const bars = (values: (turn: TurnUsage) => readonly number[], words: (turn: TurnUsage) => string) =>
+    turns.map((turn) => ({
+      key: turn.seq,
+      values: values(turn),
+      words: `turn ${turn.name}: ${words(turn)}`,
+    }));
+  return (
+    <>
+      <Sums totals={totals} turns={turns.length} />
+      <h3>Cost of each turn</h3>
+      <BarChart
+        bars={bars(
+          ({ usd }) => [usd ?? 0],
+          ({ usd }) => (usd === undefined ? 'price unknown' : money(usd)),
+        )}
+        kinds={['cost']}
+        format={money}
+      />
+      <h3>Tokens of each turn</h3>
+      <BarChart
+        bars={bars(
+          parts,
+          ({ usage }) => `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`,
+        )}
+        kinds={['cached', 'input', 'output']}
+        format={tokens}
+      />
+      <TurnTable turns={turns} show={show} />
+    </>
+  );
+}
+
+function parts({ usage }: TurnUsage): number[] {
+  const cached = usage.cacheReadTokens ?? 0;
+  return [cached, usage.inputTokens - cached, usage.outputTokens];
+}
+
+function Sums({ totals, turns }: { readonly totals: Totals; readonly turns: number }): VNode {
+  const { usage, wasted, usd, isPartial, durationMs } = totals;
+  const lost = countOf(wasted);
+  return (
+    <dl class="sums">
+      <Sum
+        name="cost"
+        value={isPartial && usd === 0 ? 'unknown' : `${money(usd)}${isPartial ? ' and more' : ''}`}
+      />
+      <Sum name="turns" value={String(turns)} />
+      <Sum name="input" value={tokens(usage.inputTokens)} />
+      <Sum name="of it cached" value={share(usage.cacheReadTokens ?? 0, usage.inputTokens)} />
+      <Sum name="output" value={tokens(usage.outputTokens)} />
+      <Sum name="model time" value={duration(durationMs)} />
+      {lost > 0 && <Sum name="without an answer" value={tokens(lost)} />}
+    </dl>
+  );
+}
+
+function Sum({ name, value }: { readonly name: string; readonly value: string }): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** More rows than this are not drawn: the charts show them all. */
+const mostRows = 200;
+
+function TurnTable({
+  turns,
+  show,
+}: {
+  readonly turns: readonly TurnUsage[];
+  readonly show: (seq: number) => void;
+}): VNode {
+  return (
+    <table class="turns">
+      <thead>
+        <tr>
+          <th>turn</th>
+          <th>in</th>
+          <th>cached</th>
+          <th>out</th>
+          <th>time</th>
+          <th>cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {turns.slice(-mostRows).map(({ seq, name, usage, usd, durationMs }) => (
+          <tr key={seq}>
+            <td>
+              <button type="button" class="quiet" onClick={() => show(seq)}>
+                {name}
+              </button>
+            </td>
+            <td>{tokens(usage.inputTokens)}</td>
+            <td>{share(usage.cacheReadTokens ?? 0, usage.inputTokens)}</td>
+            <td>{tokens(usage.outputTokens)}</td>
+            <td>{duration(durationMs)}</td>
+            <td>{usd === undefined ? '–' : money(usd)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

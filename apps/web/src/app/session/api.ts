@@ -1,0 +1,107 @@
+import type { ApprovalAnswer, SessionInfo, SessionStatus, UserPart } from '@cobbler/agent';
+import { keepPageKey, pageKeyHeader } from '../parts/page-key.ts';
+
+/** A session in the server's list. */
+export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' | 'updatedAt'> {
+  readonly status: SessionStatus | 'new';
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
+  /** The run under way. */
+  readonly runId?: string;
+}
+
+/** A page of the server's list. */
+export interface SessionListing {
+  readonly items: readonly SessionEntry[];
+  readonly next?: string;
+}
+
+/** Why a request did not do what was asked. */
+export class ApiError extends Error {
+  /** 0 when the server was not reached. */
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+
+  /** Whether the same request may do better a little later. */
+  get passes(): boolean {
+    return this.status === 0 || this.status >= 500;
+  }
+}
+
+/** What is said to the model. */
+export type Content = string | readonly UserPart[];
+
+/** Asks the server for JSON; an empty answer is an empty object. @throws ApiError */
+export async function ask<Answer>(
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const response = await reach(path, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text().catch(() => '');
+  if (!response.ok) throw problemOf(response.status, text);
+  return (text === '' ? {} : JSON.parse(text)) as Answer;
+}
+
+/** What a request of the page is made of. */
+interface PageRequest extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a request. @throws ApiError with status 0 */
+export async function reach(path: string, init: PageRequest): Promise<Response> {
+  const headers = { ...pageKeyHeader(), ...init.headers };
+  const common = { credentials: 'same-origin', redirect: 'error', cache: 'no-store' } as const;
+  try {
+    return await fetch(path, { ...common, ...init, headers });
+  } catch {
+    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Is `cobbler serve` still running?');
+  }
+}
+
+/** What a refusal says. */
+export function problemOf(status: number, text: string): ApiError {
+  try {
+    const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };
+    return new ApiError(status, code ?? '', detail ?? `The server answered ${status}.`);
+  } catch {
+    return new ApiError(status, '', `The server answered ${status}.`);
+  }
+}
+
+const of = (sessionId: string) => `/v1/sessions/${encodeURIComponent(sessionId)}`;
+
+/** Everything that the page asks of the server besides events. All throw {@link ApiError}. */
+export const api = {
+  signIn: async (token: string): Promise<void> => {
+    keepPageKey((await ask<{ readonly key: string }>('POST', '/v1/cookie', { token })).key);
+  },
+  list: (cursor?: string): Promise<SessionListing> =>
+    ask(
+      'GET',
+      `/v1/sessions?limit=100${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    ),
+  session: (id: string): Promise<SessionEntry> => ask('GET', of(id)),
+  create: (id: string): Promise<SessionEntry> => ask('POST', '/v1/sessions', { id }),
+  remove: (id: string): Promise<unknown> => ask('DELETE', of(id)),
+  rename: (id: string, title: string): Promise<SessionEntry> => ask('PATCH', of(id), { title }),
+  prompt: (id: string, content: Content, key: string): Promise<unknown> =>
+    ask('POST', `${of(id)}/prompt`, { content }, { 'idempotency-key': key }),
+  steer: (id: string, content: Content): Promise<unknown> => ask('POST', `${of(id)}/steer`, { content }),
+  cancel: (id: string): Promise<unknown> => ask('POST', `${of(id)}/cancel`, {}),
+  resume: (id: string): Promise<unknown> => ask('POST', `${of(id)}/resume`, {}),
+  fork: (id: string, upToSeq: number): Promise<SessionEntry> => ask('POST', `${of(id)}/fork`, { upToSeq }),
+  answer: (id: string, approvalId: string, answer: ApprovalAnswer & { hash: string }): Promise<unknown> =>
+    ask('POST', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`, answer),
+};

@@ -1,0 +1,66 @@
+import { duration } from '../parts/format.ts';
+import type { CallView, Phase } from './view.ts';
+import { phaseOf } from './view.ts';
+
+/** Arguments that say what a call is about, the most telling first. */
+const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'name'];
+
+/** The one argument that matters. */
+export function subjectOf({ part, asked }: CallView): string {
+  const given = part.arguments ?? {};
+  for (const name of telling) {
+    const value = given[name];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  if (asked?.subject !== undefined) return asked.subject;
+  const first = Object.values(given).find((value) => typeof value === 'string' && value !== '');
+  return typeof first === 'string' ? first : '';
+}
+
+/** A mark for where a call stands, readable without colours. */
+export const marks: Readonly<Record<Phase, string>> = {
+  proposed: '·',
+  asked: '?',
+  running: '●',
+  done: '✓',
+  failed: '✗',
+  denied: '⊘',
+  not_run: '–',
+  unknown: '?',
+};
+
+/** What came of a call, in a few words. */
+export function outcomeOf(call: CallView): string {
+  const { report, decided } = call;
+  switch (phaseOf(call)) {
+    case 'asked':
+      return 'waits for you';
+    case 'running':
+      return 'running';
+    case 'denied':
+      return decided?.decision === 'expired' ? 'expired' : 'denied';
+    case 'not_run':
+      return 'not run';
+    case 'unknown':
+      return 'outcome unknown';
+    case 'failed':
+      return report?.summary ?? 'failed';
+    case 'done':
+      return report?.summary ?? '';
+    default:
+      return '';
+  }
+}
+
+/** How long a call took, once it is over; empty for one that never ran. */
+export function timeOf(call: CallView): string {
+  const { report } = call;
+  if (report === undefined || report.notRun === true || report.denied === true) return '';
+  return duration(report.durationMs);
+}
+
+/** What a call gave back, as text. */
+export function resultText({ report, result }: CallView): string {
+  const content = report?.content ?? result?.content ?? [];
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

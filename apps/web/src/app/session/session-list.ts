@@ -1,0 +1,76 @@
+import { Changed } from '../parts/changed.ts';
+import type { SessionEntry } from './api.ts';
+import { ApiError, api } from './api.ts';
+
+/** How often the list is asked for while somebody looks, in milliseconds. */
+const everyMs = 4_000;
+
+/** The same while nobody does: the title of the page still tells what waits. */
+const hiddenEveryMs = 15_000;
+
+/** More sessions than this are not looked through. */
+const most = 2_000;
+
+/** The sessions of the server, kept up to date. */
+export class SessionList extends Changed {
+  items: readonly SessionEntry[] = [];
+  isLoaded = false;
+  /** Whether the server has older ones that are not here. */
+  hasMore = false;
+  isSignedOut = false;
+  #pages = 1;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #asking: Promise<void> | undefined;
+  #isEnded = false;
+
+  /** Asks now, and from then on again and again. */
+  refresh(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+      if (!this.#isEnded && !this.isSignedOut) {
+        this.#timer = setTimeout(() => void this.refresh(), document.hidden ? hiddenEveryMs : everyMs);
+      }
+    });
+    return this.#asking;
+  }
+
+  /** Brings older ones in. */
+  more(): Promise<void> {
+    this.#pages += 1;
+    return this.refresh();
+  }
+
+  /** Brings all in, so that they can be looked through. */
+  all(): Promise<void> {
+    if (!this.hasMore) return Promise.resolve();
+    this.#pages = most / 100;
+    return this.refresh();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const items: SessionEntry[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < this.#pages; page += 1) {
+        const answer = await api.list(cursor);
+        items.push(...answer.items);
+        cursor = answer.next;
+        if (cursor === undefined) break;
+      }
+      this.hasMore = cursor !== undefined;
+      this.isSignedOut = false;
+      this.isLoaded = true;
+      if (JSON.stringify(items) !== JSON.stringify(this.items)) this.items = items;
+    } catch (error) {
+      // A server that is away comes back; a sign-in that has ended does not.
+      this.isSignedOut = error instanceof ApiError && error.status === 401;
+    }
+    this.changed();
+  }
+}

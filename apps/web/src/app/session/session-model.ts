@@ -1,0 +1,259 @@
+import type { Event, LiveEvent, UnstoredEnd, UserPart } from '@cobbler/agent';
+import { Changed } from '../parts/changed.ts';
+import type { ApiError, Content } from './api.ts';
+import { api, ApiError as Refusal } from './api.ts';
+import { EventLine } from './event-line.ts';
+import type { Live } from './live.ts';
+import { foldLive, nothingLive, rejoined, settled } from './live.ts';
+import type { CallView, View } from './view.ts';
+import { emptyView, foldView, pendingCalls } from './view.ts';
+
+/** How the page stands with the server. */
+export type Connection =
+  | { readonly state: 'loading' | 'live' }
+  | { readonly state: 'lost'; readonly since: number; readonly reason: string }
+  | { readonly state: 'signed_out' }
+  | { readonly state: 'refused'; readonly reason: string };
+
+/** Something that was said and is not in the log yet. */
+export interface Outgoing {
+  readonly key: string;
+  readonly content: readonly UserPart[];
+  readonly steer: boolean;
+}
+
+/** How long the page says that it caught up, in milliseconds. */
+const caughtUpMs = 5_000;
+
+/** One session as the page has it: its log, what it shows, and the line over which it comes. */
+export class SessionModel extends Changed {
+  readonly id: string;
+  /** The whole log, for those who want to see it as it is. */
+  readonly events: Event[] = [];
+  view: View = emptyView();
+  live: Live = nothingLive;
+  connection: Connection = { state: 'loading' };
+  /** How many events came after the connection had been lost, for as long as that is news. */
+  caughtUp: number | undefined;
+  outgoing: Outgoing | undefined;
+  /** Counts up with every change, so that what is drawn of one can tell whether it is still right. */
+  version: number = 0;
+  /** Answers that were given on this page, by approval. */
+  readonly given: Map<string, 'allow' | 'deny'> = new Map();
+  readonly #line: EventLine;
+  readonly #onStored: (event: Event) => void;
+  #expected = 0;
+  #isUnderWay = false;
+  #lostAt: number | undefined;
+  #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param onStored hears every event of the log that is news, in order. */
+  constructor(id: string, onStored: (event: Event) => void = () => {}) {
+    super();
+    this.id = id;
+    this.#onStored = onStored;
+    this.#line = new EventLine({
+      sessionId: id,
+      position: () => this.view.state.seq,
+      hear: (frame) => this.#hear(frame),
+      heard: () => this.#touched(),
+      onLost: (reason) => this.#lost(reason),
+    });
+  }
+
+  /** Whether a run is under way. */
+  get isRunning(): boolean {
+    return this.#isUnderWay && this.view.runStartedAt !== undefined;
+  }
+
+  /** Whether a run has begun in the log and nobody works on it: its server died and did not go on with it. */
+  get isInterrupted(): boolean {
+    return !this.#isUnderWay && this.view.runStartedAt !== undefined && this.isLoaded;
+  }
+
+  /** The calls that wait for a person. */
+  get pending(): CallView[] {
+    return pendingCalls(this.view);
+  }
+
+  /** Whether everything has come that was there when the connection was made. */
+  get isLoaded(): boolean {
+    return this.connection.state !== 'loading';
+  }
+
+  /** Somebody looks, or the network is back. */
+  wake(): void {
+    if (this.connection.state === 'signed_out') {
+      this.connection = { state: 'lost', since: Date.now(), reason: 'Signing in.' };
+    }
+    this.#line.wake();
+  }
+
+  /** Nobody looks. */
+  rest(): void {
+    if (this.connection.state === 'live') this.#lostAt = this.events.length;
+    this.#line.rest();
+  }
+
+  /** Nobody will look again. */
+  end(): void {
+    clearTimeout(this.#caughtUpTimer);
+    this.#line.end();
+  }
+
+  /**
+   * Says something, once, however often it has to be sent. What is said during a run steers it.
+   * @throws ApiError when the server refuses it.
+   */
+  async say(content: readonly UserPart[]): Promise<void> {
+    const steer = this.isRunning && this.pending.length === 0;
+    const outgoing: Outgoing = { key: crypto.randomUUID(), content, steer };
+    this.outgoing = outgoing;
+    this.#touched();
+    try {
+      await this.#send(bare(content), outgoing);
+    } catch (error) {
+      this.outgoing = undefined;
+      this.#touched();
+      throw error;
+    }
+    if (outgoing.steer) this.outgoing = undefined;
+    this.#touched();
+  }
+
+  /** @throws ApiError */
+  async answer(call: CallView, decision: 'allow' | 'deny', message?: string): Promise<void> {
+    const { asked } = call;
+    if (asked === undefined) return;
+    const { approvalId, hash } = asked;
+    this.given.set(approvalId, decision);
+    try {
+      await api.answer(this.id, approvalId, {
+        decision,
+        hash,
+        ...(message !== undefined && message !== '' && { message }),
+      });
+    } catch (error) {
+      this.given.delete(approvalId);
+      throw error;
+    }
+  }
+
+  async #send(content: Content, outgoing: Outgoing): Promise<void> {
+    for (let wait = 250; ; wait = Math.min(wait * 2, 4_000)) {
+      try {
+        if (outgoing.steer) await api.steer(this.id, content);
+        else await api.prompt(this.id, content, outgoing.key);
+        return;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        // The run ended, or began, a moment ago: it is said in the other way.
+        if (outgoing.steer && error.code === 'not_running') {
+          return await this.#send(content, { ...outgoing, steer: false });
+        }
+        // A prompt can be repeated under its key; what steers would be said twice.
+        if (!error.passes || outgoing.steer) throw error;
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      }
+    }
+  }
+
+  #hear(frame: Record<string, unknown>): boolean {
+    const { type } = frame;
+    if (type === 'hello') return this.#greeted(frame);
+    if (type === 'reset') return this.#reset();
+    if (type === 'so_far') return this.#caughtUpWith(frame['events']);
+    if (typeof type !== 'string') return true;
+    if (!('seq' in frame)) return this.#hearUnstored(frame as unknown as LiveEvent | UnstoredEnd);
+    const event = frame as unknown as Event;
+    const { seq } = this.view.state;
+    if (event.seq <= seq) return true;
+    if (event.seq !== seq + 1) return false;
+    this.#store(event);
+    return true;
+  }
+
+  #hearUnstored(event: LiveEvent | UnstoredEnd): true {
+    if (event.type === 'finished') {
+      // What was refused to begin is told to who asked for it.
+      if (event.runId !== this.view.state.runId) return true;
+      this.#isUnderWay = false;
+    }
+    this.live = foldLive(this.live, event);
+    return true;
+  }
+
+  /** What has come of the answer under way: it takes the place of what is shown of it. */
+  #caughtUpWith(events: unknown): true {
+    if (Array.isArray(events)) this.live = events.reduce(foldLive, nothingLive);
+    return true;
+  }
+
+  #store(event: Event): void {
+    this.events.push(event);
+    foldView(this.view, event);
+    this.live = settled(this.live, event.type);
+    if (event.type === 'user' && event.runId === this.outgoing?.key) this.outgoing = undefined;
+    const isNews = this.connection.state === 'live';
+    if (!isNews) return this.#arrived();
+    this.#isUnderWay = true;
+    this.#onStored(event);
+  }
+
+  #greeted(frame: Record<string, unknown>): true {
+    this.#expected = Number(frame['events'] ?? 0);
+    this.#isUnderWay = typeof frame['runId'] === 'string';
+    this.live = rejoined(this.#isUnderWay);
+    if (this.#lostAt === undefined && this.connection.state !== 'loading') this.#lostAt = this.events.length;
+    this.#arrived();
+    return true;
+  }
+
+  /** The page is up to date once everything has come that was there when the connection was made. */
+  #arrived(): void {
+    if (this.view.state.seq < this.#expected) return;
+    this.connection = { state: 'live' };
+    if (this.#lostAt === undefined) return;
+    this.caughtUp = Math.max(0, this.events.length - this.#lostAt);
+    this.#lostAt = undefined;
+    clearTimeout(this.#caughtUpTimer);
+    this.#caughtUpTimer = setTimeout(() => {
+      this.caughtUp = undefined;
+      this.#touched();
+    }, caughtUpMs);
+  }
+
+  /** The server has another log than the one that is known here: it is told from its beginning. */
+  #reset(): true {
+    this.events.length = 0;
+    this.view = emptyView();
+    this.live = nothingLive;
+    this.#lostAt = undefined;
+    this.connection = { state: 'loading' };
+    this.#arrived();
+    return true;
+  }
+
+  #lost(reason: ApiError): void {
+    this.#lostAt ??= this.connection.state === 'loading' ? undefined : this.events.length;
+    this.caughtUp = undefined;
+    if (reason.status === 401) this.connection = { state: 'signed_out' };
+    else if (!reason.passes && reason.code !== 'cut')
+      this.connection = { state: 'refused', reason: reason.message };
+    else if (this.connection.state !== 'lost') {
+      this.connection = { state: 'lost', since: Date.now(), reason: reason.message };
+    }
+    this.#touched();
+  }
+
+  #touched(): void {
+    this.version += 1;
+    this.changed();
+  }
+}
+
+/** Text alone goes as text. */
+function bare(content: readonly UserPart[]): Content {
+  const [only] = content;
+  return content.length === 1 && only?.type === 'text' ? only.text : content;
+}

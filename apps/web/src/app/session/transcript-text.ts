@@ -1,0 +1,27 @@
+import { outcomeOf, resultText, subjectOf } from './call-text.ts';
+import type { Item } from './view.ts';
+
+/** A conversation as Markdown, to be put elsewhere. */
+export function transcriptOf(title: string, items: readonly Item[]): string {
+  const blocks = items.flatMap((item) => {
+    if (item.kind === 'note') return item.what.type === 'finished' ? [`_${item.what.event.status}_`] : [];
+    if (item.kind === 'said') return [`## You\n\n${textsIn(item.message.content)}`];
+    const calls = item.calls.map((call) => {
+      const head = `**${call.part.toolName}** \`${subjectOf(call)}\` ${outcomeOf(call)}`;
+      return `${head}\n\n${fenced(resultText(call))}`;
+    });
+    return [[textsIn(item.parts), ...calls].filter((text) => text !== '').join('\n\n')];
+  });
+  return `# ${title}\n\n${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+}
+
+function textsIn(parts: readonly { readonly type: string; readonly text?: string }[]): string {
+  return parts.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? text : [])).join('\n\n');
+}
+
+/** In a fence that is longer than any inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return text === '' ? '' : `${fence}\n${text.trimEnd()}\n${fence}`;
+}

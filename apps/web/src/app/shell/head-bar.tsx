@@ -1,0 +1,143 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { PanelName } from '../panels/panel.tsx';
+import { money, tokens } from '../parts/format.ts';
+import { Icon } from '../parts/icons.tsx';
+import { TitleForm } from '../parts/title-form.tsx';
+import type { SessionEntry } from '../session/api.ts';
+import type { SessionModel } from '../session/session-model.ts';
+import { totalsOf, turnsIn } from '../session/turns.ts';
+import { Ticking } from '../transcript/call-card.tsx';
+import { HeadMenu } from './head-menu.tsx';
+import { stateMarks } from './sidebar.tsx';
+
+interface HeadProps {
+  readonly model: SessionModel | undefined;
+  readonly title: string;
+  readonly panel: PanelName | undefined;
+  readonly setPanel: (panel: PanelName | undefined) => void;
+  readonly openSidebar: () => void;
+  readonly find: () => void;
+  readonly rename: (title: string) => void;
+  readonly copyAll: () => void;
+  readonly remove: () => void;
+}
+
+/** What the session is, how it stands, what it has cost. */
+export function HeadBar(props: HeadProps): VNode {
+  const { model, title, panel, setPanel, openSidebar, find, rename, copyAll, remove } = props;
+  const [isNaming, setNaming] = useState(false);
+  return (
+    <header class="head">
+      <button type="button" class="quiet to-sidebar" aria-label="Sessions" onClick={openSidebar}>
+        <Icon name="list" />
+      </button>
+      {isNaming && model !== undefined ? (
+        <TitleForm
+          title={title}
+          end={(next) => {
+            setNaming(false);
+            if (next !== undefined) rename(next);
+          }}
+        />
+      ) : (
+        <h1 title={title}>
+          {model === undefined ? (
+            title
+          ) : (
+            <button type="button" class="quiet" title="Rename this session" onClick={() => setNaming(true)}>
+              {title}
+            </button>
+          )}
+        </h1>
+      )}
+      {model !== undefined && (
+        <>
+          <StateChip model={model} />
+          <Money model={model} />
+          <button
+            type="button"
+            class="quiet find"
+            aria-label="Find in this conversation"
+            title="Find  /"
+            onClick={find}
+          >
+            <Icon name="find" />
+          </button>
+          <button
+            type="button"
+            class="quiet panel-toggle"
+            aria-expanded={panel !== undefined}
+            title="Changes, usage, events  p"
+            onClick={() => setPanel(panel === undefined ? 'changes' : undefined)}
+          >
+            <Icon name="panel" /> Details
+          </button>
+          <HeadMenu rename={() => setNaming(true)} copyAll={copyAll} remove={remove} />
+        </>
+      )}
+    </header>
+  );
+}
+
+function Money({ model }: { readonly model: SessionModel }): VNode | null {
+  const { items, failures } = model.view;
+  const { usd, isPartial } = useMemo(
+    () => totalsOf(turnsIn(items), failures),
+    [items, items.length, items.at(-1), failures.length],
+  );
+  const { contextTokens } = model.view.state;
+  if (items.length === 0) return null;
+  return (
+    <span class="money">
+      {contextTokens > 0 && (
+        <span title="Tokens of the conversation as the model was last sent it">
+          {tokens(contextTokens)} in context
+        </span>
+      )}
+      <span title={isPartial ? 'Some of it has no known price' : 'All that this session has cost'}>
+        {isPartial && usd === 0 ? 'no price' : `${money(usd)}${isPartial ? '+' : ''}`}
+      </span>
+    </span>
+  );
+}
+
+/** How things stand, in a word. */
+export function stateOf(model: SessionModel): SessionEntry['status'] {
+  if (model.pending.length > 0) return 'waiting';
+  const { view } = model;
+  if (model.isInterrupted) return 'interrupted';
+  if (view.runStartedAt !== undefined) return 'running';
+  return view.state.finished?.status ?? 'new';
+}
+
+function StateChip({ model }: { readonly model: SessionModel }): VNode | null {
+  const { connection, caughtUp, view } = model;
+  if (connection.state === 'lost') return <span class="state lost">◌ Reconnecting…</span>;
+  if (connection.state === 'loading') return <span class="state muted">loading…</span>;
+  return (
+    <>
+      {caughtUp !== undefined && caughtUp > 0 && (
+        <span class="state good">caught up {caughtUp === 1 ? '1 event' : `${caughtUp} events`}</span>
+      )}
+      <StatusWords status={stateOf(model)} since={view.runStartedAt} />
+    </>
+  );
+}
+
+interface StatusProps {
+  readonly status: SessionEntry['status'];
+  /** When the run under way began, ISO 8601. */
+  readonly since: string | undefined;
+}
+
+function StatusWords({ status, since }: StatusProps): VNode | null {
+  if (status === 'new') return null;
+  const { mark, name } = stateMarks[status];
+  return (
+    <span class={`state ${status}`}>
+      <span aria-hidden="true">{mark}</span> <span class="words">{name}</span>{' '}
+      {status === 'running' && since !== undefined && <Ticking since={Date.parse(since)} />}
+    </span>
+  );
+}

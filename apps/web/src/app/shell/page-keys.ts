@@ -1,0 +1,61 @@
+import { useEffect } from 'preact/hooks';
+import { isField } from '../transcript/approval-card.tsx';
+import type { Desk } from './session-service.ts';
+
+interface Shown {
+  readonly showKeys: () => void;
+}
+
+/** Esc twice within this time stops the run, in milliseconds. */
+const twiceMs = 1_000;
+
+/** The keys that work anywhere in the page. */
+export function usePageKeys(desk: Desk, { showKeys }: Shown): void {
+  useEffect(() => {
+    let escapedAt = Number.NEGATIVE_INFINITY;
+    const acts: Readonly<Record<string, () => void>> = {
+      '?': showKeys,
+      '/': () => desk.model !== undefined && desk.find(true),
+      i: () => document.getElementById('message')?.focus(),
+      c: () => desk.go({}),
+      p: () => desk.setPanel(desk.panel === undefined ? 'changes' : undefined),
+      '[': () => step(desk, -1),
+      ']': () => step(desk, 1),
+      G: () => document.querySelector<HTMLElement>('.to-end')?.click(),
+    };
+    const hear = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+        event.preventDefault();
+        return document.getElementById('session-search')?.focus();
+      }
+      if (event.key === 'Escape') {
+        const isTwice = performance.now() - escapedAt < twiceMs;
+        escapedAt = performance.now();
+        return leave(desk, isTwice);
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
+      const act = Object.hasOwn(acts, event.key) ? acts[event.key] : undefined;
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, [desk]);
+}
+
+function leave(desk: Desk, isTwice: boolean): void {
+  if (document.querySelector('dialog[open]') !== null) return;
+  const stop = isTwice ? document.querySelector<HTMLElement>('button.stop') : null;
+  if (stop !== null) stop.click();
+  else if (isField(document.activeElement)) (document.activeElement as HTMLElement).blur();
+  else if (desk.isFinding) desk.find(false);
+  else if (desk.panel !== undefined) desk.setPanel(undefined);
+}
+
+function step(desk: Desk, by: number): void {
+  const { items } = desk.list;
+  const at = items.findIndex(({ id }) => id === desk.place.sessionId);
+  const next = items[at + by];
+  if (next !== undefined) desk.go({ sessionId: next.id });
+}

@@ -1,0 +1,180 @@
+import type { Event } from '@cobbler/agent';
+import type { PanelName } from '../panels/panel.tsx';
+import type { Announcer } from '../parts/announcer.tsx';
+import { Changed } from '../parts/changed.ts';
+import { ApiError, api } from '../session/api.ts';
+import type { Place } from '../session/route.ts';
+import { addressOf, placeOf, tokenIn } from '../session/route.ts';
+import { SessionList } from '../session/session-list.ts';
+import { SessionModel } from '../session/session-model.ts';
+
+/** Something that somebody should know and that passes by. */
+interface Warning {
+  readonly id: number;
+  readonly text: string;
+  readonly tone: 'bad' | 'plain';
+}
+
+/** A page that nobody sees lets its line go after so long, so that no browser runs out of them. In milliseconds. */
+const restAfterMs = 60_000;
+
+const warningMs = 8_000;
+
+/** What somebody has in front of them: the list, the place in it, the session that is open. */
+export class Desk extends Changed {
+  readonly list: SessionList = new SessionList();
+  place: Place = placeOf(location);
+  model: SessionModel | undefined;
+  warnings: readonly Warning[] = [];
+  panel: PanelName | undefined;
+  isFinding: boolean = false;
+  /** The session that was begun here last. */
+  begun: string | undefined;
+  readonly #announcer: Announcer;
+  #warned = 0;
+  #resting: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(announcer: Announcer) {
+    super();
+    this.#announcer = announcer;
+  }
+
+  /** Signs in with what the address brought along, and shows what it names. */
+  async open(): Promise<void> {
+    await this.#takeToken();
+    addEventListener('popstate', () => this.#arrive());
+    addEventListener('hashchange', () => void this.#takeToken().then(() => this.#arrive()));
+    addEventListener('online', () => this.model?.wake());
+    document.addEventListener('visibilitychange', () => this.#seen());
+    this.#arrive();
+    await this.list.refresh();
+  }
+
+  /** The sign-in was renewed. */
+  signedIn(): void {
+    this.list.isSignedOut = false;
+    void this.list.refresh();
+    this.model?.wake();
+    this.changed();
+  }
+
+  /** Goes to another place of the page. */
+  go(place: Place): void {
+    const address = addressOf(place);
+    if (address !== location.pathname + location.hash) history.pushState(null, '', address);
+    this.#arrive();
+  }
+
+  /** Goes to a session that was made just now, to say the first words in it. */
+  begin(sessionId: string): void {
+    this.begun = sessionId;
+    this.go({ sessionId });
+  }
+
+  setPanel(panel: PanelName | undefined): void {
+    this.panel = panel;
+    this.changed();
+  }
+
+  find(isFinding: boolean): void {
+    this.isFinding = isFinding;
+    this.changed();
+  }
+
+  /** A session of its own that begins like the one that is open. */
+  async fork(seq: number): Promise<void> {
+    const from = this.model?.id;
+    if (from === undefined) return;
+    await this.attempt(async () => {
+      const { id } = await api.fork(from, seq);
+      await this.list.refresh();
+      this.go({ sessionId: id });
+      this.warn(`This is a new session that begins like the other one, up to event ${seq}.`, 'plain');
+    });
+  }
+
+  /** Gives the session that is open another title; an empty one makes it the first words said again. */
+  async rename(title: string): Promise<void> {
+    const id = this.model?.id;
+    if (id === undefined) return;
+    await this.attempt(async () => {
+      await api.rename(id, title);
+      await this.list.refresh();
+    });
+  }
+
+  /** Does something; when it fails, somebody is told why, and it fails here too. */
+  async attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) this.list.isSignedOut = true;
+      this.warn(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
+  /** Shows a word of warning for a while. */
+  warn(text: string, tone: Warning['tone'] = 'bad'): void {
+    this.#warned += 1;
+    const id = this.#warned;
+    this.warnings = [...this.warnings.filter((warning) => warning.text !== text), { id, text, tone }].slice(
+      -3,
+    );
+    setTimeout(() => this.dismiss(id), warningMs);
+    this.changed();
+  }
+
+  dismiss(id: number): void {
+    this.warnings = this.warnings.filter((warning) => warning.id !== id);
+    this.changed();
+  }
+
+  async #takeToken(): Promise<void> {
+    const token = tokenIn(location);
+    if (token === undefined) return;
+    history.replaceState(null, '', location.pathname);
+    try {
+      await api.signIn(token);
+      if (this.list.isSignedOut) this.signedIn();
+    } catch (error) {
+      this.warn(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #arrive(): void {
+    this.place = placeOf(location);
+    const { sessionId } = this.place;
+    if (this.model?.id !== sessionId) {
+      this.model?.end();
+      this.isFinding = false;
+      this.model =
+        sessionId === undefined ? undefined : new SessionModel(sessionId, (event) => this.#hear(event));
+    }
+    this.changed();
+  }
+
+  #hear(event: Event): void {
+    this.#announcer.hear(event);
+    const { type } = event;
+    if (type === 'user' || type === 'finished' || type === 'approval_requested') void this.list.refresh();
+    if (type !== 'approval_decided' || this.model?.given.has(event.approvalId) === true) return;
+    const words = {
+      allow: 'allowed',
+      deny: 'denied',
+      expired: 'too late to answer',
+      superseded: 'set aside',
+    };
+    this.warn(`What was asked has been ${words[event.decision]} elsewhere.`, 'plain');
+  }
+
+  #seen(): void {
+    clearTimeout(this.#resting);
+    if (document.hidden) {
+      this.#resting = setTimeout(() => this.model?.rest(), restAfterMs);
+      return;
+    }
+    this.model?.wake();
+    void this.list.refresh();
+  }
+}

@@ -1,0 +1,199 @@
+import type { UserPart } from '@cobbler/agent';
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Composer } from '../composer/composer.tsx';
+import { Panel } from '../panels/panel.tsx';
+import { copyText } from '../parts/copy-button.tsx';
+import { useChanged } from '../parts/still.tsx';
+import { api } from '../session/api.ts';
+import { addressOf } from '../session/route.ts';
+import type { SessionModel } from '../session/session-model.ts';
+import { transcriptOf } from '../session/transcript-text.ts';
+import { ApprovalCard } from '../transcript/approval-card.tsx';
+import { Conversation } from '../transcript/conversation.tsx';
+import { EmptyState } from '../transcript/empty-state.tsx';
+import type { ItemActions } from '../transcript/item-view.tsx';
+import { HeadBar, stateOf } from './head-bar.tsx';
+import type { Desk } from './session-service.ts';
+import { showTabFace } from './tab-title.ts';
+
+interface SessionProps {
+  readonly desk: Desk;
+  /** Begins a new session with these words. */
+  readonly start: (content: readonly UserPart[]) => Promise<void>;
+  readonly openSidebar: () => void;
+}
+
+/** The session that is open, or the beginning of a new one. */
+export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
+  const { model, list, panel } = desk;
+  useChanged(desk, model, list);
+  const [given, setGiven] = useState<{ text: string }>();
+  const actions = useItemActions(desk, model);
+  const title = titleOf(desk);
+  useEffect(() => {
+    const elsewhere = list.items.filter(({ id, status }) => status === 'waiting' && id !== model?.id).length;
+    showTabFace(model === undefined ? '' : title, model === undefined ? 'new' : stateOf(model), elsewhere);
+  });
+  const remove = () => {
+    if (model === undefined || !confirm('Delete this session and all its events? This cannot be undone.'))
+      return;
+    void desk
+      .attempt(async () => {
+        await api.remove(model.id);
+        desk.go({});
+        await list.refresh();
+      })
+      .catch(() => undefined);
+  };
+  return (
+    <main class={`stage${panel === undefined ? '' : ' with-panel'}`}>
+      <HeadBar
+        model={model}
+        title={title}
+        panel={panel}
+        setPanel={(name) => desk.setPanel(name)}
+        openSidebar={openSidebar}
+        find={() => desk.find(!desk.isFinding)}
+        rename={(next) => void desk.rename(next).catch(() => undefined)}
+        copyAll={() => model && void copyText(transcriptOf(title, model.view.items))}
+        remove={remove}
+      />
+      {model !== undefined && <PhoneTabs desk={desk} />}
+      <div class="talk">
+        {model === undefined ? (
+          <EmptyState choose={(text) => setGiven({ text })} />
+        ) : (
+          <Talk desk={desk} model={model} actions={actions} />
+        )}
+        <Dock desk={desk} model={model} start={start} given={given} />
+      </div>
+      {panel !== undefined && model !== undefined && (
+        <Panel
+          model={model}
+          name={panel}
+          setPanel={(name) => desk.setPanel(name)}
+          show={(seq) => {
+            if (matchMedia('(max-width: 1000px)').matches) desk.setPanel(undefined);
+            desk.go({ sessionId: model.id, seq });
+          }}
+          fork={actions.fork}
+        />
+      )}
+    </main>
+  );
+}
+
+function titleOf({ model, list, place }: Desk): string {
+  if (model === undefined) return 'New session';
+  const listed = list.items.find(({ id }) => id === place.sessionId)?.title ?? '';
+  if (listed !== '') return listed;
+  const first = model.view.items.find((item) => item.kind === 'said');
+  const part = first?.kind === 'said' ? first.message.content.find(({ type }) => type === 'text') : undefined;
+  return part?.type === 'text' ? part.text.slice(0, 80) : 'Untitled';
+}
+
+function useItemActions(desk: Desk, model: SessionModel | undefined): ItemActions {
+  return useMemo(
+    () => ({
+      fork: (seq) => void desk.fork(seq).catch(() => undefined),
+      link: (seq) => addressOf({ ...(model !== undefined && { sessionId: model.id }), seq }),
+      resume: () => model && void desk.attempt(() => api.resume(model.id)).catch(() => undefined),
+      opened: new Map(),
+    }),
+    [desk, model],
+  );
+}
+
+/** On a phone the panel takes the place of the conversation. */
+function PhoneTabs({ desk }: { readonly desk: Desk }): VNode {
+  const isSession = desk.panel === undefined;
+  return (
+    <div class="phone-tabs" role="tablist">
+      <button type="button" role="tab" aria-selected={isSession} onClick={() => desk.setPanel(undefined)}>
+        Session
+      </button>
+      <button type="button" role="tab" aria-selected={!isSession} onClick={() => desk.setPanel('changes')}>
+        Changes
+      </button>
+    </div>
+  );
+}
+
+interface TalkProps {
+  readonly desk: Desk;
+  readonly model: SessionModel;
+  readonly actions: ItemActions;
+}
+
+function Talk({ desk, model, actions }: TalkProps): VNode {
+  const { connection } = model;
+  if (connection.state === 'refused') {
+    return (
+      <div class="empty">
+        <h2>This session cannot be shown</h2>
+        <p class="bad">{connection.reason}</p>
+        <button type="button" onClick={() => desk.go({})}>
+          Begin a new one
+        </button>
+      </div>
+    );
+  }
+  return (
+    <Conversation
+      model={model}
+      actions={actions}
+      target={desk.place.seq}
+      isFinding={desk.isFinding}
+      endFinding={() => desk.find(false)}
+    />
+  );
+}
+
+interface DockProps {
+  readonly desk: Desk;
+  readonly model: SessionModel | undefined;
+  readonly start: SessionProps['start'];
+  readonly given: { readonly text: string } | undefined;
+}
+
+/** Below the conversation: what is asked, and where something can be said. */
+function Dock({ desk, model, start, given }: DockProps): VNode {
+  const [isStopping, setStopping] = useState(false);
+  const [first, ...others] = model?.pending ?? [];
+  const isRunning = model?.isRunning ?? false;
+  useEffect(() => {
+    if (!isRunning) setStopping(false);
+  }, [isRunning]);
+  const stop = () => {
+    if (model === undefined) return;
+    setStopping(true);
+    void desk
+      .attempt(() => api.cancel(model.id))
+      .catch(() => undefined)
+      .finally(() => setStopping(false));
+  };
+  return (
+    <div class="dock">
+      {model !== undefined && first !== undefined && (
+        <ApprovalCard
+          call={first}
+          others={others.length}
+          goOn={() => void desk.attempt(() => api.resume(model.id)).catch(() => undefined)}
+          answer={(call, decision, message) => desk.attempt(() => model.answer(call, decision, message))}
+        />
+      )}
+      <Composer
+        name={model?.id ?? 'new'}
+        isBegun={model === undefined || model.id === desk.begun}
+        isRunning={isRunning}
+        isWaiting={first !== undefined}
+        isStopping={isStopping}
+        say={(content) => (model === undefined ? start(content) : desk.attempt(() => model.say(content)))}
+        stop={stop}
+        warn={(text) => desk.warn(text)}
+        {...(given !== undefined && { given })}
+      />
+    </div>
+  );
+}

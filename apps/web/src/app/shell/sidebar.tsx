@@ -1,0 +1,130 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ago, money } from '../parts/format.ts';
+import { Icon } from '../parts/icons.tsx';
+import { useChanged, useNow } from '../parts/still.tsx';
+import type { Theme } from '../parts/theme.ts';
+import { themes } from '../parts/theme.ts';
+import type { SessionEntry } from '../session/api.ts';
+import type { SessionList } from '../session/session-list.ts';
+
+interface SidebarProps {
+  readonly list: SessionList;
+  readonly current: string | undefined;
+  readonly go: (sessionId: string | undefined) => void;
+  readonly theme: Theme;
+  readonly setTheme: (theme: Theme) => void;
+  readonly showKeys: () => void;
+}
+
+/** All sessions, the newest first. */
+export function Sidebar({ list, current, go, theme, setTheme, showKeys }: SidebarProps): VNode {
+  useChanged(list);
+  const now = useNow(30_000);
+  const [words, setWords] = useState('');
+  const wanted = words.trim().toLowerCase();
+  const shown = list.items.filter(({ title, id }) => `${title}\n${id}`.toLowerCase().includes(wanted));
+  return (
+    <nav class="sidebar" aria-label="Sessions">
+      <div class="sidebar-head">
+        <strong class="name">cobbler</strong>
+        <button type="button" class="primary" onClick={() => go(undefined)}>
+          <Icon name="plus" /> New
+        </button>
+      </div>
+      <input
+        id="session-search"
+        type="search"
+        placeholder="Search sessions"
+        aria-label="Search sessions"
+        value={words}
+        onInput={(event) => {
+          setWords(event.currentTarget.value);
+          void list.all();
+        }}
+      />
+      <ul class="sessions">
+        {shown.map((entry) => (
+          <SessionRow key={entry.id} entry={entry} now={now} isCurrent={entry.id === current} go={go} />
+        ))}
+        {list.isLoaded && shown.length === 0 && (
+          <li class="muted small none">
+            {wanted === '' ? 'Nothing was said here yet.' : 'No session has these words.'}
+          </li>
+        )}
+        {list.hasMore && wanted === '' && (
+          <li>
+            <button type="button" class="quiet" onClick={() => void list.more()}>
+              Older ones
+            </button>
+          </li>
+        )}
+      </ul>
+      <div class="sidebar-foot">
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'auto')}
+        >
+          <span aria-hidden="true">◐</span> {theme}
+        </button>
+        <button type="button" class="quiet" onClick={showKeys}>
+          <kbd>?</kbd> keys
+        </button>
+        <a class="quiet" href="/docs" target="_blank" rel="noreferrer">
+          API
+        </a>
+      </div>
+    </nav>
+  );
+}
+
+interface RowProps {
+  readonly entry: SessionEntry;
+  readonly now: number;
+  readonly isCurrent: boolean;
+  readonly go: (sessionId: string) => void;
+}
+
+function SessionRow({ entry, now, isCurrent, go }: RowProps): VNode {
+  const { id, title, status, updatedAt, usd } = entry;
+  const state = stateMarks[status];
+  return (
+    <li>
+      <a
+        href={`/s/${encodeURIComponent(id)}`}
+        class={`session-row ${status}`}
+        aria-current={isCurrent ? 'page' : undefined}
+        onClick={(event) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+          event.preventDefault();
+          go(id);
+        }}
+      >
+        <span class="row-mark" role="img" aria-label={state.name}>
+          {state.mark}
+        </span>
+        <span class="title">{title === '' ? 'Untitled' : title}</span>
+        <span class="when">{updatedAt === undefined ? '' : ago(updatedAt, now)}</span>
+        <span class="cost">{usd === undefined || usd === 0 ? '' : money(usd)}</span>
+      </a>
+    </li>
+  );
+}
+
+/** How a session stands, as a mark that needs no colour. */
+export const stateMarks: Readonly<
+  Record<SessionEntry['status'], { readonly mark: string; readonly name: string }>
+> = {
+  new: { mark: '·', name: 'new' },
+  running: { mark: '●', name: 'running' },
+  interrupted: { mark: '◌', name: 'interrupted' },
+  waiting: { mark: '!', name: 'waits for approval' },
+  complete: { mark: '✓', name: 'complete' },
+  max_tokens: { mark: '■', name: 'answer too long' },
+  refusal: { mark: '■', name: 'refused' },
+  limit: { mark: '■', name: 'stopped at a limit' },
+  cancelled: { mark: '■', name: 'cancelled' },
+  timeout: { mark: '■', name: 'out of time' },
+  failed: { mark: '✗', name: 'failed' },
+};

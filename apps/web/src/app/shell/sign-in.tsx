@@ -1,0 +1,56 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, api } from '../session/api.ts';
+
+interface SignInProps {
+  /** Why it is needed. */
+  readonly reason: string;
+  readonly done: () => void;
+}
+
+/** Takes a token and exchanges it for the cookie. */
+export function SignIn({ reason, done }: SignInProps): VNode {
+  const [problem, setProblem] = useState('');
+  const [token, setToken] = useState('');
+  const submit = async () => {
+    try {
+      // Whoever pastes the whole address means the token in it.
+      await api.signIn(token.trim().replace(/^.*#token=/, ''));
+      done();
+    } catch (error) {
+      setProblem(error instanceof ApiError ? error.message : String(error));
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>cobbler</h1>
+      <p>{reason}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <input
+          type="password"
+          aria-label="Token"
+          placeholder="cbk_… or the whole address"
+          autocomplete="off"
+          required
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+      <p role="alert" class="bad">
+        {problem}
+      </p>
+      <p class="muted small">
+        The address that <code>cobbler serve</code> prints signs you in by itself. The token is kept by no
+        server log and by nothing in this page.
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,208 @@
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { focusMessage } from '../composer/composer.tsx';
+import { duration } from '../parts/format.ts';
+import { useNow } from '../parts/still.tsx';
+import type { CallView } from '../session/view.ts';
+import { DiffText } from './diff-view.tsx';
+import type { Proposal } from './proposal.ts';
+import { proposalOf } from './proposal.ts';
+
+interface ApprovalProps {
+  readonly call: CallView;
+  /** How many others wait behind it. */
+  readonly others: number;
+  readonly answer: (call: CallView, decision: 'allow' | 'deny', message?: string) => Promise<void>;
+  /** Lets the run go on when it is too late to answer. */
+  readonly goOn: () => void;
+}
+
+/** Asks a person about one call, and shows exactly what would happen. */
+export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNode | null {
+  const { asked } = call;
+  const [isSending, setSending] = useState(false);
+  const [isDenying, setDenying] = useState(false);
+  const id = asked?.approvalId;
+  const now = useNow(1_000, asked?.expiresAt !== undefined);
+  const isLate = asked?.expiresAt !== undefined && asked.expiresAt <= now;
+  useEffect(() => {
+    setSending(false);
+    setDenying(false);
+  }, [id]);
+  const proposal = useMemo(() => (asked === undefined ? undefined : proposalOf(asked)), [asked]);
+  const send = async (decision: 'allow' | 'deny', message?: string) => {
+    if (isSending || isLate || (decision === 'allow' && proposal?.isWhole !== true)) return;
+    setSending(true);
+    try {
+      await answer(call, decision, message);
+    } catch {
+      // Whoever sent it says why; it can be tried again.
+      setSending(false);
+    }
+  };
+  const card = useRef<HTMLElement>(null);
+  useApprovalKeys(id, { y: () => void send('allow'), n: () => void send('deny'), e: () => setDenying(true) });
+  useEffect(() => {
+    // Whoever is writing goes on writing; else the keys of the card work at once.
+    if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
+  }, [id]);
+  useLayoutEffect(() => {
+    const { current } = card;
+    // Whoever answered from here would else write into nothing.
+    return () => void (current?.contains(document.activeElement) === true && focusMessage());
+  }, []);
+  if (asked === undefined || proposal === undefined) return null;
+  return (
+    <section
+      ref={card}
+      class="approval"
+      tabIndex={-1}
+      aria-label="Approval needed"
+      data-approval={asked.approvalId}
+    >
+      <header>
+        <span class="ask-mark" aria-hidden="true">
+          ?
+        </span>
+        <h2>
+          Allow <code>{asked.toolName}</code>
+        </h2>
+        <span class="ask-subject">{asked.summary ?? ''}</span>
+        {others > 0 && <span class="muted small">and {others} more</span>}
+        <Expiry at={asked.expiresAt} now={now} />
+      </header>
+      <div class="approval-body">
+        <ProposalView proposal={proposal} />
+      </div>
+      {isLate ? (
+        <footer>
+          <span class="muted">Nobody answered in time.</span>
+          <button type="button" class="primary" onClick={goOn}>
+            Go on without it
+          </button>
+        </footer>
+      ) : isDenying ? (
+        <DenyForm
+          send={(message) => void send('deny', message)}
+          end={() => setDenying(false)}
+          isSending={isSending}
+        />
+      ) : (
+        <footer>
+          <button type="button" disabled={isSending} onClick={() => void send('deny')}>
+            Deny <kbd>n</kbd>
+          </button>
+          <button type="button" disabled={isSending} onClick={() => setDenying(true)}>
+            Deny and say why <kbd>e</kbd>
+          </button>
+          {proposal.isWhole && (
+            <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
+              {isSending ? 'Sending…' : 'Allow once'} <kbd>y</kbd>
+            </button>
+          )}
+        </footer>
+      )}
+    </section>
+  );
+}
+
+/** All of the call: its diff, its command, and every other argument. */
+function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
+  const { diff, command, text, isWhole } = proposal;
+  return (
+    <>
+      {!isWhole && (
+        <p class="bad">
+          This call is too long to show here, so it can only be denied here. See all of it, and allow it, in a
+          terminal: <code>cobbler approve</code>
+        </p>
+      )}
+      {diff !== undefined && <DiffText text={diff} />}
+      {command !== undefined && <pre class="command">{command}</pre>}
+      {text !== '' && <pre class="command">{text}</pre>}
+      {diff === undefined && command === undefined && text === '' && (
+        <p class="muted">It takes no arguments.</p>
+      )}
+    </>
+  );
+}
+
+function Expiry({ at, now }: { readonly at: number | undefined; readonly now: number }): VNode | null {
+  if (at === undefined) return null;
+  const left = at - now;
+  return (
+    <span class={`expiry small${left < 60_000 ? ' bad' : ' muted'}`}>
+      {left > 0 ? `expires in ${duration(Math.ceil(left / 1_000) * 1_000)}` : 'expired'}
+    </span>
+  );
+}
+
+interface DenyProps {
+  readonly send: (message: string) => void;
+  readonly end: () => void;
+  readonly isSending: boolean;
+}
+
+function DenyForm({ send, end, isSending }: DenyProps): VNode {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      class="deny"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(field.current?.value.trim() ?? '');
+      }}
+    >
+      <input
+        ref={field}
+        aria-label="What the model is told"
+        placeholder="What the model is told, such as: use the test folder instead"
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') end();
+        }}
+      />
+      <button type="button" onClick={end}>
+        Back
+      </button>
+      <button type="submit" class="danger" disabled={isSending}>
+        Deny
+      </button>
+    </form>
+  );
+}
+
+/** So long after a question has come keys decide nothing: they were meant for something else. In milliseconds. */
+const settleMs = 400;
+
+/** Keys count while nobody is writing. */
+function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const from = performance.now() + settleMs;
+    const hear = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isField(event.target)) return;
+      const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
+      if (act === undefined || performance.now() < from) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, [id]);
+}
+
+/** Whether somebody is in the middle of writing something. */
+function isWriting(element: EventTarget | null): boolean {
+  return isField(element) && (element as HTMLInputElement).value !== '';
+}
+
+/** Whether keys go into a text, or to a dialog. */
+export function isField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLInputElement ||
+    document.querySelector('dialog[open]') !== null
+  );
+}

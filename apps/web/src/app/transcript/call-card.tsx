@@ -1,0 +1,166 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { counted, duration, size } from '../parts/format.ts';
+import { LongText } from '../parts/long-text.tsx';
+import { Parts } from '../parts/parts.tsx';
+import { still, useNow } from '../parts/still.tsx';
+import { marks, outcomeOf, resultText, subjectOf, timeOf } from '../session/call-text.ts';
+import { filesIn } from '../session/changes.ts';
+import type { CallView, Phase } from '../session/view.ts';
+import { phaseOf } from '../session/view.ts';
+import { DiffCount, DiffText } from './diff-view.tsx';
+
+interface CallProps {
+  readonly call: CallView;
+  /** The line that its tool has printed last. */
+  readonly progress: string | undefined;
+  /** Which calls somebody has opened or closed: it has to last longer than what is drawn of them. */
+  readonly opened: Map<string, boolean>;
+}
+
+const names: Readonly<Record<Phase, string>> = {
+  proposed: 'proposed',
+  asked: 'waits for approval',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  denied: 'denied',
+  not_run: 'not run',
+  unknown: 'outcome unknown',
+};
+
+/** One call of a tool: a line that opens to all that is known of it. */
+export const CallCard: (props: CallProps) => VNode | null = still(({ call, progress, opened }: CallProps) => {
+  const key = `${call.turn}.${call.index}.${call.part.id}`;
+  const phase = phaseOf(call);
+  const [isOpen, set] = useState(opened.get(key) ?? false);
+  const toggle = () => {
+    opened.set(key, !isOpen);
+    set(!isOpen);
+  };
+  return (
+    <div class={`call ${phase}`} data-call={call.part.id}>
+      <button type="button" class="call-line" aria-expanded={isOpen} onClick={toggle}>
+        <span class="mark" role="img" aria-label={names[phase]}>
+          {marks[phase]}
+        </span>
+        <span class="tool">{call.part.toolName}</span>
+        <span class="subject">{subjectOf(call)}</span>
+        <Outcome call={call} phase={phase} />
+        <span class="chevron" aria-hidden="true" />
+      </button>
+      {phase === 'running' && progress !== undefined && <div class="progress">{progress}</div>}
+      {!isOpen && phase === 'failed' && <Reason call={call} />}
+      {isOpen && <CallDetails call={call} />}
+    </div>
+  );
+}) as (props: CallProps) => VNode | null;
+
+function Outcome({ call, phase }: { readonly call: CallView; readonly phase: Phase }): VNode {
+  const diff = call.report?.diff !== undefined && phase === 'done' ? filesIn(call.report) : [];
+  const [first] = diff;
+  return (
+    <span class="outcome">
+      {first !== undefined && diff.length === 1 ? (
+        <DiffCount added={first.added} removed={first.removed} />
+      ) : (
+        <span>{outcomeOf(call)}</span>
+      )}
+      {phase === 'running' && call.startedAt !== undefined ? (
+        <Ticking since={Date.parse(call.startedAt)} />
+      ) : (
+        <span class="time">{timeOf(call)}</span>
+      )}
+    </span>
+  );
+}
+
+/** How long something has been going on. */
+export function Ticking({ since }: { readonly since: number }): VNode {
+  const now = useNow(1_000);
+  return <span class="time">{duration(Math.max(0, Math.floor((now - since) / 1_000) * 1_000))}</span>;
+}
+
+const reasonLines = 6;
+
+/** Lines in which programs say what went wrong. */
+const telling = /^not ok|^FAIL|\berror\b|\bexpected\b|\bactual\b|\bpanic|exception|[✖✗×]/i;
+
+/** Why a call failed, without opening it: the lines that say so, else the end of what it said. */
+function Reason({ call }: { readonly call: CallView }): VNode | null {
+  const lines = resultText(call)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && line !== `[${call.report?.summary}]`);
+  if (lines.length === 0) return null;
+  const words = lines.filter((line) => telling.test(line));
+  const shown = words.length === 0 ? lines.slice(-reasonLines) : words.slice(0, reasonLines);
+  const left = lines.length - shown.length;
+  return (
+    <pre class="reason">
+      {shown.join('\n').slice(0, 2_000)}
+      {left > 0 && <span class="muted">{`\n⋯ ${counted(left, 'other line')}`}</span>}
+    </pre>
+  );
+}
+
+function CallDetails({ call }: { readonly call: CallView }): VNode {
+  const { report, part, asked, decided, result } = call;
+  const diff = report?.diff ?? (report === undefined ? asked?.diff : undefined);
+  const text = resultText(call);
+  const pictures = (report?.content ?? result?.content ?? []).filter(({ type }) => type !== 'text');
+  return (
+    <div class="call-details">
+      <Arguments
+        given={part.arguments ?? {}}
+        hidden={diff === undefined ? [] : ['content', 'old_text', 'new_text']}
+      />
+      {part.problem !== undefined && <p class="bad">The arguments cannot be used: {part.problem}</p>}
+      {decided !== undefined && <p class="muted">{decision(decided.decision, decided.message)}</p>}
+      {diff !== undefined && <DiffText text={diff} />}
+      {text !== '' && <LongText name="Result" text={text} lines={30} />}
+      <Parts parts={pictures} />
+      {report?.blobs?.map(({ id, bytes }) => (
+        <p key={id} class="muted">
+          The whole output ({size(bytes)}) is kept: cobbler show {id}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function decision(what: string, message: string | undefined): string {
+  const words: Readonly<Record<string, string>> = {
+    allow: 'A person allowed it',
+    deny: 'A person denied it',
+    expired: 'Nobody answered in time',
+    superseded: 'Something else was said first',
+  };
+  return `${words[what] ?? what}${message === undefined ? '.' : `: ${message}`}`;
+}
+
+interface ArgumentsProps {
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Those that a diff shows already. */
+  readonly hidden?: readonly string[];
+}
+
+/** The arguments of a call, each by its name; long ones in a block of their own. */
+function Arguments({ given, hidden = [] }: ArgumentsProps): VNode | null {
+  const entries = Object.entries(given).filter(([name]) => !hidden.includes(name));
+  if (entries.length === 0) return null;
+  return (
+    <dl class="arguments">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{shown(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function shown(value: unknown): ComponentChildren {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return <code class="value">{text.length > 20_000 ? `${text.slice(0, 20_000)}…` : text}</code>;
+}

@@ -1,0 +1,122 @@
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Parts } from '../parts/parts.tsx';
+import type { Outgoing, SessionModel } from '../session/session-model.ts';
+import type { Item } from '../session/view.ts';
+import { FindBar } from './find-bar.tsx';
+import type { ItemActions } from './item-view.tsx';
+import { ItemView } from './item-view.tsx';
+import { LiveView } from './live-view.tsx';
+import { Scroller } from './scroller.tsx';
+import { WindowList } from './window-list.tsx';
+
+interface ConversationProps {
+  readonly model: SessionModel;
+  readonly actions: ItemActions;
+  /** An event to show. */
+  readonly target: number | undefined;
+  readonly isFinding: boolean;
+  readonly endFinding: () => void;
+}
+
+/** About how high an item is, in pixels. */
+const height = 110;
+
+/** The conversation: what is in the log, what is on the way to it, what is being said now. */
+export function Conversation({ model, actions, target, isFinding, endFinding }: ConversationProps): VNode {
+  const { view, live, outgoing } = model;
+  const [found, setFound] = useState<number>();
+  const wanted = found ?? target;
+  const item = wanted === undefined ? undefined : itemAt(view.items, wanted);
+  useGoingTo(item, model.isLoaded);
+  const last = view.items.at(-1);
+  const mark = useMemo(() => ({}), [live.progress, last, item]);
+  return (
+    <>
+      {isFinding && (
+        <FindBar
+          items={view.items}
+          show={setFound}
+          end={() => {
+            setFound(undefined);
+            endFinding();
+          }}
+        />
+      )}
+      <Scroller count={view.items.length} mark={model.version} name={model.id}>
+        <WindowList
+          things={view.items}
+          height={height}
+          mark={mark}
+          wanted={item && keyOf(item)}
+          keyOf={keyOf}
+          draw={(thing, at) => (
+            <ItemView
+              key={at}
+              item={thing}
+              actions={actions}
+              progress={live.progress}
+              isLast={thing === last}
+              isTarget={thing === item}
+            />
+          )}
+        />
+        {model.isInterrupted && (
+          <p class="doing warn">
+            {live.unstoredEnd === undefined
+              ? 'This run was cut off, and nobody works on it.'
+              : `This run ended, and its end could not be stored: ${live.unstoredEnd}`}{' '}
+            <button type="button" onClick={actions.resume}>
+              Go on from here
+            </button>
+          </p>
+        )}
+        {view.runStartedAt !== undefined && model.isRunning && model.pending.length === 0 && (
+          <LiveView live={live} since={view.runStartedAt} />
+        )}
+        {view.queued.map((event) => (
+          <p key={event.seq} class="queued">
+            ↳ heard at the next turn: {event.type === 'user' ? wordsIn(event.content) : ''}
+          </p>
+        ))}
+        {outgoing !== undefined && <OutgoingView outgoing={outgoing} />}
+      </Scroller>
+    </>
+  );
+}
+
+function keyOf(item: Item): string {
+  return `${item.kind}${item.seq}`;
+}
+
+/** The item that an event belongs to. */
+export function itemAt(items: readonly Item[], seq: number): Item | undefined {
+  return items.findLast((item) => item.seq <= seq) ?? items[0];
+}
+
+/** Brings an item into sight, and once more when what is around it has taken its place. */
+function useGoingTo(item: Item | undefined, isLoaded: boolean): void {
+  useEffect(() => {
+    if (item === undefined || !isLoaded) return;
+    const go = () => document.getElementById(`e${item.seq}`)?.scrollIntoView({ block: 'center' });
+    go();
+    const timers = [60, 250].map((ms) => setTimeout(go, ms));
+    return () => timers.forEach(clearTimeout);
+  }, [item?.seq, item?.kind, isLoaded]);
+}
+
+function wordsIn(content: Outgoing['content']): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '[attached]')).join(' ');
+}
+
+function OutgoingView({ outgoing }: { readonly outgoing: Outgoing }): VNode {
+  return (
+    <article class="item said" aria-label="You">
+      <div class="bubble pending">
+        <div class="words">{wordsIn(outgoing.content.filter(({ type }) => type === 'text'))}</div>
+        <Parts parts={outgoing.content} />
+        <div class="muted small">sending…</div>
+      </div>
+    </article>
+  );
+}

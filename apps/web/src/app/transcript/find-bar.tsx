@@ -1,0 +1,102 @@
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { counted } from '../parts/format.ts';
+import { Icon } from '../parts/icons.tsx';
+import { resultText, subjectOf } from '../session/call-text.ts';
+import type { Item } from '../session/view.ts';
+import { textIn } from './item-view.tsx';
+
+interface FindProps {
+  readonly items: readonly Item[];
+  readonly show: (seq: number | undefined) => void;
+  readonly end: () => void;
+}
+
+/** Looks for words in a conversation, those included that are not drawn. */
+export function FindBar({ items, show, end }: FindProps): VNode {
+  const [words, setWords] = useState('');
+  const [at, setAt] = useState(0);
+  const field = useRef<HTMLInputElement>(null);
+  const found = useMemo(() => itemsWith(items, words), [items, items.length, words]);
+  // The newest is looked at first.
+  const place =
+    found.length === 0 ? -1 : (((found.length - 1 - at) % found.length) + found.length) % found.length;
+  const item = found[place];
+  // Before the next key comes.
+  useLayoutEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    show(item?.seq);
+    const timers = [80, 300].map((ms) => setTimeout(() => paint(item, words), ms));
+    return () => timers.forEach(clearTimeout);
+  }, [item?.seq, words]);
+  useEffect(() => () => paint(undefined, ''), []);
+  return (
+    <search class="find-bar">
+      <input
+        ref={field}
+        type="search"
+        placeholder="Find in this conversation"
+        aria-label="Find in this conversation"
+        value={words}
+        onInput={(event) => {
+          setWords(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') end();
+          if (event.key === 'Enter') setAt(at + (event.shiftKey ? -1 : 1));
+        }}
+      />
+      <output class="muted small">
+        {words === ''
+          ? ''
+          : found.length === 0
+            ? 'nothing'
+            : `${place + 1} of ${counted(found.length, 'place')}`}
+      </output>
+      <button type="button" class="quiet" aria-label="Earlier" onClick={() => setAt(at + 1)}>
+        <Icon name="up" />
+      </button>
+      <button type="button" class="quiet" aria-label="Later" onClick={() => setAt(at - 1)}>
+        <Icon name="down" />
+      </button>
+      <button type="button" class="quiet" aria-label="Close" onClick={end}>
+        <Icon name="close" />
+      </button>
+    </search>
+  );
+}
+
+/** The items that hold these words, in order, whatever the case. */
+export function itemsWith(items: readonly Item[], words: string): Item[] {
+  const wanted = words.trim().toLowerCase();
+  if (wanted === '') return [];
+  return items.filter((item) => allTextIn(item).toLowerCase().includes(wanted));
+}
+
+function allTextIn(item: Item): string {
+  const calls = item.kind === 'answer' ? item.calls : [];
+  const texts = calls.flatMap((call) => [call.part.toolName, subjectOf(call), resultText(call)]);
+  return [textIn(item), ...texts].join('\n');
+}
+
+/** Marks the words where they stand, without changing the document. */
+function paint(item: Item | undefined, words: string): void {
+  if (!('highlights' in CSS)) return;
+  CSS.highlights.delete('found');
+  const place = item && document.getElementById(`e${item.seq}`);
+  const wanted = words.trim().toLowerCase();
+  if (!place || wanted === '') return;
+  const ranges: Range[] = [];
+  const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null && ranges.length < 200; node = walker.nextNode()) {
+    const text = node.textContent?.toLowerCase() ?? '';
+    for (let from = text.indexOf(wanted); from !== -1; from = text.indexOf(wanted, from + wanted.length)) {
+      const range = new Range();
+      range.setStart(node, from);
+      range.setEnd(node, from + wanted.length);
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set('found', new Highlight(...ranges));
+}

@@ -1,0 +1,163 @@
+import type { AssistantPart } from '@cobbler/agent';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { duration, money, share, tokens } from '../parts/format.ts';
+import { Parts } from '../parts/parts.tsx';
+import { still } from '../parts/still.tsx';
+import type { Answer, Item, Said } from '../session/view.ts';
+import { CallCard } from './call-card.tsx';
+import { NoteView } from './note-view.tsx';
+import { Prose } from './prose.tsx';
+
+/** What an item can be told to do. */
+export interface ItemActions {
+  readonly fork: (seq: number) => void;
+  readonly link: (seq: number) => string;
+  readonly resume: () => void;
+  readonly opened: Map<string, boolean>;
+}
+
+interface ItemProps {
+  readonly item: Item;
+  readonly actions: ItemActions;
+  readonly progress: Readonly<Record<string, string>>;
+  readonly isLast: boolean;
+  readonly isTarget: boolean;
+}
+
+/** One item of a conversation. */
+export const ItemView: (props: ItemProps) => VNode | null = still(
+  ({ item, actions, progress, isLast, isTarget }: ItemProps) => (
+    <article
+      id={`e${item.seq}`}
+      class={`item ${item.kind}${isTarget ? ' target' : ''}`}
+      aria-label={item.kind === 'said' ? 'You' : item.kind === 'answer' ? 'Answer' : undefined}
+    >
+      {item.kind === 'said' && <SaidView item={item} />}
+      {item.kind === 'answer' && <AnswerView item={item} progress={progress} opened={actions.opened} />}
+      {item.kind === 'note' && <NoteView item={item} isLast={isLast} resume={actions.resume} />}
+      {!(item.kind === 'note' && item.what.type === 'resumed') && <ItemBar item={item} actions={actions} />}
+    </article>
+  ),
+) as (props: ItemProps) => VNode | null;
+
+/** What can be done with an item: shown when somebody points at it. */
+function ItemBar({ item, actions }: { readonly item: Item; readonly actions: ItemActions }): VNode {
+  const text = textIn(item);
+  return (
+    <div class="item-bar">
+      {item.kind === 'answer' && <TurnWords item={item} />}
+      <a class="quiet" href={actions.link(item.seq)} title={`Link to this place · ${timeWords(item.time)}`}>
+        #{item.seq}
+      </a>
+      {text !== '' && <CopyButton text={() => text} />}
+      <button
+        type="button"
+        class="quiet"
+        title="A session of its own that begins like this one, up to here"
+        onClick={() => actions.fork(item.seq)}
+      >
+        Fork
+      </button>
+    </div>
+  );
+}
+
+function timeWords(time: string): string {
+  return new Date(time).toLocaleString();
+}
+
+function TurnWords({ item }: { readonly item: Answer }): VNode | null {
+  const { event } = item;
+  if (event === undefined) return null;
+  const { usage, usd, durationMs } = event;
+  const cached = usage.cacheReadTokens ?? 0;
+  const input = `${tokens(usage.inputTokens)} in${cached > 0 ? ` (${share(cached, usage.inputTokens)} cached)` : ''}`;
+  const words = [
+    `turn ${item.turn}`,
+    input,
+    `${tokens(usage.outputTokens)} out`,
+    ...(usd === undefined ? [] : [money(usd)]),
+    duration(durationMs),
+  ];
+  return <span class="turn-words">{words.join(' · ')}</span>;
+}
+
+/** The words of an item, to be copied or searched. */
+export function textIn(item: Item): string {
+  if (item.kind === 'note') return item.what.type === 'compacted' ? item.what.event.summary : '';
+  const parts = item.kind === 'said' ? item.message.content : item.parts;
+  return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n\n');
+}
+
+/** Of a longer prompt only this much is shown at first. */
+const longest = 1_600;
+
+function SaidView({ item }: { readonly item: Said }): VNode {
+  const [all, set] = useState(false);
+  const text = textIn(item);
+  const isLong = text.length > longest || text.split('\n').length > 24;
+  const shown = isLong && !all ? `${text.split('\n').slice(0, 20).join('\n').slice(0, longest)} …` : text;
+  return (
+    <div class="bubble">
+      {item.steer && <div class="muted small">↳ said while it worked</div>}
+      {shown !== '' && <div class="words">{shown}</div>}
+      <Parts parts={item.message.content} />
+      {isLong && (
+        <button type="button" class="quiet" onClick={() => set(!all)}>
+          {all ? 'Show less' : 'Show all'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface AnswerProps {
+  readonly item: Answer;
+  readonly progress: Readonly<Record<string, string>>;
+  readonly opened: Map<string, boolean>;
+}
+
+function AnswerView({ item, progress, opened }: AnswerProps): VNode {
+  let calls = 0;
+  const draw = (part: AssistantPart, index: number) => {
+    if (part.type === 'text') return <Prose key={index} text={part.text} />;
+    if (part.type === 'reasoning')
+      return part.text === '' ? null : <Reasoning key={index} text={part.text} />;
+    if (part.type !== 'tool_call') return null;
+    const call = item.calls[calls];
+    calls += 1;
+    return call && <CallCard key={index} call={call} progress={progress[call.part.id]} opened={opened} />;
+  };
+  return (
+    <>
+      {item.parts.map(draw)}
+      {item.parts.length === 0 && <p class="muted">The model said nothing.</p>}
+      {item.cutNote !== undefined && <p class="muted">The answer ended here, before it was complete.</p>}
+      {item.event?.stopReason === 'max_tokens' && (
+        <p class="muted">The answer was cut off: it had reached its longest length.</p>
+      )}
+      {item.event?.stopReason === 'refusal' && <p class="muted">The model would not go on.</p>}
+    </>
+  );
+}
+
+/** What the model thought: folded, for those who want to know. */
+export function Reasoning({
+  text,
+  isLive = false,
+}: {
+  readonly text: string;
+  readonly isLive?: boolean;
+}): VNode {
+  const words = text.split(/\s+/).length;
+  return (
+    <details class="reasoning">
+      <summary>
+        {isLive ? 'thinking' : 'thought'} <span class="muted">· {words} words</span>
+      </summary>
+      <div class="thoughts">{text}</div>
+    </details>
+  );
+}

@@ -1,0 +1,37 @@
+import type { ApprovalRequestedEvent } from '@cobbler/agent';
+import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
+import { readDiff } from '../session/diff.ts';
+import { mostDiffLines } from './diff-view.tsx';
+
+/** What the page shows of a call that somebody is asked about. */
+export interface Proposal {
+  /** A command as it would be typed. */
+  readonly command?: string;
+  /** A change of files, short enough to be drawn line by line. */
+  readonly diff?: string;
+  /** Everything that is in neither; may be empty. */
+  readonly text: string;
+  /** Whether this is all of the call. If not, it cannot be allowed here. */
+  readonly isWhole: boolean;
+}
+
+/** More characters than this are never put into the page at once: it would stand still. */
+const mostCharacters = 400_000;
+
+/** Of a call that is too long to show, so many characters give an idea. */
+const firstCharacters = 20_000;
+
+/** A call as it is shown before it can be allowed: nothing is cut, and every character can be seen. */
+export function proposalOf(asked: ApprovalRequestedEvent): Proposal {
+  const text = approvalText(asked);
+  if (text.length > mostCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };
+  if (asked.diff !== undefined) {
+    const diff = visibleText(asked.diff);
+    const isDrawn = readDiff(diff).every(({ lines }) => lines.length <= mostDiffLines);
+    return isDrawn ? { diff, text: argumentLines(asked).join('\n'), isWhole: true } : { text, isWhole: true };
+  }
+  const { command } = asked.arguments;
+  if (typeof command !== 'string') return { text: argumentLines(asked).join('\n'), isWhole: true };
+  const rest = argumentLines(asked, [command]).join('\n');
+  return { command: visibleText(command), text: rest, isWhole: true };
+}

@@ -1,0 +1,127 @@
+import type { ComponentChild, ComponentChildren, VNode } from 'preact';
+import { Component, createContext } from 'preact';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { DrawQueue } from '../session/draw-queue.ts';
+
+/** How far outside of what is seen things are drawn already. */
+const margin = '1200px 0px';
+
+/** So many things come and go together. */
+const together = 8;
+
+type Watch = (element: Element, onSeen: (isNear: boolean) => void) => () => void;
+
+const Watching = createContext<Watch>(() => () => {});
+
+interface WindowProps<Thing> {
+  readonly things: readonly Thing[];
+  readonly keyOf: (thing: Thing) => string;
+  /** Draws one; the second is its place among its neighbours, for its key. */
+  readonly draw: (thing: Thing, at: number) => ComponentChild;
+  /** About how high a thing is, in pixels, before it was ever drawn. */
+  readonly height: number;
+  /** A change of it draws everything again that is seen. */
+  readonly mark?: unknown;
+  /** The key of one that has to be drawn, wherever it is. */
+  readonly wanted?: string | undefined;
+}
+
+/**
+ * A list of which only what is near is in the document; the rest is empty room of the height that it had, so that a
+ * conversation of any length costs about the same.
+ */
+export function WindowList<Thing>(props: WindowProps<Thing>): VNode {
+  const { things, keyOf, wanted } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const [watch] = useState(() => watching(root));
+  const groups: Thing[][] = [];
+  for (let at = 0; at < things.length; at += together) groups.push(things.slice(at, at + together));
+  return (
+    <div ref={root}>
+      <Watching.Provider value={watch}>
+        {groups.map((group, index) => (
+          <Group
+            key={index}
+            {...props}
+            things={group}
+            isKept={index >= groups.length - 3 || group.some((thing) => keyOf(thing) === wanted)}
+          />
+        ))}
+      </Watching.Provider>
+    </div>
+  );
+}
+
+function watching(root: { readonly current: HTMLElement | null }): Watch {
+  const listeners = new Map<Element, (isNear: boolean) => void>();
+  const queue = new DrawQueue();
+  let observer: IntersectionObserver | undefined;
+  return (element, onSeen) => {
+    observer ??= new IntersectionObserver(
+      (entries) => {
+        for (const { target, isIntersecting } of entries) {
+          queue.remove(target);
+          if (isIntersecting) queue.add(target, () => listeners.get(target)?.(true));
+          else listeners.get(target)?.(false);
+        }
+      },
+      { root: root.current?.closest('.scroller') ?? null, rootMargin: margin },
+    );
+    listeners.set(element, onSeen);
+    observer.observe(element);
+    return () => {
+      listeners.delete(element);
+      queue.remove(element);
+      observer?.unobserve(element);
+    };
+  };
+}
+
+interface GroupProps<Thing> extends WindowProps<Thing> {
+  readonly isKept: boolean;
+}
+
+class Group<Thing> extends Component<GroupProps<Thing>> {
+  override shouldComponentUpdate(next: Readonly<GroupProps<Thing>>): boolean {
+    const { things, mark, isKept } = this.props;
+    if (next.mark !== mark || next.isKept !== isKept || next.things.length !== things.length) return true;
+    return next.things.some((thing, index) => thing !== things[index]);
+  }
+
+  override render(): ComponentChild {
+    const { things, isKept, height, draw } = this.props as Readonly<GroupProps<Thing>>;
+    return (
+      <Near isKept={isKept} height={things.length * height}>
+        {() => things.map(draw)}
+      </Near>
+    );
+  }
+}
+
+interface NearProps {
+  readonly isKept: boolean;
+  readonly height: number;
+  readonly children: () => ComponentChildren;
+}
+
+function Near({ isKept, height, children }: NearProps): VNode {
+  const ref = useRef<HTMLDivElement>(null);
+  const measured = useRef(height);
+  const [isNear, set] = useState(false);
+  const watch = useContext(Watching);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    return watch(element, (near) => {
+      // One that was never drawn has no height of its own.
+      if (!near && element.childElementCount > 0) measured.current = element.offsetHeight;
+      set(near);
+    });
+  }, [watch]);
+  const isShown = isNear || isKept;
+  return (
+    <div ref={ref} class="group" style={isShown ? '' : `height:${measured.current}px`}>
+      {isShown ? children() : null}
+    </div>
+  );
+}

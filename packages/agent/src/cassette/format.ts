@@ -1,0 +1,133 @@
+import { AgentError, summarize } from '../values/errors.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+import { isoTime } from '../values/runtime.ts';
+import type { Asked } from './outgoing.ts';
+import { askedOf } from './outgoing.ts';
+
+/*
+ * A cassette is a file of JSON lines. The first says that it is one; then come, in the order in which they
+ * happened:
+ *
+ *   {"cassette":1,"recorded":"2026-11-21T16:00:00.000Z","startedAt":1795276800000}
+ *   {"fact":"prompt","value":…}                       what the run was told about its world
+ *   {"id":"…"} {"random":0.25}                        chance
+ *   {"out":"request 1","what":{…}}                    what the run asked for
+ *   {"at":812.4,"in":"request 1","status":200,…}      what came in, in milliseconds since the beginning
+ *
+ * Within a version lines and fields are only ever added; a reader skips lines that it does not know.
+ */
+
+const version = 1;
+
+/** Something that came in: the head of an answer, a chunk, the result of a tool, a timer that fired. */
+export interface Arrival {
+  /** Milliseconds since the recording began. */
+  readonly at: number;
+  /** The port where it came in. */
+  readonly name: string;
+  readonly data: JsonObject;
+}
+
+/** A cassette, read. */
+export interface Cassette {
+  /** Wall clock when the recording began, in milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly facts: ReadonlyMap<string, Json>;
+  readonly ids: readonly string[];
+  readonly randoms: readonly number[];
+  readonly asked: readonly Asked[];
+  readonly arrivals: readonly Arrival[];
+}
+
+/** The first line. */
+export function headLine(startedAt: number): JsonObject {
+  return { cassette: version, recorded: isoTime(startedAt), startedAt };
+}
+
+/** Something that came in, as a line. */
+export function arrivalLine({ at, name, data }: Arrival): JsonObject {
+  return { at, in: name, ...data };
+}
+
+/**
+ * Reads a cassette. A last line that is cut off, as by a process that was killed, is left out.
+ * @throws AgentError `invalid`, code `cassette`, naming the line that cannot be used.
+ */
+export function readCassette(text: string): Cassette {
+  const reader = new Reader();
+  const lines = text.split('\n');
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const fields = parse(line);
+    if (fields === undefined && index === lines.length - 1) break;
+    try {
+      if (fields === undefined) throw new Error('it is no JSON object');
+      reader.add(fields);
+    } catch (error) {
+      throw unusable(`line ${index + 1}: ${summarize(error).message}`);
+    }
+  }
+  return reader.cassette();
+}
+
+class Reader {
+  #startedAt: number | undefined;
+  readonly #facts = new Map<string, Json>();
+  readonly #ids: string[] = [];
+  readonly #randoms: number[] = [];
+  readonly #asked = new Map<string, JsonObject>();
+  readonly #arrivals: Arrival[] = [];
+
+  add(line: JsonObject): void {
+    const { fact, id, random, out, in: name } = line;
+    if (this.#startedAt === undefined) this.#startedAt = startOf(line);
+    else if (typeof fact === 'string') this.#facts.set(fact, line['value'] ?? null);
+    else if (typeof id === 'string') this.#ids.push(id);
+    else if (typeof random === 'number') this.#randoms.push(random);
+    else if (typeof out === 'string') this.#asked.set(out, askedOf(line, this.#asked));
+    else if (typeof name === 'string') this.#arrivals.push(arrivalOf(line, name));
+  }
+
+  cassette(): Cassette {
+    if (this.#startedAt === undefined) throw unusable('it is empty');
+    return {
+      startedAt: this.#startedAt,
+      facts: this.#facts,
+      ids: this.#ids,
+      randoms: this.#randoms,
+      asked: [...this.#asked].map(([name, content]) => ({ name, content })),
+      arrivals: this.#arrivals,
+    };
+  }
+}
+
+function startOf({ cassette, startedAt }: JsonObject): number {
+  if (typeof cassette !== 'number')
+    throw new Error('a cassette begins with a line that says {"cassette":1,…}');
+  if (cassette !== version) throw new Error(`it is of version ${cassette}, not ${version}: record it anew`);
+  if (typeof startedAt !== 'number') throw new Error('"startedAt" is missing');
+  return startedAt;
+}
+
+function arrivalOf({ at, in: _, ...data }: JsonObject, name: string): Arrival {
+  if (typeof at !== 'number') throw new Error('"at" is missing');
+  return { at, name, data };
+}
+
+function parse(line: string): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    return isObject(parsed) ? (parsed as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unusable(why: string): AgentError {
+  return new AgentError({
+    kind: 'invalid',
+    code: 'cassette',
+    message: `The cassette cannot be used: ${why}.`,
+  });
+}

@@ -1,0 +1,72 @@
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+
+/** Something that the run asked for, under the name by which later lines refer to it. */
+export interface Asked {
+  readonly name: string;
+  readonly content: JsonObject;
+}
+
+/**
+ * What the run asked for as a line of the file. Of a conversation, which grows by a little with each request,
+ * only what is new is written: `since` names the earlier line that has the fields in `same`, and of the lists
+ * in `first` that many items at the beginning.
+ */
+export function outLine({ name, content }: Asked, earlier?: Asked): JsonObject {
+  if (earlier === undefined) return { out: name, what: content };
+  const same: string[] = [];
+  const first: Record<string, number> = {};
+  const what: JsonObject = {};
+  for (const [field, value] of Object.entries(content)) {
+    const before = earlier.content[field];
+    if (before !== undefined && isSame(before, value)) {
+      same.push(field);
+      continue;
+    }
+    const count = commonItems(before, value);
+    if (count > 0) first[field] = count;
+    what[field] = count > 0 ? itemsOf(value).slice(count) : value;
+  }
+  if (same.length === 0 && Object.keys(first).length === 0) return { out: name, what: content };
+  return { out: name, since: earlier.name, same, first, what };
+}
+
+/**
+ * What the run asked for, everything that was left out put back.
+ * @throws Error when the line cannot be understood, in words for whoever reads the file.
+ */
+export function askedOf(line: JsonObject, earlier: ReadonlyMap<string, JsonObject>): JsonObject {
+  const what = fieldsOf(line, 'what');
+  const since = line['since'];
+  if (since === undefined) return what;
+  const before = earlier.get(String(since));
+  if (before === undefined) throw new Error(`it refers to ${String(since)}, which does not stand before it`);
+  const whole: JsonObject = {};
+  for (const name of itemsOf(line['same'])) whole[String(name)] = before[String(name)] ?? null;
+  Object.assign(whole, what);
+  for (const [name, count] of Object.entries(fieldsOf(line, 'first'))) {
+    whole[name] = [...itemsOf(before[name]).slice(0, Number(count)), ...itemsOf(what[name])];
+  }
+  return whole;
+}
+
+/** How many items two lists have in common at their beginning. */
+function commonItems(before: Json | undefined, now: Json): number {
+  const [earlier, later] = [itemsOf(before), itemsOf(now)];
+  const unlike = later.findIndex((item, index) => !isSame(earlier[index], item));
+  return unlike === -1 ? later.length : unlike;
+}
+
+function isSame(one: Json | undefined, other: Json): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+function itemsOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function fieldsOf(line: JsonObject, name: string): JsonObject {
+  const value = line[name];
+  if (isObject(value)) return value as JsonObject;
+  throw new Error(`its "${name}" is no object`);
+}

@@ -1,0 +1,111 @@
+import type { Tool, ToolContext, ToolOutput, ToolPreview } from '../interfaces/tool.ts';
+import { isToolOutput, toolOutput } from '../interfaces/tool.ts';
+import type { JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+import { taped } from './effect.ts';
+import { plain, plainFields } from './plain.ts';
+import type { Deck } from './ports.ts';
+import type { Spent } from './recorded-budget.ts';
+import { spend, watchedBudget } from './recorded-budget.ts';
+import { thrownData, thrownFrom } from './thrown.ts';
+
+/**
+ * A tool of which everything that leaves the run is taped: what it gives, shows beforehand and tells on its
+ * way. On a replay it does not run, unless live tools were asked for. Its checks of arguments stay its own.
+ */
+export function tapedTool(deck: Deck, tool: Tool): Tool {
+  const { subject, validate, preview } = tool;
+  return {
+    ...tool,
+    // The fields of a tool that is an instance of a class may stand on its prototype.
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.parameters,
+    execute: (args, context) => execute(deck, tool, args, context),
+    ...(subject !== undefined && { subject: subject.bind(tool) }),
+    ...(validate !== undefined && { validate: validate.bind(tool) }),
+    ...(preview !== undefined && {
+      preview: (args) => previewOf(deck, tool, () => preview.call(tool, args), args),
+    }),
+  };
+}
+
+async function execute(
+  deck: Deck,
+  tool: Tool,
+  args: Record<string, unknown>,
+  context: ToolContext,
+): Promise<unknown> {
+  const { signal, idempotencyKey: call } = context;
+  const name = deck.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
+  const spent: Spent = { tokens: 0, usd: 0, turns: 0, toolCalls: 0 };
+  let ran = false;
+  return await new Promise((resolve, reject) => {
+    const port = deck.open(name, {
+      live: deck.isLive(tool),
+      awaited: () => !signal.aborted,
+      take(data) {
+        if ('progress' in data) return context.progress(String(data['progress']));
+        port.close();
+        if (!ran && isObject(data['spent'])) spend(context.budget, data['spent'] as JsonObject);
+        if ('thrown' in data) reject(thrownFrom(data['thrown']));
+        else resolve(givenBy(data));
+      },
+      fail(error) {
+        port.close();
+        reject(error);
+      },
+      start(put) {
+        ran = true;
+        const costs = () =>
+          Object.values(spent).some((amount) => amount > 0) ? { spent: { ...spent } } : {};
+        const own: ToolContext = {
+          ...context,
+          budget: watchedBudget(context.budget, spent),
+          progress: (text) => put({ progress: String(text) }, true),
+        };
+        Promise.resolve()
+          .then(() => tool.execute(args, own))
+          .then(outcome)
+          .then(
+            (data) => put({ ...data, ...costs() }),
+            (thrown: unknown) => put({ thrown: thrownData(thrown), ...costs() }),
+          );
+      },
+    });
+  });
+}
+
+/** What a tool returned, as data. Throws for what the run could not write as JSON either. */
+function outcome(value: unknown): JsonObject {
+  if (typeof value === 'function' || typeof value === 'symbol') throw unwritable(`it is a ${typeof value}`);
+  if (value === undefined) return { nothing: true };
+  try {
+    return isToolOutput(value) ? { output: plain({ ...value }) } : { value: plain(value) };
+  } catch (error) {
+    throw unwritable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function unwritable(why: string): Error {
+  return new TypeError(`The tool returned a value that cannot be written as JSON: ${why}`);
+}
+
+function givenBy(data: JsonObject): unknown {
+  const { output, value } = data;
+  return isObject(output) ? toolOutput(output as unknown as ToolOutput) : value;
+}
+
+async function previewOf(
+  deck: Deck,
+  tool: Tool,
+  run: () => Promise<ToolPreview>,
+  args: Record<string, unknown>,
+): Promise<ToolPreview> {
+  const name = deck.ask('preview', { tool: tool.name, arguments: plainFields(args) });
+  return await taped<ToolPreview>(deck, name, {
+    run,
+    write: (preview) => ({ preview: plain(preview) }),
+    read: ({ preview }) => (isObject(preview) ? preview : {}),
+  });
+}

@@ -1,0 +1,388 @@
+import type { StopReason } from '../interfaces/agent.ts';
+import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
+import type { AssistantMessage, Message, TextPart, ToolResultMessage } from '../values/message.ts';
+import { callsOf, textOf, userMessage } from '../values/message.ts';
+import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
+import type {
+  ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
+  AskFailedEvent,
+  AssistantEvent,
+  CallPlace,
+  CompactedEvent,
+  Event,
+  EventBody,
+  NoticeEvent,
+  RunHead,
+  StopRequestedEvent,
+  ToolResultEvent,
+  ToolStartedEvent,
+  UserEvent,
+} from './event.ts';
+import { countRepeats, forgetRepeats } from './repeats.ts';
+import { requestsOf } from './spending.ts';
+import type { OpenCall, State } from './state.ts';
+import { unanswered } from './state.ts';
+
+/**
+ * The fold: the only writer of messages. Invariants, for any sequence of events whatsoever:
+ *
+ * F1 it never throws and ignores what does not fit;
+ * F2 once a user speaks or the run ends (other than to wait), every call has exactly one result;
+ * F3 results stand right after their answer, in the order of its calls, whatever order they came in;
+ * F4 what is said during a run is placed only where the side changes anyway;
+ * F5 compaction never parts a call from its result;
+ * F6 a message once placed is never changed, so that caches may hold on to it, and what is placed has no
+ *    empty text and no half of a surrogate pair.
+ */
+export function fold(state: State, event: Event): void {
+  state.seq = event.seq;
+  state.time = event.time;
+  foldUnstored(state, event);
+}
+
+/** The same without its place in the log: for what no store has accepted, in a state that is not stored either. */
+export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & EventBody): void {
+  if (event.runId !== state.runId && event.type !== 'resumed') beginRun(state, event.runId);
+  switch (event.type) {
+    case 'history':
+      return foldHistory(state, event.messages);
+    case 'user':
+      return foldUser(state, event);
+    case 'assistant':
+      return foldAssistant(state, event);
+    case 'ask_failed':
+      return foldAskFailed(state, event);
+    case 'tool_started':
+      return foldToolStarted(state, event);
+    case 'tool_result':
+      return foldToolResult(state, event);
+    case 'approval_requested':
+      return foldApprovalRequested(state, event);
+    case 'approval_decided':
+      return foldApprovalDecided(state, event);
+    case 'compacted':
+      return foldCompacted(state, event);
+    case 'stop_requested':
+      return foldStop(state, event);
+    case 'notice':
+      return foldNotice(state, event);
+    case 'resumed':
+      return foldResumed(state, event.runId);
+    case 'finished':
+      state.finished = event;
+      if (event.status !== 'waiting') closeCalls(state);
+      return;
+  }
+}
+
+function beginRun(state: State, runId: string): void {
+  state.runId = runId;
+  state.stopReason = undefined;
+  state.turns = 0;
+  state.toolCalls = 0;
+  state.metrics = noMetrics;
+  state.stop = undefined;
+  state.closing = undefined;
+  state.failure = undefined;
+  state.finished = undefined;
+  state.compacted = false;
+  forgetRepeats(state);
+}
+
+/** What a resumed run has used so far still counts. What ended it is forgotten, unless it never got to end. */
+function foldResumed(state: State, runId: string): void {
+  state.runId = runId;
+  state.calls = state.calls.map((call) => ({ ...call, orphaned: call.started && call.result === undefined }));
+  if (state.finished === undefined) return;
+  state.finished = undefined;
+  state.failure = undefined;
+  state.stop = undefined;
+  state.compacted = false;
+  forgetRepeats(state);
+}
+
+function foldHistory(state: State, messages: readonly Message[]): void {
+  for (const message of messages) {
+    if (message.role === 'user') {
+      closeCalls(state);
+      const content = wellFormedParts(message.content);
+      if (content.length > 0)
+        state.messages.push(content === message.content ? message : { ...message, content });
+    } else if (message.role === 'assistant') {
+      closeCalls(state);
+      placeAnswer(state, message.content);
+    } else {
+      const id = wellFormedText(message.toolCallId);
+      const call = state.calls.find((open) => open.result === undefined && open.part.id === id);
+      if (call !== undefined)
+        answerCall(state, call, id === message.toolCallId ? message : { ...message, toolCallId: id });
+    }
+  }
+  closeCalls(state);
+  forgetRepeats(state);
+}
+
+function foldUser(state: State, event: UserEvent): void {
+  if (event.steer !== true) closeCalls(state);
+  const content = wellFormedParts(event.content);
+  if (content.length === 0) return;
+  const message = userMessage(content);
+  if (event.steer === true) {
+    state.steering.push(message);
+    // Else a request may be under way that does not hold the message: it waits for the answer.
+    if (state.stopReason !== undefined && state.stopReason !== 'pause') placeSteering(state);
+  } else {
+    state.stopReason = undefined;
+    state.messages.push(message);
+    forgetRepeats(state);
+  }
+}
+
+function foldAssistant(state: State, event: AssistantEvent): void {
+  // What is said meanwhile must not come before the answer, which did not know it: only calls are closed.
+  if (state.calls.length > 0) closeCalls(state);
+  state.turns += 1;
+  countRequests(state, event);
+  state.stopReason = event.stopReason;
+  placeAnswer(state, event.content);
+  state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
+  state.contextMessages = state.messages.length;
+  // Still too long after it was made smaller: to do the same again would be no use.
+  if (event.stopReason !== 'context_full') state.compacted = false;
+  if (state.calls.length === 0) forgetRepeats(state);
+  if (state.calls.length > 0) closeCutCalls(state, event.stopReason);
+  else if (event.stopReason !== 'pause') placeSteering(state);
+}
+
+/** Only an answer that ended in order to have its calls run has calls to run; why it ended still counts. */
+function closeCutCalls(state: State, stopReason: StopReason): void {
+  if (stopReason === 'tool_use') return;
+  const steered = state.steering.length > 0;
+  closeCalls(state, 'This call was not run: the answer ended before it was complete.');
+  if (!steered) state.stopReason = stopReason;
+}
+
+function placeAnswer(state: State, given: AssistantEvent['content']): void {
+  state.answers += 1;
+  const content = wellFormedAnswer(given);
+  if (content.length === 0) return;
+  const message: Message = { role: 'assistant', content };
+  state.messages.push(message);
+  state.calls = callsOf(message).map((part, index) => ({
+    turn: state.answers,
+    index,
+    part,
+    started: false,
+    orphaned: false,
+  }));
+}
+
+function foldAskFailed(state: State, event: AskFailedEvent): void {
+  state.failure = event.error;
+  if (event.compacting === true) state.compacted = true;
+  countRequests(state, event);
+  if (event.partial !== undefined && event.compacting !== true) placePartial(state, event.partial);
+}
+
+/**
+ * An answer that ended too early, and a note that says so: services refuse a request that ends with the model's own
+ * turn. Only its text is placed: reasoning without its seal would be refused too, and no call of it was whole.
+ */
+function placePartial(state: State, partial: AssistantEvent['content']): void {
+  const content = wellFormedAnswer(partial).filter((part) => part.type === 'text' && part.text.trim() !== '');
+  if (content.length === 0) return;
+  if (state.calls.length > 0) closeCalls(state);
+  state.messages.push({ role: 'assistant', content }, userMessage(partialNotes[state.stop ?? 'failed']));
+}
+
+/** What the model reads after an answer of its own that ended too early. */
+const partialNotes = {
+  cancelled: 'Your last answer ended here, before it was complete: the work was cancelled.',
+  timeout: 'Your last answer ended here, before it was complete: the time limit was reached.',
+  failed: 'Your last answer ended here, before it was complete: the connection to the model failed.',
+} as const;
+
+const partialNoteTexts: ReadonlySet<string> = new Set(Object.values(partialNotes));
+
+/** The last answer that is complete. */
+export function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
+  const at = messages.findLastIndex((message, index) => {
+    const next = messages[index + 1];
+    return message.role === 'assistant' && !(next?.role === 'user' && partialNoteTexts.has(textOf(next)));
+  });
+  const answer = messages[at];
+  return answer?.role === 'assistant' ? answer : undefined;
+}
+
+function countRequests(state: State, event: EventBody): void {
+  const requests = requestsOf(event);
+  if (requests !== undefined) state.metrics = countAnswer(state.metrics, requests);
+}
+
+function foldToolStarted(state: State, event: ToolStartedEvent): void {
+  const call = callAt(state, event);
+  if (call === undefined || call.result !== undefined) return;
+  if (!call.started) {
+    state.toolCalls += 1;
+    state.metrics = { ...state.metrics, toolCalls: state.metrics.toolCalls + 1 };
+  }
+  change(state, call, { started: true, orphaned: false });
+}
+
+function foldToolResult(state: State, event: ToolResultEvent): void {
+  const call = callAt(state, event);
+  if (call === undefined || call.result !== undefined) return;
+  state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
+  if (event.final === true) change(state, call, { final: true });
+  if (event.stopsBatch === true) {
+    // Tools that run beside this one have started: their results still count.
+    for (const other of unanswered(state)) {
+      if (!other.started && other.index !== call.index) answerCall(state, other, unrunResult(state, other));
+    }
+  }
+  answerCall(state, call, {
+    role: 'tool_result',
+    toolCallId: call.part.id,
+    content: event.content,
+    ...(event.isError && { isError: true }),
+    ...(event.notRun === true && { notRun: true }),
+  });
+}
+
+function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
+  const call = callAt(state, event);
+  if (call === undefined || call.result !== undefined) return;
+  change(state, call, { approval: { request: event } });
+}
+
+function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
+  const call = state.calls.find((open) => open.approval?.request.approvalId === event.approvalId);
+  if (call?.approval === undefined || call.approval.decision !== undefined) return;
+  state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
+  const approval = {
+    request: call.approval.request,
+    decision: event.decision,
+    ...(event.message !== undefined && { message: event.message }),
+  };
+  change(state, call, { approval });
+}
+
+function foldCompacted(state: State, event: CompactedEvent): void {
+  state.compacted = true;
+  countRequests(state, event);
+  if (state.calls.length > 0) return;
+  const upTo = safeCut(state.messages, event.upTo);
+  if (upTo === 0) return;
+  const summary = userMessage(wellFormedText(`${summaryHeading}${event.summary}`));
+  state.messages = [summary, ...state.messages.slice(upTo)];
+  state.contextTokens = 0;
+  state.contextMessages = 0;
+  if (state.failure?.code === 'context_full') state.failure = undefined;
+  if (state.stopReason !== 'context_full') return;
+  // Services refuse a request that ends with the model's own turn.
+  state.messages.push(userMessage(cutOffText));
+  state.stopReason = undefined;
+}
+
+/** Stands before the words of a summary. */
+export const summaryHeading = 'Summary of the conversation so far:\n\n';
+
+const cutOffText =
+  'Your last answer was cut off, because the conversation had become too long. Go on from where it ended.';
+
+/**
+ * The largest index up to which messages may be replaced without leaving a result behind that has lost
+ * its call: the kept part begins with a user's message or an answer.
+ */
+export function safeCut(messages: readonly Message[], wanted: number): number {
+  // JSON has no infinity: an index that is not a number of messages cuts nothing, stored or not.
+  let cut = Number.isFinite(wanted) ? Math.max(0, Math.min(Math.floor(wanted), messages.length)) : 0;
+  while (cut > 0 && messages[cut]?.role === 'tool_result') cut -= 1;
+  return cut;
+}
+
+function foldStop(state: State, event: StopRequestedEvent): void {
+  if (event.reason === 'limit') {
+    state.closing = event.limit ?? 'turns';
+    closeCalls(state);
+    state.stopReason = undefined;
+  } else if (state.stop === undefined) {
+    state.stop = event.reason;
+  }
+}
+
+function foldNotice(state: State, event: NoticeEvent): void {
+  const content = wellFormedParts([{ type: 'text', text: event.text }]);
+  if (state.calls.length > 0 || content.length === 0) return;
+  state.messages.push(userMessage(content));
+  state.noticed = true;
+}
+
+/** Answers whatever is still open, so that the conversation can go on from here. */
+function closeCalls(state: State, why?: string): void {
+  for (const call of unanswered(state)) answerCall(state, call, unrunResult(state, call, why));
+  placeSteering(state);
+}
+
+/** The answer to a call that no tool has answered. */
+function unrunResult(state: State, call: OpenCall, why: string = notRunText(state, call)): ToolResultMessage {
+  return {
+    role: 'tool_result',
+    toolCallId: call.part.id,
+    content: [{ type: 'text', text: call.part.problem ?? (call.started ? outcomeUnknown : why) }],
+    isError: true,
+    ...(!call.started && { notRun: true }),
+  };
+}
+
+/** What the model is told about a call that began and whose end nobody saw. */
+export const outcomeUnknown: string =
+  'This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.';
+
+function notRunText(state: State, call: OpenCall): string {
+  if (call.approval?.decision === 'superseded') return 'This call was not run: a new message came first.';
+  if (state.stop === 'cancelled') return 'This call was not run: the work was cancelled first.';
+  if (state.stop === 'timeout') return 'This call was not run: the time limit was reached first.';
+  if (state.closing !== undefined)
+    return 'This call was not run: a limit was reached. Answer with what is known.';
+  return 'This call was not run: an earlier call failed or the work stopped before it.';
+}
+
+function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
+  const content = wellFormedParts(result.content);
+  if (content.length === 0) change(state, call, { result: { ...result, content: [noOutput] } });
+  else change(state, call, { result: content === result.content ? result : { ...result, content } });
+  if (unanswered(state).length > 0) return;
+  for (const answered of state.calls) if (answered.result !== undefined) state.messages.push(answered.result);
+  countRepeats(state);
+  if (state.calls.some((answered) => answered.final === true)) state.stopReason = 'complete';
+  else wantAnswer(state);
+  state.calls = [];
+  placeSteering(state);
+}
+
+const noOutput: TextPart = { type: 'text', text: '(no output)' };
+
+function placeSteering(state: State): void {
+  if (state.steering.length === 0 || state.calls.length > 0) return;
+  forgetRepeats(state);
+  state.messages.push(...state.steering);
+  state.steering = [];
+  wantAnswer(state);
+}
+
+/** The model has to be asked again; but nothing follows a closing answer, also when the run is taken up again. */
+function wantAnswer(state: State): void {
+  if (state.closing === undefined) state.stopReason = undefined;
+}
+
+function callAt(state: State, place: CallPlace): OpenCall | undefined {
+  return state.calls.find((call) => call.turn === place.turn && call.index === place.index);
+}
+
+function change(state: State, { turn, index }: CallPlace, changes: Partial<OpenCall>): void {
+  state.calls = state.calls.map((call) =>
+    call.turn === turn && call.index === index ? { ...call, ...changes } : call,
+  );
+}

@@ -1,0 +1,8 @@
+/**
+ * The format of events, as zod schemas and as JSON Schema, for who reads logs.
+ *
+ * @module
+ */
+
+export { type LogProblem, type MendedLog, mendLog } from './repair-log.ts';
+export { eventJsonSchema, eventSchema } from './schema.ts';

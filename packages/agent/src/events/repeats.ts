@@ -1,0 +1,29 @@
+import { timeOf } from '../values/runtime.ts';
+import { pollMs } from './repeat-policy.ts';
+import { sameBatch } from './repetition.ts';
+import type { State } from './state.ts';
+
+/** Counts the turn whose calls have just been answered; a turn that is not the one before begins a new count. */
+export function countRepeats(state: State): void {
+  const results = state.calls.map((call) => call.result).filter((result) => result !== undefined);
+  const batch = { calls: state.calls.map((call) => call.part), results };
+  const again = state.batch !== undefined && sameBatch(state.batch, batch);
+  if (!again) forgetRepeats(state);
+  if (!again || !hasWaited(state)) state.repeats += 1;
+  state.batch = batch;
+  state.batchEnd = { time: state.time, modelMs: state.metrics.modelMs };
+}
+
+/** Something new was said or done: the next turn is the first of its kind. */
+export function forgetRepeats(state: State): void {
+  state.batch = undefined;
+  state.batchEnd = undefined;
+  state.repeats = 0;
+  state.noticed = false;
+}
+
+function hasWaited({ batchEnd, time, metrics }: State): boolean {
+  if (batchEnd === undefined) return false;
+  const elapsed = timeOf(time) - timeOf(batchEnd.time);
+  return elapsed - (metrics.modelMs - batchEnd.modelMs) >= pollMs;
+}

@@ -1,0 +1,34 @@
+import type { AnswerCount } from '../interfaces/metrics.ts';
+import { isNoUsage, noUsage } from '../values/usage.ts';
+import type { Event, EventBody } from './event.ts';
+
+/** What the requests behind one event used, wherever they were paid for; nothing for an event without any. */
+export function requestsOf(event: EventBody): AnswerCount | undefined {
+  switch (event.type) {
+    case 'assistant':
+      return event;
+    case 'compacted':
+      return event.spent;
+    case 'ask_failed': {
+      const { wasted = noUsage, attempts = 0 } = event.error;
+      const usd = isNoUsage(wasted) ? 0 : event.usd;
+      const { durationMs } = event;
+      return { answers: 0, usage: noUsage, wasted, attempts, durationMs, ...(usd !== undefined && { usd }) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What one event of a session cost this session. What a fork has copied was paid for in the session that it was
+ * forked from, so that adding up all sessions counts every request once.
+ */
+export function spendingOf(event: Event): AnswerCount | undefined {
+  return event.inherited === true ? undefined : requestsOf(event);
+}
+
+/** A sum of money of which a part may have no known price; then the sum is unknown, never smaller. */
+export function addUsd(sum: number | undefined, usd: number | undefined): number | undefined {
+  return sum === undefined || usd === undefined ? undefined : sum + usd;
+}

@@ -1,0 +1,113 @@
+import { AgentError } from '../values/errors.ts';
+import type { Json } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+import type { Verdict } from './gate.ts';
+
+/**
+ * A verdict of code that is not the library's own, closed by default: what is not clearly an allow or an ask denies.
+ * Understands {@link Verdict} and the verdicts of the Claude Agent SDK: `{ behavior: 'allow', updatedInput? }` and
+ * `{ behavior: 'deny', message, interrupt? }`. Each field is read once, and only if it is the object's own. Arguments
+ * become plain data of their own here; what JSON would lose or change denies.
+ *
+ * Never throws. A promise is no verdict: await it, or use {@link askForVerdict}.
+ */
+export function readVerdict(value: unknown): Verdict {
+  try {
+    return verdictIn(value);
+  } catch (thrown) {
+    return refused('could not be read', thrown);
+  }
+}
+
+/**
+ * Asks code that is not the library's own and reads what it answers like {@link readVerdict}. What throws or rejects
+ * denies, and so does an answer that comes after the signal has been aborted. Never rejects.
+ */
+export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): Promise<Verdict> {
+  try {
+    const verdict = readVerdict(await ask());
+    return signal?.aborted === true ? deny('The permission gate answered too late.') : verdict;
+  } catch (thrown) {
+    return refused('failed', thrown);
+  }
+}
+
+function verdictIn(value: unknown): Verdict {
+  if (!isObject(value)) return unclear(`${value === null ? 'null' : `a value of type ${typeof value}`}`);
+  const own = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined);
+  const [type, behavior, given, updated] = ['type', 'behavior', 'arguments', 'updatedInput'].map(own);
+  const isOurs = type !== undefined;
+  const word = isOurs ? type : behavior;
+  // Two languages at once contradict each other, or their writer took one for the other.
+  const isMixed = isOurs ? behavior !== undefined || updated !== undefined : given !== undefined;
+  if (word === 'deny') return denied(own('message'), own('interrupt'));
+  if (isMixed) return unclear('an object that has fields of two kinds of verdicts');
+  if (word === 'ask' && isOurs) return { type: 'ask' };
+  if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${quoted(word)}`);
+  const changed = isOurs ? given : updated;
+  return changed === undefined ? { type: 'allow' } : { type: 'allow', arguments: plainArguments(changed) };
+}
+
+function denied(message: unknown, interrupt: unknown): Verdict {
+  const reason = typeof message === 'string' && message.trim() !== '' ? message : 'The call was denied.';
+  return { type: 'deny', message: reason, ...(interrupt === true && { interrupt }) };
+}
+
+function deny(message: string): Verdict {
+  return { type: 'deny', message };
+}
+
+function unclear(found: string): Verdict {
+  return deny(
+    `The call was denied: the permission gate gave ${found}. It has to give { type: 'allow' }, { type: 'deny', message } or { type: 'ask' }.`,
+  );
+}
+
+function refused(what: string, thrown: unknown): Verdict {
+  let reason = 'an unreadable value was thrown';
+  try {
+    reason = AgentError.from(thrown).message;
+  } catch {
+    // What was thrown throws when it is looked at.
+  }
+  return deny(`The permission gate ${what}: ${reason}`);
+}
+
+function quoted(word: unknown): string {
+  return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `of type ${typeof word}`;
+}
+
+/** Deeper than what any provider may give, and more values than any call has. */
+const maxDepth = 64;
+const maxValues = 1_000_000;
+
+function plainArguments(value: unknown): Record<string, unknown> {
+  let left = maxValues;
+  const plain = (item: unknown, depth: number): Json => {
+    left -= 1;
+    if (left < 0 || depth > maxDepth) throw notPlain();
+    if (item === null || typeof item === 'boolean') return item;
+    if (typeof item === 'string' && item.isWellFormed()) return item;
+    // JSON has no negative zero.
+    if (typeof item === 'number' && Number.isFinite(item)) return item + 0;
+    if (Array.isArray(item))
+      return Array.from({ length: item.length }, (_, at) => plain(item[at], depth + 1));
+    if (!isPlain(item)) throw notPlain();
+    const entries = Object.keys(item).map((key): [string, unknown] => [key, item[key]]);
+    const kept = entries.filter(([, field]) => field !== undefined);
+    return Object.fromEntries(kept.map(([key, field]) => [key, plain(field, depth + 1)]));
+  };
+  if (!isPlain(value)) throw notPlain();
+  return plain(value, 0) as Record<string, unknown>;
+}
+
+/** Also an object of another realm, whose prototype has none itself; nothing that writes itself as something else. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value) || 'toJSON' in value) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function notPlain(): TypeError {
+  return new TypeError('its arguments are not a plain object that JSON can hold.');
+}

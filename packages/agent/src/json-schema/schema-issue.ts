@@ -1,0 +1,163 @@
+import type { Json, JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+
+/** Where a schema holds further schemas. */
+const single: ReadonlySet<string> = new Set([
+  ...['additionalItems', 'additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames'],
+  ...['then', 'unevaluatedItems', 'unevaluatedProperties'],
+]);
+const lists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
+const tables: ReadonlySet<string> = new Set([
+  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
+]);
+
+/** Deeper ones would fill the stack of whatever reads them. */
+const maxDepth = 128;
+
+/** A copy of a schema in which it and every schema in it, the outer ones first, are what `change` makes of them. */
+export function withSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
+  const inner = (value: Json): Json => (isObject(value) ? withSubschemas(value, change) : value);
+  const entries = Object.entries(change(schema)).map(([key, value]): [string, Json] => {
+    if (lists.has(key) && Array.isArray(value)) return [key, value.map(inner)];
+    if (single.has(key)) return [key, inner(value)];
+    if (!tables.has(key) || !isObject(value)) return [key, value];
+    return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]))];
+  });
+  return Object.fromEntries(entries);
+}
+
+const types: ReadonlySet<unknown> = new Set([
+  ...['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
+]);
+
+const isText = (value: unknown) => typeof value === 'string';
+const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isNumber = (value: unknown) => typeof value === 'number';
+const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+
+/** What the value of a keyword has to be, and the words for it. */
+const expected: Readonly<Record<string, readonly [(value: unknown) => boolean, string]>> = {
+  type: [(value) => [value].flat().every((name) => types.has(name)), 'no type of JSON Schema'],
+  required: [isTexts, 'no list of names'],
+  enum: [Array.isArray, 'no list'],
+  pattern: [isPattern, 'no regular expression'],
+  $ref: [isText, 'no reference'],
+  multipleOf: [(value) => isNumber(value) && Number(value) > 0, 'no number above 0'],
+  ...Object.fromEntries(
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((key) => [
+      key,
+      [isNumber, 'no number'],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['Items', 'Length', 'Properties', 'Contains'].flatMap((what) =>
+      ['min', 'max'].map((end) => [end + what, [isCount, 'no whole number from 0']]),
+    ),
+  ),
+};
+
+/**
+ * What makes a JSON Schema unusable, by its form alone: the place, the value and what it is not. Nothing when it can be
+ * used.
+ */
+export function schemaFault(schema: JsonObject): string | undefined {
+  return formFault(schema, '#', 0) ?? missingTarget(schema);
+}
+
+/** A reference within the schema that leads nowhere. With names of its own a schema may mean other documents. */
+function missingTarget(schema: JsonObject): string | undefined {
+  const wanted = new Set<string>();
+  const anchors = new Set<unknown>();
+  let hasNames = false;
+  withSubschemas(schema, (one) => {
+    for (const reference of [one['$ref'], one['$dynamicRef']])
+      if (typeof reference === 'string') wanted.add(reference);
+    for (const anchor of [one['$anchor'], one['$dynamicAnchor']]) anchors.add(anchor);
+    hasNames ||= '$id' in one;
+    return one;
+  });
+  if (hasNames) return undefined;
+  const missing = [...wanted].find((one) => !anchors.has(one.slice(1)) && !leadsSomewhere(schema, one));
+  return missing === undefined ? undefined : `it refers to ${shown(missing)}, which is not there`;
+}
+
+function leadsSomewhere(schema: JsonObject, reference: string): boolean {
+  if (reference !== '' && reference !== '#' && !reference.startsWith('#/')) return false;
+  let found: unknown = schema;
+  for (const step of reference.slice(2).split('/')) {
+    if (step === '' && reference.length < 3) return true;
+    const key = step
+      .replace(/(?:%[0-9a-f]{2})+/gi, decoded)
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~');
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return false;
+    found = Reflect.get(found, key);
+  }
+  return true;
+}
+
+function decoded(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return escapes;
+  }
+}
+
+function formFault(schema: unknown, path: string, depth: number): string | undefined {
+  if (typeof schema === 'boolean') return undefined;
+  if (!isObject(schema)) return `${path} is ${shown(schema)}, which is no schema`;
+  if (depth > maxDepth) return `it is nested more than ${maxDepth} deep`;
+  for (const [key, value] of Object.entries(schema)) {
+    const at = `${path}/${key}`;
+    const rule = Object.hasOwn(expected, key) ? expected[key] : undefined;
+    if (rule !== undefined && !rule[0](value)) return `${at} is ${shown(value)}, which is ${rule[1]}`;
+    const found = faultBelow(key, value, at, depth);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function faultBelow(key: string, value: unknown, at: string, depth: number): string | undefined {
+  if (lists.has(key) && Array.isArray(value))
+    return first(value.entries(), ([index, one]) => formFault(one, `${at}/${index}`, depth + 1));
+  if (single.has(key)) return formFault(value, at, depth + 1);
+  if (lists.has(key)) return `${at} is ${shown(value)}, which is no list of schemas`;
+  if (!tables.has(key)) return undefined;
+  if (!isObject(value)) return `${at} is ${shown(value)}, which is no table of schemas`;
+  return first(Object.entries(value), ([name, one]) => {
+    if (key === 'patternProperties' && !isPattern(name))
+      return `${at} has ${shown(name)}, which is no regular expression`;
+    if (key === 'dependencies' && isTexts(one)) return undefined;
+    return formFault(one, `${at}/${name}`, depth + 1);
+  });
+}
+
+function first<Value>(
+  values: Iterable<Value>,
+  find: (value: Value) => string | undefined,
+): string | undefined {
+  for (const value of values) {
+    const found = find(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Only read, never matched. Patterns of older schemas are valid only without the flag. */
+function isPattern(value: unknown): boolean {
+  return typeof value === 'string' && ['u', ''].some((flags) => canBeRead(value, flags));
+}
+
+function canBeRead(source: string, flags: string): boolean {
+  try {
+    return new RegExp(source, flags) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}

@@ -1,0 +1,47 @@
+import { invalidValue } from '../values/invalid-value.ts';
+import { isObject } from '../values/json.ts';
+
+/** A user's answer to an approval. */
+export interface ApprovalAnswer {
+  readonly decision: 'allow' | 'deny';
+  /** With `deny`: the reason that the model reads. */
+  readonly message?: string;
+}
+
+/** A user's answer, with the approval that it is for. */
+export interface NamedAnswer extends ApprovalAnswer {
+  readonly approvalId: string;
+}
+
+/**
+ * Reads a decision about an approval. Anything but a clear allow or deny is refused, not taken for either.
+ * @throws AgentError `invalid`, code `bad_decision`.
+ */
+export function readDecision(value: unknown, where = 'answer'): ApprovalAnswer {
+  const { decision, message }: Record<string, unknown> = isObject(value) ? value : {};
+  if (decision !== 'allow' && decision !== 'deny')
+    throw invalidValue('bad_decision', `${where}.decision`, decision, 'Use "allow" or "deny"');
+  if (message !== undefined && typeof message !== 'string')
+    throw invalidValue('bad_decision', `${where}.message`, message, 'Use a text, or leave it out');
+  return { decision, ...(message !== undefined && { message }) };
+}
+
+/**
+ * Reads decisions about several approvals.
+ * @throws AgentError `invalid`, code `bad_decision`.
+ */
+export function readDecisions(value: unknown): NamedAnswer[] {
+  if (!Array.isArray(value)) throw invalidValue('bad_decision', 'answers', value, 'Use an array');
+  return value.map((answer: unknown, index) => {
+    const where = `answers[${index}]`;
+    const approvalId = isObject(answer) ? answer['approvalId'] : undefined;
+    if (typeof approvalId !== 'string')
+      throw invalidValue(
+        'bad_decision',
+        `${where}.approvalId`,
+        approvalId,
+        'Use the approvalId of the question',
+      );
+    return { approvalId, ...readDecision(answer, where) };
+  });
+}

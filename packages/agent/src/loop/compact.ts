@@ -1,0 +1,115 @@
+import { inputBound } from '../context/context.ts';
+import { safeCut } from '../events/fold.ts';
+import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
+import { costOf } from '../interfaces/limits.ts';
+import type { AnswerCount } from '../interfaces/metrics.ts';
+import { AgentError } from '../values/errors.ts';
+import { wellFormedText } from '../values/unicode.ts';
+import type { Usage } from '../values/usage.ts';
+import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import { askWithin, priceOf } from './request-model.ts';
+import type { Work } from './run-context.ts';
+
+/**
+ * Makes the conversation smaller. That nothing could be left out is recorded too: the run then goes on as it
+ * is, or fails with what the provider said. A compaction that fails ends it.
+ */
+export async function compact(work: Work): Promise<void> {
+  const { state } = work;
+  await work.step(`compact:${state.answers}`, async () => {
+    const began = work.runtime.monotonic();
+    const account = new Account(work);
+    try {
+      // What is said meanwhile is added to the state, not to what is made smaller.
+      const made = await work.context?.compact?.([...state.messages], {
+        agent: work.agent,
+        signal: work.signal,
+        ask: (request, agent = work.agent) => account.ask(agent, request),
+      });
+      const upTo = safeCut(state.messages, made?.upTo ?? 0);
+      const summary = upTo === 0 ? '' : wellFormedText(made?.summary ?? '');
+      return [{ type: 'compacted', upTo, summary, ...account.spent() }];
+    } catch (thrown) {
+      const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };
+      const durationMs = work.runtime.monotonic() - began;
+      return [{ type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() }];
+    }
+  });
+}
+
+/** What the models used that one compaction asked. */
+class Account {
+  readonly #work: Work;
+  #answers = 0;
+  #usage: Usage = noUsage;
+  #wasted: Usage = noUsage;
+  #attempts = 0;
+  #durationMs = 0;
+  #usd: number | undefined = 0;
+
+  constructor(work: Work) {
+    this.#work = work;
+  }
+
+  /** @throws AgentError */
+  async ask(agent: Agent, request: ModelRequest): Promise<ModelResponse> {
+    const work = this.#work;
+    const began = work.runtime.monotonic();
+    const { messages } = request;
+    const bound = () =>
+      inputBound({ messages: [...messages], contextTokens: 0, contextMessages: 0 }, request);
+    try {
+      // What a summary says while it is written is nothing for those who wait for an answer.
+      const asked = { agent, request, inputTokens: bound, live: () => {} };
+      const { response } = await askWithin(work, asked);
+      this.#answers += 1;
+      this.#book(agent, response.model, response);
+      return response;
+    } catch (thrown) {
+      const { wasted = noUsage, attempts = 0 } = AgentError.from(thrown);
+      this.#book(agent, agent.model, { usage: noUsage, wasted, attempts });
+      throw thrown;
+    } finally {
+      this.#durationMs += work.runtime.monotonic() - began;
+    }
+  }
+
+  /** For the event of a compaction that came to an end. */
+  spent(): { spent?: AnswerCount } {
+    if (this.#attempts === 0) return {};
+    const usd = this.#usd;
+    return {
+      spent: {
+        answers: this.#answers,
+        usage: this.#usage,
+        wasted: this.#wasted,
+        attempts: this.#attempts,
+        durationMs: this.#durationMs,
+        ...(usd !== undefined && { usd }),
+      },
+    };
+  }
+
+  /** What all of it cost; nothing where no model was asked or a price is unknown. */
+  usd(): { usd?: number } {
+    return this.#usd === undefined || this.#attempts === 0 ? {} : { usd: this.#usd };
+  }
+
+  /** For the error of one that failed: all of it was in vain. */
+  wasted(): { wasted?: Usage; attempts?: number } {
+    if (this.#attempts === 0) return {};
+    return { wasted: addUsage(this.#usage, this.#wasted), attempts: this.#attempts };
+  }
+
+  #book(agent: Agent, model: string, used: Pick<ModelResponse, 'usage' | 'wasted' | 'attempts'>): void {
+    this.#usage = addUsage(this.#usage, used.usage);
+    this.#wasted = addUsage(this.#wasted, used.wasted);
+    this.#attempts += used.attempts;
+    for (const usage of [used.usage, used.wasted]) {
+      if (isNoUsage(usage)) continue;
+      const price = priceOf(this.#work, agent, model, usage.inputTokens);
+      this.#usd =
+        price === undefined || this.#usd === undefined ? undefined : this.#usd + costOf(usage, price);
+    }
+  }
+}

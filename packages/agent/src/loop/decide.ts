@@ -1,0 +1,61 @@
+import { isHeavier } from '../context/tokens.ts';
+import { repeatedText, repeatNotice, repeatsItself } from '../events/repeat-policy.ts';
+import type { State } from '../events/state.ts';
+import { unanswered, undecided } from '../events/state.ts';
+import type { StopReason } from '../interfaces/agent.ts';
+import type { LimitName } from '../interfaces/limits.ts';
+import type { ErrorData } from '../values/errors.ts';
+import type { Action, Finish, Policy } from './action.ts';
+import { endingError, limitOf } from './ending-error.ts';
+
+/** The loop as one question to the state. Pure: equal states get equal answers. The order is the contract. */
+export function decide(state: State, policy: Policy): Action {
+  const { closing, stopReason, compacted } = state;
+  if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };
+  if (state.stop !== undefined) return { type: 'finish', status: state.stop };
+  if (isFull(state) && policy.compacts && !compacted) return { type: 'compact' };
+  if (state.failure !== undefined) return failed(state.failure);
+
+  const open = stopReason === 'tool_use' && closing === undefined ? unanswered(state) : [];
+  if (open.length > 0) {
+    const left = policy.toolCalls - state.toolCalls;
+    if (left <= 0) return limited('toolCalls', policy);
+    if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };
+    return { type: 'call', calls: open.slice(0, left) };
+  }
+  if (closing !== undefined && stopReason !== undefined) return reached(closing, policy);
+  if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);
+  if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
+  if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
+  if (!compacted && isHeavier(state, policy.compactAbove, policy.prefixTokens)) return { type: 'compact' };
+  if (closing !== undefined) return { type: 'ask', closing };
+  const notice = repeatNotice(state, policy);
+  return { type: 'ask', ...(notice && { notice }) };
+}
+
+/** The service said so. Of a closing answer what there is will do. */
+function isFull({ failure, stopReason, closing }: State): boolean {
+  return failure?.code === 'context_full' || (stopReason === 'context_full' && closing === undefined);
+}
+
+function ended(status: StopReason): Finish {
+  if (status === 'complete' || status === 'max_tokens' || status === 'refusal')
+    return { type: 'finish', status };
+  return { type: 'finish', status: 'failed', error: endingError(status) };
+}
+
+function limited(limit: LimitName, policy: Policy): Action {
+  return policy.onLimit === 'finalize' ? { type: 'ask', closing: limit } : reached(limit, policy);
+}
+
+function reached(limit: LimitName, policy: Policy): Finish {
+  const message =
+    limit === 'no_progress' ? repeatedText(policy.repeats) : `The limit on ${limit} was reached.`;
+  return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
+}
+
+function failed(error: ErrorData): Finish {
+  if (error.kind !== 'limit') return { type: 'finish', status: 'failed', error };
+  const limit = limitOf(error);
+  return { type: 'finish', status: 'limit', ...(limit !== undefined && { limit }), error };
+}

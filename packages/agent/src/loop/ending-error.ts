@@ -1,0 +1,29 @@
+import type { StopReason } from '../interfaces/agent.ts';
+import type { LimitName } from '../interfaces/limits.ts';
+import { isLimitName } from '../interfaces/limits.ts';
+import type { ErrorData } from '../values/errors.ts';
+
+/** The error of a run whose model stopped for a reason that is no good end. */
+export function endingError(reason: StopReason): ErrorData {
+  return errors[reason] ?? unknown;
+}
+
+/** Which limit an error is about. An answer that is too large is over one that nobody has set. */
+export function limitOf({ code }: ErrorData): LimitName | undefined {
+  return isLimitName(code) ? code : undefined;
+}
+
+const errors: Partial<Record<StopReason, ErrorData>> = {
+  context_full: {
+    kind: 'agent',
+    code: 'context_full',
+    message: 'The conversation no longer fits into the context window of the model.',
+  },
+  tool_use: { kind: 'agent', code: 'no_call', message: 'The model announced a tool call but made none.' },
+};
+
+const unknown: ErrorData = {
+  kind: 'agent',
+  code: 'unknown_stop',
+  message: 'The model stopped for a reason that this version does not know.',
+};

@@ -1,0 +1,137 @@
+import { allowAll } from '../interfaces/gate.ts';
+import type { Limits } from '../interfaces/limits.ts';
+import { Budget, defaultLimits } from '../interfaces/limits.ts';
+import { planOutput } from '../interfaces/output.ts';
+import type { Tool } from '../interfaces/tool.ts';
+import { checkTool } from '../interfaces/tool.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import { AgentError } from '../values/errors.ts';
+import { isObject } from '../values/json.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import { drive, driveOnce } from './driver.ts';
+import { openAction, openAgain, openPrompt } from './opening.ts';
+import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './options.ts';
+import type { Prompt } from './prompt.ts';
+import type { Advance, Run } from './run.ts';
+
+/** A program that runs one prompt after another for weeks must not keep them all. */
+const mostInMemory = 1000;
+
+/**
+ * The loop over one task: ask the model, run the tools it calls, repeat, within limits. An executor keeps
+ * nothing between runs but its options and its store.
+ */
+export class Executor {
+  readonly #options: RunPlan<unknown>['options'];
+  readonly #tools: readonly Tool[];
+  readonly #now = (): number => this.#options.runtime.now();
+
+  /**
+   * @throws AgentError `invalid` for options without an agent, tools that no provider would accept, two of the same name, or a limit
+   * that is no number.
+   */
+  constructor(options: ExecutorOptions) {
+    checkOptions(options);
+    const reading = options.context?.spill?.tool;
+    this.#tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
+    checkTools(this.#tools);
+    checkLimits(options.limits ?? {});
+    this.#options = {
+      ...options,
+      agent: options.agent,
+      gate: options.gate ?? allowAll,
+      store: options.store ?? memoryStore({ keepLast: mostInMemory }),
+      runtime: options.runtime ?? systemRuntime,
+      pricing: options.pricing ?? (() => undefined),
+    };
+  }
+
+  /**
+   * Starts a run and returns at once. Give a prompt, or a whole conversation to go on with; of a conversation
+   * given to a session that has one already only the user's last message is taken.
+   * @throws AgentError `invalid` only for a programmer's mistake: an empty prompt, a value that is no
+   * prompt (code `bad_prompt`), an output no agent can give.
+   */
+  run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output> {
+    return drive(this.#plan({ resumes: false, open: openPrompt(prompt) }, options), options);
+  }
+
+  /**
+   * Goes on with a session where a crash, or a wait for a person, left it. A session that the store does not
+   * have gives a run that failed with kind `invalid`, code `no_session`.
+   */
+  resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
+    const open = openAgain(sessionId, options.answers, this.#now);
+    return drive(this.#plan({ resumes: true, open }, options), { ...options, sessionId });
+  }
+
+  /**
+   * Does the next action of a run and leaves it: one model request, one tool call or one compaction. For engines
+   * that see to it that a piece of work gets done, in whatever process: each call is one such piece, and the
+   * session's log alone says where the run is, so a piece that is done again goes on after what was recorded.
+   * `limits.ms` holds for each action by itself. Aborting `signal` with an AgentError of code `cancelled` ends the
+   * run; any other reason leaves it as a crash would.
+   * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` when the
+   * store failed, `fenced` when somebody else has gone on with the session; the signal's reason when the run was left.
+   */
+  async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
+    const open = openAction(options, this.#now);
+    return driveOnce(this.#plan({ resumes: false, open }, options), options);
+  }
+
+  #plan<Output>(
+    start: Pick<RunPlan<Output>, 'resumes' | 'open'>,
+    options: Omit<RunOptions<Output>, 'sessionId'>,
+  ): RunPlan<Output> {
+    const limits = { ...defaultLimits, ...withoutUndefined(this.#options.limits ?? {}) };
+    const output = options.output === undefined ? undefined : planOutput(this.#options.agent, options.output);
+    const tools = output?.tool === undefined ? this.#tools : [...this.#tools, output.tool];
+    if (output?.tool !== undefined) checkTools(tools);
+    return {
+      ...start,
+      options: this.#options,
+      tools,
+      limits,
+      budget: options.budget ?? new Budget(withoutUndefined(this.#options.limits ?? {})),
+      ...(output !== undefined && { output }),
+    };
+  }
+}
+
+function checkOptions(options: unknown): void {
+  const { agent, tools } = isObject(options) ? options : {};
+  const problem =
+    agent === undefined
+      ? 'agent is missing. Pass what the factory of a provider returns'
+      : !isObject(agent) || typeof agent['run'] !== 'function'
+        ? 'agent has no run function. Pass what the factory of a provider returns'
+        : tools !== undefined && !Array.isArray(tools)
+          ? 'tools is not an array. Pass tools: [tool]'
+          : undefined;
+  if (problem !== undefined) throw invalid('bad_option', `The Executor cannot be made: options.${problem}.`);
+}
+
+function checkTools(tools: readonly Tool[]): void {
+  const names = new Set<string>();
+  for (const tool of tools) {
+    checkTool(tool);
+    if (names.has(tool.name)) throw invalid('duplicate_tool', `Two tools are named ${tool.name}.`);
+    names.add(tool.name);
+  }
+}
+
+/** A limit that is not a number would never be reached. */
+function checkLimits(limits: Limits): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (limit === undefined || (typeof limit === 'number' && limit >= 0)) continue;
+    throw invalid('bad_option', `The limit ${name} must be a number from 0 up; it is ${String(limit)}.`);
+  }
+}
+
+function invalid(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message });
+}
+
+function withoutUndefined(limits: Limits): Limits {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,107 @@
+import type { ApprovalRequestedEvent, EventBody } from '../events/event.ts';
+import type { State } from '../events/state.ts';
+import { unanswered, undecided } from '../events/state.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Message, UserPart } from '../values/message.ts';
+import { wellFormedParts } from '../values/unicode.ts';
+import type { NamedAnswer } from './approval-decision.ts';
+import { readDecisions } from './approval-decision.ts';
+import type { AdvanceOptions, RunPlan } from './options.ts';
+import type { Prompt } from './prompt.ts';
+import { readPrompt } from './prompt.ts';
+
+type Opening = RunPlan<unknown>['open'];
+
+/**
+ * Begins with a prompt. Of a whole conversation a session that has one already takes the last message only.
+ * @throws AgentError `invalid`, code `empty_prompt` or `bad_prompt`, at once.
+ */
+export function openPrompt(prompt: Prompt): Opening {
+  const first = promptEvents(readPrompt(prompt));
+  return (state) => [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
+}
+
+/**
+ * Continues where a crash or a wait left the session.
+ * @throws AgentError `invalid`, code `bad_decision`, at once.
+ */
+export function openAgain(sessionId: string, given: readonly NamedAnswer[] = [], now: () => number): Opening {
+  const answers = readDecisions(given);
+  return (state) => {
+    if (state.seq === 0) throw noSession(sessionId);
+    return [{ type: 'resumed' }, ...expired(state, now()), ...answers.map(decision)];
+  };
+}
+
+/** Begins, or goes on with, a run that is done action by action: the log alone says which. */
+export function openAction(
+  { prompt, sessionId, runId, answers }: Pick<AdvanceOptions, 'prompt' | 'sessionId' | 'runId' | 'answers'>,
+  now: () => number,
+): Opening {
+  const begin = prompt === undefined ? undefined : openPrompt(prompt);
+  const goOn = openAgain(sessionId, answers, now);
+  return (state) => {
+    const hasBegun = state.seq > 0 && state.runId === runId;
+    if (!hasBegun) return (begin ?? goOn)(state);
+    if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
+    const again = goOn(state);
+    // Only an answer, or a question that nobody answered in time, wakes a run that waits.
+    return state.finished.status === 'waiting' && again.length > 1 ? again : [];
+  };
+}
+
+/** The events that a prompt begins with. */
+function promptEvents(messages: readonly Message[]): EventBody[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return [{ type: 'history', messages }];
+  const user = userEvent(last.content);
+  return messages.length === 1 ? [user] : [{ type: 'history', messages: messages.slice(0, -1) }, user];
+}
+
+function userEvent(content: readonly UserPart[]): EventBody {
+  const whole = wellFormedParts(content);
+  if (whole.every((part) => part.type === 'text' && part.text.trim() === ''))
+    throw new AgentError({ kind: 'invalid', code: 'empty_prompt', message: 'The prompt is empty.' });
+  return { type: 'user', content: whole };
+}
+
+/** A new prompt answers what a person was asked and never decided. */
+function superseded(state: State): EventBody[] {
+  return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
+}
+
+/** What nobody can answer any more. */
+function expired(state: State, now: number): EventBody[] {
+  const over = requestsOf(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
+  return over.map(({ approvalId }) => decidedBy('expired', approvalId));
+}
+
+function requestsOf(state: State): ApprovalRequestedEvent[] {
+  return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
+}
+
+/** Whether a tool began and whoever ran it is gone: for as long as we hold the session nobody else does. */
+function isInterrupted(state: State): boolean {
+  return unanswered(state).some((call) => call.started && !call.orphaned);
+}
+
+function decision(answer: NamedAnswer): EventBody {
+  const { approvalId, decision, message } = answer;
+  const said = message === undefined ? {} : { message };
+  return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };
+}
+
+function decidedBy(decision: 'superseded' | 'expired', approvalId: string): EventBody {
+  return { type: 'approval_decided', approvalId, decision, waitedMs: 0 };
+}
+
+/** A session has its conversation already; one that is only to be gone on with is taken up again. */
+function withoutHistory(first: readonly EventBody[]): EventBody[] {
+  const said = first.filter((event) => event.type !== 'history');
+  return said.length > 0 ? said : [{ type: 'resumed' }];
+}
+
+function noSession(sessionId: string): AgentError {
+  const message = `There is no session ${JSON.stringify(sessionId)} in the store.`;
+  return new AgentError({ kind: 'invalid', code: 'no_session', message });
+}

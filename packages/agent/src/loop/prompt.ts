@@ -1,0 +1,118 @@
+import type { AgentError } from '../values/errors.ts';
+import { invalidValue } from '../values/invalid-value.ts';
+import { isObject } from '../values/json.ts';
+import type { AssistantPart, Message, UserPart } from '../values/message.ts';
+
+/** A message as a caller may write it: {@link Message}, or with a text as its content. */
+export type PromptMessage =
+  | { readonly role: 'user'; readonly content: string | readonly UserPart[] }
+  | { readonly role: 'assistant'; readonly content: string | readonly AssistantPart[] }
+  | (Omit<Extract<Message, { role: 'tool_result' }>, 'content'> & {
+      readonly content: string | readonly UserPart[];
+    });
+
+/** What a run begins with: a text, the parts of one user message, or a conversation. */
+export type Prompt = string | readonly UserPart[] | readonly PromptMessage[];
+
+/**
+ * Reads what a caller gave as a prompt: the messages of a conversation, or the parts of one user message.
+ * Values that are valid as they are keep their identity, because providers find cached bytes by it.
+ * @throws AgentError `invalid`, code `bad_prompt`, which names the place and what to write there.
+ */
+export function readPrompt(value: unknown): readonly Message[] {
+  if (typeof value === 'string' || (Array.isArray(value) && !value.some(isMessageLike)))
+    return [{ role: 'user', content: readUserContent(value, 'prompt') }];
+  if (!Array.isArray(value))
+    throw bad('prompt', value, 'Use a text, an array of parts, or an array of messages');
+  return value.map((message, index) => readMessage(message, `prompt[${index}]`));
+}
+
+/**
+ * Reads what a caller gave as the content of a user message.
+ * @throws AgentError `invalid`, code `bad_prompt`.
+ */
+export function readUserContent(value: unknown, where = 'content'): readonly UserPart[] {
+  return readParts(value, where, userFields);
+}
+
+/** Messages have a role; what has one is read as a message, so that the error fits. */
+function isMessageLike(item: unknown): boolean {
+  return isObject(item) && ('role' in item || 'parts' in item);
+}
+
+function readMessage(value: unknown, where: string): Message {
+  if (!isObject(value)) throw bad(where, value, 'Use a message with role and content');
+  const { role, content, toolCallId } = value;
+  if (content === undefined && Array.isArray(value['parts']))
+    throw bad(
+      `${where}.content`,
+      content,
+      'Give its parts as "content": "parts" belongs to messages of a page',
+    );
+  if (role === 'user') return whole(value, readParts(content, `${where}.content`, userFields));
+  if (role === 'assistant') return whole(value, readParts(content, `${where}.content`, assistantFields));
+  if (role !== 'tool_result') throw bad(`${where}.role`, role, roleAdvice(role));
+  if (typeof toolCallId !== 'string') throw bad(`${where}.toolCallId`, toolCallId, 'Use the id of the call');
+  return whole(value, readParts(content, `${where}.content`, userFields));
+}
+
+/** The message itself when its content was fine as it is. */
+function whole(value: Record<string, unknown>, content: readonly (UserPart | AssistantPart)[]): Message {
+  return (value['content'] === content ? value : { ...value, content }) as unknown as Message;
+}
+
+/** The fields that a part of each type must have. */
+type Fields = Readonly<Record<string, Readonly<Record<string, 'string' | 'object'>>>>;
+
+const userFields: Fields = {
+  text: { text: 'string' },
+  image: { mediaType: 'string', data: 'string' },
+  document: { mediaType: 'string', data: 'string' },
+};
+
+const assistantFields: Fields = {
+  text: { text: 'string' },
+  reasoning: { text: 'string' },
+  opaque: { seal: 'object' },
+  tool_call: { id: 'string', toolName: 'string' },
+};
+
+function readParts<Part>(value: unknown, where: string, fields: Fields): readonly Part[] {
+  if (typeof value === 'string')
+    return [{ type: 'text', text: value }] as readonly unknown[] as readonly Part[];
+  if (!Array.isArray(value)) throw bad(where, value, 'Use a text or an array of parts');
+  for (const [index, part] of value.entries()) checkPart(part, `${where}[${index}]`, fields);
+  return value;
+}
+
+function checkPart(part: unknown, where: string, fields: Fields): void {
+  if (!isObject(part)) throw bad(where, part, 'Use a part such as { type: "text", text }');
+  const { type } = part;
+  const known = typeof type === 'string' && Object.hasOwn(fields, type) ? fields[type] : undefined;
+  if (known === undefined) throw bad(`${where}.type`, type, partAdvice(type, fields));
+  for (const [name, kind] of Object.entries(known)) {
+    const isFine = kind === 'string' ? typeof part[name] === 'string' : isObject(part[name]);
+    if (!isFine)
+      throw bad(`${where}.${name}`, part[name], kind === 'string' ? 'Use a text' : 'Use an object');
+  }
+}
+
+function roleAdvice(role: unknown): string {
+  if (role === 'system' || role === 'developer') return 'Give instructions as the option "system" instead';
+  if (role === 'tool' || role === 'function') return 'Use "tool_result", with the toolCallId of its call';
+  return 'Use "user", "assistant" or "tool_result"';
+}
+
+function partAdvice(type: unknown, fields: Fields): string {
+  const names = Object.keys(fields);
+  if (/call|tool_use/.test(String(type)) && names.includes('tool_call'))
+    return 'Use { type: "tool_call", id, toolName, arguments }';
+  if (/result/.test(String(type))) return 'Use a message of its own with role "tool_result"';
+  if (/image|file/.test(String(type)) && names.includes('image'))
+    return 'Use "image" or "document" with mediaType and data in base64';
+  return `Use ${names.map((name) => `"${name}"`).join(' or ')}`;
+}
+
+function bad(where: string, value: unknown, advice: string): AgentError {
+  return invalidValue('bad_prompt', where, value, advice);
+}

@@ -1,0 +1,307 @@
+import { inputBound } from '../context/context.ts';
+import type { EventBody } from '../events/event.ts';
+import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
+import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
+import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
+import { AgentError } from '../values/errors.ts';
+import { isObject } from '../values/json.ts';
+import { wellFormedAnswer } from '../values/unicode.ts';
+import type { Usage } from '../values/usage.ts';
+import { isNoUsage, noUsage } from '../values/usage.ts';
+import type { Action } from './action.ts';
+import type { Work } from './run-context.ts';
+
+/** Maximum tokens of a response under a limit when neither the request nor the agent states one. */
+const defaultOutput = 32_000;
+
+/** An answer that may use fewer tokens than this is not worth its input. */
+const leastOutput = 256;
+
+/** How long an agent that was told to stop may take to say what it used, in milliseconds. */
+const graceMs = 50;
+
+/** One model request, and its outcome as an event: an answer, or why there is none. */
+export async function ask(work: Work, { closing, notice }: Extract<Action, { type: 'ask' }>): Promise<void> {
+  const place = work.state.answers + 1;
+  if (notice !== undefined) await work.step(`notice:${place}`, () => [{ type: 'notice', ...notice }]);
+  if (closing !== undefined && work.state.closing === undefined) {
+    await work.step(`wind-up:${place}`, () => [{ type: 'stop_requested', reason: 'limit', limit: closing }]);
+  }
+  // The same answer is asked for twice when the conversation was too long the first time.
+  const name = work.state.compacted ? `ask:${place}.compacted` : `ask:${place}`;
+  await work.step(name, () => outcome(work, closing !== undefined));
+}
+
+function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
+  const { agent, state, live, runtime } = work;
+  const began = runtime.monotonic();
+  const request = requestOf(work, closing);
+  // A closing answer is given when all others are used up.
+  const settle = closing ? undefined : work.budget.take('turns', 1);
+  const asked = { agent, request, inputTokens: () => inputBound(state, request), live };
+  return askWithin(work, asked).then(
+    ({ response, price, shortenedBy }) => {
+      settle?.(1);
+      work.answered(response);
+      const event = answerEvent(work, response, { durationMs: runtime.monotonic() - began, price });
+      // The model was cut short by our limit, not by its own.
+      if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
+      return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
+    },
+    (thrown) => {
+      settle?.(0);
+      const error = AgentError.from(thrown);
+      const durationMs = runtime.monotonic() - began;
+      // A conversation that is too long is made smaller, and the answer asked for again.
+      const said = error.code === 'context_full' ? [] : work.soFar();
+      const partial = said.length === 0 ? {} : { partial: said };
+      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(work, error), ...partial }];
+    },
+  );
+}
+
+/** A request, whom it goes to and who watches. */
+export interface Asked {
+  readonly agent: Agent;
+  readonly request: ModelRequest;
+  /** The most tokens it can have as input; asked for only when something is limited. */
+  readonly inputTokens: () => number;
+  readonly live: Work['live'];
+}
+
+/** An answer and what it cost. */
+export interface Answered {
+  readonly response: ModelResponse;
+  readonly price: Price | undefined;
+  /** The limit for which the answer was given less room than it could have had. */
+  readonly shortenedBy?: LimitName;
+}
+
+/**
+ * One request within the budget: its worst case is held back before and what it used is booked after, also
+ * when it failed.
+ * @throws AgentError
+ */
+export async function askWithin(work: Work, asked: Asked): Promise<Answered> {
+  const { agent } = asked;
+  let reservation: Reservation | undefined;
+  try {
+    const { request, shortenedBy, ...held } = reserve(work, asked);
+    reservation = held.reservation;
+    // A failed attempt has its price too, and the next one may cost the worst case again.
+    const mayRetry = (wasted: Usage) => {
+      const price = priceOf(work, agent, agent.model, wasted.inputTokens);
+      return held.reservation.again(tokensOf([wasted]), usdOf([wasted], price));
+    };
+    asked.live({ type: 'status', state: 'thinking' });
+    const response = checked(await answer(work, { ...asked, request }, mayRetry));
+    const price = priceOf(work, agent, response.model, response.usage.inputTokens);
+    const used = [response.usage, response.wasted];
+    reservation.settle(tokensOf(used), usdOf(used, price));
+    return { response, price, ...(shortenedBy !== undefined && { shortenedBy }) };
+  } catch (thrown) {
+    const error = AgentError.from(thrown);
+    const price = priceOf(work, agent, agent.model, error.wasted?.inputTokens);
+    const used = [error.wasted ?? noUsage];
+    reservation?.settle(tokensOf(used), usdOf(used, price));
+    throw error;
+  }
+}
+
+function requestOf(work: Work, closing: boolean): ModelRequest {
+  return {
+    messages: work.state.messages,
+    tools: work.declared,
+    config: closing ? { ...work.config, toolChoice: 'none' } : work.config,
+    ...(work.system !== undefined && { system: work.system }),
+    ...(work.output !== undefined && { output: work.output }),
+  };
+}
+
+/**
+ * An agent that ignores the signal must not hold up the run, so the signal is raced against it. One that
+ * heeds it is heard out: its error says what the request has cost.
+ */
+function answer(
+  { signal, runtime, whenStopped }: Work,
+  { agent, request, live }: Asked,
+  mayRetry: (wasted: Usage) => boolean,
+): Promise<ModelResponse> {
+  return new Promise((resolve, reject) => {
+    const message = 'The request was given up: the run stopped.';
+    const giveUp = () => reject(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
+    if (signal.aborted) return giveUp();
+    // Looked at for every delta: reading the signal itself takes longer than showing one.
+    let over = false;
+    let cancelGrace = () => {};
+    const stop = () => {
+      over = true;
+      cancelGrace = runtime.timer(graceMs, giveUp);
+    };
+    const stopWatching = whenStopped(stop);
+    const emit = (event: AgentEvent) => {
+      if (!over) live(event);
+    };
+    const end = () => {
+      over = true;
+      cancelGrace();
+      stopWatching();
+    };
+    // It begins now or never: a moment later somebody may have stopped the run.
+    new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry }))).then(
+      (response) => {
+        end();
+        resolve(response);
+      },
+      (error) => {
+        end();
+        reject(error);
+      },
+    );
+  });
+}
+
+/**
+ * An answer as it may enter the log: what a hand-written agent left out is filled in.
+ * @throws AgentError `agent`, code `bad_answer`, for one without content or token counts.
+ */
+function checked(response: ModelResponse): ModelResponse {
+  const message: unknown = isObject(response) ? response.message : undefined;
+  if (!isObject(message) || !Array.isArray(message['content'])) throw badAnswer('it has no message');
+  if (!isCount(response.usage?.inputTokens) || !isCount(response.usage.outputTokens)) {
+    throw badAnswer('it does not say how many tokens were used');
+  }
+  return {
+    ...response,
+    message: { role: 'assistant', content: wellFormedAnswer(response.message.content) },
+    stopReason: stopReasons.has(response.stopReason) ? response.stopReason : 'unknown',
+    attempts: response.attempts ?? 1,
+    wasted: response.wasted ?? noUsage,
+  };
+}
+
+const stopReasons: ReadonlySet<string> = new Set<StopReason>([
+  'complete',
+  'tool_use',
+  'max_tokens',
+  'refusal',
+  'pause',
+  'context_full',
+]);
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && Number.isFinite(value);
+}
+
+function badAnswer(what: string): AgentError {
+  return new AgentError({
+    kind: 'agent',
+    code: 'bad_answer',
+    message: `The agent gave an answer that cannot be used: ${what}.`,
+  });
+}
+
+function answerEvent(
+  { agent }: Work,
+  response: ModelResponse,
+  { durationMs, price }: { durationMs: number; price: Price | undefined },
+): EventBody {
+  const { message, usage, wasted, stopReason, model, attempts } = response;
+  return {
+    type: 'assistant',
+    content: message.content,
+    usage,
+    stopReason,
+    provider: agent.provider,
+    model,
+    attempts,
+    wasted,
+    durationMs,
+    ...(price !== undefined && { usd: costOf(usage, price) + costOf(wasted, price) }),
+  };
+}
+
+/** What the attempts of a request that failed cost; nothing where nothing was used or the price is unknown. */
+function spentBy(work: Work, { wasted = noUsage }: AgentError): { usd?: number } {
+  if (isNoUsage(wasted)) return {};
+  const price = priceOf(work, work.agent, work.agent.model, wasted.inputTokens);
+  return price === undefined ? {} : { usd: costOf(wasted, price) };
+}
+
+/** The price of the model that answered, or of the one that was asked. A list that throws knows none. */
+export function priceOf(
+  { pricing }: Work,
+  agent: Agent,
+  model: string,
+  inputTokens?: number,
+): Price | undefined {
+  try {
+    return pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request that the budget can bear. */
+interface Reserved {
+  readonly request: ModelRequest;
+  readonly reservation: Reservation;
+  /** The limit for which the answer is given less room than it could have had. */
+  readonly shortenedBy?: LimitName;
+}
+
+/**
+ * Holds back what the request may cost at most. Where a limit leaves less room than an answer may take, the
+ * answer is made shorter, so that the limit can be used up and never be passed.
+ * @throws AgentError `limit` when the budget has no room, `invalid` when money is limited and the price unknown.
+ */
+function reserve(work: Work, { agent, request, ...asked }: Asked): Reserved {
+  const { budget } = work;
+  if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
+    return { request, reservation: budget.reserve(0, 0) };
+  }
+  const inputTokens = asked.inputTokens();
+  const price = priceOf(work, agent, agent.model, inputTokens);
+  if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);
+  // Nobody knows yet what the provider's cache will make of the input.
+  const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
+  const usdLeft = budget.usdLeft - inputUsd;
+  const wanted = request.config?.maxTokens || agent.maxTokens || defaultOutput;
+  const room = { tokens: budget.tokensLeft - inputTokens, usd: affordableTokens(usdLeft, price) };
+  const outputTokens = Math.min(wanted, room.tokens, room.usd);
+  const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
+  if (outputTokens < Math.min(wanted, leastOutput)) {
+    throw limitError(limit, `What is left of the limit on ${limit} is not enough for another request.`);
+  }
+  const outputUsd = usdOf([{ inputTokens: 0, outputTokens }], price);
+  const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
+  // Stated even when the limit leaves room for all of it: what was held back is what the service may use.
+  const config = { ...request.config, maxTokens: outputTokens };
+  return {
+    request: { ...request, config },
+    reservation,
+    ...(outputTokens < wanted && { shortenedBy: limit }),
+  };
+}
+
+function affordableTokens(usd: number, price: Price | undefined): number {
+  if (price === undefined || price.output <= 0) return usd >= 0 ? Number.POSITIVE_INFINITY : 0;
+  return Math.floor((usd * 1_000_000) / price.output);
+}
+
+function unpriced(model: string): AgentError {
+  return new AgentError({
+    kind: 'invalid',
+    code: 'unpriced',
+    message: `The price of ${model} is unknown, so the money limit cannot be kept. Give its price, or allow models without one.`,
+  });
+}
+
+function tokensOf(used: readonly Usage[]): number {
+  return used.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+}
+
+/** Nothing where the price is unknown. */
+function usdOf(used: readonly Usage[], price: Price | undefined): number {
+  return price === undefined ? 0 : used.reduce((sum, usage) => sum + costOf(usage, price), 0);
+}

@@ -1,0 +1,65 @@
+import type { FinishedEvent } from '../events/event.ts';
+import { foldUnstored, lastAnswer } from '../events/fold.ts';
+import type { State } from '../events/state.ts';
+import { copyState } from '../events/state.ts';
+import type { ModelResponse } from '../interfaces/agent.ts';
+import type { AssistantMessage, Message } from '../values/message.ts';
+import { callsOf, textOf } from '../values/message.ts';
+import type { RunResult } from './run.ts';
+import { errorOf, runResult } from './run.ts';
+
+/** What a result holds besides that which follows from the events. */
+export interface OutcomeDetails<Output> {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly response?: ModelResponse | undefined;
+  /** Kept only when the run is complete. */
+  readonly output?: Output | undefined;
+  /** The tool by which the answer was given. */
+  readonly answerTool?: string | undefined;
+}
+
+/** The result of the run that a session is at, whether this process took part in it or not. */
+export function outcomeOf<Output>(state: State, details: OutcomeDetails<Output>): RunResult<Output> {
+  const { sessionId, runId, response, output } = details;
+  const { status, limit, error, metrics } = endOf(state);
+  const thrown = errorOf(status, error);
+  return runResult({
+    sessionId,
+    runId,
+    status,
+    ...(limit !== undefined && { limit }),
+    text: lastText(state, details),
+    ...(response !== undefined && { response }),
+    ...(status === 'complete' && output !== undefined && { output }),
+    ...(thrown !== undefined && { error: thrown }),
+    messages: closedMessages(state),
+    metrics,
+  });
+}
+
+/** The text of the run's last complete answer, or the arguments of the call by which the model gave it. */
+export function lastText(
+  state: State,
+  { response, answerTool }: Pick<OutcomeDetails<unknown>, 'response' | 'answerTool'>,
+): string {
+  if (state.turns === 0) return '';
+  const answer = response?.message ?? lastAnswer(state.messages);
+  return answer === undefined ? '' : answerText(answer, answerTool);
+}
+
+function answerText(answer: AssistantMessage, answerTool: string | undefined): string {
+  const given = callsOf(answer).find((part) => part.toolName === answerTool);
+  return given === undefined ? textOf(answer) : JSON.stringify(given.arguments);
+}
+
+function endOf(state: State): FinishedEvent {
+  return state.finished ?? { type: 'finished', status: 'failed', metrics: state.metrics };
+}
+
+/** The messages as they would stand if the run ended now, for one that waits with open calls. */
+function closedMessages(state: State): readonly Message[] {
+  const copy = copyState(state);
+  foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });
+  return copy.messages;
+}

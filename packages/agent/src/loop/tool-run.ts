@@ -1,0 +1,208 @@
+import type { Tool, ToolContext, ToolOutput } from '../interfaces/tool.ts';
+import { isToolOutput } from '../interfaces/tool.ts';
+import { AgentError, summarize } from '../values/errors.ts';
+import { Stop } from '../values/lazy-abort-signal.ts';
+import type { ToolResultPart } from '../values/message.ts';
+import { cap } from '../values/truncate.ts';
+import { wellFormedText } from '../values/unicode.ts';
+import type { Work } from './run-context.ts';
+
+const defaultTimeoutMs = 120_000;
+
+/** How long a tool that was told to stop may take to say how far it came, in milliseconds. */
+const graceMs = 100;
+
+/** Bytes below which texts are joined instead of being cut one by one. */
+const leastShare = 1024;
+
+/** Most bytes of the phrase that watchers are shown. */
+const mostSummary = 1000;
+
+/** What running a tool gave, in a form that is safe to store and send. */
+export interface ToolOutcome {
+  readonly content: readonly ToolResultPart[];
+  readonly isError: boolean;
+  readonly summary?: string;
+  readonly diff?: string;
+}
+
+/** One tool about to run. */
+export interface ToolJob {
+  readonly tool: Tool;
+  readonly arguments: Record<string, unknown>;
+  readonly callId: string;
+  readonly idempotencyKey: string;
+  /** Most bytes of text to keep of what it gives. */
+  readonly mostBytes: number;
+}
+
+/**
+ * Runs a tool within its time limit. Never rejects: whatever the tool does becomes a result. Resolves with
+ * nothing when the run stopped and the tool did not say in time how it ended.
+ */
+export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | undefined> {
+  if (work.signal.aborted) return undefined;
+  const stop = new ToolStop();
+  let returned: unknown;
+  try {
+    // It begins now or never: a moment later a tool beside it may have stopped the run.
+    returned = job.tool.execute(job.arguments, contextOf(work, job, stop));
+    if (isThenable(returned)) return await inTime(work, job, { stop, pending: returned });
+  } catch (thrown) {
+    return failure(summarize(thrown).message, job.mostBytes);
+  } finally {
+    stop.isOver = true;
+  }
+  return outcomeOf(returned, job.mostBytes);
+}
+
+/** Anything else is the tool's answer already: there is nothing to wait for. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
+  return 'then' in value && typeof value.then === 'function';
+}
+
+/** What stops one tool. */
+class ToolStop extends Stop {
+  /** Nobody waits for the tool any more, so that it has nothing to tell. */
+  isOver = false;
+}
+
+/** A tool that has begun, and how to stop it. */
+interface Begun {
+  readonly stop: ToolStop;
+  readonly pending: PromiseLike<unknown>;
+}
+
+function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
+  const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
+  const limit = job.mostBytes;
+  return new Promise((resolve) => {
+    let lateMessage: string | undefined;
+    let cancelGrace = () => {};
+    const finish = (outcome: ToolOutcome | undefined) => {
+      cancelTimeout();
+      cancelGrace();
+      stopWatching();
+      resolve(outcome);
+    };
+    const end = (reason: AgentError, outcome: ToolOutcome | undefined) => {
+      cancelTimeout();
+      cancelGrace();
+      cancelGrace = work.runtime.timer(graceMs, () => finish(outcome));
+      stop.ask(reason);
+    };
+    const onAbort = () =>
+      end(
+        new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The run was stopped.' }),
+        undefined,
+      );
+    const cancelTimeout = work.runtime.timer(timeoutMs, () => {
+      lateMessage = `${job.tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
+      end(
+        new AgentError({ kind: 'timeout', code: 'tool_timeout', message: lateMessage }),
+        failure(lateMessage, limit),
+      );
+    });
+    const stopWatching = work.whenStopped(onAbort);
+    if (work.signal.aborted) onAbort();
+    new Promise((settle) => settle(pending)).then(
+      (value) => finish(outcomeOf(value, limit)),
+      // What a tool throws because it was stopped says less than why it was stopped.
+      (thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),
+    );
+  });
+}
+
+function contextOf(work: Work, job: ToolJob, stop: ToolStop): ToolContext {
+  const { callId, tool } = job;
+  return {
+    get signal() {
+      return stop.signal;
+    },
+    callId,
+    idempotencyKey: job.idempotencyKey,
+    budget: work.budget,
+    progress: (text) => {
+      if (!stop.isOver && !stop.isAsked)
+        work.live({ type: 'progress', callId, toolName: tool.name, text: String(text) });
+    },
+  };
+}
+
+function outcomeOf(value: unknown, limit: number): ToolOutcome {
+  try {
+    // As JSON nothing would be left of its words.
+    if (value instanceof Error) return failure(summarize(value).message, limit);
+    return isToolOutput(value)
+      ? fromOutput(value, limit)
+      : { content: text(plainText(value), limit), isError: false };
+  } catch (thrown) {
+    return failure(
+      `The tool returned a value that cannot be written as JSON: ${summarize(thrown).message}`,
+      limit,
+    );
+  }
+}
+
+function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
+  const content =
+    typeof output.content === 'string' ? text(output.content, limit) : parts(output.content, limit);
+  return {
+    content: content.length === 0 ? text('', limit) : content,
+    isError: output.isError === true,
+    ...(typeof output.summary === 'string' && { summary: cap(output.summary.toWellFormed(), mostSummary) }),
+    ...(typeof output.diff === 'string' && { diff: cap(output.diff.toWellFormed(), limit) }),
+  };
+}
+
+/** The parts that say something; their texts share the limit. */
+function parts(given: readonly ToolResultPart[], limit: number): readonly ToolResultPart[] {
+  const said = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  const texts = said.filter((part) => part.type === 'text');
+  const share = Math.floor(limit / texts.length);
+  // Marks of so many cuts would take more room than the texts.
+  if (texts.length > 1 && share < leastShare) {
+    const media = said.filter((part) => part.type !== 'text').map(mediaPart);
+    return [...text(texts.map((part) => part.text).join('\n'), limit), ...media];
+  }
+  return said.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [mediaPart(part)]));
+}
+
+/** Only what is known of a part is kept: the rest may be anything. */
+function mediaPart(part: ToolResultPart): ToolResultPart {
+  if (part.type !== 'image' && part.type !== 'document')
+    throw new TypeError('it has a part that is neither text, image nor document');
+  const { type, mediaType, data } = part;
+  if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
+    throw new TypeError(`it has a part of type ${type} without a media type such as image/png`);
+  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    throw new TypeError(`it has a part of type ${type} whose data are not base64`);
+  if (type === 'image') return { type, mediaType, data };
+  const name = typeof part.name === 'string' ? { name: wellFormedText(part.name) } : {};
+  return { type, mediaType, data, ...name };
+}
+
+function plainText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'function' || typeof value === 'symbol')
+    throw new TypeError(`it is a ${typeof value}`);
+  return value === undefined ? '' : (JSON.stringify(value) ?? '');
+}
+
+function failure(message: string, limit: number): ToolOutcome {
+  return { content: text(withoutStack(message), limit), isError: true };
+}
+
+/** Error texts go to the model: lines of a stack trace would tell it about our files, not about its mistake. */
+function withoutStack(message: string): string {
+  const lines = message
+    .split('\n')
+    .filter((line) => !/^\s+at .*(:\d+:\d+|<anonymous>|native)\)?$/.test(line));
+  return lines.join('\n');
+}
+
+function text(value: string, limit: number): readonly ToolResultPart[] {
+  const whole = value.trim() === '' ? '(no output)' : wellFormedText(value);
+  return [{ type: 'text', text: cap(whole, limit) }];
+}

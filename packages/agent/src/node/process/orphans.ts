@@ -1,0 +1,99 @@
+import type { Runtime } from '../../values/runtime.ts';
+import { systemRuntime } from '../../values/runtime.ts';
+import type { RecordedProcess } from './process-record.ts';
+import { bootId, identityOf, ProcessRecords, setRecords } from './process-record.ts';
+import type { ProcessEntry } from './process-table.ts';
+import { markName, processTree, readProcessTable, startedWith } from './process-table.ts';
+
+/** From SIGTERM to SIGKILL, in milliseconds. */
+const graceMs = 1500;
+
+/** How long SIGKILL is repeated, in milliseconds. */
+const killMs = 1000;
+
+const lookMs = 25;
+
+/** What was found of a Cobbler that is gone. */
+export interface ReapedOrphans {
+  /** Processes that were ended. */
+  readonly ended: number;
+  /** Processes that could not be ended and stay on record. */
+  readonly left: number;
+}
+
+/**
+ * Ends what a Cobbler that was killed has left running: of each child on record in the folder whose owner is
+ * gone, its group and session, whatever carries its mark, and the descendants of all these. Never throws.
+ * Only Linux tells enough of a process to be sure; elsewhere nothing is on record.
+ */
+export async function reapOrphans(
+  folder: string,
+  runtime: Pick<Runtime, 'monotonic' | 'timer'> = systemRuntime,
+): Promise<ReapedOrphans> {
+  const records = new ProcessRecords(folder);
+  const orphaned = records.all().filter(({ owner }) => identityOf(owner.pid)?.started !== owner.started);
+  const counts = await Promise.all(
+    orphaned.map(async (record) => {
+      const found = record.boot === bootId() ? await endOrphan(record, runtime) : { ended: 0, left: 0 };
+      if (found.left === 0) records.forget(record.mark);
+      return found;
+    }),
+  );
+  return counts.reduce((sum, { ended, left }) => ({ ended: sum.ended + ended, left: sum.left + left }), {
+    ended: 0,
+    left: 0,
+  });
+}
+
+/**
+ * From now on every supervised child of this process is on record in the folder, and what an earlier process
+ * that was killed left there is ended. Give the same folder at each start, such as `processes` in the folder of
+ * {@link cobblerHome}.
+ */
+export function recordProcesses(folder: string): Promise<ReapedOrphans> {
+  setRecords(new ProcessRecords(folder));
+  return reapOrphans(folder);
+}
+
+async function endOrphan(
+  record: RecordedProcess,
+  runtime: Pick<Runtime, 'monotonic' | 'timer'>,
+): Promise<ReapedOrphans> {
+  const seen = new Map<number, number>();
+  const look = () => membersOf(record, seen);
+  if (look().length === 0) return { ended: 0, left: 0 };
+  send(look(), 'SIGTERM');
+  const began = runtime.monotonic();
+  let members = look();
+  while (members.length > 0 && runtime.monotonic() - began < graceMs + killMs) {
+    await new Promise<void>((resolve) => void runtime.timer(lookMs, resolve));
+    members = look();
+    if (runtime.monotonic() - began > graceMs) send(members, 'SIGKILL');
+  }
+  return { ended: seen.size - members.length, left: members.length };
+}
+
+/** Remembers them: one that loses its parent may move away later. */
+function membersOf({ mark, child }: RecordedProcess, seen: Map<number, number>): ProcessEntry[] {
+  const table = readProcessTable();
+  const variable = `${markName}=${mark}`;
+  const isMarked = ({ pid }: ProcessEntry) => startedWith(pid, variable);
+  const holder = table.find(({ pid }) => pid === child?.pid);
+  // The number may belong to somebody else by now; as long as its group lives it cannot.
+  const isOurs = child !== undefined && (holder === undefined || holder.started === child.started);
+  const known = isOurs ? new Map([...seen, [child.pid, child.started] as const]) : seen;
+  const members = processTree(table, { root: isOurs ? child.pid : -1, known, isMarked });
+  const others = members.filter(({ pid }) => pid !== process.pid);
+  for (const { pid, started } of others) seen.set(pid, started);
+  return others;
+}
+
+function send(members: readonly ProcessEntry[], signal: NodeJS.Signals): void {
+  for (const { pid } of members) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended since the look.
+    }
+  }
+}

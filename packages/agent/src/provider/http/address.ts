@@ -1,0 +1,79 @@
+import { AgentError } from '../../values/errors.ts';
+import type { Endpoint, Wire } from '../wire/wire.ts';
+import type { Headers } from './headers.ts';
+import { joinHeaders } from './headers.ts';
+import type { Scrubber } from './redact.ts';
+import { scrubberOf, secretsInHeaders, secretsInUrl } from './redact.ts';
+
+/** An endpoint made ready: checked, and with what hides its secrets. */
+export interface Address {
+  readonly url: string;
+  /** For people: host and port without path or credentials. */
+  readonly host: string;
+  readonly headers: Headers;
+  readonly scrubber: Scrubber;
+}
+
+/**
+ * Looks up where requests go, once. A failed look-up is not kept, so that the next request asks again.
+ * What it returns is a promise only until the address is known.
+ */
+export function addressOf(wire: Wire): () => Address | Promise<Address> {
+  let known: Address | Promise<Address> | undefined;
+  return () => {
+    if (known !== undefined) return known;
+    const { endpoint } = wire;
+    if (typeof endpoint !== 'function') {
+      known = readyAddress(endpoint);
+      return known;
+    }
+    const looking = lookUp(endpoint);
+    known = looking;
+    looking.then(
+      (address) => {
+        known = address;
+      },
+      () => {
+        known = undefined;
+      },
+    );
+    return looking;
+  };
+}
+
+async function lookUp(endpoint: () => Promise<Endpoint>): Promise<Address> {
+  let found: Endpoint;
+  try {
+    found = await endpoint();
+  } catch (error) {
+    throw AgentError.from(error, 'invalid');
+  }
+  return readyAddress(found);
+}
+
+function readyAddress(endpoint: Endpoint): Address {
+  const scrubber = scrubberOf([
+    ...(endpoint.secrets ?? []),
+    ...secretsInHeaders(endpoint.headers),
+    ...secretsInUrl(endpoint.url),
+  ]);
+  return {
+    url: endpoint.url,
+    host: hostOf(endpoint.url),
+    headers: joinHeaders(endpoint.headers),
+    scrubber,
+  };
+}
+
+function hostOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) {
+    throw new AgentError({
+      kind: 'invalid',
+      code: 'bad_url',
+      message:
+        'The address of the service is not a URL that begins with https:// or http://. Check the base URL.',
+    });
+  }
+  return parsed.host;
+}

@@ -1,0 +1,77 @@
+import type { CacheBreak } from '../../interfaces/agent.ts';
+import type { Rhythm } from './cache-lifetime.ts';
+import type { EnvelopeRequest } from './envelope-bytes.ts';
+import { instructions, specsOf } from './envelope-bytes.ts';
+
+/** A rule of thumb: the real number is known only to the service. */
+const bytesPerToken = 4;
+
+/** What a conversation sent last. */
+export interface Sent {
+  readonly envelope: EnvelopeRequest;
+  /** Length of its turns in bytes. */
+  readonly bytes: number;
+  readonly rhythm: Rhythm | undefined;
+}
+
+/** From where on the messages are not those that were sent before. */
+export interface Departure {
+  /** Index of the first message that differs. */
+  readonly message: number;
+  /** How many bytes of turns were sent from there on. */
+  readonly bytes: number;
+}
+
+/**
+ * What makes a request begin otherwise than the one before it, and so of no use what the service kept of that
+ * one; nothing when it only goes on. Services read tools first, then instructions, then the turns.
+ */
+export function cacheBreak(
+  before: Sent,
+  envelope: EnvelopeRequest,
+  departure: Departure | undefined,
+): CacheBreak | undefined {
+  if (before.envelope !== envelope) {
+    const system = [instructions(before.envelope.system), instructions(envelope.system)] as const;
+    const tools = declared(before.envelope, envelope);
+    const after = before.bytes + lengthFrom(system[0], 0);
+    if (tools !== undefined) return broken('tools', tools, after);
+    if (!isSameList(...system)) return broken('system', system, before.bytes);
+  }
+  if (departure === undefined) return undefined;
+  return {
+    type: 'cache_break',
+    layer: 'history',
+    block: departure.message,
+    tokens: Math.ceil(departure.bytes / bytesPerToken),
+  };
+}
+
+/** Both lists of tools as text, when they differ. Most requests share the very tools of the one before. */
+function declared(
+  before: EnvelopeRequest,
+  now: EnvelopeRequest,
+): readonly [readonly string[], readonly string[]] | undefined {
+  if (isSameList(before.tools, now.tools)) return undefined;
+  const [was, is] = [before, now].map(({ tools }) => specsOf(tools).map((spec) => JSON.stringify(spec)));
+  return isSameList(was ?? [], is ?? []) ? undefined : [was ?? [], is ?? []];
+}
+
+function broken(
+  layer: 'tools' | 'system',
+  [was, is]: readonly [readonly string[], readonly string[]],
+  bytesAfter: number,
+): CacheBreak {
+  let block = 0;
+  while (was[block] === is[block]) block += 1;
+  const tokens = Math.ceil((lengthFrom(was, block) + bytesAfter) / bytesPerToken);
+  return { type: 'cache_break', layer, block, tokens };
+}
+
+function lengthFrom(texts: readonly string[], from: number): number {
+  return texts.slice(from).reduce((sum, { length }) => sum + length, 0);
+}
+
+function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((item, index) => item === right[index]);
+}

@@ -1,0 +1,82 @@
+import { AgentError } from '../../values/errors.ts';
+import type { Runtime } from '../../values/runtime.ts';
+import type { Address } from '../http/address.ts';
+import type { ErrorBody } from '../http/error-body.ts';
+import { retryAfterOf, usableWait } from '../http/retry-after.ts';
+import type { OpenFraming } from '../wire/framing.ts';
+import type { RawResponse } from '../wire/transport.ts';
+import type { Fault, Wire } from '../wire/wire.ts';
+import { faultError } from './fault.ts';
+
+const shownBody = 200;
+
+/** A response that is no answer, its body read. */
+export interface Refused {
+  readonly wire: Wire;
+  readonly runtime: Runtime;
+  readonly framing: OpenFraming;
+  readonly address: Address;
+  readonly response: RawResponse;
+  readonly body: ErrorBody;
+}
+
+/** The error of a response that is no answer: a failure, a redirect, or a body of another type. */
+export function refusal(refused: Refused): AgentError {
+  const { status } = refused.response;
+  if (status >= 200 && status < 300) return wrongType(refused);
+  if (status >= 300 && status < 400) return redirect(refused);
+  return httpFault(refused);
+}
+
+function httpFault(refused: Refused): AgentError {
+  const { wire, runtime, response } = refused;
+  const header = (name: string) => response.header(name.toLowerCase());
+  const requestId = wire.requestIdHeader === undefined ? undefined : header(wire.requestIdHeader);
+  const fault = describe(refused, header);
+  return faultError(wire.provider, {
+    ...fault,
+    status: response.status,
+    retryAfterMs: usableWait(fault.retryAfterMs) ?? retryAfterOf(header, () => runtime.now()),
+    requestId,
+  });
+}
+
+/** A wire that stumbles over an odd body, or finds no words in it, must not hide the failure itself. */
+function describe(refused: Refused, header: (name: string) => string | undefined): Fault {
+  try {
+    const fault = refused.wire.fault(refused.response.status, bodyText(refused), header);
+    if (typeof fault.message === 'string') return fault;
+  } catch {}
+  return { message: '' };
+}
+
+function wrongType(refused: Refused): AgentError {
+  const { wire, framing, address, response } = refused;
+  const type = response.header('content-type');
+  const begin = bodyText(refused).trim().slice(0, shownBody);
+  return new AgentError({
+    kind: 'agent',
+    code: 'content_type',
+    status: response.status,
+    provider: wire.provider,
+    message: `${address.host} answered with ${type} instead of ${framing.contentTypes[0]}, so something else than the model's service is there or stands in between. Check the base URL. It begins: ${begin}`,
+  });
+}
+
+function redirect(refused: Refused): AgentError {
+  const { wire, address, response } = refused;
+  const target = URL.parse(response.header('location') ?? '', address.url);
+  const where = target === null ? 'another address' : target.origin;
+  return new AgentError({
+    kind: 'invalid',
+    code: 'redirect',
+    status: response.status,
+    provider: wire.provider,
+    message: `${address.host} redirects to ${where}. Redirects are not followed, because the key would go along. Set the base URL to the final address.`,
+  });
+}
+
+function bodyText({ address, body }: Refused): string {
+  // Cleaned before anybody can shorten it: half a key could not be found any more.
+  return body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text);
+}

@@ -1,0 +1,130 @@
+import type { ErrorKind } from '../../values/errors.ts';
+import { AgentError, serviceCode, summarize } from '../../values/errors.ts';
+import { isObject } from '../../values/json.ts';
+import { wellFormedText } from '../../values/unicode.ts';
+import { usableWait } from '../http/retry-after.ts';
+import type { FaultKind } from '../wire/wire.ts';
+
+/** Promise 6: whatever the reason given, the same request would be refused again. */
+const neverRetried: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422]);
+
+const retryableKinds: ReadonlySet<ErrorKind> = new Set(['agent', 'rate_limit', 'network', 'timeout']);
+
+const longestMessage = 2000;
+
+/** What an HTTP status means when the service says nothing finer. */
+export function kindOfStatus(status: number): ErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 408) return 'timeout';
+  if (status === 429 || status === 529) return 'rate_limit';
+  if (status === 409 || status >= 500) return 'agent';
+  return 'invalid';
+}
+
+/** A failure that the service reported, by status or inside a stream. */
+export interface ReportedFault {
+  readonly message: string;
+  readonly kind?: FaultKind | undefined;
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly requestId?: string | undefined;
+}
+
+const codes: Readonly<Partial<Record<FaultKind, string>>> = {
+  too_long: 'context_full',
+  not_found: 'not_served',
+};
+
+/** The error of a failure that the service reported. */
+export function faultError(provider: string, fault: ReportedFault): AgentError {
+  const { status, requestId } = fault;
+  const kind = kindOf(fault);
+  const code = fault.code ?? codes[fault.kind ?? 'agent'] ?? serviceCode(kind, status);
+  const retryAfterMs = usableWait(fault.retryAfterMs);
+  return new AgentError({
+    kind,
+    message:
+      clip(fault.message.trim()) ||
+      `The service failed${status === undefined ? '' : ` with status ${status}`} and gave no reason.`,
+    provider,
+    retryable: retryableKinds.has(kind) && (status === undefined || !neverRetried.has(status)),
+    code,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(requestId !== undefined && { requestId }),
+  });
+}
+
+function kindOf(fault: ReportedFault): ErrorKind {
+  if (fault.kind === 'busy') return 'rate_limit';
+  if (fault.kind === 'broken') return 'network';
+  if (fault.kind === 'too_long' || fault.kind === 'not_found') return 'invalid';
+  return fault.kind ?? kindOfStatus(fault.status ?? 500);
+}
+
+/** The words of a service, short enough to show and without the half character that a cut may leave. */
+function clip(text: string): string {
+  return wellFormedText(text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text);
+}
+
+/** What people read for the codes that Node, browsers and TLS use. */
+const causes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there (connection refused)',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ENOTFOUND: 'the name cannot be resolved',
+  EAI_AGAIN: 'the name cannot be resolved right now',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+};
+
+/** ` through the proxy ADDRESS (VARIABLE)` where the transport says that there was one. */
+function throughProxy(thrown: unknown): string {
+  const proxy: unknown = isObject(thrown) ? thrown['proxy'] : undefined;
+  if (!isObject(proxy)) return '';
+  return ` through the proxy ${String(proxy['address'])} (${String(proxy['variable'])})`;
+}
+
+/** The error of a connection that failed, `doing` what it failed at. An AgentError comes back unchanged. */
+export function connectionError(provider: string, host: string, doing: string, thrown: unknown): AgentError {
+  if (AgentError.is(thrown)) return thrown;
+  const cause = deepestCause(thrown);
+  if (/^ERR_(INVALID|UNESCAPED|HTTP_INVALID)/.test(cause.code ?? '')) {
+    return new AgentError({
+      kind: 'invalid',
+      code: 'unsendable',
+      message: `The request cannot be sent: ${cause.message}.`,
+      provider,
+      cause,
+    });
+  }
+  const reason = (cause.code === undefined ? undefined : causes[cause.code]) ?? cause.message;
+  const isDistrust = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(cause.code ?? '');
+  const advice = isDistrust
+    ? ' If your network looks into TLS, name the certificate of whoever does in NODE_EXTRA_CA_CERTS.'
+    : '';
+  return new AgentError({
+    kind: 'network',
+    code: isDistrust ? 'certificate' : 'connection_failed',
+    message: `${doing} ${host}${throughProxy(thrown)} failed: ${reason}.${advice}`,
+    // A certificate does not become valid by asking again.
+    retryable: !isDistrust,
+    provider,
+    cause,
+  });
+}
+
+/** fetch hides the reason in `cause`, Node a failed name look-up in `errors`. */
+function deepestCause(thrown: unknown): ReturnType<typeof summarize> {
+  let deepest = thrown;
+  for (let depth = 0; depth < 5 && typeof deepest === 'object' && deepest !== null; depth += 1) {
+    const inner = 'cause' in deepest ? deepest.cause : undefined;
+    const several = 'errors' in deepest && Array.isArray(deepest.errors) ? deepest.errors[0] : undefined;
+    const next: unknown = inner ?? several;
+    if (next === undefined) break;
+    deepest = next;
+  }
+  return summarize(deepest);
+}

@@ -1,1 +1,0 @@
-export { wellFormedJson, wellFormedText } from '../well-formed.ts';

@@ -1,0 +1,97 @@
+import { AgentError } from '../../values/errors.ts';
+
+/** Most bytes that may arrive before a frame is complete: 16 MiB. */
+export const maxFrameBytes: number = 16 * 1024 * 1024;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const lineFeed = 10;
+const carriageReturn = 13;
+
+/**
+ * Turns chunks of UTF-8 into text of whole lines. A line break never falls inside a character, so each piece
+ * is decoded by itself, which costs half of what a streaming decoder does; what follows the last break waits.
+ *
+ * Invariant: text given out ends with a line feed; CR and CRLF have become line feeds.
+ */
+export class LineText {
+  #waiting: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  #length = 0;
+  #begun = false;
+  #endedInReturn = false;
+
+  /**
+   * The lines that these bytes complete, `''` if none.
+   * @throws AgentError `network` when a line grows over {@link maxFrameBytes}.
+   */
+  push(bytes: Uint8Array): string {
+    const cut = lastBreak(bytes);
+    if (cut === 0) {
+      this.#keep(bytes);
+      return '';
+    }
+    const whole = cut === bytes.length ? bytes : bytes.subarray(0, cut);
+    let text: string;
+    if (this.#length === 0) {
+      text = decoder.decode(whole);
+    } else {
+      this.#keep(whole);
+      text = this.#takeWaiting();
+    }
+    if (cut < bytes.length) this.#keep(bytes.subarray(cut));
+    return this.#clean(text);
+  }
+
+  /** The last line when the body ends without a line break, `''` if there is none. */
+  rest(): string {
+    return this.#length === 0 ? '' : this.#clean(`${this.#takeWaiting()}\n`);
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > maxFrameBytes) throw frameTooLarge();
+    if (length > this.#waiting.length) {
+      const larger = new Uint8Array(Math.max(length, this.#waiting.length * 2, 256));
+      larger.set(this.#waiting.subarray(0, this.#length));
+      this.#waiting = larger;
+    }
+    this.#waiting.set(bytes, this.#length);
+    this.#length = length;
+  }
+
+  #takeWaiting(): string {
+    const text = decoder.decode(this.#waiting.subarray(0, this.#length));
+    this.#length = 0;
+    return text;
+  }
+
+  #clean(decoded: string): string {
+    let text = decoded;
+    if (!this.#begun) {
+      this.#begun = true;
+      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+    }
+    // A CRLF cut in two: its first half has already ended the line.
+    if (this.#endedInReturn && text.charCodeAt(0) === lineFeed) text = text.slice(1);
+    this.#endedInReturn = text.charCodeAt(text.length - 1) === carriageReturn;
+    return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  }
+}
+
+/** The error of a frame that would fill the memory. */
+export function frameTooLarge(): AgentError {
+  return new AgentError({
+    kind: 'network',
+    code: 'frame_too_large',
+    message: `The service sent more than ${maxFrameBytes} bytes without completing one message of its stream.`,
+  });
+}
+
+/** Where the part that ends with a line break ends; 0 when there is no break. */
+function lastBreak(bytes: Uint8Array): number {
+  // Most services write whole frames.
+  if (bytes[bytes.length - 1] === lineFeed) return bytes.length;
+  const afterFeed = bytes.lastIndexOf(lineFeed) + 1;
+  // Streams of bare CRs are rare: only the usually empty rest is searched for one.
+  if (afterFeed === bytes.length || bytes.indexOf(carriageReturn, afterFeed) < 0) return afterFeed;
+  return bytes.lastIndexOf(carriageReturn) + 1;
+}

@@ -1,0 +1,227 @@
+import type { ErrorData } from '../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Json } from '../values/json.ts';
+import { plainJson } from '../values/json-text.ts';
+import type { Runtime } from '../values/runtime.ts';
+import type { ClaimedRun, Entry, Journal, Outcome } from './journal.ts';
+import type { Routine, StepCall, StepSettings, Steps, StepValue } from './runner.ts';
+import {
+  attemptStep,
+  changedStep,
+  checkDuration,
+  keptError,
+  minded,
+  pause,
+  runOver,
+  StepNames,
+} from './step.ts';
+
+/** Longest that one timer takes, in milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+
+export interface LiveRunOptions {
+  readonly claimed: ClaimedRun;
+  readonly journal: Journal;
+  readonly runtime: Runtime;
+  /** Called when the journal does not take what the run has to write. */
+  readonly onRefused: (error: AgentError) => void;
+}
+
+/**
+ * A run that is being worked on in this process. Invariants: once it is stopped or its routine has ended it writes
+ * nothing; every step ends with it, whatever the step's function does.
+ */
+export class LiveRun implements Steps {
+  readonly claimed: ClaimedRun;
+  readonly #options: LiveRunOptions;
+  readonly #names = new StepNames();
+  readonly #controller = new AbortController();
+  /** What waits for a signal, by its name. */
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(options: LiveRunOptions) {
+    this.claimed = options.claimed;
+    this.#options = options;
+  }
+
+  get runId(): string {
+    return this.claimed.runId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isStopped(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** Ends what is under way. The run itself is not over by that. Only the first reason counts. */
+  stop(reason: AgentError): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Runs the routine to its end. What that is means nothing once the run is stopped. */
+  async work(routine: Routine): Promise<Outcome> {
+    try {
+      const output = await routine(JSON.parse(this.claimed.input), this);
+      return { state: 'done', text: plainJson(output, `The output of run ${this.runId}`) };
+    } catch (thrown) {
+      return { state: 'failed', text: JSON.stringify(keptError(thrown)) };
+    }
+  }
+
+  run<Value extends Json>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings = {},
+  ): Promise<StepValue<Value>> {
+    return minded(this.#run(name, perform, settings));
+  }
+
+  sleep(name: string, ms: number): Promise<void> {
+    return minded(this.#sleep(name, ms));
+  }
+
+  waitFor(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Json | undefined> {
+    return minded(this.#waitFor(name, options.timeoutMs));
+  }
+
+  /** Looks for the signals that are waited for. */
+  lookForSignals(): void {
+    for (const look of this.#waiting.values()) look();
+  }
+
+  async #run<Value extends Json>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings,
+  ): Promise<StepValue<Value>> {
+    const kept = this.#begin(name);
+    if (kept !== undefined) return { value: stepValue<Value>(kept, name), replayed: true };
+    const entry = await this.#attempted(name, perform, settings);
+    await this.#record(name, entry);
+    return { value: stepValue<Value>(entry, name), replayed: false };
+  }
+
+  async #attempted(
+    name: string,
+    perform: (call: StepCall) => Json | Promise<Json>,
+    settings: StepSettings,
+  ): Promise<Entry> {
+    const { runtime } = this.#options;
+    const { runId, signal } = this;
+    try {
+      return { kind: 'value', text: await attemptStep({ runtime, runId, name, perform, settings, signal }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { kind: 'error', text: JSON.stringify(error) };
+    }
+  }
+
+  async #sleep(name: string, ms: number): Promise<void> {
+    checkDuration(ms, name);
+    await this.#until(await this.#deadline(name, 'sleep', ms));
+  }
+
+  async #waitFor(name: string, timeoutMs: number | undefined): Promise<Json | undefined> {
+    if (timeoutMs !== undefined) checkDuration(timeoutMs, name);
+    const deadline = timeoutMs === undefined ? undefined : await this.#deadline(name, 'wait', timeoutMs);
+    if (deadline === undefined) this.#begin(name);
+    const text = await this.#signalled(name, deadline);
+    return text === null ? undefined : JSON.parse(text);
+  }
+
+  /** When a sleep or a wait is over: it was written down when it first began. */
+  async #deadline(name: string, kind: 'sleep' | 'wait', ms: number): Promise<number> {
+    const kept = this.#begin(name);
+    if (kept !== undefined) {
+      if (kept.kind !== kind) throw changedStep(name);
+      return kept.at;
+    }
+    const at = this.#options.runtime.now() + ms;
+    await this.#record(name, { kind, at });
+    return at;
+  }
+
+  async #until(at: number, signal: AbortSignal = this.signal): Promise<void> {
+    const { runtime } = this.#options;
+    // By the wall clock, as it goes on while nobody works on the run. A timer may fire a little early.
+    for (let left = at - runtime.now(); left > 0; left = at - runtime.now())
+      await pause(runtime, Math.min(Math.max(left, 1), longestTimer), signal);
+    this.signal.throwIfAborted();
+  }
+
+  async #signalled(name: string, deadline: number | undefined): Promise<string | null> {
+    const { journal } = this.#options;
+    const here = journal.signalled(this.runId, name);
+    if (here !== undefined) return here;
+    const came = await this.#comes(name, deadline);
+    if (came !== undefined) return came;
+    try {
+      return await journal.giveUp(this.claimed, name);
+    } catch (error) {
+      throw this.#refused(error);
+    }
+  }
+
+  /** The signal, or nothing when the deadline passes first. */
+  async #comes(name: string, deadline: number | undefined): Promise<string | null | undefined> {
+    const { journal } = this.#options;
+    const ends = new AbortController();
+    const end = () => ends.abort();
+    this.signal.addEventListener('abort', end, { once: true });
+    let came: string | null | undefined;
+    this.#waiting.set(name, () => {
+      came = journal.signalled(this.runId, name);
+      if (came !== undefined) ends.abort();
+    });
+    try {
+      await this.#until(deadline ?? Number.POSITIVE_INFINITY, ends.signal);
+    } catch {
+      // Ended before its time, by the signal or by the end of the run.
+    } finally {
+      this.#waiting.delete(name);
+      this.signal.removeEventListener('abort', end);
+    }
+    this.signal.throwIfAborted();
+    return came;
+  }
+
+  /** Takes the name, and gives what the journal has under it. */
+  #begin(name: string): Entry | undefined {
+    this.signal.throwIfAborted();
+    this.#names.take(name);
+    return this.#options.journal.find(this.runId, name);
+  }
+
+  async #record(name: string, entry: Entry): Promise<void> {
+    this.signal.throwIfAborted();
+    try {
+      await this.#options.journal.record(this.claimed, name, entry);
+    } catch (error) {
+      throw this.#refused(error);
+    }
+    this.signal.throwIfAborted();
+  }
+
+  /** Without its journal a run cannot go on: it is stopped, and the reason is what its steps throw. */
+  #refused(thrown: unknown): AgentError {
+    const error = AgentError.from(thrown);
+    this.#options.onRefused(error);
+    this.stop(error);
+    return AgentError.from(this.signal.reason);
+  }
+
+  /** The routine has ended: steps that it did not wait for are lost. */
+  end(): void {
+    this.stop(runOver(this.runId));
+  }
+}
+
+/** Of a step that has ended. @throws AgentError what the step threw. */
+function stepValue<Value extends Json>(entry: Entry, name: string): Value {
+  if (entry.kind === 'value') return JSON.parse(entry.text) as Value;
+  if (entry.kind === 'error') throw new AgentError(JSON.parse(entry.text) as ErrorData);
+  throw changedStep(name);
+}

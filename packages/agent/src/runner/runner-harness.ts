@@ -1,0 +1,317 @@
+import type { Event, RunEvent } from '../events/event.ts';
+import type { HarnessHandler } from '../harness/handler.ts';
+import { tellHandler } from '../harness/handler.ts';
+import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from '../harness/harness.ts';
+import { HeldRun, refusedRun } from '../harness/pending-run.ts';
+import { readDecisions } from '../loop/approval-decision.ts';
+import type { Executor } from '../loop/executor.ts';
+import { readUserContent } from '../loop/prompt.ts';
+import { outcomeOf } from '../loop/result.ts';
+import type { Run } from '../loop/run.ts';
+import { errorOf } from '../loop/run.ts';
+import { forkSession } from '../store/fork-session.ts';
+import { openSession } from '../store/open-session.ts';
+import type { Store } from '../store/store.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Json } from '../values/json.ts';
+import type { UserPart } from '../values/message.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import type { Runner } from './runner.ts';
+import type { SessionWork } from './session-routine.ts';
+import { runCancelled } from './step.ts';
+
+/** What a conversation whose runs are seen to by a runner needs. */
+export interface RunnerHarnessOptions {
+  /** Runs `sessionRoutine` over the same store, here or elsewhere. */
+  readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
+  readonly store: Store;
+  /** The one of the routine. Here it only writes the end of a run that was cancelled before it began. */
+  readonly executor: Executor;
+  /** A session of the store to go on with, or the id of a new one. Default: a new session. */
+  readonly sessionId?: string;
+  /** Default: nobody hears anything but whoever watches a run. */
+  readonly handler?: HarnessHandler | null;
+  /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
+  readonly report?: (error: AgentError) => void;
+  /** Calls back when something was appended to a session, by whatever process; gives what ends that. */
+  readonly watch?: (listener: (sessionId: string) => void) => () => void;
+  /** How often the log is looked at without being called, in milliseconds. Default 250. */
+  readonly pollMs?: number;
+  readonly runtime?: Runtime;
+}
+
+/** A harness over a runner. */
+export interface RunnerHarness extends Harness {
+  /**
+   * Follows the run that is under way, wherever it was begun, from here on. Nothing where there is none. From then on
+   * it is this harness's as if it had begun it. Wrapped, because a run that an async function returns is awaited.
+   */
+  join(): Promise<{ readonly run: Run } | undefined>;
+}
+
+/**
+ * A conversation whose runs are done by a runner, perhaps in other processes: the harness starts them and tells what
+ * the log says. If this process dies they go on; another harness of the same session sees the rest. Text is not shown
+ * while it comes, and nothing can be said during a run.
+ */
+export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {
+  return new FollowingHarness(options);
+}
+
+/** How long to go on following when neither the log nor the runner can be asked, in milliseconds. */
+const patienceMs = 60_000;
+
+/** A run that is followed. */
+interface Followed {
+  readonly held: HeldRun;
+  readonly runId: string;
+  readonly work: SessionWork;
+  /** The last event of the session before it. */
+  seq: number;
+  wantsCancel: boolean;
+  isOver: boolean;
+  wake: () => void;
+}
+
+class FollowingHarness implements RunnerHarness {
+  readonly sessionId: string;
+  readonly capabilities: HarnessCapabilities = {
+    tools: true,
+    gate: true,
+    steer: false,
+    fork: true,
+    deltas: false,
+  };
+  readonly #options: RunnerHarnessOptions;
+  readonly #runtime: Runtime;
+  readonly #tell: (event: RunEvent) => void;
+  #current: Followed | undefined;
+  #isClosed = false;
+
+  constructor(options: RunnerHarnessOptions) {
+    this.#options = options;
+    this.#runtime = options.runtime ?? systemRuntime;
+    this.sessionId = options.sessionId ?? this.#runtime.id();
+    this.#tell = tellHandler(options.handler ?? {}, options.report);
+  }
+
+  prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
+    return this.#take(options, () => ({ sessionId: this.sessionId, content: readUserContent(content) }));
+  }
+
+  resume({ answers, ...options }: TakeUpOptions = {}): Run {
+    return this.#take(options, () => ({
+      sessionId: this.sessionId,
+      ...(answers !== undefined && { answers: readDecisions(answers) }),
+    }));
+  }
+
+  /** Runs are elsewhere: nothing can be said to one. */
+  steer(): boolean {
+    return false;
+  }
+
+  cancel(): boolean {
+    return this.#current !== undefined && this.#cancel(this.#current);
+  }
+
+  async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
+    const sessionId = this.#runtime.id();
+    const fork = { from: this.sessionId, to: sessionId, ...(upToSeq !== undefined && { upToSeq }) };
+    await forkSession(this.#options.store, fork, this.#runtime);
+    return new FollowingHarness({ ...this.#options, sessionId });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const run = this.#current?.held.run;
+    this.cancel();
+    await run?.result;
+  }
+
+  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => SessionWork): Run {
+    const ids = { id: runId, sessionId: this.sessionId };
+    if (this.#isClosed) return refusedRun(ids, refusal('closed'), this.#runtime);
+    if (this.#current !== undefined) return refusedRun(ids, refusal('busy'), this.#runtime);
+    if (signal?.aborted)
+      return refusedRun(ids, errorOf('cancelled', undefined) ?? refusal('closed'), this.#runtime);
+    let work: SessionWork;
+    try {
+      work = wanted();
+    } catch (thrown) {
+      return refusedRun(ids, AgentError.from(thrown), this.#runtime);
+    }
+    const followed = this.#hold(runId, work);
+    const onAbort = () => void this.#cancel(followed);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    void this.#see(followed).finally(() => signal?.removeEventListener('abort', onAbort));
+    return followed.held.run;
+  }
+
+  async join(): Promise<{ readonly run: Run } | undefined> {
+    const { store, runner } = this.#options;
+    if (this.#mine !== undefined || this.#isClosed) return this.#mine;
+    const { seq, runId, finished } = await openSession(store, this.sessionId);
+    if (seq === 0 || finished !== undefined) return undefined;
+    const { state } = await runner.status(runId);
+    // Of a run that the runner gave up nothing more will come.
+    const isUnderWay = state === 'queued' || state === 'running';
+    if (this.#mine !== undefined || this.#isClosed || !isUnderWay) return this.#mine;
+    const followed = this.#hold(runId, { sessionId: this.sessionId }, seq);
+    void this.#see(followed, { isBegun: true });
+    return followed.held;
+  }
+
+  get #mine(): { readonly run: Run } | undefined {
+    return this.#current?.held;
+  }
+
+  #hold(runId: string, work: SessionWork, seq = 0): Followed {
+    const held: HeldRun = new HeldRun(
+      { id: runId, sessionId: this.sessionId },
+      { cancel: () => this.#cancel(followed), steer: () => false, answer: () => false },
+    );
+    const followed: Followed = {
+      held,
+      runId,
+      work,
+      seq,
+      wantsCancel: false,
+      isOver: false,
+      wake: () => {},
+    };
+    this.#current = followed;
+    return followed;
+  }
+
+  /** Starts a run, unless it has begun, and tells what becomes of it, to its end. Never rejects. */
+  async #see(followed: Followed, { isBegun = false } = {}): Promise<void> {
+    const { held } = followed;
+    const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
+    try {
+      if (!isBegun) await this.#begin(followed);
+      this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId: followed.runId });
+      await this.#follow(followed);
+    } catch (thrown) {
+      const error = AgentError.from(thrown);
+      this.#over(followed);
+      held.refuse(error.code === 'busy' ? refusal('busy') : error, this.#runtime);
+    } finally {
+      stopWatching?.();
+      this.#over(followed);
+    }
+  }
+
+  async #begin(followed: Followed): Promise<void> {
+    const { runner, store } = this.#options;
+    const { runId, work } = followed;
+    followed.seq = (await openSession(store, this.sessionId)).seq;
+    const key = `session:${this.sessionId}`;
+    await runner.start(work as unknown as Json, { runId, key, whenBusy: 'reject' });
+    if (followed.wantsCancel) await runner.cancel(runId);
+  }
+
+  async #follow(followed: Followed): Promise<void> {
+    const { runner, store } = this.#options;
+    for (;;) {
+      // Asked before the log is read: what happened before the end is in the log then.
+      const { state, ...ending } = await this.#patiently(followed, () => runner.status(followed.runId));
+      if (await this.#showNew(followed)) break;
+      if (state === 'cancelled') await this.#writeEnd(followed);
+      else if (state !== 'queued' && state !== 'running') throw notSeenTo(followed.runId, ending);
+      else await this.#pause(followed);
+    }
+    const session = await this.#patiently(followed, () => openSession(store, this.sessionId));
+    this.#over(followed);
+    followed.held.end(outcomeOf(session, { sessionId: this.sessionId, runId: followed.runId }));
+  }
+
+  /** Shows what the log has of the run and was not shown. True: its end was among it. */
+  async #showNew(followed: Followed): Promise<boolean> {
+    const read = () => this.#options.store.read(this.sessionId, followed.seq);
+    const events: readonly Event[] = await this.#patiently(followed, read);
+    for (const event of events) {
+      followed.seq = event.seq;
+      if (event.runId !== followed.runId) continue;
+      // Whoever hears of the end may say the next thing at once.
+      if (event.type === 'finished') this.#over(followed);
+      this.#show(followed, event);
+      if (event.type === 'finished') return true;
+    }
+    return false;
+  }
+
+  /** The run goes on elsewhere, whoever can or cannot see it: what may pass is waited for. */
+  async #patiently<Value>(followed: Followed, look: () => Value | Promise<Value>): Promise<Value> {
+    const since = this.#runtime.monotonic();
+    for (;;) {
+      try {
+        return await look();
+      } catch (thrown) {
+        const error = AgentError.from(thrown);
+        const isLate = this.#isClosed || this.#runtime.monotonic() - since > patienceMs;
+        if (!error.retryable || isLate) throw error;
+        await this.#pause(followed);
+      }
+    }
+  }
+
+  /** A run that was cancelled between two actions, or before the first, has nobody to write down that it was. */
+  async #writeEnd({ runId, work }: Followed): Promise<void> {
+    const { content, answers } = work;
+    await this.#options.executor.advance({
+      sessionId: this.sessionId,
+      runId,
+      signal: AbortSignal.abort(runCancelled(runId)),
+      ...(content !== undefined && { prompt: content }),
+      ...(answers !== undefined && { answers }),
+    });
+  }
+
+  #show({ held }: Followed, event: RunEvent): void {
+    held.show(event);
+    this.#tell(event);
+  }
+
+  #cancel(followed: Followed): boolean {
+    if (followed.isOver) return false;
+    followed.wantsCancel = true;
+    // A runner that cannot be reached is asked about the run again, and then for its end.
+    void this.#options.runner.cancel(followed.runId).then(
+      () => followed.wake(),
+      () => {},
+    );
+    return true;
+  }
+
+  #over(followed: Followed): void {
+    followed.isOver = true;
+    if (this.#current === followed) this.#current = undefined;
+  }
+
+  #pause(followed: Followed): Promise<void> {
+    return new Promise((resolve) => {
+      const takeBack = this.#runtime.timer(this.#options.pollMs ?? 250, resolve);
+      followed.wake = () => {
+        takeBack();
+        resolve();
+      };
+    });
+  }
+}
+
+/** The runner says that a run is over, and the log that it is not. */
+function notSeenTo(runId: string, ending: object): AgentError {
+  if ('error' in ending) return new AgentError(ending.error as ConstructorParameters<typeof AgentError>[0]);
+  const message = `The runner gave up run ${runId} without an end.`;
+  return new AgentError({ kind: 'agent', code: 'no_ending', message });
+}
+
+function refusal(code: 'busy' | 'closed'): AgentError {
+  const messages = {
+    busy: 'another prompt is already in progress',
+    closed: 'The conversation has been closed.',
+  };
+  return new AgentError({ kind: 'invalid', code, message: messages[code] });
+}

@@ -1,0 +1,66 @@
+import type { Event, EventBody } from '../events/event.ts';
+import { fold } from '../events/fold.ts';
+import { emptyState, undecided } from '../events/state.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Runtime } from '../values/runtime.ts';
+import { isoTime } from '../values/runtime.ts';
+import type { Store } from './store.ts';
+
+/** Which session begins like which other one. */
+export interface Fork {
+  readonly from: string;
+  readonly to: string;
+  /** The last event that both have. Default: the last one there is. */
+  readonly upToSeq?: number;
+}
+
+/**
+ * Begins a session with the events of another one. A run that it cuts off ends there as
+ * cancelled. What a person was asked there is not asked here: one answer must not count twice.
+ * @throws AgentError `invalid`, code `no_session` or `no_event`, when there is nothing to begin with.
+ */
+export async function forkSession(
+  store: Store,
+  { from, to, upToSeq }: Fork,
+  runtime: Pick<Runtime, 'now'>,
+): Promise<void> {
+  const all = await store.read(from);
+  if (all.length === 0) {
+    throw notThere('no_session', `There is no session ${JSON.stringify(from)} in the store.`);
+  }
+  const last = upToSeq ?? all.at(-1)?.seq ?? 0;
+  const events = all.filter(({ seq }) => seq <= last);
+  if (events.at(-1)?.seq !== last) throw notThere('no_event', `Session ${from} has no event ${last}.`);
+  const epoch = await store.claim(to, { parent: { sessionId: from, seq: last } });
+  const inherited = events.map((event): Event => ({ ...event, inherited: true }));
+  const copied = [...inherited, ...ending(events, isoTime(runtime.now()))];
+  await store.append(
+    to,
+    copied.map((event) => ({ ...event, id: `${to}-${event.seq}` })),
+    { epoch, release: true },
+  );
+}
+
+/**
+ * What ends a session that was cut off here: nobody asked for the rest of its run, and what people were asked
+ * there is not asked here.
+ */
+function ending(events: readonly Event[], time: string): Event[] {
+  const state = emptyState();
+  for (const event of events) fold(state, event);
+  const asked = undecided(state).flatMap(({ approval }) => approval?.request.approvalId ?? []);
+  if (state.finished !== undefined && asked.length === 0) return [];
+  const bodies: EventBody[] = [
+    ...asked.map((approvalId): EventBody => {
+      return { type: 'approval_decided', approvalId, decision: 'superseded', waitedMs: 0 };
+    }),
+    { type: 'finished', status: 'cancelled', metrics: state.metrics },
+  ];
+  return bodies.map((body, index) => {
+    return { v: 1, seq: state.seq + index + 1, id: '', time, runId: state.runId, ...body };
+  });
+}
+
+function notThere(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message });
+}

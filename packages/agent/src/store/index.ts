@@ -1,0 +1,7 @@
+/**
+ * Sessions as files of events, for programs that move them between stores.
+ *
+ * @module
+ */
+
+export { exportSession, importSession } from './session-file.ts';

@@ -1,0 +1,152 @@
+import type { Event } from '../events/event.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import type { Parent, SessionInfo } from './session-info.ts';
+import { count, newTally, sessionInfo, titleOf } from './session-info.ts';
+import type { ListOptions, ListPlace, Origin, SessionPage, SessionStore } from './store.ts';
+import {
+  checkRetention,
+  checkSessionId,
+  cursorOf,
+  fenced,
+  gap,
+  misplaced,
+  pageSize,
+  placeOf,
+} from './store.ts';
+
+/** How a store in memory behaves. */
+export interface MemoryStoreOptions {
+  /** The time of changes, in milliseconds since 1970. Default: the real clock. */
+  readonly now?: () => number;
+  /**
+   * Most sessions to keep. Beyond that those that were claimed longest ago are forgotten, save those with a run
+   * under way or waiting. Default: all, for as long as the process lives.
+   */
+  readonly keepLast?: number;
+}
+
+interface Kept extends ListPlace {
+  readonly id: string;
+  readonly created: number;
+  updated: number;
+  readonly parent: Parent | undefined;
+  title: string | null;
+  epoch: number;
+  /** Whether the latest writer has written. */
+  isBegun: boolean;
+  readonly events: Event[];
+}
+
+/** A store that lives as long as the process. */
+export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
+  const { now = systemRuntime.now, keepLast: mostKept = Number.POSITIVE_INFINITY } = options;
+  /** The one that was claimed last at the end. */
+  const kept = new Map<string, Kept>();
+  let epochs = 0;
+  let keys = 0;
+  const there = (): Kept[] => [...kept.values()].filter(({ events }) => events.length > 0);
+  const newestFirst = (): Kept[] =>
+    there().sort((one, other) => other.updated - one.updated || other.key - one.key);
+  const find = (sessionId: string): Kept | undefined => {
+    const found = kept.get(sessionId);
+    return found === undefined || found.events.length === 0 ? undefined : found;
+  };
+  const forget = (): void => {
+    if (kept.size <= mostKept) return;
+    for (const [id, session] of kept) {
+      if (kept.size <= mostKept) return;
+      if (isOver(session)) kept.delete(id);
+    }
+  };
+  return {
+    claim(sessionId, { parent }: Origin = {}) {
+      checkSessionId(sessionId);
+      epochs += 1;
+      const created = now();
+      const found = kept.get(sessionId) ?? {
+        ...{ id: sessionId, key: ++keys, created, updated: created, parent },
+        ...{ title: null, epoch: 0, isBegun: false, events: [] },
+      };
+      found.epoch = epochs;
+      found.isBegun = false;
+      kept.delete(sessionId);
+      kept.set(sessionId, found);
+      forget();
+      return epochs;
+    },
+    append(sessionId, events, { epoch, release }) {
+      const session = kept.get(sessionId);
+      if (session === undefined || epoch !== session.epoch) throw fenced(sessionId);
+      const wrong = misplaced(events, session.events.length);
+      if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+      for (const event of events) session.events.push(event);
+      if (!session.isBegun || release === true || hasEnded(session)) session.updated = now();
+      session.isBegun ||= events.length > 0;
+    },
+    read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
+      kept.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
+    sessions: () =>
+      there()
+        .sort((one, other) => one.key - other.key)
+        .map(({ id }) => id),
+    list: async (options = {}) => pageOf(newestFirst(), options),
+    async info(sessionId) {
+      const session = find(sessionId);
+      return session && infoOf(session);
+    },
+    async rename(sessionId, title) {
+      const session = find(sessionId);
+      if (session !== undefined) session.title = titleOf(title) || null;
+      return session !== undefined;
+    },
+    async delete(sessionId) {
+      const isThere = find(sessionId) !== undefined;
+      kept.delete(sessionId);
+      return isThere;
+    },
+    async prune(retention) {
+      checkRetention(retention);
+      const { olderThanMs = 0, keepLast = 0 } = retention;
+      const latest = now() - olderThanMs;
+      const old = newestFirst()
+        .slice(Math.floor(keepLast))
+        .filter((session) => session.updated <= latest && hasEnded(session));
+      for (const { id } of old) kept.delete(id);
+      return old.map(({ id }) => id);
+    },
+    vacuum: async () => 0,
+    probe: async () => {},
+    close: async () => kept.clear(),
+  };
+}
+
+function pageOf(sorted: readonly Kept[], options: ListOptions): SessionPage {
+  const place = options.after === undefined ? undefined : placeOf(options.after);
+  const rest = sorted.filter((session) => place === undefined || isBehind(session, place));
+  const page = rest.slice(0, pageSize(options));
+  const last = page.at(-1);
+  const next = last !== undefined && rest.length > page.length ? { next: cursorOf(last) } : {};
+  return { sessions: page.map(infoOf), ...next };
+}
+
+/** Nobody will go on with it by itself: no run is under way, and none waits for a person. */
+function isOver({ events }: Kept): boolean {
+  const last = events.at(-1);
+  return last?.type === 'finished' && last.status !== 'waiting';
+}
+
+function hasEnded({ events }: Kept): boolean {
+  return events.at(-1)?.type === 'finished';
+}
+
+/** Counted when somebody asks: most sessions in memory are never listed. */
+function infoOf(session: Kept): SessionInfo {
+  const tally = newTally();
+  for (const event of session.events) count(tally, event);
+  return sessionInfo(session, tally, 'running');
+}
+
+/** Whether a session comes after a place in the list. */
+function isBehind(session: ListPlace, place: ListPlace): boolean {
+  return session.updated < place.updated || (session.updated === place.updated && session.key < place.key);
+}

@@ -1,0 +1,94 @@
+import type { Event } from '../events/event.ts';
+import type { LogProblem } from '../events/repair-log.ts';
+import { mendLog, unfinished } from '../events/repair-log.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Store } from './store.ts';
+import { checkSessionId } from './store.ts';
+
+/** How many events are in memory at a time while a session is written out. */
+const pageLength = 500;
+
+/**
+ * A session as lines of JSON, one event each, as `--json` prints them and `cobbler doctor` reads them. Every
+ * line ends with a newline.
+ * @throws AgentError `invalid`, code `no_session`.
+ */
+export async function* exportSession(
+  store: Store,
+  sessionId: string,
+): AsyncGenerator<string, void, undefined> {
+  let seq = 0;
+  for (;;) {
+    const events = await store.read(sessionId, seq, pageLength);
+    const last = events.at(-1);
+    if (last === undefined) break;
+    for (const event of events) yield `${JSON.stringify(event)}\n`;
+    seq = last.seq;
+  }
+  if (seq > 0) return;
+  const message = `There is no session ${JSON.stringify(sessionId)} in the store.`;
+  throw new AgentError({ kind: 'invalid', code: 'no_session', message });
+}
+
+/**
+ * Puts a session that was written out into a store, all or nothing, under an id that is new there. Every line is
+ * checked against the event format, and all of them against each other by the fold. A log that ends in the middle
+ * of a run is taken as it is: the run can be taken up again.
+ * @throws AgentError `invalid`, code `damaged_log` with the number of the first bad line, `no_events`, `session_exists`,
+ * `session_id`.
+ */
+export async function importSession(
+  store: Store,
+  lines: Iterable<string> | AsyncIterable<string>,
+  sessionId: string,
+): Promise<{ readonly events: number }> {
+  checkSessionId(sessionId);
+  const events = await readLog(lines);
+  if ((await store.read(sessionId, 0, 1)).length > 0) throw exists(sessionId);
+  const epoch = await store.claim(sessionId);
+  const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
+  await store.append(sessionId, moved, { epoch, durable: true, release: true });
+  return { events: moved.length };
+}
+
+/** The events of a log's lines, if each is one and they make one session. */
+async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise<readonly Event[]> {
+  const values: unknown[] = [];
+  const numbers: number[] = [];
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    if (line.trim() === '') continue;
+    values.push(parsed(line, number));
+    numbers.push(number);
+  }
+  const { events, problems } = mendLog(values);
+  const [first, ...rest] = problems.filter(({ what }) => what !== unfinished);
+  if (first !== undefined) throw damaged(first, numbers[first.at] ?? 0, rest.length);
+  if (events.length > 0) return problems.length > 0 ? events.slice(0, -1) : events;
+  throw new AgentError({
+    kind: 'invalid',
+    code: 'no_events',
+    message: 'There is no event in what was given.',
+  });
+}
+
+function parsed(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw damaged({ at: 0, what: 'is no JSON: it may be cut off' }, number, 0);
+  }
+}
+
+function damaged({ what }: LogProblem, line: number, others: number): AgentError {
+  const more =
+    others === 0 ? '' : ` There ${others === 1 ? 'is 1 more problem' : `are ${others} more problems`}.`;
+  const message = `Line ${line} ${what}.${more} Nothing was imported; "cobbler doctor FILE --fix" writes a log that can be.`;
+  return new AgentError({ kind: 'invalid', code: 'damaged_log', message });
+}
+
+function exists(sessionId: string): AgentError {
+  const message = `There is a session ${JSON.stringify(sessionId)} already; import under another id.`;
+  return new AgentError({ kind: 'invalid', code: 'session_exists', message });
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { firstDifference } from '../../src/cassette/difference.ts';
+import { askedOf, outLine } from '../../src/cassette/outgoing.ts';
+import type { Play } from '../../src/testing/index.ts';
+import { callBlock, plays, scriptAnswer } from '../../src/testing/index.ts';
+import type { Json, JsonObject } from '../../src/values/json.ts';
+import type { Scene } from './rig.ts';
+import { record, replay, turn } from './rig.ts';
+
+function working(turns: number): Scene {
+  const calls = (index: number): Play =>
+    plays(scriptAnswer([`${index}`, callBlock(`c${index}`, 'look', { index })]));
+  return {
+    script: [...Array.from({ length: turns }, (_, index) => calls(index)), plays(scriptAnswer(['Done.']))],
+    tools: () => [
+      {
+        name: 'look',
+        description: 'Looks.',
+        parameters: { type: 'object' },
+        execute: () => turn().then(() => 'y'.repeat(1000)),
+      },
+    ],
+    options: { limits: { turns: turns + 1 } },
+  };
+}
+
+describe('the file', () => {
+  test('is lines of JSON: what it is, what was asked, and what came in at which moment', async () => {
+    const { cassette } = await record(working(1));
+    const lines = cassette
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({
+      cassette: 1,
+      recorded: expect.stringMatching(/^2026-09-21T14:13:2\d\.\d{3}Z$/),
+    });
+    expect(lines.find((line) => line.out === 'request 1')).toMatchObject({
+      what: { POST: '/ask', model: 'scripted-model', turns: [{ side: 'user' }] },
+    });
+    expect(lines.find((line) => line.in === 'request 1')).toMatchObject({
+      at: expect.any(Number),
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+    });
+    expect(lines.find((line) => line.out === 'tool 1')).toMatchObject({
+      what: { tool: 'look', arguments: { index: 0 } },
+    });
+    expect(lines.find((line) => line.in === 'tool 1')).toMatchObject({ value: 'y'.repeat(1000) });
+    const moments = lines.flatMap((line) => line.at ?? []);
+    expect(moments).toEqual(moments.toSorted((one, later) => one - later));
+  });
+
+  test('holds each part of a conversation once, however long that grows', async () => {
+    const [short, long] = [await record(working(10)), await record(working(40))];
+    expect(long.cassette.length / short.cassette.length).toBeLessThan(4.2);
+    expect((await replay(working(40), long.cassette)).log).toBe(long.log);
+  });
+
+  test('holds the fingerprint of a picture, not the picture', async () => {
+    const data = btoa('picture'.repeat(1000));
+    const scene: Scene = {
+      script: [plays(scriptAnswer(['A cat.']))],
+      prompt: [{ type: 'image', mediaType: 'image/png', data }] as never,
+    };
+    const { cassette, log } = await record(scene);
+    expect(cassette).not.toContain(data.slice(0, 100));
+    expect(cassette).toMatch(/\(9336 characters of base64, sha256 [0-9a-f]{64}\)/);
+    expect((await replay(scene, cassette)).log).toBe(log);
+    const other = [{ type: 'image', mediaType: 'image/png', data: btoa('another'.repeat(1000)) }] as never;
+    expect((await replay({ ...scene, prompt: other }, cassette)).result.error?.code).toBe('replay_miss');
+  });
+
+  test('what is left out of a request comes back, whatever the two requests are', () => {
+    const contents = fc.dictionary(fc.constantFrom('a', 'b', 'same', 'first'), fc.jsonValue({ maxDepth: 3 }));
+    fc.assert(
+      fc.property(contents, contents, fc.boolean(), (earlier, now, grows) => {
+        const before = { name: 'request 1', content: asJson(earlier) };
+        const content = asJson(grows ? { ...earlier, ...now } : now);
+        const line = asJson(outLine({ name: 'request 2', content }, before));
+        expect(askedOf(line, new Map([[before.name, before.content]]))).toEqual(content);
+      }),
+    );
+  });
+
+  test('a difference is found where there is one and nowhere else', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        const same = JSON.parse(JSON.stringify(one)) as Json;
+        expect(firstDifference(one as Json, same)).toBeUndefined();
+        const isEqual =
+          fc.stringify(sorted(same)) === fc.stringify(sorted(JSON.parse(JSON.stringify(other))));
+        expect(firstDifference(same, JSON.parse(JSON.stringify(other))) === undefined).toBe(isEqual);
+      }),
+    );
+  });
+});
+
+function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.keys(value)
+    .sort()
+    .map((name): Json => [name, sorted(value[name] ?? null)])
+    .concat([['object']]);
+}

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import type { Tool } from '../../src/interfaces/tool.ts';
+import type { Play } from '../../src/testing/index.ts';
+import { callBlock, failsWith, player, plays, scriptAnswer } from '../../src/testing/index.ts';
+import { AgentError } from '../../src/values/errors.ts';
+import type { Scene } from './rig.ts';
+import { record, replay, turn } from './rig.ts';
+
+const look: Tool = {
+  name: 'look',
+  description: 'Looks at a file.',
+  parameters: { type: 'object', properties: { path: { type: 'string' } } },
+  effect: 'read',
+  execute: async ({ path }) => {
+    await turn();
+    return `the text of ${String(path)}`;
+  },
+};
+
+function says(text: string, ...paths: readonly string[]): Play {
+  return plays(scriptAnswer([text, ...paths.map((path, index) => callBlock(`c${index}`, 'look', { path }))]));
+}
+
+const scene: Scene = {
+  script: [
+    failsWith({ kind: 'busy', message: 'Overloaded' }),
+    says('First.', 'a.txt', 'b.txt'),
+    says('Then.', 'c.txt'),
+    says('Done.'),
+  ],
+  tools: () => [look],
+  prompt: 'What do the files say?',
+};
+
+/** The error that a replay of the recorded scene fails with. */
+async function missOf(changed: Partial<Scene>, edit: (cassette: string) => string = (text) => text) {
+  const { cassette } = await record(scene);
+  const { result, tape } = await replay({ ...scene, ...changed }, edit(cassette), { patienceMs: 30 });
+  expect(result.status).toBe('failed');
+  expect(result.error).toMatchObject({ kind: 'agent', code: 'replay_miss' });
+  expect(result.error?.message).toBe(tape.miss?.message);
+  expect(() => tape.check()).toThrow(tape.miss?.message);
+  return { message: result.error?.message ?? '', result };
+}
+
+describe('a miss is loud', () => {
+  test('another prompt: the request, the place, what was recorded and what is now', async () => {
+    const { message } = await missOf({ prompt: 'What do the fires say?' });
+    expect(message).toBe(
+      [
+        'request 1 of the replay is not request 1 of the cassette.',
+        'The first difference is at turns[0].parts[0].text:',
+        '  recorded  "What do the files say?"',
+        '  now       "What do the fires say?"',
+      ].join('\n'),
+    );
+  });
+
+  test('in a long text only the part around the first difference is shown', async () => {
+    const long = `${'x'.repeat(5000)} the end`;
+    const { cassette } = await record({ ...scene, prompt: `${long} is near` });
+    const { result } = await replay({ ...scene, prompt: `${long} is far` }, cassette);
+    expect(result.error?.message).toContain('recorded  …"xxxxxxxx the end is near"');
+    expect(result.error?.message).toContain('now       …"xxxxxxxx the end is far"');
+  });
+
+  test('another system text and another tool: the first difference, and where else', async () => {
+    const { message } = await missOf({
+      options: { system: 'Be brief.' },
+      tools: () => [{ ...look, description: 'Looks.' }],
+    });
+    expect(message).toContain('at system[0]:\n  recorded  nothing\n  now       "Be brief."');
+    expect(message).toContain('Also different: tools.');
+  });
+
+  test('a retry that was not made: the answer that follows belongs to another request', async () => {
+    const { message } = await missOf({}, (text) =>
+      text
+        .split('\n')
+        .filter((line) => !line.includes('"in":"request 3"'))
+        .join('\n'),
+    );
+    expect(message).toMatch(/^The cassette goes on with tool 3, but the run waits for request 3\.$/);
+  });
+
+  test('one request more than recorded', async () => {
+    const { message } = await missOf({}, (text) =>
+      text
+        .split('\n')
+        .filter((line) => !line.includes('"out":"request 4"') && !line.includes('"in":"request 4"'))
+        .join('\n'),
+    );
+    expect(message).toMatch(
+      /^request 4 of the replay is one more than the cassette holds\. It asks:\n {2}turns: /,
+    );
+    expect(message).toContain('the text of c.txt');
+  });
+
+  test('a tool that is called otherwise, and the model is not asked again', async () => {
+    const { message, result } = await missOf({}, (text) =>
+      text.replace('"arguments":{"path":"c.txt"}', '"arguments":{"path":"d.txt"}'),
+    );
+    expect(message).toContain('tool 3 of the replay is not tool 3 of the cassette.');
+    expect(message).toContain('at arguments.path:\n  recorded  "d.txt"\n  now       "c.txt"');
+    expect(result.metrics.invocations).toBe(2);
+  });
+
+  test('a run that ends before the recording does', async () => {
+    const { cassette } = await record(scene);
+    const { result, tape } = await replay({ ...scene, options: { limits: { turns: 1 } } }, cassette);
+    expect(result.status).toBe('limit');
+    expect(tape.miss).toBeUndefined();
+    expect(() => tape.check()).toThrow('The replay is over, but the cassette goes on with request 3.');
+  });
+
+  test('a program that cancels where nobody did', async () => {
+    const { cassette } = await record(scene);
+    const reacts: Scene['reacts'] = (event, control) => {
+      if (event.type === 'tool_started') control.cancel();
+    };
+    const { result, tape } = await replay({ ...scene, reacts }, cassette);
+    expect(result.status).toBe('cancelled');
+    expect(tape.miss?.message).toMatch(
+      /^The program did something to run .* that was not recorded: \{"cancel":true\}$/,
+    );
+  });
+
+  test('P1 P2 wherever a cassette is cut, the run ends, and only the whole one is the recorded run', async () => {
+    const gated: Scene = { ...scene, options: { gate: async () => ({ type: 'allow' }) } };
+    const { cassette, log } = await record(gated);
+    const lines = cassette.split('\n');
+    for (let count = 1; count < lines.length; count += 1) {
+      const part = `${lines.slice(0, count).join('\n')}\n`;
+      const { result, tape, log: again } = await replay(gated, part, { patienceMs: 5 });
+      const where = `the first ${count} lines of ${lines.length - 1}`;
+      const isWhole = count === lines.length - 1;
+      expect(tape.miss?.code, where).toBe(isWhole ? undefined : 'replay_miss');
+      // An answer is over when the model says so: the end of the body behind it changes nothing.
+      const isOver = lines.slice(count).every((line) => line === '' || line.includes('"end":true'));
+      expect(result.status, where).toBe(isOver ? 'complete' : 'failed');
+      expect(again === log, where).toBe(isWhole);
+      expect(tape.runtime.monotonic(), where).toBeLessThan(3_600_000);
+    }
+  });
+});
+
+describe('a cassette that cannot be used', () => {
+  const head = '{"cassette":1,"recorded":"2026-01-01T00:00:00.000Z","startedAt":1767225600000}';
+  test.each([
+    ['', 'it is empty'],
+    ['{"type":"user"}\n', 'line 1: a cassette begins with a line that says {"cassette":1,…}'],
+    ['{"cassette":2}\n', 'line 1: it is of version 2, not 1: record it anew'],
+    ['{"cassette":1}\n', 'line 1: "startedAt" is missing'],
+    [`${head}\nnonsense\n${head}\n`, 'line 2: it is no JSON object'],
+    [`${head}\n{"out":"request 1"}\n`, 'line 2: its "what" is no object'],
+    [
+      `${head}\n{"out":"request 2","since":"request 1","same":[],"first":{},"what":{}}\n`,
+      'line 2: it refers to request 1, which does not stand before it',
+    ],
+    [`${head}\n{"in":"request 1","end":true}\n`, 'line 2: "at" is missing'],
+  ])('%j', (text, why) => {
+    let error: unknown;
+    try {
+      player(text);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(AgentError.is(error)).toBe(true);
+    expect(error).toMatchObject({
+      kind: 'invalid',
+      code: 'cassette',
+      message: `The cassette cannot be used: ${why}.`,
+    });
+  });
+
+  test('lines from the future and a last line that is cut off are left out', async () => {
+    const { cassette, log } = await record(scene);
+    const [first = '', ...rest] = cassette.split('\n');
+    const strange = [first, '{"mood":"good"}', ...rest].join('\n').concat('{"at":9');
+    expect((await replay(scene, strange)).log).toBe(log);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { inputBound } from '../../src/context/context.ts';
+import { mostMediaTokens, roughMediaTokens } from '../../src/context/media-tokens.ts';
+import { emptyState } from '../../src/events/state.ts';
+import type { DocumentPart, ImagePart } from '../../src/values/message.ts';
+import { png } from '../support/images.ts';
+
+/** A picture of so many bytes: how well it compresses says nothing about what it is counted as. */
+const picture = (width: number, height: number, bytes = 900_000): ImagePart => ({
+  type: 'image',
+  mediaType: 'image/png',
+  data: png(width, height) + 'A'.repeat(Math.ceil(bytes / 3) * 4),
+});
+
+const pdf = (pages: number, bytes = 0): DocumentPart => {
+  const objects = Array.from(
+    { length: pages },
+    (_, n) => `${n + 3} 0 obj<</Type /Page /Parent 2 0 R>>endobj`,
+  );
+  const text = `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages>>endobj ${objects.join('\n')}`;
+  return { type: 'document', mediaType: 'application/pdf', data: btoa(text.padEnd(bytes, ' ')) };
+};
+
+/**
+ * Width, height, and what was counted: by the latest Claude and by GPT-6 with its defaults (measured), by GPT-4.1
+ * nano and GPT-4o (as documented).
+ */
+const counted: readonly (readonly [width: number, height: number, ...tokens: number[]])[] = [
+  [1, 1, 2, 255],
+  [256, 256, 177, 77, 158, 255],
+  [512, 512, 438, 308, 630, 255],
+  [513, 513, 438, 347, 711, 765],
+  [1024, 1024, 1446, 1229, 2520, 765],
+  [1920, 1080, 2768, 2448, 3779, 1105],
+  [3840, 2160, 3069, 9792, 3779, 1105],
+  [4032, 3024, 4005, 14_364, 3779, 765],
+];
+
+describe('what a picture is counted as', () => {
+  it.each(counted)('of %i x %i is never above the bound, nor far below it', (width, height, ...tokens) => {
+    const most = mostMediaTokens(picture(width, height));
+    expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
+    expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
+  });
+
+  it('does not follow from its bytes', () => {
+    expect(mostMediaTokens(picture(1024, 1024, 100))).toBe(mostMediaTokens(picture(1024, 1024, 5_000_000)));
+  });
+
+  it('has a bound where its size is absurd or cannot be read', () => {
+    expect(mostMediaTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
+    expect(mostMediaTokens({ type: 'image', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
+  });
+
+  it('is about one token for 800 pixels', () => {
+    expect(roughMediaTokens(picture(1024, 1024))).toBe(1332);
+    expect(roughMediaTokens({ type: 'image', mediaType: 'image/png', data: 'AAAA' })).toBe(1600);
+  });
+});
+
+describe('what a document is counted as', () => {
+  it('goes by its pages: ten of text were counted as 23,236', () => {
+    const part = pdf(10, 3_000_000);
+    expect(mostMediaTokens(part)).toBe(50_000);
+    expect(roughMediaTokens(part)).toBe(24_000);
+    expect(mostMediaTokens(pdf(100))).toBeGreaterThan(100 * 2481);
+  });
+
+  it('goes by its bytes where it shows no page, or is text', () => {
+    const packed = pdf(0, 30_000);
+    expect(mostMediaTokens(packed)).toBe(20_000);
+    const text: DocumentPart = { type: 'document', mediaType: 'text/plain', data: 'A'.repeat(4000) };
+    expect([mostMediaTokens(text), roughMediaTokens(text)]).toEqual([1500, 1000]);
+    expect(mostMediaTokens({ type: 'document', mediaType: 'application/pdf', data: '§' })).toBe(1);
+  });
+});
+
+describe('inputBound', () => {
+  it('counts a picture of a megabyte by its pixels and the words beside it by their bytes', () => {
+    const bound = (content: readonly (ImagePart | { type: 'text'; text: string })[]) =>
+      inputBound({ ...emptyState(), messages: [{ role: 'user', content }] }, { tools: [] });
+    const words = { type: 'text', text: 'x'.repeat(2000) } as const;
+    const one = picture(1024, 1024, 1_000_000);
+    expect(bound([words, one]) - bound([words])).toBe(mostMediaTokens(one));
+    expect(bound([one])).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SpillOptions } from '../../src/context/offload.ts';
+import { spill } from '../../src/context/offload.ts';
+import type { Blobs } from '../../src/interfaces/blobs.ts';
+import { memoryBlobs } from '../../src/interfaces/blobs.ts';
+import { isToolOutput, toolOutput } from '../../src/interfaces/tool.ts';
+import type { ExecutorOptions } from '../../src/loop/options.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { probes } from '../../src/testing/executor-contract/probe.ts';
+import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
+import { ofType, resultsOf, resultTexts } from '../../src/testing/executor-contract/results.ts';
+import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { systemRuntime } from '../../src/values/runtime.ts';
+import { endsOf } from '../../src/values/truncate.ts';
+
+const { digest } = systemRuntime;
+const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+
+type Args = { readonly id: string; readonly offset?: number; readonly bytes?: number };
+
+async function read(policy: ReturnType<typeof spill>, args: Args): Promise<string> {
+  const value = await policy.tool.execute({ ...args }, undefined as never);
+  return isToolOutput(value) ? `failed: ${String(value.content)}` : String(value);
+}
+
+/** A run whose tool gives this. */
+async function shown(value: unknown, options: { spilling?: SpillOptions; blobs?: Blobs } = {}) {
+  const stage = new Stage(() => memoryStore());
+  const policy = spill(options.blobs ?? memoryBlobs(), options.spilling);
+  const given: ExecutorOptions = {
+    agent: puppet([calls(['one']), says('Done.')]),
+    tools: [probes().tool('one', { execute: () => value })],
+    context: { spill: policy },
+  };
+  const run = stage.run(given);
+  const result = await stage.until(run);
+  await stage.check();
+  const [event] = ofType(stage.storedOf(run), 'tool_result');
+  return {
+    text: resultTexts(result.messages)[0] ?? '',
+    result: resultsOf(result.messages)[0],
+    event,
+    policy,
+  };
+}
+
+describe('long tool output', () => {
+  it('P10 can be read to the end, piece by piece, though far more than reaches the model at once', async () => {
+    const whole = Array.from({ length: 60_000 }, (_, line) => `${line} häuser 🏠\n`).join('');
+    const { text, event, policy } = await shown(whole);
+    expect(bytesOf(text)).toBeLessThanOrEqual(4096);
+    expect(whole.startsWith(text.slice(0, 1000))).toBe(true);
+    const id = event?.blobs?.[0]?.id ?? '';
+    expect(event?.blobs).toEqual([{ id, bytes: bytesOf(whole) }]);
+    let found = '';
+    for (let more = true; more; ) {
+      const answer = await read(policy, { id, offset: bytesOf(found), bytes: 32_768 });
+      const end = answer.indexOf('\n');
+      expect(bytesOf(answer)).toBeLessThan(33_000);
+      more = answer.slice(0, end).includes('more follows');
+      found += answer.slice(end + 1);
+    }
+    expect(found === whole).toBe(true);
+  });
+
+  it('says where to read on, and that place is where the head ends', async () => {
+    const { text, policy } = await shown('x'.repeat(99_999));
+    const args: Args = JSON.parse(/read_blob with (\{.*\}) reads/.exec(text)?.[1] ?? '{}');
+    expect(args.offset).toBe(text.indexOf('\n'));
+    expect(await read(policy, args)).toMatch(new RegExp(`^\\(bytes ${args.offset} to `));
+  });
+
+  it('has the same id in every run that gets the same', async () => {
+    const [one, two] = [await shown('x'.repeat(50_000)), await shown('x'.repeat(50_000))];
+    expect(one.text).toBe(two.text);
+    expect((await shown('y'.repeat(50_000))).text).not.toBe(one.text);
+  });
+
+  it('is put away part by part, errors too, and pictures stay', async () => {
+    const long = { type: 'text', text: 'z'.repeat(20_000) } as const;
+    const picture = { type: 'image', mediaType: 'image/png', data: 'AA==' } as const;
+    const short = { type: 'text', text: 'short' } as const;
+    const { result, event } = await shown(toolOutput({ content: [long, picture, short], isError: true }));
+    expect(result?.content.slice(1)).toEqual([picture, short]);
+    expect([result?.isError, event?.blobs?.length]).toEqual([true, 1]);
+    expect(JSON.stringify(result?.content).length).toBeLessThan(5000);
+  });
+
+  it('stays as it is up to the limit, which a tool may set lower', async () => {
+    const { text, event } = await shown('x'.repeat(16_384));
+    expect([text.length, event?.blobs]).toEqual([16_384, undefined]);
+    expect(
+      (await shown('x'.repeat(100), { spilling: { overBytes: 99, excerptBytes: 50 } })).event?.blobs,
+    ).toHaveLength(1);
+  });
+});
+
+describe('read_blob', () => {
+  it('P10 changes nothing, is offered by the policy, and what it gives is not put away again', async () => {
+    const stage = new Stage(() => memoryStore());
+    const policy = spill(memoryBlobs(), { overBytes: 1000 });
+    const { blob } = await policy.put('w'.repeat(9000), 500, stage.runtime.digest);
+    const agent = puppet([
+      calls([{ name: 'read_blob', arguments: { id: blob.id, bytes: 5000 } }]),
+      says('Done.'),
+    ]);
+    const result = await stage.play({ agent, context: { spill: policy } });
+    expect(agent.requests[0]?.tools.map(({ name }) => name)).toEqual(['read_blob']);
+    expect(resultTexts(result.messages)[0]).toContain('w'.repeat(5000));
+    expect(policy.tool.effect).toBe('read');
+    await stage.check();
+  });
+
+  it('says what is wrong with an id or a place', async () => {
+    const policy = spill(memoryBlobs());
+    expect(await read(policy, { id: 'none' })).toMatch(/^failed: There is no blob "none"/);
+    const { blob } = await policy.put('short', 100, digest);
+    expect(await read(policy, { id: blob.id, offset: 5 })).toMatch(/^failed: The blob has 5 bytes/);
+  });
+
+  it('gives whole characters from any place on', async () => {
+    const policy = spill(memoryBlobs());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
+        fc.nat(120),
+        fc.integer({ min: 4, max: 40 }),
+        async (text, offset, bytes) => {
+          const { blob } = await policy.put(text, 1000, digest);
+          fc.pre(offset < blob.bytes);
+          const answer = await read(policy, { id: blob.id, offset, bytes });
+          const piece = answer.slice(answer.indexOf('\n') + 1);
+          expect(piece).not.toContain('\ufffd');
+          expect(text.toWellFormed()).toContain(piece);
+        },
+      ),
+      { numRuns: 200, seed: 20_261_121 },
+    );
+  });
+});
+
+describe('memoryBlobs', () => {
+  it('gives up the oldest when there is no more room, never the newest', async () => {
+    const blobs = memoryBlobs({ maxBytes: 10 });
+    for (const id of ['a', 'b', 'c']) await blobs.put(id, new Uint8Array(5));
+    const all = { start: 0, end: 99 };
+    expect([await blobs.get('a', all), (await blobs.get('b', all))?.size]).toEqual([undefined, 5]);
+    await blobs.put('d', new Uint8Array(50));
+    expect([(await blobs.get('d', all))?.size, await blobs.get('c', all)]).toEqual([50, undefined]);
+  });
+
+  it('keeps a thing once', async () => {
+    const blobs = memoryBlobs({ maxBytes: 10 });
+    await blobs.put('a', new Uint8Array(5));
+    for (let count = 0; count < 9; count += 1) await blobs.put('b', new Uint8Array(5));
+    expect((await blobs.get('a', { start: 0, end: 2 }))?.bytes).toEqual(new Uint8Array(2));
+  });
+});
+
+describe('endsOf', () => {
+  it('cuts no character in two and never gives a byte twice', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.nat(200), (text, room) => {
+        const whole = text.toWellFormed();
+        const { head, tail, between } = endsOf(new TextEncoder().encode(whole), room);
+        expect(whole.startsWith(head) && whole.endsWith(tail)).toBe(true);
+        expect(bytesOf(head) + between + bytesOf(tail)).toBe(bytesOf(whole));
+      }),
+    );
+  });
+});

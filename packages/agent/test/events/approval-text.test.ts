@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { approvalText, argumentLines, visibleText } from '../../src/events/approval-text.ts';
+
+describe('P21 the text of an approval', () => {
+  it('names the tool and gives every argument, texts line by line and all else as JSON', () => {
+    const text = approvalText({
+      toolName: 'run_command',
+      summary: 'in src',
+      arguments: { command: 'a |\n b\n', timeout_ms: 3, flags: ['x\ny'], none: null },
+    });
+    expect(text).toBe(
+      [
+        'run_command  in src',
+        ...['command:', '  | a |', '  |  b', '  |', 'timeout_ms: 3'],
+        ...['flags: [', '    "x\\ny"', '  ]', 'none: null'],
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    ['an escape sequence', '\x1b[2K', '\\u{1b}[2K'],
+    ['a carriage return', 'a\rb', 'a\\u{d}b'],
+    ['a C1 control', '\x9b', '\\u{9b}'],
+    ['a mark of direction', '\u202e\u2066\u061c', '\\u{202e}\\u{2066}\\u{61c}'],
+    ['a blank of no width', 'a\u200bb\u2060\ufeff', 'a\\u{200b}b\\u{2060}\\u{feff}'],
+    ['other blanks', '\u00a0\u2003\u3000', '\\u{a0}\\u{2003}\\u{3000}'],
+    ['fillers', '\u3164\u115f\uffa0\u2800', '\\u{3164}\\u{115f}\\u{ffa0}\\u{2800}'],
+    ['tags and selectors', '\u{e0041}\ufe0f', '\\u{e0041}\\u{fe0f}'],
+    ['line separators', '\u2028\u2029', '\\u{2028}\\u{2029}'],
+    ['half a character', '\ud800', '\\u{d800}'],
+    ['a private character', '\ue000', '\\u{e000}'],
+    ['what can be seen, with newline and tab', 'é 日\n\tü🧵', 'é 日\n\tü🧵'],
+  ])('shows %s', (_what, text, shown) => {
+    expect(visibleText(text)).toBe(shown);
+    expect(argumentLines({ toolName: 't', arguments: { a: text } }).join('\n')).toContain(
+      shown.replace('\n', '\n  | '),
+    );
+  });
+
+  it('names a text only where the diff holds all of it', () => {
+    const diff = '--- a\n+++ a\n@@ -1,2 +1,2 @@\n same\n-old line\n+new line\n\\ No newline at end of file\n';
+    const lines = (content: string) => argumentLines({ toolName: 't', arguments: { content }, diff });
+    expect(lines('same\nnew line')).toEqual(['content: as in the diff']);
+    expect(lines('same\nold line\n')).toEqual(['content: as in the diff']);
+    expect(lines('new line')).toEqual(['content | new line']);
+    expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
+  });
+
+  it('P21 leaves nothing to a diff that is cut', () => {
+    const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes left out …\nevil\nsame\n';
+    const lines = argumentLines({ toolName: 't', arguments: { content: 'evil\nsame' }, diff });
+    expect(lines).toEqual(['content:', '  | evil', '  | same']);
+  });
+
+  it('lets blanks at the end of a line be seen', () => {
+    const lines = argumentLines({ toolName: 't', arguments: { a: 'x  \n \t\n', b: '' } });
+    expect(lines).toEqual(['a:', '  | x\\u{20}\\u{20}', '  | \\u{20}\\u{9}', '  |', 'b |']);
+  });
+
+  it('leaves out only what is shown elsewhere character by character', () => {
+    const call = { toolName: 'run_command', arguments: { command: 'npm test ', cwd: 'src' } };
+    expect(argumentLines(call, ['npm test'])).toEqual(['command | npm test\\u{20}', 'cwd | src']);
+    expect(argumentLines(call, ['npm test '])).toEqual(['cwd | src']);
+  });
+});

@@ -1,0 +1,223 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/events/event.ts';
+import { fold } from '../../src/events/fold.ts';
+import { eventJsonSchema, eventSchema, mendLog } from '../../src/events/index.ts';
+import { knownTypes } from '../../src/events/schema.ts';
+import type { State } from '../../src/events/state.ts';
+import { emptyState } from '../../src/events/state.ts';
+import { exportSession, importSession } from '../../src/store/index.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { outline } from '../../src/testing/executor-contract/results.ts';
+import { assertValidHistory } from '../../src/testing/valid-history.ts';
+import type { Schema } from './schema-change.ts';
+import { schemaChange } from './schema-change.ts';
+
+const snapshot: Schema = JSON.parse(readFileSync(new URL('../event-schema.json', import.meta.url), 'utf8'));
+
+/** A copy of the snapshot with something changed in one type of event. */
+function changed(type: string, change: (schema: { properties: Fields; required: string[] }) => void): Schema {
+  const copy = structuredClone(snapshot) as { oneOf: { properties: Fields; required: string[] }[] };
+  const found = copy.oneOf.find(({ properties }) => properties['type']?.['const'] === type);
+  if (found === undefined) throw new Error(`There is no ${type}.`);
+  change(found);
+  return copy as unknown as Schema;
+}
+
+type Fields = Record<string, Record<string, unknown>>;
+
+describe('the format of events, version 1 (docs/events.md)', () => {
+  it('has changed since the snapshot only as the rule allows', () => {
+    const { broken } = schemaChange(snapshot, eventJsonSchema());
+    expect(broken, 'This breaks readers. Undo it, or begin a format version 2: docs/events.md').toEqual([]);
+  });
+
+  it('is the snapshot; after a change that is allowed write it anew: npm run events:snapshot', () => {
+    const { added } = schemaChange(snapshot, eventJsonSchema());
+    expect(added, 'These are allowed. Write them down: npm run events:snapshot').toEqual([]);
+    expect(eventJsonSchema()).toEqual(snapshot);
+  });
+});
+
+describe('what may change in a format', () => {
+  const allowed: readonly [string, Schema][] = [
+    [
+      'a field that may be absent',
+      changed('resumed', ({ properties }) => void Object.assign(properties, { by: {} })),
+    ],
+    [
+      'a type of event',
+      {
+        ...snapshot,
+        oneOf: [
+          ...(snapshot['oneOf'] as readonly Schema[]),
+          { type: 'object', properties: { type: { const: 'dreamt' } }, required: ['type'] },
+        ],
+      },
+    ],
+    ['words about it', changed('resumed', (schema) => void Object.assign(schema, { description: 'Later.' }))],
+  ];
+  it.each(allowed)('%s may be added', (_what, after) => {
+    expect(schemaChange(snapshot, after).broken).toEqual([]);
+    expect(schemaChange(after, after)).toEqual({ added: [], broken: [] });
+  });
+
+  it('what was added is named', () => {
+    expect(allowed.flatMap(([, after]) => schemaChange(snapshot, after).added)).toEqual([
+      'resumed.by: a new field that may be absent',
+      'dreamt: a new type of event',
+    ]);
+  });
+
+  const forbidden: readonly [string, Schema, RegExp][] = [
+    [
+      'a type of event cannot go',
+      { ...snapshot, oneOf: (snapshot['oneOf'] as readonly Schema[]).slice(1) },
+      /^user: this type of event is gone/,
+    ],
+    [
+      'a field cannot go',
+      changed('tool_result', ({ properties }) => delete properties['diff']),
+      /^tool_result\.diff: the field is gone/,
+    ],
+    [
+      'a field cannot become required',
+      changed('tool_result', ({ required }) => required.push('summary')),
+      /^tool_result\.summary: is required now/,
+    ],
+    [
+      'a new field cannot be required',
+      changed('resumed', ({ properties, required }) => {
+        Object.assign(properties, { by: {} });
+        required.push('by');
+      }),
+      /^resumed\.by: is required now/,
+    ],
+    [
+      'a required field cannot become absent',
+      changed('compacted', ({ required }) => void required.splice(required.indexOf('summary'), 1)),
+      /^compacted\.summary: may be absent now/,
+    ],
+    [
+      'a value cannot go',
+      changed(
+        'stop_requested',
+        ({ properties }) =>
+          void Object.assign(properties, { reason: { type: 'string', enum: ['timeout', 'limit'] } }),
+      ),
+      /^stop_requested\.reason: no longer takes "cancelled"/,
+    ],
+    [
+      'a value cannot be added, since older readers refuse it',
+      changed('approval_decided', ({ properties }) => {
+        const { decision } = properties as { decision?: { enum: string[] } };
+        decision?.enum.push('later');
+      }),
+      /^approval_decided\.decision: takes "later" now/,
+    ],
+    [
+      'a type cannot be narrowed',
+      changed('compacted', ({ properties }) => Object.assign(properties['summary'] ?? {}, { maxLength: 10 })),
+      /^compacted\.summary: maxLength: was not there and is 10/,
+    ],
+    [
+      'nor be another',
+      changed(
+        'tool_started',
+        ({ properties }) => void Object.assign(properties, { callId: { type: 'number' } }),
+      ),
+      /^tool_started\.callId: type: was "string" and is "number"/,
+    ],
+    [
+      'deep inside neither',
+      changed('assistant', ({ properties }) => {
+        const usage = properties['usage'] as { required: string[] };
+        usage.required.push('reasoningTokens');
+      }),
+      /^assistant\.usage\.reasoningTokens: is required now/,
+    ],
+    [
+      'a part of a message cannot be of a new kind',
+      changed('user', ({ properties }) => {
+        const items = properties['content']?.['items'] as { oneOf: Schema[] };
+        items.oneOf.push({ type: 'object', properties: { type: { const: 'sound' } } });
+      }),
+      /^user\.content\[\]: takes sound now/,
+    ],
+  ];
+  it.each(forbidden)('%s', (_what, after, words) => {
+    expect(schemaChange(snapshot, after).broken).toEqual([expect.stringMatching(words)]);
+  });
+});
+
+const folder = new URL('../fixtures/events/', import.meta.url);
+const recorded = readdirSync(folder).map((name) => {
+  const lines = readFileSync(new URL(name, folder), 'utf8').trimEnd().split('\n');
+  return { name, lines, events: lines.map((line): Event => JSON.parse(line)) };
+});
+
+function folded(events: readonly Event[]): State {
+  const state = emptyState();
+  for (const event of events) fold(state, event);
+  return state;
+}
+
+/** A later version may say more: fields, and events of its own between the others. */
+function ofLaterVersion(events: readonly Event[]): Event[] {
+  // Only the end of a run has a fixed place: nothing of the run comes after it.
+  const grown = events.flatMap((event) => [
+    { ...event, mood: 'good' },
+    ...(event.type === 'finished' ? [] : [{ ...event, type: 'dreamt', of: { sheep: 3 } }]),
+  ]);
+  return grown.map((event, at) => ({ ...event, seq: at + 1, id: `x-${at + 1}` }) as unknown as Event);
+}
+
+describe('logs of version 1 that were recorded', () => {
+  it('hold every type of event', () => {
+    expect(new Set(recorded.flatMap(({ events }) => events.map(({ type }) => type)))).toEqual(knownTypes);
+  });
+
+  it.each(recorded)(
+    '$name is read and folds to the same conversation as when it was recorded',
+    ({ events, name }) => {
+      for (const event of events) expect(eventSchema.parse(event)).toEqual(event);
+      expect(mendLog(events)).toEqual({ events, problems: [] });
+      const { messages, metrics, finished } = folded(events);
+      assertValidHistory(messages);
+      const { invocations, toolCalls } = metrics;
+      expect({
+        messages: outline(messages),
+        invocations,
+        toolCalls,
+        status: finished?.status,
+      }).toMatchSnapshot(name);
+    },
+  );
+
+  it.each(recorded)('$name goes through import and export unchanged', async ({ events, lines }) => {
+    const store = memoryStore();
+    const id = events[0]?.id.replace(/-1$/, '') ?? '';
+    await importSession(store, lines, id);
+    const out = await Array.fromAsync(exportSession(store, id));
+    expect(out.map((line) => line.trimEnd())).toEqual(lines);
+  });
+
+  it.each(recorded)(
+    '$name with fields and events of a later version folds to the same, and keeps them',
+    async ({ events }) => {
+      const later = ofLaterVersion(events);
+      expect(mendLog(later)).toEqual({ events: later, problems: [] });
+      expect(folded(later).messages).toEqual(folded(events).messages);
+      expect(folded(later).metrics).toEqual(folded(events).metrics);
+    },
+  );
+
+  it('of a format version 2 nothing is taken for version 1', async () => {
+    const [first] = recorded;
+    const lines = (first?.events ?? []).map((event) => JSON.stringify({ ...event, v: 2, type: 'dreamt' }));
+    const { events, problems } = mendLog(lines.map((line) => JSON.parse(line)));
+    expect(events).toEqual([]);
+    expect(problems[0]?.what).toMatch(/format version 2/);
+    await expect(importSession(memoryStore(), lines, 'x')).rejects.toMatchObject({ code: 'damaged_log' });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { AskFailedEvent } from '../../src/events/event.ts';
+import { lastAnswer } from '../../src/events/fold.ts';
+import type { State } from '../../src/events/state.ts';
+import type { AssistantPart } from '../../src/values/message.ts';
+import { textOf } from '../../src/values/message.ts';
+import { answered, callPart, finished, said, told } from '../support/fold-story.ts';
+
+const outline = (state: State): string[] => state.messages.map((each) => `${each.role}: ${textOf(each)}`);
+
+describe('answers that ended too early', () => {
+  const failed = (...partial: AssistantPart[]): AskFailedEvent => ({
+    type: 'ask_failed',
+    error: { kind: 'aborted', message: 'stopped' },
+    durationMs: 1,
+    partial,
+  });
+  const text = (text: string): AssistantPart => ({ type: 'text', text });
+
+  it.each([
+    ['cancelled', 'the work was cancelled'],
+    ['timeout', 'the time limit was reached'],
+  ] as const)('stay with a note that says why: %s', (reason, why) => {
+    const state = told(
+      said('Go.'),
+      { type: 'stop_requested', reason },
+      failed(text('Once')),
+      finished(reason),
+    );
+    expect(outline(state)).toEqual([
+      'user: Go.',
+      'assistant: Once',
+      `user: Your last answer ended here, before it was complete: ${why}.`,
+    ]);
+    expect(lastAnswer(state.messages)).toBeUndefined();
+  });
+
+  it('stay as text: reasoning, calls, what is sealed and empty text are left out', () => {
+    const seal = { provider: 'p', data: 's' };
+    const parts: AssistantPart[] = [
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'opaque', seal },
+      text(' '),
+      text('Half \ud83d'),
+      callPart('a'),
+    ];
+    const { messages, calls } = told(said('Go.'), failed(...parts));
+    expect(messages[1]).toEqual({ role: 'assistant', content: [text('Half \ufffd')] });
+    expect(calls).toEqual([]);
+    expect(told(said('Go.'), failed({ type: 'reasoning', text: 'Hm.' })).messages).toHaveLength(1);
+  });
+
+  it('are no turn and no answer, and count as what they used', () => {
+    const state = told(said('Go.'), failed(text('Once')));
+    expect([state.turns, state.answers, state.metrics.invocations]).toEqual([0, 0, 0]);
+  });
+
+  it('of a compaction say nothing', () => {
+    const state = told(said('Go.'), { ...failed(text('So far')), compacting: true });
+    expect(outline(state)).toEqual(['user: Go.']);
+  });
+
+  it('are not the last answer: that is the one before', () => {
+    const state = told(said('Go.'), answered([text('One.')]), said('On.'), failed(text('Tw')));
+    expect(lastAnswer(state.messages)?.content).toEqual([text('One.')]);
+  });
+});

@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/events/event.ts';
+import { fold } from '../../src/events/fold.ts';
+import { mendLog } from '../../src/events/index.ts';
+import type { State } from '../../src/events/state.ts';
+import { emptyState } from '../../src/events/state.ts';
+import type { Run } from '../../src/loop/run.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { outline } from '../../src/testing/executor-contract/results.ts';
+import type { Scenario } from '../../src/testing/executor-contract/scenarios.ts';
+import { scenarios } from '../../src/testing/executor-contract/scenarios.ts';
+import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { assertValidHistory } from '../../src/testing/valid-history.ts';
+import { answered, callPart, finished, place, result, said, started, story } from '../support/fold-story.ts';
+
+/** The log of a scenario, played twice in one session. */
+async function logOf(scenario: Scenario): Promise<readonly Event[]> {
+  const stage = new Stage(() => memoryStore());
+  for (const prompt of ['Go.', 'Go on.']) {
+    const staged = scenario.open();
+    const asking: string[] = [];
+    const run: Run = stage.run(staged.options, prompt, {
+      sessionId: 'one',
+      onEvent: (event) => {
+        if (event.type === 'approval_requested') asking.push(event.approvalId);
+        staged.watch?.(event, run, asking);
+      },
+    });
+    await stage.until(run);
+  }
+  return JSON.parse(JSON.stringify(await stage.store.read('one')));
+}
+
+const logs: readonly (readonly Event[])[] = await Promise.all(scenarios.map(logOf));
+
+function folded(events: readonly Event[]): State {
+  const state = emptyState();
+  for (const event of events) fold(state, event);
+  return state;
+}
+
+/** A log that a session can go on from: nothing is found in it, and it leaves nothing open. */
+function expectSound(events: readonly Event[]): void {
+  expect(mendLog(events)).toEqual({ events, problems: [] });
+  const state = folded(events);
+  if (state.finished?.status !== 'waiting') {
+    expect([state.calls, state.steering]).toEqual([[], []]);
+    assertValidHistory(state.messages);
+  }
+}
+
+const told = (values: readonly unknown[]) => mendLog(values).problems.map(({ at, what }) => `${at} ${what}`);
+
+const bodies = [
+  said('Go.'),
+  answered([callPart('a'), callPart('b')]),
+  started(1, 0),
+  result(1, 0, { callId: 'a' }),
+  result(1, 1, { callId: 'b' }),
+  answered([{ type: 'text', text: 'Done.' }]),
+  finished('complete'),
+];
+const log: readonly Event[] = bodies.map((body, index) => {
+  const event = place(body, index + 1);
+  return event.type === 'tool_started' ? { ...event, callId: 'a' } : event;
+});
+
+describe('a log as a run has written it', () => {
+  it.each(scenarios.map(({ name }, index) => [name, logs[index] ?? []] as const))(
+    'is fine: %s',
+    (_name, events) => {
+      expect(events.length).toBeGreaterThan(5);
+      expectSound(events);
+    },
+  );
+
+  it('is fine with the live events of --json and kinds of a later version among it', () => {
+    const later = { ...place({ type: 'resumed' }, 7), type: 'dreamt', of: 'sheep' };
+    const end = { ...log[6], seq: 8, id: 's-8' };
+    const live = { type: 'started', v: 1, sessionId: 's', runId: 'run-1' };
+    const delta = { type: 'text_delta', index: 0, text: 'Do' };
+    expect(told([live, ...log.slice(0, 5), delta, log[5], later, end])).toEqual([]);
+  });
+
+  it('P13 is fine with the end of a run that no store has, and goes without it', () => {
+    const { seq: _, id: __, ...unstored } = log[6] ?? place(finished('failed'), 7);
+    const again = [...log.slice(0, 3), unstored, ...log.slice(3)];
+    expect(mendLog(again)).toEqual({ events: log, problems: [] });
+    expect(told([...log.slice(0, 6), { ...unstored, id: 's-7' }])).toHaveLength(2);
+  });
+});
+
+describe('P12 a log that was damaged, mended', () => {
+  const anyLog = fc.constantFrom(...logs);
+
+  it('cut off anywhere, at either end, is sound', () => {
+    fc.assert(
+      fc.property(anyLog, fc.nat(), fc.nat(), (events, from, to) => {
+        const [first = 0, last = 0] = [from % events.length, to % events.length].sort((a, b) => a - b);
+        expectSound(mendLog(events.slice(first, last + 1)).events);
+      }),
+      { numRuns: 300, seed: 20_261_121 },
+    );
+  });
+
+  it('shuffled and doubled, is the log as it was', () => {
+    const torn = anyLog.chain((events) =>
+      fc.tuple(
+        fc.constant(events),
+        fc.shuffledSubarray([...events, ...events], { minLength: events.length * 2 }),
+      ),
+    );
+    fc.assert(
+      fc.property(torn, ([events, values]) => {
+        expect(mendLog(values).events).toEqual(events);
+      }),
+      { numRuns: 200, seed: 20_261_121 },
+    );
+  });
+
+  it('with events lost, doubled and out of order, is sound', () => {
+    const torn = anyLog.chain((events) => fc.shuffledSubarray([...events, ...events], { minLength: 1 }));
+    fc.assert(
+      fc.property(torn, (values) => {
+        expectSound(mendLog(values).events);
+      }),
+      { numRuns: 500, seed: 20_261_121 },
+    );
+  });
+
+  it('full of nonsense, is sound', () => {
+    fc.assert(
+      fc.property(story, fc.array(fc.jsonValue(), { maxLength: 3 }), (steps, junk) => {
+        const state = emptyState();
+        const events = steps.map(([runId, step], index) => {
+          const event = place(step(state), index + 1, runId);
+          fold(state, event);
+          return event;
+        });
+        expectSound(mendLog([...junk, ...JSON.parse(JSON.stringify(events))]).events);
+      }),
+      { numRuns: 300, seed: 20_261_121 },
+    );
+  });
+});
+
+describe('what is told of a log', () => {
+  const [user, answer, start, first, second, last, end] = log;
+
+  it('nothing, where there is nothing to tell', () => {
+    expect(told(log)).toEqual([]);
+    expect(mendLog([])).toEqual({ events: [], problems: [] });
+  });
+
+  it('what is no event, and which field is wrong', () => {
+    expect(told([...log.slice(0, 6), undefined, 'x', { type: 'user' }, end])).toEqual([
+      '6 is no event',
+      '7 is no event',
+      expect.stringMatching(/^8 is no good user event: .*seq/),
+    ]);
+  });
+
+  it('order, doubles and gaps', () => {
+    expect(told([user, start, answer, ...log.slice(3), end])).toEqual([
+      '2 has place 2 but stands behind place 3',
+      '7 stands there twice (place 7)',
+    ]);
+    expect(
+      told([
+        user,
+        answer,
+        start,
+        first,
+        second,
+        { ...last, seq: 9, id: 's-9' },
+        { ...end, seq: 10, id: 's-10' },
+      ]),
+    ).toEqual(['5 follows a gap: places 6 to 8 are missing']);
+  });
+
+  it('a strange session, and an id that does not fit', () => {
+    expect(told([...log.slice(0, 6), { ...log[2], id: 'other-3' }, end])).toContain(
+      '6 belongs to another session than most: its id is "other-3"',
+    );
+    expect(told([...log.slice(0, 6), { ...end, id: 's-9' }])).toEqual(['6 has place 7, but its id is "s-9"']);
+  });
+
+  it('a result without a call, and what comes after the end', () => {
+    const again = place(result(1, 1, { callId: 'b' }), 6);
+    expect(
+      told([...log.slice(0, 5), again, { ...last, seq: 7, id: 's-7' }, { ...end, seq: 8, id: 's-8' }]),
+    ).toEqual(['5 is about a call that waits for nothing (turn 1, call 1)']);
+    expect(told([...log, place(said('More.'), 8)])).toEqual(['7 comes after the end of its run']);
+  });
+
+  it('an end that is missing: the calls that were open are answered', () => {
+    const { events, problems } = mendLog(log.slice(0, 4));
+    expect(problems).toEqual([{ at: 3, what: 'is the last one, but does not end its run' }]);
+    expect(events.at(-1)).toMatchObject({ type: 'finished', status: 'failed', seq: 5, id: 's-5' });
+    expect(outline(folded(events).messages)[3]).toMatch(/not run/);
+  });
+
+  it('a compaction that would part a call from its result', () => {
+    const cut = place({ type: 'compacted', upTo: 3, summary: 'So far.' }, 6);
+    const rest = [
+      { ...last, seq: 7, id: 's-7' },
+      { ...end, seq: 8, id: 's-8' },
+    ];
+    expect(told([...log.slice(0, 5), cut, ...rest])).toEqual(['5 sums up 3 messages where 1 can be']);
+  });
+});
+
+describe('after events were lost', () => {
+  it('results still find their calls', () => {
+    const more = [
+      said('Again.'),
+      answered([callPart('c')]),
+      result(3, 0, { callId: 'c' }),
+      finished('complete'),
+    ];
+    const all = [...log, ...more.map((body, index) => place(body, index + 8, 'run-2'))];
+    const { events, problems } = mendLog(all.slice(6));
+    expect(problems.map(({ what }) => what)).toContain('is about a call of turn 1, but names turn 3, call 0');
+    expect(outline(folded(events).messages)).toEqual([
+      'user: Again.',
+      'assistant: ',
+      'tool_result: result 3.0',
+    ]);
+  });
+});

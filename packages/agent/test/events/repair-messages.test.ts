@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mendMessages } from '../../src/events/repair-messages.ts';
+import { outline } from '../../src/testing/executor-contract/results.ts';
+import { assertValidHistory } from '../../src/testing/valid-history.ts';
+import type { Message } from '../../src/values/message.ts';
+import { userMessage } from '../../src/values/message.ts';
+import { message } from '../support/fold-story.ts';
+
+const calls = (...ids: string[]): Message => ({
+  role: 'assistant',
+  content: ids.map((id) => ({ type: 'tool_call', id, toolName: 'look', arguments: {} })),
+});
+const result = (toolCallId: string, text = `saw ${toolCallId}`): Message => ({
+  role: 'tool_result',
+  toolCallId,
+  content: [{ type: 'text', text }],
+});
+const says = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
+const go = userMessage('Go.');
+
+function mended(...messages: Message[]): { outline: string[]; told: string[] } {
+  const { messages: after, problems } = mendMessages(messages);
+  assertValidHistory(after);
+  return { outline: outline(after), told: problems.map(({ at, what }) => `${at} ${what}`) };
+}
+
+describe('mending a conversation', () => {
+  it('P12 makes a valid one of anything, and finds nothing in what it made', () => {
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 12 }), (messages) => {
+        const once = mendMessages(messages);
+        assertValidHistory(once.messages);
+        expect(mendMessages(once.messages)).toEqual({ messages: once.messages, problems: [] });
+      }),
+      { numRuns: 500, seed: 20_261_121 },
+    );
+  });
+
+  it('a conversation in which it finds nothing stands as it was, save for the order of results', () => {
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 6 }), (messages) => {
+        const { problems, messages: after } = mendMessages(messages);
+        if (problems.length > 0) return;
+        assertValidHistory(after);
+        expect(after).toHaveLength(messages.length);
+        for (const each of messages) expect(after).toContainEqual(each);
+      }),
+      { numRuns: 500, seed: 20_261_121 },
+    );
+  });
+
+  it('P12 answers a call that has no result, and says which', () => {
+    const { outline: after, told } = mended(go, calls('a', 'b'), result('a'), userMessage('Well?'));
+    expect(told).toEqual(['1 has a call of look ("b") without a result']);
+    expect(after[2]).toBe('tool_result: saw a');
+    expect(after[3]).toMatch(/^tool_result: This call was not run/);
+  });
+
+  it('moves a result that stands too late to its call', () => {
+    const { outline: after, told } = mended(go, calls('a'), userMessage('Well?'), says('Hm.'), result('a'));
+    expect(told).toEqual(['4 is the result of the call "a", but stands apart from it']);
+    expect(after).toEqual([
+      'user: Go.',
+      'assistant: ',
+      'tool_result: saw a',
+      'user: Well?',
+      'assistant: Hm.',
+    ]);
+  });
+
+  it('leaves out a result that nobody waits for, and a second one', () => {
+    const { outline: after, told } = mended(result('x'), go, calls('a'), result('a'), result('a', 'again'));
+    expect(told).toEqual([
+      '0 is a result for the call "x", which waits for none',
+      '4 is a result for the call "a", which waits for none',
+    ]);
+    expect(after).toEqual(['user: Go.', 'assistant: ', 'tool_result: saw a']);
+  });
+
+  it('P12 puts results in the order of their calls, which is no problem', () => {
+    const { outline: after, told } = mended(go, calls('a', 'b'), result('b'), result('a'));
+    expect(told).toEqual([]);
+    expect(after.slice(2)).toEqual(['tool_result: saw a', 'tool_result: saw b']);
+  });
+
+  it('P12 gives a repeated id to the nearest answer that waits', () => {
+    const { outline: after } = mended(go, calls('a'), userMessage('No.'), calls('a'), result('a', 'second'));
+    expect(after[2]).toMatch(/not run/);
+    expect(after.at(-1)).toBe('tool_result: second');
+  });
+
+  it('names empty texts, empty messages, half characters and arguments that are none', () => {
+    const odd = { ...calls('a').content[0], arguments: ['x'] } as never;
+    const { told } = mended(
+      { role: 'user', content: [] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '' },
+          { type: 'text', text: 'Go.' },
+        ],
+      },
+      userMessage('half \ud83d'),
+      { role: 'assistant', content: [odd] },
+      result('a'),
+    );
+    expect(told).toEqual([
+      '0 is empty',
+      '1 has a text without a character in it',
+      '2 holds half of a surrogate pair',
+      '3 has a call whose arguments cannot be used',
+    ]);
+  });
+});

@@ -1,0 +1,162 @@
+import { isObject } from '../../src/values/json.ts';
+
+/** A JSON Schema, or a part of one. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What has become of a schema of events. */
+export interface SchemaChange {
+  /** What older readers may skip: fields that need not be there, and new types of events. */
+  readonly added: readonly string[];
+  /** What breaks readers of new logs, or new readers of old ones; each says which and why. */
+  readonly broken: readonly string[];
+}
+
+/** Keys that say nothing about what is valid. */
+const silent: ReadonlySet<string> = new Set(['$schema', '$id', 'title', 'description', 'examples', '$defs']);
+
+/**
+ * Compares two JSON Schemas of events by the rule of docs/events.md. Between two releases of one format only
+ * fields that may be absent and types of events may be added; a change of any other kind is broken.
+ */
+export function schemaChange(before: Schema, after: Schema): SchemaChange {
+  const added: string[] = [];
+  const broken: string[] = [];
+  const events = [branchesOf(before), branchesOf(after)] as const;
+  for (const [type, schema] of events[0]) {
+    const now = events[1].get(type);
+    if (now === undefined) broken.push(`${type}: this type of event is gone; logs that hold it stay`);
+    else new Comparison(before, after, added, broken).compare(type, schema, now);
+  }
+  for (const type of events[1].keys()) if (!events[0].has(type)) added.push(`${type}: a new type of event`);
+  return { added, broken };
+}
+
+/** The schemas of the types of events, by type. */
+function branchesOf(schema: Schema): Map<string, Schema> {
+  const branches = schema['oneOf'] ?? schema['anyOf'];
+  const all = Array.isArray(branches) ? branches.filter(isObject) : [];
+  return new Map(all.map((branch) => [tagOf(branch), branch]));
+}
+
+/** What tells one branch of a union from the others. */
+function tagOf(branch: Schema): string {
+  const { type, role } = isObject(branch['properties']) ? branch['properties'] : {};
+  for (const field of [type, role]) if (isObject(field) && 'const' in field) return String(field['const']);
+  return JSON.stringify(branch);
+}
+
+/** One type of event, before and after. */
+class Comparison {
+  readonly #before: Schema;
+  readonly #after: Schema;
+  readonly #added: string[];
+  readonly #broken: string[];
+  /** References that are being compared: schemas may hold themselves. */
+  readonly #open = new Set<string>();
+
+  constructor(before: Schema, after: Schema, added: string[], broken: string[]) {
+    this.#before = before;
+    this.#after = after;
+    this.#added = added;
+    this.#broken = broken;
+  }
+
+  compare(at: string, before: unknown, after: unknown): void {
+    if (!isObject(before) || !isObject(after)) return this.#same(at, before, after);
+    const pair = `${String(before['$ref'])} ${String(after['$ref'])}`;
+    if (before['$ref'] !== undefined || after['$ref'] !== undefined) {
+      if (this.#open.has(pair)) return;
+      this.#open.add(pair);
+      this.compare(at, resolved(before, this.#before), resolved(after, this.#after));
+      this.#open.delete(pair);
+      return;
+    }
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      if (!silent.has(key)) this.#keyword(at, key, before, after);
+    }
+  }
+
+  #keyword(at: string, key: string, before: Schema, after: Schema): void {
+    switch (key) {
+      case 'properties':
+        return this.#properties(at, before, after);
+      case 'required':
+        return this.#required(at, before, after);
+      case 'enum':
+        return this.#values(at, listOf(before[key]), listOf(after[key]));
+      case 'oneOf':
+      case 'anyOf':
+        return this.#branches(at, before, after);
+      case 'items':
+      case 'additionalProperties':
+      case 'propertyNames':
+        return this.compare(`${at}[]`, before[key], after[key]);
+      default:
+        return this.#same(`${at}: ${key}`, before[key], after[key]);
+    }
+  }
+
+  #properties(at: string, before: Schema, after: Schema): void {
+    const [old, now] = [fieldsOf(before), fieldsOf(after)];
+    for (const [name, schema] of Object.entries(old)) {
+      if (name in now) this.compare(`${at}.${name}`, schema, now[name]);
+      else
+        this.#broken.push(
+          `${at}.${name}: the field is gone; old logs have it, and what it says would be lost`,
+        );
+    }
+    for (const name of Object.keys(now)) {
+      if (!(name in old) && !listOf(after['required']).includes(name))
+        this.#added.push(`${at}.${name}: a new field that may be absent`);
+    }
+  }
+
+  #required(at: string, before: Schema, after: Schema): void {
+    const [old, now] = [listOf(before['required']), listOf(after['required'])];
+    for (const name of now)
+      if (!old.includes(name)) this.#broken.push(`${at}.${String(name)}: is required now; old logs lack it`);
+    for (const name of old)
+      if (!now.includes(name) && String(name) in fieldsOf(after))
+        this.#broken.push(`${at}.${String(name)}: may be absent now; older readers refuse events without it`);
+  }
+
+  #values(at: string, old: readonly unknown[], now: readonly unknown[]): void {
+    for (const value of old)
+      if (!now.includes(value))
+        this.#broken.push(`${at}: no longer takes ${JSON.stringify(value)}; old logs have it`);
+    for (const value of now)
+      if (!old.includes(value))
+        this.#broken.push(`${at}: takes ${JSON.stringify(value)} now; older readers refuse it`);
+  }
+
+  #branches(at: string, before: Schema, after: Schema): void {
+    const [old, now] = [branchesOf(before), branchesOf(after)];
+    for (const [tag, schema] of old) {
+      const other = now.get(tag);
+      if (other === undefined) this.#broken.push(`${at}: no longer takes ${tag}; old logs have it`);
+      else this.compare(`${at}(${tag})`, schema, other);
+    }
+    for (const tag of now.keys())
+      if (!old.has(tag)) this.#broken.push(`${at}: takes ${tag} now; older readers refuse it`);
+  }
+
+  #same(at: string, before: unknown, after: unknown): void {
+    const [old, now] = [JSON.stringify(before), JSON.stringify(after)];
+    if (old !== now) this.#broken.push(`${at}: was ${old ?? 'not there'} and is ${now ?? 'not there'}`);
+  }
+}
+
+function resolved(part: Schema, whole: Schema): unknown {
+  const reference = part['$ref'];
+  if (typeof reference !== 'string') return part;
+  const definitions = whole['$defs'];
+  return isObject(definitions) ? definitions[reference.replace('#/$defs/', '')] : undefined;
+}
+
+function fieldsOf(schema: Schema): Schema {
+  return isObject(schema['properties']) ? schema['properties'] : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

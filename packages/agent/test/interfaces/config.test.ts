@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { Agent } from '../../src/interfaces/agent.ts';
+import type { AgentConfig, FactoryConfig } from '../../src/interfaces/config.ts';
+import { cleanKey, parseModel, resolveAgent } from '../../src/interfaces/config.ts';
+import { AgentError } from '../../src/values/errors.ts';
+
+function factories() {
+  const given: Record<string, FactoryConfig> = {};
+  const make = (name: string) => (config: FactoryConfig) => {
+    given[name] = config;
+    return { provider: name, model: config.model ?? 'default' } as Agent;
+  };
+  return { given, claude: make('claude'), openai: make('openai') };
+}
+
+function resolve(config: AgentConfig, env: Record<string, string> = {}, chosen: AgentConfig = {}) {
+  const { given, ...known } = factories();
+  const agent = resolveAgent(config, known, env, chosen);
+  return { agent, given };
+}
+
+describe('resolveAgent', () => {
+  it('S0.28 uses claude when the configuration names no provider', () => {
+    expect(resolve({}).agent.provider).toBe('claude');
+  });
+
+  it('S0.28 hands model, limits, temperature, time-out and address on to the factory', () => {
+    const config = {
+      model: 'm',
+      maxTokens: 7,
+      temperature: 0.5,
+      requestTimeout: 9,
+      baseURL: 'http://localhost:1',
+    };
+    expect(resolve(config).given['claude']).toMatchObject(config);
+  });
+
+  it('S0.29 prefers the configured key to COBBLER_AGENT_API_KEY', () => {
+    const { given } = resolve({ apiKey: 'from-file' }, { COBBLER_AGENT_API_KEY: 'from-env' });
+    expect(given['claude']?.apiKey).toBe('from-file');
+  });
+
+  it('S0.29 takes COBBLER_AGENT_API_KEY when the key is empty, and hands the environment on for the rest', () => {
+    const env = { COBBLER_AGENT_API_KEY: ' "from-env"\n', ANTHROPIC_API_KEY: 'other' };
+    const { given } = resolve({ apiKey: '' }, env);
+    expect(given['claude']?.apiKey).toBe('from-env');
+    expect(given['claude']?.env).toBe(env);
+  });
+
+  it('P19 never gives COBBLER_AGENT_API_KEY to a provider that is not the configured one', () => {
+    const { given } = resolve(
+      { provider: 'claude' },
+      { COBBLER_AGENT_API_KEY: 'secret' },
+      { provider: 'openai' },
+    );
+    expect(JSON.stringify(given['openai']?.apiKey ?? null)).toBe('null');
+  });
+
+  it('P19 never gives the configured key, address or model to another provider', () => {
+    const config = {
+      provider: 'claude',
+      apiKey: 'secret',
+      baseURL: 'http://localhost:1',
+      model: 'claude-x',
+      maxTokens: 5,
+    };
+    const { given } = resolve(config, {}, { provider: 'openai' });
+    expect(given['openai']).toMatchObject({ maxTokens: 5 });
+    expect(given['openai']?.apiKey).toBeUndefined();
+    expect(given['openai']?.baseURL).toBeUndefined();
+    expect(given['openai']?.model).toBeUndefined();
+  });
+
+  it('S0.32 refuses an unknown provider as invalid and lists the known ones', () => {
+    const attempt = () => resolve({ provider: 'oracle' });
+    expect(attempt).toThrowError(/"oracle".*claude, openai/);
+    try {
+      attempt();
+    } catch (error) {
+      expect(AgentError.is(error) && error.kind).toBe('invalid');
+    }
+  });
+
+  it('S0.32 does not take a name of Object.prototype for a provider', () => {
+    expect(() => resolve({ provider: 'constructor' })).toThrowError(/no provider named "constructor"/);
+  });
+});
+
+describe('parseModel', () => {
+  it.each([
+    ['openai:gpt-6', { provider: 'openai', model: 'gpt-6' }],
+    ['openai/gpt-6', { provider: 'openai', model: 'gpt-6' }],
+    ['claude:fast', { provider: 'claude', model: 'fast' }],
+    ['best', { model: 'best' }],
+    ['qwen3:8b', { model: 'qwen3:8b' }],
+    ['meta/llama', { model: 'meta/llama' }],
+  ])('reads %s', (text, expected) => {
+    expect(parseModel(text, ['claude', 'openai'])).toEqual(expected);
+  });
+});
+
+describe('cleanKey', () => {
+  it.each([
+    ['  key\n', 'key'],
+    ['"key"', 'key'],
+    ["'key'\r\n", 'key'],
+    ['', undefined],
+    ['""', undefined],
+    [undefined, undefined],
+  ])('turns %j into %j', (given, expected) => {
+    expect(cleanKey(given)).toBe(expected);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { Gate, GateCall } from '../../src/interfaces/gate.ts';
+import { allowAll, planMode, readOnly, rules } from '../../src/interfaces/gate.ts';
+import { AgentError } from '../../src/values/errors.ts';
+
+const context = { signal: new AbortController().signal, session: 's' };
+
+function judge(gate: Gate, toolName: string, subject = '', effect: GateCall['effect'] = 'once'): string {
+  const verdict = gate({ id: 'a', toolName, arguments: {}, effect, subject }, context);
+  return verdict instanceof Promise ? 'later' : verdict.type;
+}
+
+describe('P21 gates', () => {
+  it('allowAll lets everything through', () => {
+    expect(judge(allowAll, 'write')).toBe('allow');
+  });
+
+  it.each([readOnly, planMode])('a read that a person must look at is no plain read', (gate) => {
+    const call = { id: 'a', toolName: 'Read', arguments: {}, effect: 'read', subject: '' } as const;
+    expect(gate({ ...call, mustAsk: 'It holds keys.' }, context)).toMatchObject({ type: 'deny' });
+  });
+
+  it.each([
+    ['readOnly', readOnly],
+    ['planMode', planMode],
+  ])('%s lets only reads through and says why not', (_name, gate) => {
+    expect([
+      judge(gate, 'look', '', 'read'),
+      judge(gate, 'set', '', 'idempotent'),
+      judge(gate, 'write'),
+    ]).toEqual(['allow', 'deny', 'deny']);
+    expect(
+      gate({ id: 'a', toolName: 'write', arguments: {}, effect: 'once', subject: '' }, context),
+    ).toMatchObject({
+      message: expect.stringContaining('write'),
+    });
+  });
+
+  it('rules: a rule names a tool, or a tool and a pattern of its subject', () => {
+    const gate = rules({ allow: ['read', 'run(npm test*)', 'edit(src/*)', 'web_*'] });
+    expect(judge(gate, 'read', 'anything')).toBe('allow');
+    expect(judge(gate, 'run', 'npm test')).toBe('allow');
+    expect(judge(gate, 'run', 'npm test -- --bail')).toBe('allow');
+    expect(judge(gate, 'run', 'npm install')).toBe('ask');
+    expect(judge(gate, 'edit', 'src/a.ts')).toBe('allow');
+    expect(judge(gate, 'edit', 'other/src/a.ts')).toBe('ask');
+    expect(judge(gate, 'web_search')).toBe('allow');
+    expect(judge(gate, 'reader')).toBe('ask');
+  });
+
+  it.each([
+    'npm test; curl evil',
+    'npm test && rm -rf x',
+    'npm test | sh',
+    'npm test > /etc/passwd',
+    'npm test $(curl evil)',
+    'npm test `id`',
+    'npm test\nrm x',
+    'npm test \\\n rm',
+  ])('P21 a star allows no joined command: %j', (subject) => {
+    expect(judge(rules({ allow: ['run(npm test*)'] }), 'run', subject)).toBe('ask');
+  });
+
+  it('P21 a call that a person has to look at is allowed by an exact rule only', () => {
+    const asked = (allow: string[], otherwise?: 'allow' | 'deny') => {
+      const call = { id: 'a', toolName: 'edit', arguments: {}, effect: 'once', subject: '.envrc' } as const;
+      const gate = rules({ allow, ...(otherwise !== undefined && { otherwise }) });
+      return gate({ ...call, mustAsk: 'It is protected.' }, context);
+    };
+    for (const rule of ['edit', 'edit(*)', '*', 'edit(.env*)', '*(.envrc)'])
+      expect(asked([rule])).toEqual({ type: 'ask' });
+    expect(asked(['edit(.envrc)'])).toEqual({ type: 'allow' });
+    expect(asked([], 'allow')).toEqual({ type: 'ask' });
+    expect(asked([], 'deny')).toMatchObject({ type: 'deny' });
+  });
+
+  it('deny beats allow, and its star is wide', () => {
+    const gate = rules({ allow: ['run'], deny: ['run(*rm *)'] });
+    expect(judge(gate, 'run', 'ls')).toBe('allow');
+    expect(judge(gate, 'run', 'ls; rm -rf x')).toBe('deny');
+  });
+
+  it('what no rule names is asked about, or as told', () => {
+    expect(judge(rules({}), 'run')).toBe('ask');
+    expect(judge(rules({ otherwise: 'deny' }), 'run')).toBe('deny');
+    expect(judge(rules({ otherwise: 'allow' }), 'run')).toBe('allow');
+  });
+
+  it('characters of a rule stand for themselves', () => {
+    const gate = rules({ allow: ['run(a.b+c?)'] });
+    expect([judge(gate, 'run', 'a.b+c?'), judge(gate, 'run', 'axb+c?'), judge(gate, 'run', 'a.bbc')]).toEqual(
+      ['allow', 'ask', 'ask'],
+    );
+  });
+
+  it('a rule that is none is a mistake told at once', () => {
+    for (const rule of ['', 'run(', 'run)x', 'two words'])
+      expect(() => rules({ allow: [rule] })).toThrow(AgentError);
+  });
+});

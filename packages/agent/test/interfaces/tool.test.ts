@@ -1,0 +1,159 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import type { Tool } from '../../src/interfaces/tool.ts';
+import {
+  checkTool,
+  defineTool,
+  fromSeedTool,
+  isToolOutput,
+  toolOutput,
+  validateArguments,
+} from '../../src/interfaces/tool.ts';
+import { AgentError } from '../../src/values/errors.ts';
+
+const context = {
+  signal: new AbortController().signal,
+  callId: 'a',
+  idempotencyKey: 'k',
+  progress: () => {},
+} as unknown as Parameters<Tool['execute']>[1];
+
+const zodTool = defineTool({
+  name: 'add',
+  description: 'Adds.',
+  parameters: z.object({ a: z.number().int(), b: z.number().default(1) }),
+  effect: 'read',
+  execute: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number; b: number }>();
+    return args.a + args.b;
+  },
+});
+
+describe('defineTool', () => {
+  it('S0.5 takes zod: typed arguments, JSON Schema for the model, defaults filled in', async () => {
+    expect(zodTool.parameters).toMatchObject({
+      type: 'object',
+      properties: { a: { type: 'integer' } },
+      required: ['a'],
+    });
+    expect(JSON.stringify(zodTool.parameters)).not.toMatch(/\$schema|9007199254740991/);
+    const valid = await validateArguments(zodTool, { a: 2 });
+    expect(valid).toEqual({ ok: true, value: { a: 2, b: 1 } });
+    expect(valid.ok && zodTool.execute(valid.value, context)).toBe(3);
+  });
+
+  it('P9 says in words for the model which argument is wrong', async () => {
+    expect(await validateArguments(zodTool, { a: 'two' })).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/^a: /),
+    });
+    expect(await validateArguments(zodTool, {})).toMatchObject({ ok: false });
+  });
+
+  it('S0.5 takes JSON Schema, in any order of keys', () => {
+    const one = defineTool({
+      name: 'a',
+      description: '',
+      parameters: { type: 'object', properties: {} },
+      execute: () => 1,
+    });
+    const two = defineTool({
+      name: 'a',
+      description: '',
+      parameters: { properties: {}, type: 'object' },
+      execute: () => 1,
+    });
+    expect(JSON.stringify(one.parameters)).toBe(JSON.stringify(two.parameters));
+  });
+
+  it.each(['', 'has space', 'a'.repeat(65), 'dot.ted', 'ünïcode'])('refuses the name %j', (name) => {
+    const make = () =>
+      defineTool({ name, description: '', parameters: { type: 'object' }, execute: () => 1 });
+    expect(make).toThrow(AgentError);
+  });
+
+  it('refuses a schema that describes no object, and a library that cannot describe itself', () => {
+    const make = (parameters: never) => () =>
+      defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
+    expect(make({ type: 'string' } as never)).toThrow(/must be a JSON Schema/);
+    expect(
+      make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
+    ).toThrow(/cannot be turned/);
+  });
+
+  it('S4.3 takes the tool of the other seed', async () => {
+    const tool = fromSeedTool({
+      name: 'echo',
+      description: 'Echoes.',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      execute: (input, { signal }) => Promise.resolve(`${String(input['text'])} ${signal.aborted}`),
+    });
+    expect(() => checkTool(tool)).not.toThrow();
+    expect(await tool.execute({ text: 'hi' }, context)).toBe('hi false');
+    expect(await validateArguments(tool, {})).toMatchObject({ ok: false });
+  });
+});
+
+describe('checking arguments', () => {
+  it('never throws, whatever the check does', async () => {
+    for (const validate of [
+      () => {
+        throw new Error('no check');
+      },
+      () => Promise.reject(new Error('no check')),
+    ]) {
+      const tool = { ...zodTool, validate };
+      expect(await validateArguments(tool, {})).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining('no check'),
+      });
+    }
+  });
+});
+
+describe('a schema that JSON Schema cannot express', () => {
+  const define = (parameters: z.ZodType<Record<string, unknown>>) => () =>
+    defineTool({ name: 'book', description: 'Books.', parameters, execute: () => 'booked' });
+
+  it.each([
+    ['a field', z.object({ at: z.string(), when: z.date() }), 'parameters.when'],
+    ['a nested field', z.object({ stay: z.object({ from: z.date() }) }), 'parameters.stay.from'],
+    ['an optional field', z.object({ when: z.date().optional() }), 'parameters.when'],
+    ['the elements of a list', z.object({ days: z.array(z.date()) }), 'parameters.days.[]'],
+    ['an option of a union', z.object({ when: z.union([z.string(), z.date()]) }), 'parameters.when'],
+  ])('names the tool and the field: %s', (_, parameters, field) => {
+    expect(define(parameters)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        code: 'tool_schema',
+        message: expect.stringContaining(`Tool "book" is invalid: ${field} cannot be written as JSON Schema`),
+      }),
+    );
+  });
+});
+
+describe('toolOutput', () => {
+  it('is recognised by its brand, not by its looks', () => {
+    const output = toolOutput({ content: 'x', isError: true });
+    expect(isToolOutput(output)).toBe(true);
+    expect(isToolOutput({ content: 'x', isError: true })).toBe(false);
+    expect([null, undefined, 'x', []].some(isToolOutput)).toBe(false);
+    expect(JSON.stringify(output)).toBe('{"content":"x","isError":true}');
+  });
+});
+
+describe('checkTool', () => {
+  const tool = { name: 'x', description: 'Does x.', parameters: { type: 'object' }, execute: () => 1 };
+
+  it.each([
+    [{ effect: 'reed' }, 'must be one of read, idempotent, once; it is "reed"'],
+    [{ execute: 3 }, 'its execute is no function'],
+  ])('P9 refuses %j: what a tool may do is not guessed', (wrong, words) => {
+    expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
+  });
+
+  it('refuses what is not a tool at all', () => {
+    expect(() => checkTool(undefined as never)).toThrow('it is a value of type undefined');
+    expect(() => checkTool(null as never)).toThrow('it is null');
+  });
+});

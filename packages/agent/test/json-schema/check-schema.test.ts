@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalSchema } from '../../src/interfaces/standard-schema.ts';
+import { defineTool } from '../../src/interfaces/tool.ts';
+import { checkSchema, schemaProblem } from '../../src/json-schema/check-schema.ts';
+import type { JsonObject } from '../../src/values/json.ts';
+
+const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({
+  type: 'object',
+  properties,
+  ...rest,
+});
+
+/** A schema for one argument `a`, values that fit and values that do not. */
+const rules: readonly (readonly [string, JsonObject, readonly unknown[], readonly unknown[]])[] = [
+  ['type string', { type: 'string' }, ['', 'x'], [1, null, [], {}, true]],
+  ['type integer', { type: 'integer' }, [1, 1.0, -3], [1.5, '1', Number.NaN, Number.POSITIVE_INFINITY]],
+  ['type number', { type: 'number' }, [1.5], ['1', Number.NaN]],
+  ['type array', { type: 'array' }, [[]], [{}, 'x']],
+  ['type object', { type: 'object' }, [{}], [[], null]],
+  ['type null', { type: 'null' }, [null], [0, '']],
+  ['several types', { type: ['string', 'null'] }, ['x', null], [1]],
+  ['enum', { enum: ['a', 1, { b: 2 }] }, ['a', 1, { b: 2 }], ['b', '1']],
+  ['const', { const: 5 }, [5], ['5']],
+  ['minimum and maximum', { minimum: 1, maximum: 3 }, [1, 3], [0, 4]],
+  ['exclusive bounds', { exclusiveMinimum: 1, exclusiveMaximum: 3 }, [2], [1, 3]],
+  [
+    'lengths, in characters',
+    { minLength: 2, maxLength: 3 },
+    ['ab', '🧵🧵', '🧵🧵🧵'],
+    ['a', '🧵', '🧵🧵🧵🧵', 'abcd'],
+  ],
+  ['pattern', { pattern: '^\\p{L}+$' }, ['äb'], ['a1']],
+  ['a pattern of an older kind', { pattern: '^[\\w-.]+$' }, ['a-b.c'], ['a b']],
+  ['items', { items: { type: 'number' }, minItems: 1, maxItems: 2 }, [[1], [1, 2]], [[], ['1'], [1, 2, 3]]],
+  [
+    'prefixItems',
+    { prefixItems: [{ type: 'string' }], items: { type: 'number' } },
+    [['a', 1]],
+    [[1], ['a', 'b']],
+  ],
+  ['allOf', { allOf: [{ type: 'string' }, { minLength: 2 }] }, ['ab'], ['a', 1]],
+  ['anyOf', { anyOf: [{ type: 'string' }, { type: 'number' }] }, ['a', 1], [true]],
+  ['oneOf', { oneOf: [{ type: 'number' }, { minimum: 5 }] }, [1], [7]],
+  ['not', { not: { type: 'string' } }, [1], ['a']],
+  ['a schema that allows nothing', false as unknown as JsonObject, [], [1, null]],
+  ['a schema that allows all', true as unknown as JsonObject, [1, null, {}], []],
+  ['words it does not know', { shade: 'blue', format: 'date' }, [1, 'x'], []],
+];
+
+describe('checkSchema', () => {
+  it.each(rules)('P9 holds arguments to %s', async (_name, rule, good, bad) => {
+    const schema = object({ a: rule }, { required: ['a'] });
+    for (const a of good) expect(await checkSchema(schema, { a })).toBeUndefined();
+    for (const a of bad) expect(await checkSchema(schema, { a })).toMatch(/^a[ .]/);
+  });
+
+  it('P9 names a missing, an unknown and a nested argument by its path', async () => {
+    const schema = object(
+      { a: object({ b: { type: 'string' } }, { required: ['b'] }) },
+      { additionalProperties: false },
+    );
+    expect(await checkSchema(schema, { a: {} })).toBe('a.b is missing');
+    expect(await checkSchema(schema, { a: { b: 1 } })).toBe('a.b must be string, not number');
+    expect(await checkSchema(schema, { c: 1 })).toBe('c is not a known argument');
+    expect(await checkSchema(schema, 'x')).toBe('the arguments must be object, not string');
+  });
+
+  it('P11 takes no property from the prototype', async () => {
+    const schema = object({}, { required: ['constructor'], additionalProperties: false });
+    expect(await checkSchema(schema, {})).toBe('constructor is missing');
+    expect(await checkSchema(object({}, { additionalProperties: false }), { toString: 1 })).toMatch(
+      /toString/,
+    );
+  });
+
+  it('follows local references, also to itself', async () => {
+    const node = object(
+      { value: { type: 'number' }, next: { $ref: '#/$defs/no~1de' } },
+      { required: ['value'] },
+    );
+    const schema = { ...object({ list: { $ref: '#/$defs/no~1de' } }), $defs: { 'no/de': node } };
+    expect(await checkSchema(schema, { list: { value: 1, next: { value: 2 } } })).toBeUndefined();
+    expect(await checkSchema(schema, { list: { value: 1, next: {} } })).toBe('list.next.value is missing');
+    expect(await checkSchema(object({ a: { $ref: 'https://elsewhere/x' } }), { a: 1 })).toBe(
+      'the arguments cannot be checked: the schema of the tool refers to "https://elsewhere/x", which is not there',
+    );
+  });
+
+  it('P11 checks a deeply nested value against a recursive schema in no time', async () => {
+    const tree = { anyOf: [{ type: 'array', items: { $ref: '#/$defs/tree' } }, { type: 'string' }] };
+    const schema = { ...object({ a: { $ref: '#/$defs/tree' } }), $defs: { tree } };
+    let checks = 0;
+    let deep: unknown = new Proxy([7], {
+      get: (target, key) => {
+        checks += 1;
+        return Reflect.get(target, key);
+      },
+    });
+    for (let level = 0; level < 15; level += 1) deep = [deep];
+    expect(await checkSchema(schema, { a: deep })).toBeDefined();
+    expect(checks).toBeLessThan(50);
+  });
+});
+
+describe('P9 names the argument and what is wrong with it', () => {
+  it.each<[string, JsonObject, unknown, string]>([
+    ['a pattern', { pattern: '^x' }, 'y', 'a must match ^x'],
+    ['a missing dependency', { dependentRequired: { x: ['y'] } }, { x: 1 }, 'a.y is missing'],
+    [
+      'a repeated item',
+      { uniqueItems: true },
+      [
+        { x: 1, y: 2 },
+        { y: 2, x: 1 },
+      ],
+      'a must not hold the same item twice',
+    ],
+    ['an object that is no choice', { enum: [{ b: 1, c: 2 }] }, {}, 'a must be one of {"b":1,"c":2}'],
+    [
+      'one form too many',
+      { oneOf: [{ type: 'string' }, { minLength: 1 }] },
+      's',
+      'a fits more than one form',
+    ],
+    ['a wrong multiple', { multipleOf: 2 }, 3, 'a must be a multiple of 2'],
+    ['too few properties', { minProperties: 1 }, {}, 'a must have at least 1 properties'],
+    ['a name', { propertyNames: { maxLength: 2 } }, { long: 1 }, 'a.long has a name that is not allowed'],
+    ['what nothing evaluates', { unevaluatedProperties: false }, { b: 1 }, 'a.b is not a known argument'],
+    ['no item that fits', { contains: { const: 4 } }, [1], 'a must hold more items that fit {"const":4}'],
+    ['a branch', { if: { type: 'number' }, else: false }, 'x', 'a is not allowed'],
+    [
+      'a tuple of an older draft',
+      { items: [{ type: 'string' }], additionalItems: false },
+      ['x', 1],
+      'a has too many items',
+    ],
+  ])('%s', async (_name, rule, a, words) => {
+    expect(await checkSchema(object({ a: rule }), { a })).toBe(words);
+  });
+
+  it('equal choices may have their keys in another order', async () => {
+    expect(
+      await checkSchema(object({ a: { enum: [{ b: 1, c: 2 }] } }), { a: { c: 2, b: 1 } }),
+    ).toBeUndefined();
+  });
+});
+
+/** References that double at each level: 2 to the 26th of them. */
+function doubling(): JsonObject {
+  const $defs: JsonObject = { d26: { type: 'string' } };
+  for (let level = 0; level < 26; level += 1) {
+    const next = { $ref: `#/$defs/d${level + 1}` };
+    $defs[`d${level}`] = { anyOf: [next, next] };
+  }
+  return { ...object({ a: { $ref: '#/$defs/d0' } }), $defs };
+}
+
+describe('a schema that is made to keep the process busy', () => {
+  it('P2 matches a pattern in time by the length of the text', async () => {
+    const schema = object({ a: { pattern: '^(a+)+$' } });
+    expect(await checkSchema(schema, { a: `${'a'.repeat(50_000)}!` })).toBe('a must match ^(a+)+$');
+    expect(await checkSchema(schema, { a: 'aaaa' })).toBeUndefined();
+    const named = { ...object({}), patternProperties: { '^(a+)+$': false } };
+    expect(await checkSchema(named, { [`${'a'.repeat(5000)}!`]: 1 })).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, unknown]>([
+    ['that refers to itself', { $ref: '#' }, {}],
+    [
+      'whose references go round',
+      { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' },
+      {},
+    ],
+    ['whose dynamic reference goes round', { $dynamicAnchor: 'x', allOf: [{ $dynamicRef: '#x' }] }, {}],
+    ['whose references double at each level', doubling(), { a: 1 }],
+  ])('P2 gives up on one %s', async (_name, schema, value) => {
+    expect(await checkSchema(schema, value)).toMatch(/takes too many steps/);
+  });
+
+  it('P2 looks through many choices and many items once', async () => {
+    const choices = Array.from({ length: 20_000 }, (_, index) => `choice ${index}`);
+    const schema = object({ a: { type: 'array', items: { enum: choices } }, b: { uniqueItems: true } });
+    const found = await checkSchema(schema, { a: choices, b: choices });
+    expect(found).toBeUndefined();
+    expect((await checkSchema(schema, { a: ['x'] }))?.length).toBeLessThan(1500);
+  });
+
+  it('P9 contradictions let nothing through', async () => {
+    const schema = object({ a: { allOf: [{ type: 'string' }, { type: 'number' }] } });
+    for (const a of ['x', 1]) expect(await checkSchema(schema, { a })).toMatch(/^a must be/);
+    expect(await schemaProblem(schema)).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, RegExp]>([
+    ['a pattern that looks back', object({ a: { pattern: '(a+)\\1' } }), /no matcher of bounded time/],
+    ['very many repetitions', object({ a: { pattern: '(.{1,900}){1,900}' } }), /no matcher of bounded time/],
+    ['a reference to itself', { type: 'object', $ref: '#' }, /has no end/],
+    ['a type that is none', object({ a: { type: 'strin' } }), /#\/properties\/a\/type is "strin"/],
+    ['a pattern that is none', object({ a: { pattern: '(' } }), /is "\(", which is no regular expression/],
+    ['properties that are none', object({ a: 7 }), /#\/properties\/a is 7, which is no schema/],
+    ['a list that is none', object({ a: { allOf: {} } }), /which is no list of schemas/],
+    ['a limit that is none', object({ a: { minimum: true } }), /minimum is true, which is no number/],
+  ])('P9 of another program is unusable with %s', async (_name, schema, why) => {
+    expect(await schemaProblem(schema)).toMatch(why);
+  });
+
+  it('P9 of the program itself is refused where the tool is defined', () => {
+    const define = (rule: JsonObject) => () =>
+      defineTool({ name: 'one', description: '', parameters: object({ a: rule }), execute: () => '' });
+    expect(define({ type: 'strin' })).toThrow(
+      'The parameters of tool one are no usable JSON Schema: #/properties/a/type is "strin", which is no type of JSON Schema.',
+    );
+    expect(define({ pattern: '(?<=a)b' })).not.toThrow();
+  });
+
+  it('a pattern of the program itself may look around', async () => {
+    const schema = object({ a: { pattern: '(?<=a)b' } });
+    expect(await checkSchema(schema, { a: 'ab' })).toBeUndefined();
+    expect(await checkSchema(schema, { a: 'b' })).toBe('a must match (?<=a)b');
+  });
+});
+
+describe('canonicalSchema', () => {
+  it('gives equal bytes for equal schemas and leaves out what providers do not take', () => {
+    const zod = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        b: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+        a: { maximum: 5, type: 'number' },
+      },
+    };
+    expect(JSON.stringify(canonicalSchema(zod))).toBe(
+      '{"properties":{"a":{"maximum":5,"type":"number"},"b":{"type":"integer"}},"type":"object"}',
+    );
+  });
+
+  it('keeps properties and values that only look like keywords', () => {
+    const schema = object(
+      { $schema: { type: 'string' } },
+      { enum: [{ $schema: 'x', maximum: Number.MAX_SAFE_INTEGER }] },
+    );
+    expect(canonicalSchema(schema)).toEqual(schema);
+  });
+});

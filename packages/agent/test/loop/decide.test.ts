@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { OpenCall, State } from '../../src/events/state.ts';
+import { emptyState } from '../../src/events/state.ts';
+import { noMetrics } from '../../src/interfaces/metrics.ts';
+import type { Action, Policy } from '../../src/loop/action.ts';
+import { decide } from '../../src/loop/decide.ts';
+
+const policy: Policy = {
+  turns: 10,
+  toolCalls: Number.POSITIVE_INFINITY,
+  onLimit: 'return',
+  attended: false,
+  compacts: false,
+  compactAbove: Number.POSITIVE_INFINITY,
+  prefixTokens: 0,
+  repeats: Number.POSITIVE_INFINITY,
+  mayRepeat: [],
+};
+
+function openCall(index: number, rest: Partial<OpenCall> = {}): OpenCall {
+  const part = { type: 'tool_call', id: `${index}`, toolName: 'tool', arguments: {} } as const;
+  return { turn: 1, index, part, started: false, orphaned: false, ...rest };
+}
+
+const waiting = openCall(0, {
+  approval: {
+    request: {
+      type: 'approval_requested',
+      approvalId: 'a',
+      turn: 1,
+      index: 0,
+      callId: '0',
+      toolName: 'tool',
+      arguments: {},
+      hash: 'h',
+    },
+  },
+});
+
+function next(changes: Partial<State>, rest: Partial<Policy> = {}): Action {
+  return decide({ ...emptyState(), ...changes }, { ...policy, ...rest });
+}
+
+const finished = { type: 'finished', status: 'refusal', metrics: noMetrics } as const;
+const failure = { kind: 'network', message: 'cut' } as const;
+const full = { kind: 'invalid', code: 'context_full', message: 'too long' } as const;
+const open = { stopReason: 'tool_use', calls: [openCall(0), openCall(1)] } as const;
+const batch = { calls: [openCall(0).part], results: [] };
+
+/** One question each, in the order in which they are asked: whatever holds further down must not matter. */
+const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Partial<Action>])[] = [
+  ['the run has finished', { finished }, {}, { type: 'finish', status: 'refusal' }],
+  ['a stop was requested', { stop: 'timeout' }, {}, { type: 'finish', status: 'timeout' }],
+  ['it no longer fits', { failure: full }, { compacts: true }, { type: 'compact' }],
+  ['a request failed', { failure }, {}, { type: 'finish', status: 'failed', error: failure }],
+  ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call' }],
+  ['the last answer ended it', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
+  ['the requests are used up', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
+  ['it turns in circles', { batch, repeats: 3 }, { repeats: 3 }, { type: 'finish', limit: 'no_progress' }],
+  ['the conversation is too large', { contextTokens: 101 }, { compactAbove: 100 }, { type: 'compact' }],
+  ['nothing of all that holds', {}, {}, { type: 'ask' }],
+];
+
+describe('P1 P4 the order of the questions', () => {
+  for (const [place, [name, , , expected]] of questions.entries()) {
+    it(`asks whether ${name} before anything that comes after it`, () => {
+      const below = questions.slice(place).reverse();
+      const state = Object.assign({}, ...below.map(([, changes]) => changes));
+      const rest = Object.assign({}, ...below.map(([, , changes]) => changes));
+      expect(next(state, rest)).toMatchObject(expected);
+    });
+  }
+});
+
+describe('decide', () => {
+  it('is pure: it changes nothing and gives equal answers for equal states', () => {
+    for (const [, changes, rest] of questions) {
+      const state = deepFreeze({ ...emptyState(), ...structuredClone(changes) });
+      const given = deepFreeze({ ...policy, ...rest });
+      expect(decide(state, given)).toEqual(decide(state, given));
+    }
+  });
+
+  it('fits one screen, waits for nothing and knows nothing but the state', () => {
+    const source = readFileSync(new URL('../../src/loop/decide.ts', import.meta.url), 'utf8');
+    expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(70);
+    expect(source).not.toMatch(/\b(async|await|Promise|Date|Math\.random|new)\b/);
+    const values = [...source.matchAll(/^import (?!type )[\s\S]*? from '(.*)';$/gm)].map(([, from]) => from);
+    expect(values).toEqual([
+      '../context/tokens.ts',
+      '../events/repeat-policy.ts',
+      '../events/state.ts',
+      './ending-error.ts',
+    ]);
+  });
+
+  it('S0.10 S0.11 asks when there is something to answer and runs calls when there are any', () => {
+    expect(next({})).toEqual({ type: 'ask' });
+    expect(next({ ...open, calls: [...open.calls] })).toEqual({ type: 'call', calls: open.calls });
+    const answered = openCall(0, { result: { role: 'tool_result', toolCallId: '0', content: [] } });
+    expect(next({ stopReason: 'tool_use', calls: [answered, openCall(1)] })).toEqual({
+      type: 'call',
+      calls: [openCall(1)],
+    });
+  });
+
+  it('P4 S0.9 ends as complete only where the model did', () => {
+    const ends = (stopReason: NonNullable<State['stopReason']>) => next({ stopReason });
+    expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });
+    expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
+    expect(ends('refusal')).toEqual({ type: 'finish', status: 'refusal' });
+    expect(ends('pause')).toEqual({ type: 'ask' });
+    const bad = { context_full: 'context_full', unknown: 'unknown_stop', tool_use: 'no_call' } as const;
+    for (const [reason, code] of Object.entries(bad)) {
+      const action = ends(reason as keyof typeof bad);
+      expect(action).toMatchObject({ status: 'failed', error: { kind: 'agent', code } });
+      expect(action).not.toMatchObject({ error: { message: '' } });
+    }
+  });
+
+  it('P9 runs no call of an answer that ended for another reason than to have it run', () => {
+    for (const stopReason of [
+      'complete',
+      'max_tokens',
+      'refusal',
+      'context_full',
+      'unknown',
+      'pause',
+    ] as const) {
+      expect(next({ stopReason, calls: [openCall(0)] }).type).not.toBe('call');
+    }
+    expect(next({ calls: [openCall(0)] }).type).not.toBe('call');
+  });
+
+  it('P1 cuts a batch where the tool calls are used up', () => {
+    const calls = [openCall(0), openCall(1), openCall(2)];
+    const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
+    expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({ type: 'call', calls: calls.slice(0, 2) });
+    expect(next({ ...state, calls }, { toolCalls: 3 })).toMatchObject({
+      status: 'limit',
+      limit: 'toolCalls',
+    });
+    expect(next({ ...state, calls }, { toolCalls: 3, onLimit: 'finalize' })).toEqual({
+      type: 'ask',
+      closing: 'toolCalls',
+    });
+  });
+
+  it('P21 waits for a person only where nobody is there', () => {
+    const state = { stopReason: 'tool_use', calls: [waiting] } as const;
+    expect(next({ ...state, calls: [waiting] })).toEqual({ type: 'finish', status: 'waiting' });
+    expect(next({ ...state, calls: [waiting] }, { attended: true })).toEqual({
+      type: 'call',
+      calls: [waiting],
+    });
+  });
+
+  it('P1 P4 gives one closing answer under finalize, whatever that answer is', () => {
+    const rest = { onLimit: 'finalize' } as const;
+    expect(next({ turns: 10 }, rest)).toEqual({ type: 'ask', closing: 'turns' });
+    expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'ask', closing: 'turns' });
+    for (const stopReason of ['complete', 'tool_use', 'pause', 'max_tokens', 'unknown'] as const) {
+      expect(next({ turns: 11, closing: 'turns', stopReason, calls: [openCall(0)] }, rest)).toMatchObject({
+        status: 'limit',
+        limit: 'turns',
+      });
+    }
+  });
+
+  it('P1 makes a conversation smaller once, and only where there is a way', () => {
+    const compacts = { compacts: true } as const;
+    expect(next({ failure: full }, compacts)).toEqual({ type: 'compact' });
+    expect(next({ stopReason: 'context_full' }, compacts)).toEqual({ type: 'compact' });
+    for (const state of [{ failure: full }, { stopReason: 'context_full' }] as const) {
+      expect(next(state)).toMatchObject({ status: 'failed', error: { code: 'context_full' } });
+      expect(next({ ...state, compacted: true }, compacts)).toMatchObject({ status: 'failed' });
+    }
+    const heavy = { contextTokens: 101, compacted: true } as const;
+    expect(next(heavy, { ...compacts, compactAbove: 100 })).toEqual({ type: 'ask' });
+  });
+
+  it('takes a closing answer that filled the window for what it is', () => {
+    const state = { closing: 'turns', stopReason: 'context_full' } as const;
+    expect(next(state, { compacts: true })).toMatchObject({ status: 'limit', limit: 'turns' });
+    expect(next({ closing: 'turns', failure: full }, { compacts: true })).toEqual({ type: 'compact' });
+  });
+
+  it('P1 ends a run that turns in circles, unless one of its tools may repeat itself', () => {
+    const circles = { batch, repeats: 3 } as const;
+    expect(next(circles, { repeats: 4 })).toMatchObject({ type: 'ask' });
+    expect(next(circles, { repeats: 3 })).toMatchObject({ status: 'limit', limit: 'no_progress' });
+    expect(next(circles, { repeats: 3, mayRepeat: ['tool'] })).toEqual({ type: 'ask' });
+    expect(next(circles, { repeats: 3, onLimit: 'finalize' })).toEqual({
+      type: 'ask',
+      closing: 'no_progress',
+    });
+    expect(next({ ...circles, closing: 'no_progress' }, { repeats: 3 })).toEqual({
+      type: 'ask',
+      closing: 'no_progress',
+    });
+  });
+
+  it('P1 a limit that ended a request ends the run as that limit, with its error', () => {
+    const error = { kind: 'limit', code: 'usd', message: 'No money left.' } as const;
+    expect(next({ failure: error })).toEqual({ type: 'finish', status: 'limit', limit: 'usd', error });
+    expect(next({ turns: 10 })).toMatchObject({ error: { kind: 'limit', code: 'turns' } });
+    const own = { kind: 'limit', code: 'answer_too_large', message: 'Too large.' } as const;
+    expect(next({ failure: own })).toEqual({ type: 'finish', status: 'limit', error: own });
+  });
+});
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const item of Object.values(value)) deepFreeze(item);
+  }
+  return value;
+}

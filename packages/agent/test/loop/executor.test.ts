@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { Executor } from '../../src/loop/executor.ts';
+import type { ExecutorOptions } from '../../src/loop/options.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { probes } from '../../src/testing/executor-contract/probe.ts';
+import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
+import { scenarios } from '../../src/testing/executor-contract/scenarios.ts';
+import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
+import { assertValidHistory } from '../../src/testing/valid-history.ts';
+import { AgentError } from '../../src/values/errors.ts';
+import type { Runtime } from '../../src/values/runtime.ts';
+
+const { tool } = probes();
+
+describe('making an executor', () => {
+  it('refuses two tools of one name, and a tool that no provider would take', () => {
+    const agent = puppet([]);
+    expect(() => new Executor({ agent, tools: [tool('a'), tool('a')] })).toThrow(/Two tools are named a/);
+    expect(() => new Executor({ agent, tools: [{ ...tool('a'), name: 'a b' }] })).toThrow(AgentError);
+    const output = { name: 'a', schema: { type: 'object' } };
+    const executor = new Executor({ agent: puppet([], { output: 'tool' }), tools: [tool('a')] });
+    expect(() => executor.run('Go.', { output })).toThrow(/Two tools are named a/);
+  });
+
+  it.each([
+    [undefined, /options\.agent is missing/],
+    [{}, /options\.agent is missing/],
+    [{ agent: 'claude' }, /options\.agent has no run function/],
+    [{ agent: puppet([]), tools: tool('a') }, /options\.tools is not an array/],
+    [{ agent: puppet([]), tools: [undefined] }, /A tool is invalid: it is a value of type undefined/],
+  ])('names the option that is wrong: case %#', (options, words) => {
+    const make = () => new Executor(options as never);
+    expect(make).toThrow(AgentError);
+    expect(make).toThrow(words);
+  });
+
+  it('an option that is undefined is an option that was not given', async () => {
+    const none = undefined as never;
+    const options = { gate: none, store: none, runtime: none, pricing: none, limits: { turns: none } };
+    const agent = puppet([calls(['a']), says('Done.')]);
+    const result = await new Executor({ agent, tools: [tool('a')], ...options });
+    expect((await result.run('Go.')).status).toBe('complete');
+  });
+
+  it('keeps its own list of tools', async () => {
+    const tools = [tool('a')];
+    const agent = puppet([says('Done.')]);
+    const executor = new Executor({ agent, tools, runtime: fakeRuntime() });
+    tools.push(tool('b'));
+    await executor.run('Go.');
+    expect(agent.requests[0]?.tools.map(({ name }) => name)).toEqual(['a']);
+  });
+});
+
+describe('what a run costs', () => {
+  /** Counts what a run asks of the runtime and of its store. */
+  async function measured(turns: number, options: Partial<ExecutorOptions> = {}) {
+    const counts = { timers: 0, appends: 0 };
+    const store = memoryStore();
+    const counting: Store = {
+      ...store,
+      append(...given) {
+        counts.appends += 1;
+        return store.append(...given);
+      },
+    };
+    const stage = new Stage(() => counting);
+    const runtime = {
+      ...stage.runtime,
+      timer(ms: number, fire: () => void) {
+        counts.timers += 1;
+        return stage.runtime.timer(ms, fire);
+      },
+    };
+    const script = [...Array.from({ length: turns }, () => calls(['a'])), says('Done.')];
+    const result = await stage.play({
+      agent: puppet(script),
+      tools: [tool('a', { mayRepeat: true })],
+      limits: { turns: turns + 1 },
+      runtime,
+      ...options,
+    });
+    expect(result.status).toBe('complete');
+    return counts;
+  }
+
+  it('is three appends for each turn with a tool and two timers for the whole, when tools answer at once', async () => {
+    const [few, many] = [await measured(10), await measured(20)];
+    expect(many.appends - few.appends).toBe(30);
+    expect(many.timers).toBe(2);
+  });
+
+  it('is one timer more for each tool that takes its time', async () => {
+    const patient = { tools: [tool('a', { mayRepeat: true, execute: async () => 'done' })] };
+    const [few, many] = [await measured(10, patient), await measured(20, patient)];
+    expect(many.timers - few.timers).toBe(10);
+    expect(few.timers).toBe(12);
+  });
+
+  it('nothing for a delta but handing it on', async () => {
+    const stage = new Stage(() => memoryStore());
+    let uses = 0;
+    const runtime = new Proxy<Runtime>(stage.runtime, {
+      get(target, key) {
+        uses += 1;
+        return Reflect.get(target, key);
+      },
+    });
+    const used = async (deltas: number) => {
+      const before = uses;
+      const agent = puppet([
+        (_request, { emit }) => {
+          for (let count = 0; count < deltas; count += 1) emit?.({ type: 'text_delta', index: 0, text: 'x' });
+          return says('Done.');
+        },
+      ]);
+      await stage.play({ agent, runtime });
+      return uses - before;
+    };
+    expect(await used(5000)).toBe(await used(0));
+  });
+
+  it('gives the agent the conversation itself, never a copy', async () => {
+    const given: unknown[] = [];
+    const agent = puppet([calls(['a']), calls(['a']), says('Done.')]);
+    const spy = {
+      ...agent,
+      run: (...request: Parameters<typeof agent.run>) => {
+        given.push(request[0].messages);
+        return agent.run(...request);
+      },
+    };
+    await new Stage(() => memoryStore()).play({ agent: spy, tools: [tool('a')] });
+    expect(new Set(given).size).toBe(1);
+  });
+
+  it('P18 three hundred runs on one signal leave nothing on it and warn of nothing', async () => {
+    const warnings: unknown[] = [];
+    const note = (warning: unknown) => warnings.push(warning);
+    process.on('warning', note);
+    const stop = new AbortController();
+    const agent = puppet(Array.from({ length: 300 }, () => says('Done.')));
+    const runtime = fakeRuntime();
+    const executor = new Executor({ agent, runtime });
+    await Promise.all(Array.from({ length: 300 }, () => executor.run('Go.', { signal: stop.signal }).result));
+    stop.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+    expect(runtime.timers).toBe(0);
+  });
+});
+
+describe('with a real agent', () => {
+  it('a scripted agent works through tools to the end, over the whole provider kit', async () => {
+    const script = [
+      { calls: [{ name: 'a', arguments: { path: 'x' } }], reasoning: 'Let me look.' },
+      'It is as it should be.',
+    ];
+    const agent = scriptedAgent(script, { runtime: fakeRuntime() });
+    const result = await new Executor({ agent, tools: [tool('a')], runtime: fakeRuntime() }).run('Look.');
+    expect(result).toMatchObject({ status: 'complete', text: 'It is as it should be.' });
+    assertValidHistory(result.messages);
+  });
+
+  it('a call that the provider found broken is never run (P9)', async () => {
+    const probe = probes();
+    const script = [{ calls: [{ name: 'a', arguments: '{"path": "cut' as never }] }, 'Sorry.'];
+    const agent = scriptedAgent(script, { runtime: fakeRuntime() });
+    const result = await new Executor({ agent, tools: [probe.tool('a')], runtime: fakeRuntime() }).run('Go.');
+    expect(probe.names).toEqual([]);
+    expect(result.status).toBe('complete');
+  });
+});
+
+describe('the scenarios of the contract', () => {
+  it.each(scenarios)('$name: the log can be told to another process and back', async ({ open }) => {
+    const stage = new Stage(() => memoryStore());
+    const staged = open();
+    const run = stage.run(staged.options, 'Go.', { sessionId: 'one' });
+    await stage.advance(1000);
+    run.cancel();
+    await stage.until(run);
+    const stored = await stage.store.read('one');
+    expect(JSON.parse(JSON.stringify(stored))).toEqual(stored);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { Event, LiveEvent, RunEvent } from '../../src/events/event.ts';
+import { Feed } from '../../src/loop/feed.ts';
+import { answered, place, said } from '../support/fold-story.ts';
+
+const stored = (seq: number): Event => place(said(`${seq}`), seq);
+const delta: LiveEvent = { type: 'text_delta', index: 0, text: 'x' };
+const started = { type: 'started', v: 1, sessionId: 's', runId: 'r' } as const;
+
+async function drain(reader: AsyncIterator<RunEvent>): Promise<RunEvent[]> {
+  const seen: RunEvent[] = [];
+  for (let next = await reader.next(); next.done !== true; next = await reader.next()) seen.push(next.value);
+  return seen;
+}
+
+describe('a feed', () => {
+  it('gives each reader the beginning and the stored events, and live ones from then on', async () => {
+    const feed = new Feed();
+    feed.start(started);
+    feed.publish(stored(1));
+    feed.live(delta);
+    const reader = feed.read();
+    feed.live(delta);
+    feed.publish(stored(2));
+    feed.publish(place(answered([{ type: 'text', text: 'xx' }]), 3));
+    const last = feed.read();
+    feed.end();
+    const answer = place(answered([{ type: 'text', text: 'xx' }]), 3);
+    expect(await drain(reader)).toEqual([started, stored(1), delta, delta, stored(2), answer]);
+    expect(await drain(last)).toEqual([started, stored(1), stored(2), answer]);
+  });
+
+  it('gives a reader that comes in the middle of an answer all of it once', async () => {
+    const feed = new Feed();
+    const thinking = { type: 'status', state: 'thinking' } as const;
+    feed.start(started);
+    feed.live(thinking);
+    for (const text of ['Hel', 'lo ', 'you']) feed.live({ ...delta, text });
+    const reader = feed.read();
+    feed.live({ ...delta, text: '.' });
+    feed.end();
+    const soFar = { ...delta, text: 'Hello you' };
+    expect(await drain(reader)).toEqual([started, thinking, soFar, { ...delta, text: '.' }]);
+  });
+
+  it('gives a reader that comes while a person is asked the state', async () => {
+    const feed = new Feed();
+    const waiting = { type: 'status', state: 'waiting' } as const;
+    feed.live(waiting);
+    const [asked, decided] = [feed.read(), { approvalId: 'a', decision: 'allow', waitedMs: 1 } as const];
+    feed.publish(place({ type: 'approval_decided', ...decided }, 1));
+    const later = feed.read();
+    feed.end();
+    expect((await drain(asked))[0]).toEqual(waiting);
+    expect((await drain(later)).map(({ type }) => type)).toEqual(['approval_decided']);
+  });
+
+  it('a reader subscribes when it is made, not at its first next', async () => {
+    const feed = new Feed();
+    const reader = feed.read();
+    feed.live(delta);
+    feed.end();
+    expect(await drain(reader)).toEqual([delta]);
+  });
+
+  it('P18 a reader that lags keeps every stored event and at most ten thousand live ones', async () => {
+    const feed = new Feed();
+    const reader = feed.read();
+    for (let seq = 1; seq <= 20_000; seq += 1) {
+      feed.live(delta);
+      feed.publish(stored(seq));
+    }
+    feed.end();
+    const seen = await drain(reader);
+    expect(seen.filter((event) => 'seq' in event)).toHaveLength(20_000);
+    expect(seen.length).toBe(30_000);
+  });
+
+  it('a reader that has caught up gets live events again', async () => {
+    const feed = new Feed();
+    const reader = feed.read();
+    for (let count = 0; count < 10_001; count += 1) feed.live(delta);
+    for (let count = 0; count < 10_000; count += 1) await reader.next();
+    feed.live({ ...delta, text: 'fresh' });
+    expect(await reader.next()).toEqual({ done: false, value: { ...delta, text: 'fresh' } });
+  });
+
+  it('shows nothing after its end', async () => {
+    const feed = new Feed();
+    const seen: RunEvent[] = [];
+    feed.listen((event) => seen.push(event));
+    const reader = feed.read();
+    feed.end();
+    feed.live(delta);
+    expect(seen).toEqual([]);
+    expect(await drain(reader)).toEqual([]);
+  });
+
+  it('P18 what a listener throws or rejects with reaches nobody', async () => {
+    const feed = new Feed();
+    const seen: RunEvent[] = [];
+    feed.listen(() => {
+      throw new Error('no');
+    });
+    feed.listen((() => Promise.reject(new Error('no'))) as () => void);
+    feed.listen((event) => seen.push(event));
+    feed.publish(stored(1));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toEqual([stored(1)]);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { emptyState } from '../../src/events/state.ts';
+import { Executor } from '../../src/loop/executor.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { openSession } from '../../src/store/open-session.ts';
+import type { Store } from '../../src/store/store.ts';
+import { probes } from '../../src/testing/executor-contract/probe.ts';
+import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
+import { eventsOf, said, wholeRun, write } from '../../src/testing/store-contract/events.ts';
+import { newFile, open } from '../node/sqlite/rig.ts';
+
+/** A store that notes what it is asked to write, and whether durably. */
+function noting(): { store: Store; durable: string[]; other: string[] } {
+  const kept = memoryStore();
+  const [durable, other]: string[][] = [[], []];
+  return {
+    store: {
+      ...kept,
+      append(sessionId, events, writer) {
+        (writer.durable === true ? durable : other)?.push(...events.map(({ type }) => type));
+        return kept.append(sessionId, events, writer);
+      },
+    },
+    durable: durable ?? [],
+    other: other ?? [],
+  };
+}
+
+describe('a run and its store', () => {
+  it.each([
+    ['read', 0],
+    ['idempotent', 0],
+    ['once', 1],
+    [undefined, 1],
+  ] as const)(
+    'P9 the start of a tool that is %s is durable before it runs: %i times',
+    async (effect, times) => {
+      const { store, durable, other } = noting();
+      const seen: string[][] = [];
+      const tool = probes().tool('it', {
+        ...(effect !== undefined && { effect }),
+        execute: () => {
+          seen.push([...durable]);
+          return 'done';
+        },
+      });
+      const result = await new Executor({
+        agent: puppet([calls(['it']), says('Done.')]),
+        tools: [tool],
+        store,
+      }).run('Go.');
+      expect(result.status).toBe('complete');
+      expect(durable.filter((type) => type === 'tool_started')).toHaveLength(times);
+      expect(seen).toEqual([durable]);
+      // What was appended apart from it waits for nothing.
+      expect(other).toContain('assistant');
+    },
+  );
+
+  it('P9 tools that run together are durable when one of them must be', async () => {
+    const { store, durable } = noting();
+    const { tool } = probes();
+    const tools = [tool('look', { effect: 'read' }), tool('write')];
+    await new Executor({
+      agent: puppet([calls(['look', 'look', 'write']), says('Done.')]),
+      tools,
+      store,
+    }).run('Go.');
+    expect(durable).toEqual(['tool_started']);
+  });
+
+  it('a session that a run of another process holds says so, and the store is not to blame', async () => {
+    const file = newFile();
+    const [ours, theirs] = [open(file), open(file)];
+    await write(theirs, 'one', [said('Mine.')]);
+    const result = await new Executor({ agent: puppet([]), store: ours }).run('Go.', { sessionId: 'one' });
+    expect([result.status, result.error?.kind, result.error?.code]).toEqual(['failed', 'invalid', 'in_use']);
+    expect(result.error?.message).toMatch(/^Session one is in use by process \d+ on /);
+    expect(await ours.read('one')).toHaveLength(1);
+  });
+
+  it('an id that is none says so', async () => {
+    const result = await new Executor({ agent: puppet([]), store: memoryStore() }).run('Go.', {
+      sessionId: '../up',
+    });
+    expect([result.error?.kind, result.error?.code]).toEqual(['invalid', 'session_id']);
+  });
+
+  it('a long session is opened from the snapshot that runs leave, and goes on', async () => {
+    const store = open(newFile());
+    await write(store, 'one', wholeRun('Before.', 150));
+    const asked: number[] = [];
+    const watched: Store = {
+      claim: (id) => store.claim(id),
+      append: (id, events, writer) => store.append(id, events, writer),
+      read: (id, afterSeq = 0, limit) => {
+        asked.push(afterSeq);
+        return store.read(id, afterSeq, limit);
+      },
+      sessions: () => store.sessions(),
+      snapshot: (id) => store.snapshot?.(id),
+      keepSnapshot: (id, state, writer) => store.keepSnapshot?.(id, state, writer),
+    };
+    const executor = new Executor({ agent: puppet([says('One.'), says('Two.')]), store: watched });
+    const first = await executor.run('Go on.', { sessionId: 'one' });
+    expect([first.status, asked]).toEqual(['complete', [0]]);
+    asked.length = 0;
+    const second = await executor.run('And on.', { sessionId: 'one' });
+    expect(second.status).toBe('complete');
+    expect(Math.min(...asked)).toBeGreaterThan(400);
+    expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
+  });
+
+  it('a session is opened part by part, and an unknown one is empty', async () => {
+    const store = memoryStore();
+    const epoch = await store.claim('one');
+    await store.append('one', eventsOf('one', wholeRun('Go.', 900)), { epoch });
+    const limits: unknown[] = [];
+    const watched: Store = {
+      ...store,
+      read: (id, afterSeq, limit) => {
+        limits.push([afterSeq, limit]);
+        return store.read(id, afterSeq, limit);
+      },
+    };
+    expect((await openSession(watched, 'one')).seq).toBe(2703);
+    expect(limits).toEqual([
+      [0, 1000],
+      [1000, 1000],
+      [2000, 1000],
+    ]);
+    expect(await openSession(store, 'two')).toEqual(emptyState());
+  });
+});

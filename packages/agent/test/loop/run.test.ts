@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { noMetrics } from '../../src/interfaces/metrics.ts';
+import { Feed } from '../../src/loop/feed.ts';
+import type { RunControl, RunResult } from '../../src/loop/run.ts';
+import { Run, runResult } from '../../src/loop/run.ts';
+import { AgentError } from '../../src/values/errors.ts';
+
+const fields = { sessionId: 's', runId: 'r', text: '', messages: [], metrics: noMetrics } as const;
+
+function rig(result: RunResult = runResult({ ...fields, status: 'complete' })) {
+  const heard: unknown[] = [];
+  const control: RunControl = {
+    cancel: () => heard.push('cancel') > 0,
+    steer: (content) => heard.push(content) > 0,
+    answer: (approvalId, answer) => heard.push([approvalId, answer]) > 0,
+  };
+  const run = new Run({ id: 'r', sessionId: 's' }, Promise.resolve(result), new Feed(), control);
+  return { run, heard, result };
+}
+
+describe('a run', () => {
+  it('is awaited like a promise and gives its result', async () => {
+    const { run, result } = rig();
+    expect(await run).toBe(result);
+    expect(await run.result).toBe(result);
+    expect(await run.then(({ status }) => status)).toBe('complete');
+  });
+
+  it('passes on what is said to it, text as parts', () => {
+    const { run, heard } = rig();
+    expect([run.steer('Hi'), run.cancel(), run.answer('a', { decision: 'allow' })]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(heard).toEqual([[{ type: 'text', text: 'Hi' }], 'cancel', ['a', { decision: 'allow' }]]);
+  });
+});
+
+describe('unwrap', () => {
+  it('gives the result of a complete run', () => {
+    const result = runResult({ ...fields, status: 'complete' });
+    expect(result.unwrap()).toBe(result);
+  });
+
+  it('P1 throws the error of any other run, and makes one where there is none', () => {
+    const error = new AgentError({ kind: 'network', message: 'cut' });
+    expect(() => runResult({ ...fields, status: 'failed', error }).unwrap()).toThrow(error);
+    for (const status of ['max_tokens', 'refusal', 'waiting'] as const) {
+      const thrown = catching(() => runResult({ ...fields, status }).unwrap());
+      expect(AgentError.is(thrown) && thrown.code).toBe(status);
+    }
+  });
+});
+
+function catching(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}

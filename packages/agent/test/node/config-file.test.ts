@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cobblerHome, loadConfig, parseConfig } from '../../src/node/config-file.ts';
+
+let home = '';
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'cobbler-config-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+describe('loadConfig', () => {
+  it('S0.30 reads config.yaml from the .cobbler folder of the home directory', async () => {
+    expect(cobblerHome({ HOME: '/home/someone' })).toBe('/home/someone/.cobbler');
+    expect(cobblerHome({ HOME: '/home/someone', COBBLER_HOME: '/elsewhere' })).toBe('/elsewhere');
+    writeFileSync(join(home, 'config.yaml'), 'provider: openai\nmodel: fast\nmaxTokens: 100\n');
+    const loaded = await loadConfig({ env: { COBBLER_HOME: home } });
+    expect(loaded.values).toEqual({ provider: 'openai', model: 'fast', maxTokens: 100 });
+    expect(loaded.lines).toEqual({ provider: 1, model: 2, maxTokens: 3 });
+  });
+
+  it('S0.30 takes a missing file for an empty configuration and says where it looked', async () => {
+    expect(await loadConfig({ home })).toEqual({
+      values: {},
+      path: join(home, 'config.yaml'),
+      exists: false,
+      lines: {},
+    });
+  });
+
+  it.each([
+    ['model: [a', 'config.yaml:1: '],
+    ['# hello\nmodle: fast', 'config.yaml:2: there is no setting named "modle"'],
+    ['model: 5', 'config.yaml:1: "model" must be text'],
+    ['provider: claude\nmaxTokens: -3', 'config.yaml:2: "maxTokens" must be a whole number'],
+    ['baseURL: ftp://x', 'config.yaml:1: "baseURL" must be an http or https address'],
+    ['- a\n- b', 'config.yaml:1: the file must hold settings'],
+    ['model: a\nmodel: b', 'config.yaml:2: '],
+    ['prices:\n  m: {input: 1}', '"prices" entry "m" must have input and output'],
+    ['keys: secret', '"keys" must name providers and their keys'],
+    ['__proto__: 1', 'there is no setting named "__proto__"'],
+  ])('refuses %j with file and line', async (text, expected) => {
+    await expect(parseConfig(text, 'config.yaml')).rejects.toThrowError(expected);
+  });
+
+  it('P19 never repeats a value in an error, because it may be a key', async () => {
+    await expect(parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).rejects.toThrowError(
+      /^config.yaml:1: "apiKey" must be text.$/,
+    );
+    await expect(parseConfig('keys: {claude: {k: sk-secret-1}}', 'config.yaml')).rejects.toThrowError(
+      /^(?!.*secret)/,
+    );
+    await expect(parseConfig('apiKey: "sk-secret-1', 'config.yaml')).rejects.toThrowError(/^(?!.*secret)/);
+  });
+});

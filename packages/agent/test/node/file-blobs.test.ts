@@ -1,0 +1,157 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileBlobs } from '@cobbler/agent/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { spill } from '../../src/context/offload.ts';
+import { defineTool } from '../../src/interfaces/tool.ts';
+import { Executor } from '../../src/loop/executor.ts';
+import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
+import { resultTexts } from '../../src/testing/executor-contract/results.ts';
+
+let root: string;
+let folder: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'blobs-'));
+  folder = join(root, 'kept');
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const all = { start: 0, end: 1_000_000 };
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = async (id: string, blobs = fileBlobs(folder)) => {
+  const part = await blobs.get(id, all);
+  return part && new TextDecoder().decode(part.bytes);
+};
+const age = (name: string, ms: number) => {
+  const then = new Date(Date.now() - ms);
+  utimesSync(join(folder, name), then, then);
+};
+
+describe('blobs in files', () => {
+  it('make no folder before there is something to keep, and then one for their owner alone', async () => {
+    expect(await text('a')).toBeUndefined();
+    expect(existsSync(folder)).toBe(false);
+    await fileBlobs(folder).put('a', bytes('one'));
+    expect([statSync(folder).mode & 0o777, statSync(join(folder, 'blob-a')).mode & 0o777]).toEqual([
+      0o700, 0o600,
+    ]);
+  });
+
+  it('outlive the process, and what another one has put is found', async () => {
+    const [one, other] = [fileBlobs(folder), fileBlobs(folder)];
+    await one.put('a', bytes('from one'));
+    await other.put('b', bytes('from the other'));
+    expect([await text('a', other), await text('b', one), await text('b')]).toEqual([
+      'from one',
+      'from the other',
+      'from the other',
+    ]);
+  });
+
+  it('are never seen half written: what a process that died has left is no blob and goes', async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'part-1'), 'half');
+    writeFileSync(join(folder, 'part-2'), 'half of somebody who still writes');
+    age('part-1', 3_700_000);
+    await fileBlobs(folder).put('a', bytes('whole'));
+    expect(readdirSync(folder).sort()).toEqual(['blob-a', 'part-2']);
+  });
+
+  it('are written again where a file of that name is not whole', async () => {
+    await fileBlobs(folder).put('a', bytes('whole'));
+    writeFileSync(join(folder, 'blob-a'), 'who');
+    await fileBlobs(folder).put('a', bytes('whole'));
+    expect(await text('a')).toBe('whole');
+  });
+
+  it('share their room with those of earlier processes, the oldest of which go first', async () => {
+    const put = async (id: string) => await fileBlobs(folder, { maxBytes: 10 }).put(id, new Uint8Array(4));
+    await put('a');
+    await put('b');
+    age('blob-a', 1_000);
+    age('blob-b', 2_000);
+    await put('c');
+    expect(readdirSync(folder).sort()).toEqual(['blob-a', 'blob-c']);
+  });
+
+  it('go when they have not been put for a week', async () => {
+    const day = 86_400_000;
+    for (const id of ['old', 'new', 'again']) await fileBlobs(folder).put(id, bytes('x'));
+    for (const id of ['old', 'again']) age(`blob-${id}`, 8 * day);
+    age('blob-new', 6 * day);
+    const blobs = fileBlobs(folder, { maxAgeMs: 9 * day });
+    await blobs.put('again', bytes('x'));
+    await fileBlobs(folder).put('more', bytes('x'));
+    expect(readdirSync(folder).sort()).toEqual(['blob-again', 'blob-more', 'blob-new']);
+  });
+
+  it('P21 lead nowhere else: neither an id nor a link in the folder', async () => {
+    const secret = join(root, 'secret.txt');
+    writeFileSync(secret, 'nobody should read this');
+    const blobs = fileBlobs(folder);
+    await blobs.put('a', bytes('one'));
+    symlinkSync(secret, join(folder, 'blob-link'));
+    mkdirSync(join(folder, 'blob-folder'));
+    for (const id of ['link', 'folder', '../secret.txt', '../../etc/passwd', 'a/../link', secret]) {
+      expect(await blobs.get(id, all)).toBeUndefined();
+    }
+    // What is put there stands in the place of the link, not where it leads.
+    await blobs.put('link', bytes('mine'));
+    expect([readFileSync(secret, 'utf8'), await text('link')]).toEqual(['nobody should read this', 'mine']);
+  });
+
+  it('touch nothing else in the folder, however old or large', async () => {
+    mkdirSync(folder);
+    for (const name of ['notes.txt', 'blob-Not An Id', 'blobs']) {
+      writeFileSync(join(folder, name), 'x'.repeat(100));
+      age(name, 1e11);
+    }
+    await fileBlobs(folder, { maxBytes: 1 }).put('a', bytes('one'));
+    expect(readdirSync(folder).sort()).toEqual(['blob-Not An Id', 'blob-a', 'blobs', 'notes.txt']);
+  });
+
+  it('say what is wrong without a path of ours', async () => {
+    writeFileSync(folder, 'a file stands here');
+    const putting = Promise.resolve(fileBlobs(folder).put('a', bytes('one')));
+    const failure = await putting.catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'tool' });
+    expect(String(failure)).toContain('blob a');
+    expect(String(failure)).not.toContain(root);
+  });
+
+  it('P10 keep the output of a run, which another run reads on', async () => {
+    const whole = Array.from({ length: 20_000 }, (_, line) => `${line}`).join('\n');
+    const long = defineTool({
+      name: 'long',
+      description: 'Long.',
+      parameters: { type: 'object' },
+      execute: () => whole,
+    });
+    const first = await new Executor({
+      agent: puppet([calls(['long']), says('Done.')]),
+      tools: [long],
+      context: { spill: spill(fileBlobs(folder)) },
+    }).run('Go.');
+    const args = JSON.parse(
+      /read_blob with (\{.*\}) reads/.exec(resultTexts(first.messages)[0] ?? '')?.[1] ?? '{}',
+    );
+    const second = await new Executor({
+      agent: puppet([calls([{ name: 'read_blob', arguments: { ...args, bytes: 100 } }]), says('Done.')]),
+      context: { spill: spill(fileBlobs(folder)) },
+    }).run([...first.messages, { role: 'user', content: [{ type: 'text', text: 'Read on.' }] }]);
+    expect(resultTexts(second.messages).at(-1)).toContain(whole.slice(args.offset, args.offset + 100));
+  });
+});

@@ -1,0 +1,92 @@
+import { copyFileSync, readdirSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { scalar } from '../../../src/node/sqlite/engine.ts';
+import { migrate, migrations, schemaVersion } from '../../../src/node/sqlite/schema.ts';
+import { wholeRun, write } from '../../../src/testing/store-contract/events.ts';
+import { newFile, open, refusal } from './rig.ts';
+
+const fixtures = new URL('../../fixtures/store/', import.meta.url);
+
+/** Stores as each version of the schema left them, by version. None is ever written anew. */
+const versions = readdirSync(fixtures)
+  .map((name) => Number.parseInt(name, 10))
+  .sort((one, other) => one - other);
+
+function copyOf(version: number): string {
+  const file = newFile();
+  copyFileSync(new URL(`${version}.db`, fixtures), file);
+  return file;
+}
+
+function database(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  onTestFinished(() => db.close());
+  return db;
+}
+
+test('there is a store of every version that there was', () => {
+  expect(versions).toEqual(migrations.map((_, index) => index + 1));
+});
+
+test.each(versions)('a store of version %i is brought up to date with all that is in it', async (version) => {
+  const file = copyOf(version);
+  const store = open(file);
+  const { sessions } = await store.list();
+  expect(sessions.map(({ id, title, status, events }) => [id, title, status, events])).toEqual([
+    ['two', 'Long.', 'interrupted', 13],
+    ['one', 'A title', 'complete', 12],
+  ]);
+  expect(sessions.map(({ usd, parent }) => [usd, parent])).toEqual([
+    [3, { sessionId: 'one', seq: 4 }],
+    [undefined, undefined],
+  ]);
+  expect((await store.read('one')).map(({ seq, type }) => `${seq} ${type}`)).toEqual(
+    wholeRun('', 3).map(({ type }, index) => `${index + 1} ${type}`),
+  );
+  await write(store, 'one', wholeRun('More.'));
+  await store.close();
+  expect(schemaVersion(database(file))).toBe(migrations.length);
+});
+
+test('versions that come later are applied one after the other, each once', async () => {
+  const file = copyOf(1);
+  const db = database(file);
+  const next = ['ALTER TABLE sessions ADD COLUMN colour TEXT', "UPDATE sessions SET colour = id || '!'"];
+  migrate(db, file, [...migrations, ...next]);
+  expect(schemaVersion(db)).toBe(migrations.length + 2);
+  expect(db.prepare('SELECT colour FROM sessions ORDER BY key').all()).toEqual([
+    { colour: 'one!' },
+    { colour: 'two!' },
+  ]);
+  migrate(db, file, [...migrations, ...next]);
+  expect((await refusal(() => open(file))).code).toBe('store_newer');
+});
+
+test('a version that cannot be applied changes nothing', async () => {
+  const file = copyOf(1);
+  const db = database(file);
+  const steps = [
+    ...migrations,
+    'DELETE FROM events; ALTER TABLE sessions ADD COLUMN colour TEXT',
+    'SELECT * FROM nowhere',
+  ];
+  expect(() => migrate(db, file, steps)).toThrow('no such table: nowhere');
+  expect([schemaVersion(db), db.isTransaction]).toEqual([1, false]);
+  expect(scalar(db, 'SELECT count(*) FROM events')).toBe(25);
+  expect(await open(file).read('one')).toHaveLength(12);
+});
+
+test('every table is strict', () => {
+  const db = database(copyOf(1));
+  const tables = db.prepare(
+    "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'",
+  );
+  expect(tables.all().map(({ name, strict }) => [name, strict])).toEqual(
+    expect.arrayContaining([
+      ['events', 1],
+      ['sessions', 1],
+    ]),
+  );
+  expect(tables.all().filter(({ strict }) => strict !== 1)).toEqual([]);
+});

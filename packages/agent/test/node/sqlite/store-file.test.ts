@@ -1,0 +1,289 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import {
+  answered,
+  ended,
+  eventsOf,
+  said,
+  wholeRun,
+  write,
+} from '../../../src/testing/store-contract/events.ts';
+import { edit, newFile, open, plainChild, refusal, storeChild, testFolder } from './rig.ts';
+
+const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** A file with a session, closed. */
+async function written(sessionId = 'one', turns = 1): Promise<string> {
+  const file = newFile();
+  const store = open(file);
+  await write(store, sessionId, wholeRun('Hello.', turns));
+  await store.close();
+  return file;
+}
+
+test('P19 folder and files are made for their owner alone, whatever others are allowed', async () => {
+  const before = process.umask(0);
+  try {
+    const file = join(testFolder(), 'deep', 'er', 'sessions.db');
+    const store = open(file);
+    await write(store, 'one', [said('Secret.')]);
+    expect([mode(dirname(file)), mode(dirname(dirname(file)))]).toEqual(['700', '700']);
+    const names = readdirSync(dirname(file));
+    expect(names.length).toBe(5);
+    for (const name of names) expect([name, mode(join(dirname(file), name))]).toEqual([name, '600']);
+  } finally {
+    process.umask(before);
+  }
+});
+
+test.each(['gone', 'empty'])(
+  'P13 a file that is %s where sessions were is reported, and not begun anew by itself',
+  async (how) => {
+    const file = await written();
+    if (how === 'gone') rmSync(file);
+    else truncateSync(file);
+    const { code, message } = await refusal(() => open(file));
+    expect([code, message]).toEqual([
+      'store_missing',
+      expect.stringContaining(`${file} is ${how}, but sessions were kept in it`),
+    ]);
+    expect(existsSync(file) && statSync(file).size > 0).toBe(false);
+    rmSync(`${file}-made`);
+    expect(await open(file).sessions()).toEqual([]);
+  },
+);
+
+test('an emptied file does not take with it what its log still holds', async () => {
+  const file = newFile();
+  const child = storeChild('hold', file, 'one');
+  expect(await child.line()).toBe('held');
+  await child.kill();
+  const kept = readFileSync(file);
+  truncateSync(file);
+  expect((await refusal(() => open(file))).code).toBe('store_missing');
+  writeFileSync(file, kept);
+  expect(await open(file).read('one')).toHaveLength(1);
+});
+
+test('a file of another program is left alone', async () => {
+  const file = newFile();
+  edit(file, 'CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)');
+  const before = readFileSync(file);
+  expect((await refusal(() => open(file))).code).toBe('store_foreign');
+  expect(readFileSync(file).equals(before)).toBe(true);
+  expect(readdirSync(dirname(file))).toEqual(['sessions.db']);
+});
+
+test('a file that is no database is reported as damaged, and left alone', async () => {
+  const file = newFile();
+  writeFileSync(file, 'dear diary '.repeat(1000));
+  const { code, message } = await refusal(() => open(file));
+  expect(code).toBe('store_damaged');
+  expect(message).toContain('put a backup in its place');
+  expect(readFileSync(file, 'utf8')).toBe('dear diary '.repeat(1000));
+});
+
+test('a file of a newer version is refused, and left alone', async () => {
+  const file = await written();
+  edit(file, 'PRAGMA user_version = 99');
+  const before = readFileSync(file);
+  const { code, message } = await refusal(() => open(file));
+  expect(code).toBe('store_newer');
+  expect(message).toContain('format 99');
+  expect(message).toContain('Update Cobbler');
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+test('P13 damage to pages of one session is reported by it alone', async () => {
+  const file = newFile();
+  const store = open(file);
+  for (const id of ['one', 'two', 'three']) await write(store, id, wholeRun(`${id}! `.repeat(20_000)));
+  await store.close();
+  const bytes = readFileSync(file);
+  // In the middle of the long text: each page of it names the next.
+  const page = Math.ceil(bytes.indexOf('two! '.repeat(100)) / 4096) + 10;
+  bytes.fill(0xff, page * 4096, (page + 1) * 4096);
+  writeFileSync(file, bytes);
+  const damaged = open(file);
+  expect((await refusal(() => damaged.read('two'))).code).toBe('store_damaged');
+  expect(await damaged.read('one')).toHaveLength(wholeRun().length);
+  expect(await damaged.read('three')).toHaveLength(wholeRun().length);
+  expect((await damaged.list()).sessions.map(({ id }) => id)).toEqual(['three', 'two', 'one']);
+  await write(damaged, 'four', wholeRun());
+});
+
+test('an event that cannot be read any more is named, and those before it are read', async () => {
+  const file = await written('one', 3);
+  edit(file, `UPDATE events SET json = substr(json, 1, 30) WHERE seq = 5`);
+  const store = open(file);
+  const { code, message } = await refusal(() => store.read('one'));
+  expect([code, message]).toEqual([
+    'store_damaged',
+    expect.stringContaining('Event 5 of session one is damaged'),
+  ]);
+  expect(await store.read('one', 0, 4)).toHaveLength(4);
+  edit(file, 'DELETE FROM events WHERE seq = 3');
+  expect((await refusal(() => store.read('one'))).message).toContain('Event 3 of session one');
+  edit(file, "UPDATE tallies SET tally = 'x'");
+  expect((await store.list()).sessions).toMatchObject([{ id: 'one', title: '' }]);
+});
+
+test('P13 a log beside the file that is cut off or damaged loses what comes after that place, and nothing before', async () => {
+  const file = newFile();
+  const child = storeChild('hold', file, 'one');
+  expect(await child.line()).toBe('held');
+  await child.kill();
+  const store = open(file);
+  const epoch = await store.claim('one');
+  const sizes = [];
+  for (let seq = 2; seq <= 5; seq += 1) {
+    await store.append('one', eventsOf('one', [answered(`Answer ${seq}.`)], seq - 1), { epoch });
+    sizes.push(statSync(`${file}-wal`).size);
+  }
+  const folder = testFolder();
+  for (const [index, size] of sizes.entries()) {
+    const copy = join(folder, `copy-${index}.db`);
+    copyFileSync(file, copy);
+    copyFileSync(`${file}-wal`, `${copy}-wal`);
+    truncateSync(`${copy}-wal`, size - 100);
+    const cut = open(copy);
+    expect((await cut.read('one')).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: index + 1 }, (_, at) => at + 1),
+    );
+    await write(cut, 'one', [ended()]);
+  }
+});
+
+test('a file that was moved while it was open is noticed before the next run begins', async () => {
+  const file = newFile();
+  const store = open(file);
+  await write(store, 'one', wholeRun());
+  renameSync(file, `${file}.moved`);
+  const { code, message } = await refusal(() => store.claim('one'));
+  expect([code, message]).toEqual([
+    'store_missing',
+    expect.stringContaining('was moved, removed or replaced while it was open'),
+  ]);
+  writeFileSync(file, '');
+  expect((await refusal(() => store.claim('one'))).code).toBe('store_missing');
+});
+
+test('P13 a file that is removed during a run is noticed before anything that must not happen twice, and at the end', async () => {
+  const file = newFile();
+  const store = open(file);
+  const epoch = await store.claim('one');
+  rmSync(file);
+  const [first] = eventsOf('one', [said('Hello.')]);
+  const [last] = eventsOf('one', [ended()]);
+  if (first === undefined || last === undefined) throw new Error('There are no events.');
+  const codes = [
+    await refusal(async () => await store.append('one', [first], { epoch, durable: true })),
+    await refusal(async () => await store.append('one', [last], { epoch })),
+    await refusal(async () => await store.append('one', [first], { epoch, release: true })),
+    await refusal(() => store.probe()),
+  ];
+  expect(codes.map(({ code }) => code)).toEqual(Array(4).fill('store_missing'));
+});
+
+test('a file or folder that may not be used is reported, with what to look at', async () => {
+  const file = await written();
+  const folder = dirname(file);
+  const attempt = () => plainChild(folder, 'open', file).line();
+  expect(await attempt()).toBe('opened');
+  chmodSync(file, 0o444);
+  expect(await attempt()).toMatch(
+    /^store_readonly: .*sessions.db cannot be written. .* needs to write to it, to its folder/,
+  );
+  chmodSync(file, 0o600);
+  chmodSync(folder, 0o500);
+  expect(await attempt()).toMatch(/^store_(readonly|unreachable): .*sessions.db/);
+  chmodSync(folder, 0o700);
+  chmodSync(file, 0o000);
+  expect(await attempt()).toMatch(/^store_unreachable: .*sessions.db cannot be opened/);
+});
+
+test('a file beside the database that cannot be used is reported, with what to look at', async () => {
+  const file = newFile();
+  const child = storeChild('hold', file, 'one');
+  expect(await child.line()).toBe('held');
+  await child.kill();
+  chmodSync(`${file}-shm`, 0o444);
+  expect(await plainChild(dirname(file), 'open', file).line()).toMatch(
+    /^store_readonly: .* end in -wal and -shm/,
+  );
+  rmSync(`${file}-shm`);
+  expect(await plainChild(dirname(file), 'write', file, 'one').line()).toBe('closed');
+});
+
+test('a folder that cannot be made is reported', async () => {
+  const folder = testFolder();
+  writeFileSync(join(folder, 'file'), '');
+  expect((await refusal(() => open(join(folder, 'file', 'sessions.db')))).code).toBe('store_unreachable');
+  mkdirSync(join(folder, 'sessions.db'));
+  expect((await refusal(() => open(join(folder, 'sessions.db')))).code).toBe('store_unreachable');
+  mkdirSync(join(folder, 'closed'));
+  chmodSync(join(folder, 'closed'), 0o500);
+  const file = join(folder, 'closed', 'new', 'sessions.db');
+  expect(await plainChild(folder, 'open', file).line()).toMatch(
+    /^store_unreachable: .*sessions.db cannot be opened or made/,
+  );
+});
+
+test('a store that was closed says so, and has written what was waiting', async () => {
+  const file = newFile();
+  const store = open(file);
+  const epoch = await store.claim('one');
+  const appended = store.append('one', eventsOf('one', [said('Last words.')]), { epoch });
+  await store.close();
+  await appended;
+  await store.close();
+  for (const attempt of [
+    () => store.claim('one'),
+    () => store.read('one'),
+    () => store.list(),
+    () => store.delete('one'),
+    () => store.vacuum(),
+  ])
+    expect((await refusal(attempt)).code).toBe('store_closed');
+  expect(await open(file).read('one')).toHaveLength(1);
+});
+
+test('what was deleted is no longer in the file once room was given back', async () => {
+  const file = newFile();
+  const store = open(file);
+  const secret = 'correct horse battery staple';
+  await write(store, 'kept', wholeRun());
+  await write(store, 'gone', wholeRun(secret.repeat(10_000)));
+  expect(await store.vacuum()).toBe(0);
+  const { size } = statSync(file);
+  await store.delete('gone');
+  expect(await store.vacuum()).toBeGreaterThan(200_000);
+  expect(statSync(file).size).toBeLessThan(size - 200_000);
+  for (const name of readdirSync(dirname(file)))
+    expect([name, readFileSync(join(dirname(file), name)).includes(secret)]).toEqual([name, false]);
+  expect(await store.sessions()).toEqual(['kept']);
+});
+
+test('whoever runs a program that uses the store is not told about the state of Node’s SQLite', () => {
+  const script = fileURLToPath(new URL('store-child.ts', import.meta.url));
+  const args = ['--conditions=@cobbler/source', script, 'write', newFile(), 'one'];
+  // Node 22 would say so here; later versions have nothing to say.
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input: '' });
+  expect(stderr).not.toContain('SQLite');
+  expect(stdout).toBe('closed\n');
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { StopReason } from '../../src/interfaces/agent.ts';
+import { told } from '../support/assembled.ts';
+
+/** The one call of an answer with these arguments. */
+function callOf(input: string, stop: StopReason = 'tool_use') {
+  const { answer } = told((out) => {
+    out.call(0, 'c1', 'look');
+    out.input(0, input);
+    out.close(0);
+    out.end(stop);
+  });
+  const [call] = answer.calls;
+  if (call === undefined) throw new Error('There is no call.');
+  return call;
+}
+
+describe('arguments of calls', () => {
+  test('empty and blank text means no arguments', () => {
+    expect(callOf('')).toEqual({ id: 'c1', toolName: 'look', arguments: {} });
+    expect(callOf(' \n')).toEqual({ id: 'c1', toolName: 'look', arguments: {} });
+  });
+
+  test.each([
+    ['that are cut', '{"a":1', /not valid JSON/],
+    ['with a comma too many', '{"a":1,}', /not valid JSON/],
+    ['with words behind', '{"a":1} ok', /not valid JSON/],
+    ['that are an array', '[1]', /not a JSON object/],
+    ['that are a text', '"x"', /not a JSON object/],
+    ['that are null', 'null', /not a JSON object/],
+    ['with a forbidden key', '{"__proto__":{"x":1}}', /__proto__/],
+    ['with a forbidden key far in', '{"a":[{"b":{"__proto__":1}}]}', /__proto__/],
+    ['with a forbidden key in disguise', '{"\\u005f_proto__":1}', /__proto__/],
+    ['nested 65 deep', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, /deeper than 64/],
+    [
+      'nested 100,000 deep',
+      `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      /deeper than 64|not valid JSON/,
+    ],
+    ['over 1 MiB', JSON.stringify({ a: 'x'.repeat(1024 * 1024) }), /larger than 1 MiB/],
+    ['over 1 MiB in UTF-8', JSON.stringify({ a: '€'.repeat(400_000) }), /larger than 1 MiB/],
+  ])('P9 P11 %s are a problem and never mended', (_name, input, problem) => {
+    const call = callOf(input);
+    expect(call.problem).toMatch(problem);
+    expect(call.arguments).toEqual({});
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  test('P11 arguments at the limits are fine', () => {
+    expect(callOf(`${'{"a":'.repeat(64)}1${'}'.repeat(64)}`).problem).toBeUndefined();
+    expect(callOf(JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })).problem).toBeUndefined();
+    expect(callOf('{"constructor":1,"toString":2}').arguments).toEqual({ constructor: 1, toString: 2 });
+  });
+
+  test.each<StopReason>(['max_tokens', 'refusal', 'pause', 'context_full', 'unknown'])(
+    'P9 a whole call in an answer that stopped for %s has a problem',
+    (stop) => {
+      const call = callOf('{"a":1}', stop);
+      expect(call.problem).toBeTruthy();
+    },
+  );
+
+  test('P4 P9 a call in an answer that says it is complete is to be run', () => {
+    const { answer } = told((out) => {
+      out.call(0, 'c1', 'look');
+      out.input(0, '{"a":1}');
+      out.end('complete');
+    });
+    expect([answer.stopReason, answer.calls]).toEqual([
+      'tool_use',
+      [{ id: 'c1', toolName: 'look', arguments: { a: 1 } }],
+    ]);
+  });
+
+  test('P9 arguments that come after the call was complete are a problem, blanks are not', () => {
+    const late = (fragment: string) =>
+      told((out) => {
+        out.call(0, 'c1', 'look');
+        out.input(0, '{}');
+        out.close(0);
+        out.input(0, fragment);
+        out.end('tool_use');
+      }).answer.calls;
+    expect(late(' \n')[0]?.problem).toBeUndefined();
+    expect(late('{"a":1}')).toHaveLength(1);
+    expect(late('{"a":1}')[0]?.problem).toMatch(/after the call/);
+  });
+
+  test('a call that names no tool is a problem', () => {
+    const { answer } = told((out) => {
+      out.input(0, '{}');
+      out.end('tool_use');
+    });
+    expect(answer.calls).toEqual([
+      { id: 'call_1', toolName: 'unnamed', arguments: {}, problem: 'The call names no tool.' },
+    ]);
+  });
+});
+
+describe('ids of calls', () => {
+  function ids(...given: string[]): string[] {
+    const { answer } = told((out) => {
+      for (const [at, id] of given.entries()) out.call(at, id, 'look');
+      out.end('tool_use');
+    });
+    return answer.calls.map((call) => call.id);
+  }
+
+  test('a missing id is made up, a repeated one numbered, and others kept as they are', () => {
+    expect(ids('', 'x', 'x', '', 'odd.id/ü')).toEqual(['call_1', 'x', 'x_2', 'call_4', 'odd.id/ü']);
+  });
+
+  test('id and name told again change nothing', () => {
+    const { answer } = told((out) => {
+      out.call(0, 'c1', 'look');
+      out.input(0, '{"a"');
+      out.call(0, 'c1', 'look');
+      out.call(0, '', '');
+      out.input(0, ':1}');
+      out.end('tool_use');
+    });
+    expect(answer.calls).toEqual([{ id: 'c1', toolName: 'look', arguments: { a: 1 } }]);
+  });
+
+  test('another id under one key is another call', () => {
+    const { answer } = told((out) => {
+      out.call(0, 'c1', 'look');
+      out.input(0, '{"a":1}');
+      out.call(0, 'c2', 'look');
+      out.input(0, '{"a":2}');
+      out.end('tool_use');
+    });
+    expect(answer.calls.map(({ id, arguments: args }) => [id, args])).toEqual([
+      ['c1', { a: 1 }],
+      ['c2', { a: 2 }],
+    ]);
+  });
+});
+
+test('j20 a megabyte of arguments in small deltas is parsed once', () => {
+  const json = JSON.stringify({ text: 'abcdefghij '.repeat(90_000) });
+  const parse = vi.spyOn(JSON, 'parse');
+  const { answer } = told((out) => {
+    out.call(0, 'c1', 'look');
+    for (let at = 0; at < json.length; at += 20) out.input(0, json.slice(at, at + 20));
+    out.close(0);
+    out.end('tool_use');
+  });
+  expect(parse).toHaveBeenCalledTimes(1);
+  parse.mockRestore();
+  expect(answer.calls[0]?.arguments['text']).toHaveLength(990_000);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import type { Rhythm } from '../../src/provider/request/cache-lifetime.ts';
+import { after, beat, lifetimeFor, mostPaid } from '../../src/provider/request/cache-lifetime.ts';
+
+const short = { ms: 300_000, write: 1.25, mark: 'short' };
+const long = { ms: 3_600_000, write: 2, mark: 'long' };
+const cache = { lifetimes: [short, long], read: 0.1 };
+
+const quick = 2_000;
+const minutes = 400_000;
+const hours = 7_200_000;
+
+/** Requests that come after these pauses, and the lifetimes chosen for them. */
+function requests(pauses: readonly number[], bytes: (index: number) => number = () => 1_000) {
+  let rhythm: Rhythm | undefined;
+  let now = 0;
+  const chosen = [0, ...pauses].map((pause, index) => {
+    now += pause;
+    const next = beat(rhythm, now, cache);
+    const lifetime = lifetimeFor(next, bytes(index), cache);
+    rhythm = after(next, bytes(index), lifetime, cache);
+    return lifetime?.mark ?? 'none';
+  });
+  return { chosen, share: rhythm === undefined ? 0 : rhythm.paid / rhythm.sent };
+}
+
+const times = (count: number, pause: number) => Array.from({ length: count }, () => pause);
+
+describe('how long a request is kept', () => {
+  test('the shortest lifetime will do as long as the pauses are shorter', () => {
+    expect(new Set(requests(times(60, quick)).chosen)).toEqual(new Set(['short']));
+  });
+
+  test('pauses that outlast it ask for the longer one, as soon as the conversation can bear its price', () => {
+    const { chosen, share } = requests(times(49, minutes));
+    expect(chosen.slice(0, 5)).toEqual(['short', 'none', 'none', 'long', 'long']);
+    expect(new Set(chosen.slice(3))).toEqual(new Set(['long']));
+    expect(share).toBeLessThan(0.2);
+  });
+
+  test('one such pause after much quick work is enough, since that has saved what it costs', () => {
+    const { chosen } = requests([...times(10, quick), minutes, ...times(5, quick), minutes]);
+    expect(chosen.slice(0, 11)).toEqual(times(11, 0).map(() => 'short'));
+    expect(new Set(chosen.slice(11))).toEqual(new Set(['long']));
+  });
+
+  test('after much quick work again the short one is back', () => {
+    expect(requests([...times(10, quick), minutes, ...times(150, quick)]).chosen.at(-1)).toBe('short');
+  });
+
+  test('pauses that outlast every lifetime are not paid for', () => {
+    const { chosen, share } = requests(times(19, hours));
+    expect(chosen).toEqual(['short', ...times(19, 0).map(() => 'none')]);
+    expect(share).toBeCloseTo(1 + 0.25 / 20, 10);
+  });
+
+  test('work that comes back to life is kept again', () => {
+    expect(requests([hours, hours, ...times(4, quick)]).chosen.slice(-2)).toEqual(['short', 'short']);
+  });
+
+  test('a clock that was set back is no pause', () => {
+    expect(requests([quick, -hours, quick]).chosen).toEqual(['short', 'short', 'short', 'short']);
+  });
+});
+
+test('no sequence of nine pauses, however they come, costs more than what may be risked', () => {
+  const kinds = [quick, minutes, hours];
+  let worst = 0;
+  for (let code = 0; code < 3 ** 9; code += 1) {
+    const pauses = Array.from({ length: 9 }, (_, place) => kinds[Math.floor(code / 3 ** place) % 3] ?? 0);
+    for (const grows of [0, 400]) {
+      worst = Math.max(worst, requests(pauses, (index) => 1_000 + index * grows).share);
+    }
+  }
+  expect(worst).toBeGreaterThan(1.2);
+  expect(worst).toBeLessThanOrEqual(mostPaid);
+});

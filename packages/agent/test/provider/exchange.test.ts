@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { cutsAfter, streams } from '../support/fake-server.ts';
+import { frame, textAnswer } from '../support/plain-wire.ts';
+import { rig, settle } from '../support/provider-rig.ts';
+
+const good = streams(textAnswer('Hello'));
+const noRetry = { retry: { retries: 0 } };
+const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
+
+describe('a whole answer', () => {
+  test('S0.6 S0.8 comes with text, usage, stop reason, model and request id', async () => {
+    const { ask } = rig(
+      [
+        (exchange) =>
+          exchange
+            .head(200, {
+              'content-type': 'text/event-stream; charset=utf-8',
+              'request-id': 'r1',
+              'x-limit-a': '5',
+              'x-other': '1',
+            })
+            .write(frame('model', 'plain-1-2026') + textAnswer('Hello'))
+            .end(),
+      ],
+      { wire: { rateLimitHeaders: ['x-limit-*'] } },
+    );
+    expect(await ask()).toEqual({
+      content: 'Hello',
+      toolCalls: [],
+      usage: { inputTokens: 10, outputTokens: 3 },
+      stopReason: 'complete',
+      message: { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+      model: 'plain-1-2026',
+      attempts: 1,
+      wasted: { inputTokens: 0, outputTokens: 0 },
+      requestId: 'r1',
+      rateLimits: { 'x-limit-a': '5' },
+    });
+  });
+
+  test('leaves no timer and no open connection behind', async () => {
+    const { ask, runtime, server } = rig([good]);
+    await ask();
+    expect(runtime.timers).toBe(0);
+    expect(server.at(0).isDestroyed).toBe(false);
+  });
+
+  test('takes usage that comes after its end', async () => {
+    const { ask } = rig([
+      streams(frame('text', 0, 'a') + frame('end', 'complete') + frame('usage', { outputTokens: 9 })),
+    ]);
+    expect((await ask()).usage.outputTokens).toBe(9);
+  });
+
+  test('is not spoiled by a cut, garbage or silence after its end', async () => {
+    const whole = textAnswer('Hello');
+    const { ask } = rig([cutsAfter(whole), streams(`${whole}data: {"\n\n`)]);
+    expect((await ask()).content).toBe('Hello');
+    expect((await ask()).content).toBe('Hello');
+    const silent = rig([(exchange) => exchange.head().write(whole)]);
+    const answer = silent.ask();
+    await settle();
+    await silent.runtime.advance(999);
+    expect(silent.server.at(0).isDestroyed).toBe(false);
+    await silent.runtime.advance(1);
+    expect((await answer).content).toBe('Hello');
+    expect(silent.server.at(0).isDestroyed).toBe(true);
+  });
+
+  test('signs of life after its end do not keep it open', async () => {
+    const { ask, runtime, server } = rig([(exchange) => exchange.head().write(textAnswer('Hello'))]);
+    const answer = ask();
+    await settle();
+    await runtime.advance(600);
+    server.at(0).write(': ping\n\n');
+    await runtime.advance(600);
+    expect((await answer).content).toBe('Hello');
+  });
+
+  test('is over a second after its end, however much is counted behind it', async () => {
+    const { ask, runtime, server } = rig([(exchange) => exchange.head().write(textAnswer('Hello'))]);
+    const answer = ask();
+    await settle();
+    for (let second = 0; second < 10; second += 1) {
+      server.at(0).write(frame('usage', { outputTokens: second }));
+      await runtime.advance(500);
+    }
+    expect((await answer).usage.outputTokens).toBe(1);
+  });
+
+  test('is told as it comes', async () => {
+    const { ask, server, events } = rig([(exchange) => exchange.head()]);
+    const answer = ask();
+    await settle();
+    server.at(0).write(frame('text', 0, 'Hel'));
+    expect(events).toEqual([{ type: 'text_delta', index: 0, text: 'Hel' }]);
+    server
+      .at(0)
+      .write(frame('text', 0, 'lo') + frame('end', 'complete'))
+      .end();
+    expect((await answer).content).toBe('Hello');
+  });
+});
+
+describe('P1 nothing but the end is success', () => {
+  test.each([
+    ['before anything', ''],
+    ['in a text', started],
+    ['in a frame', `${started}data: ["te`],
+    ['behind a stop reason', `${started}${frame('stop', 'complete')}`],
+  ])('a body that ends or breaks %s is network and retryable', async (_name, text) => {
+    for (const answer of [streams(text), cutsAfter(text)]) {
+      const error = await rig([answer], noRetry).fails();
+      expect(error).toMatchObject({ kind: 'network', retryable: true, attempts: 1, provider: 'plain' });
+    }
+  });
+
+  test.each([
+    ['JSON that is none', 'data: {"a"\n\n'],
+    ['a payload the wire stumbles over', frame('nothing')],
+    ['a failure that the wire calls broken', frame('fail', { kind: 'broken', message: 'odd' })],
+  ])('%s is network and retryable', async (_name, text) => {
+    const { fails, server } = rig([(exchange) => exchange.head().write(text)], noRetry);
+    expect(await fails()).toMatchObject({ kind: 'network', retryable: true });
+    expect(server.at(0).isDestroyed).toBe(true);
+  });
+
+  test('payloads nobody knows are passed over', async () => {
+    const noise = 'data: {"future":1}\n\ndata: null\n\ndata: 7\n\ndata: [DONE]\n\n';
+    expect((await rig([streams(noise + textAnswer('Hello') + noise)]).ask()).content).toBe('Hello');
+  });
+
+  test('a framing of the wire’s own is used, and its failure is a garbled stream', async () => {
+    const contentTypes = ['application/x-own'];
+    const open = () => ({
+      push: (bytes: Uint8Array) => {
+        if (bytes[0] === 63) throw new Error('odd byte');
+        return [['text', 0, new TextDecoder().decode(bytes)]];
+      },
+      end: () => [['end', 'complete']],
+    });
+    const own = (text: string) =>
+      rig([(exchange) => exchange.head(200, { 'content-type': 'application/x-own' }).write(text).end()], {
+        ...noRetry,
+        wire: { framing: { contentTypes, open } },
+      });
+    expect((await own('Hi').ask()).content).toBe('Hi');
+    expect(await own('?').fails()).toMatchObject({
+      kind: 'network',
+      message: expect.stringContaining('odd byte'),
+    });
+  });
+});

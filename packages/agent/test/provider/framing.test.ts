@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { maxFrameBytes } from '../../src/provider/wire/line-text.ts';
+import { NdjsonFramer } from '../../src/provider/wire/ndjson.ts';
+import { Garbled } from '../../src/provider/wire/payload.ts';
+import { SseFramer } from '../../src/provider/wire/sse.ts';
+import type { Framer } from '../../src/provider/wire/wire.ts';
+import { seededRandom } from '../../src/testing/seeded-random.ts';
+
+const encoder = new TextEncoder();
+
+/** Pushes the text in chunks of this many bytes. */
+function payloads(framer: Framer, text: string | Uint8Array, size = Number.POSITIVE_INFINITY): unknown[] {
+  const bytes = typeof text === 'string' ? encoder.encode(text) : text;
+  const found: unknown[] = [];
+  for (let at = 0; at < bytes.length; at += size) found.push(...framer.push(bytes.subarray(at, at + size)));
+  found.push(...framer.end());
+  return found;
+}
+
+const sse = (text: string | Uint8Array, size?: number) => payloads(new SseFramer(), text, size);
+const ndjson = (text: string | Uint8Array, size?: number) => payloads(new NdjsonFramer(), text, size);
+
+describe('server-sent events', () => {
+  test('the data of each event is parsed', () => {
+    expect(sse('data: {"a":1}\n\ndata:{"b":2}\n\n')).toEqual([{ a: 1 }, { b: 2 }]);
+  });
+
+  test('event names, ids, retry times, comments and unknown fields are left out', () => {
+    expect(sse(': hi\nevent: x\nid: 7\nretry: 10\nfoo\ndata: {"a":1}\nx: y\n\n: ping\n\n')).toEqual([
+      { a: 1 },
+    ]);
+  });
+
+  test('P1 several data lines are one payload joined by line feeds', () => {
+    expect(sse('data: {"a":\ndata: 1}\n\n')).toEqual([{ a: 1 }]);
+    expect(sse('data: two\ndata\ndata: lines\n\n')).toEqual(['two\n\nlines']);
+  });
+
+  test('text that does not begin like JSON is given as it is', () => {
+    expect(sse('data: [DONE]\n\ndata: bye\n\ndata: 7\n\n')).toEqual(['[DONE]', 'bye', 7]);
+  });
+
+  test('P1 data that begins like JSON and is not is garbled, not dropped', () => {
+    const found = sse('data: {"a":1\n\ndata: [1,\n\n');
+    expect(found).toHaveLength(2);
+    expect(found.every((payload) => payload instanceof Garbled)).toBe(true);
+  });
+
+  test('P1 an event without its last blank line is completed by the end of the body', () => {
+    expect(sse('data: {"a":1}')).toEqual([{ a: 1 }]);
+    expect(sse('data: {"a":1}\n')).toEqual([{ a: 1 }]);
+  });
+
+  test.each([
+    ['LF', '\n'],
+    ['CR LF', '\r\n'],
+    ['CR', '\r'],
+  ])('P1 lines may end with %s, wherever the chunks are cut', (_name, end) => {
+    const text = `\ufeffdata: {"a":${end}data: "ä€😀"}${end}${end}: c${end}data: 2${end}${end}`;
+    for (let size = 1; size < 20; size += 1) expect(sse(text, size)).toEqual([{ a: 'ä€😀' }, 2]);
+  });
+
+  test.each(['\n\n', '\r\n\r\n', '\r\r'])('an event that ends with %j is given at once', (end) => {
+    expect(new SseFramer().push(encoder.encode(`data: 1${end}`))).toEqual([1]);
+  });
+
+  test('P1 a seeded random cut of a mixed stream changes nothing', () => {
+    const random = seededRandom(7);
+    const text = Array.from({ length: 60 }, (_, index) => {
+      const data = JSON.stringify({ index, text: '€ "\u2028\\ 𝄞'.repeat(index % 7) });
+      return `${random.chance(0.3) ? ': ping\r\n\r\n' : ''}data: ${data}${random.pick(['\n\n', '\r\n\r\n', '\r\r'])}`;
+    }).join('');
+    const whole = sse(text);
+    expect(whole).toHaveLength(60);
+    for (let round = 0; round < 50; round += 1) expect(sse(text, random.between(1, 90))).toEqual(whole);
+  });
+
+  test('P1 a byte order mark is dropped only at the very beginning', () => {
+    expect(sse('\ufeffdata: "\ufeffa"\n\n', 3)).toEqual(['\ufeffa']);
+  });
+
+  test('P1 a line without end is given up at the limit', () => {
+    const framer = new SseFramer();
+    const chunk = encoder.encode('x'.repeat(1024 * 1024));
+    expect(() => {
+      for (let sent = 0; sent <= maxFrameBytes; sent += chunk.length) [...framer.push(chunk)];
+    }).toThrow(/16777216 bytes/);
+  });
+
+  test('P1 data lines without end are given up at the limit', () => {
+    const framer = new SseFramer();
+    const chunk = encoder.encode(`data: ${'x'.repeat(1024 * 1024)}\n`);
+    expect(() => {
+      for (let sent = 0; sent <= maxFrameBytes; sent += chunk.length) [...framer.push(chunk)];
+    }).toThrow(/16777216 bytes/);
+  });
+});
+
+describe('lines of JSON', () => {
+  test('each line is a payload, blank lines are not', () => {
+    expect(ndjson('{"a":1}\n\n  \n[2]\r\n"x"')).toEqual([{ a: 1 }, [2], 'x']);
+  });
+
+  test('lines may be cut anywhere', () => {
+    for (let size = 1; size < 12; size += 1) {
+      expect(ndjson('{"a":"€"}\n{"b":"😀"}\n', size)).toEqual([{ a: '€' }, { b: '😀' }]);
+    }
+  });
+
+  test('P1 a line that is no JSON is garbled', () => {
+    expect(ndjson('oops\n')[0]).toBeInstanceOf(Garbled);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { retryAfterOf } from '../../src/provider/http/retry-after.ts';
+import { backoffMs, defaultRetry, planRetry, retryPolicyOf } from '../../src/values/backoff.ts';
+
+const now = () => Date.UTC(2026, 10, 21, 12, 0, 0);
+
+function asked(headers: Record<string, string>): number | undefined {
+  return retryAfterOf((name) => headers[name], now);
+}
+
+describe('P7 the wait that a service asks for', () => {
+  test.each([
+    ['seconds', { 'retry-after': '7' }, 7000],
+    ['parts of seconds', { 'retry-after': ' 1.5 ' }, 1500],
+    ['milliseconds', { 'retry-after-ms': '250' }, 250],
+    ['milliseconds before seconds', { 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+    ['an HTTP date', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }, 30_000],
+    ['an HTTP date in another year', { 'retry-after': 'Mon, 01 Mar 2027 00:00:00 GMT' }, 8_596_800_000],
+    ['an old HTTP date', { 'retry-after': 'Saturday, 21-Nov-26 12:01:00 GMT' }, 60_000],
+    ['an endless number', { 'retry-after': '9'.repeat(400) }, Number.MAX_SAFE_INTEGER],
+  ])('%s', (_name, headers, expected) => {
+    expect(asked(headers)).toBe(expected);
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['zero', { 'retry-after': '0' }],
+    ['zero milliseconds', { 'retry-after-ms': '0' }],
+    ['a negative number', { 'retry-after': '-5' }],
+    ['junk', { 'retry-after': 'soon' }],
+    ['not a number', { 'retry-after-ms': 'NaN' }],
+    ['hexadecimal', { 'retry-after': '0x10' }],
+    ['a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 11:59:59 GMT' }],
+    ['a date of no month', { 'retry-after': 'Sat, 21 Foo 2026 12:10:00 GMT' }],
+  ])('%s asks for nothing', (_name, headers) => {
+    expect(asked(headers)).toBeUndefined();
+  });
+
+  test('dates are reckoned as the calendar does', () => {
+    for (let day = 0; day < 3000; day += 13) {
+      const time = now() + day * 86_400_000 + 5000;
+      expect(asked({ 'retry-after': new Date(time).toUTCString() })).toBe(time - now());
+    }
+  });
+});
+
+describe('P5 back-off', () => {
+  test('doubles up to 30 s, half of it fixed and half chance', () => {
+    const least = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 0));
+    const most = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 1));
+    expect(least).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+    expect(most).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  });
+
+  test('a number of retries that is given is the only bound, unless a time is given too', () => {
+    expect(retryPolicyOf()).toEqual(defaultRetry);
+    expect(retryPolicyOf({ retries: 1 })).toEqual({ ...defaultRetry, retries: 1, forMs: 0 });
+    expect(retryPolicyOf({ retries: 0, forMs: 9 })).toEqual({ ...defaultRetry, retries: 0, forMs: 9 });
+    expect(retryPolicyOf({ baseMs: 10 }).forMs).toBe(300_000);
+  });
+});
+
+describe('the plan after a failure', () => {
+  const first = { failures: 1, counted: 0, elapsedMs: 0, retryable: true };
+  const failed = { ...first, remainingMs: 600_000, random: 0.5 };
+
+  test('what cannot be mended is not tried again', () => {
+    expect(planRetry(defaultRetry, { ...failed, retryable: false })).toEqual({ type: 'stop' });
+  });
+
+  test('P5 three retries of answers that broke off and no more', () => {
+    const plan = (failures: number) =>
+      planRetry(defaultRetry, { ...failed, failures, counted: failures }).type;
+    expect([1, 2, 3, 4].map(plan)).toEqual(['wait', 'wait', 'wait', 'stop']);
+  });
+
+  test('P5 any number of retries within the time, of which the plan says how much is left', () => {
+    const plan = (elapsedMs: number) => planRetry(defaultRetry, { ...failed, failures: 50, elapsedMs });
+    expect(plan(0)).toEqual({ type: 'wait', delayMs: 22_500, leftMs: 277_500 });
+    expect(plan(277_500)).toEqual({ type: 'wait', delayMs: 22_500, leftMs: 0 });
+    expect(plan(277_501)).toEqual({ type: 'stop' });
+    const short = planRetry(defaultRetry, { ...failed, remainingMs: 60_000 });
+    expect(short).toEqual({ type: 'wait', delayMs: 375, leftMs: 59_625 });
+  });
+
+  test('P5 three retries when they take longer than the time', () => {
+    const late = { ...failed, elapsedMs: 400_000 };
+    expect(planRetry(defaultRetry, { ...late, failures: 3 })).toEqual({ type: 'wait', delayMs: 1500 });
+    expect(planRetry(defaultRetry, { ...late, failures: 4 })).toEqual({ type: 'stop' });
+  });
+
+  test('P7 the wait asked for is kept exactly, up to a minute', () => {
+    expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 60_000 })).toEqual({
+      type: 'wait',
+      delayMs: 60_000,
+      leftMs: 240_000,
+    });
+    expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 60_001 })).toEqual({ type: 'too_long' });
+  });
+
+  test('P7 a wait longer than the time left is not begun', () => {
+    expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 5000, remainingMs: 4999 })).toEqual({
+      type: 'too_long',
+    });
+    expect(planRetry(defaultRetry, { ...failed, remainingMs: 100 })).toEqual({ type: 'stop' });
+  });
+});

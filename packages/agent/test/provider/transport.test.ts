@@ -1,0 +1,379 @@
+import { execFile } from 'node:child_process';
+import http from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { defaultTransport, nodeTransport } from '../../src/node/transport.ts';
+import { createAgent } from '../../src/provider/create-agent.ts';
+import { fetchTransport } from '../../src/provider/http/fetch-transport.ts';
+import type { RawResponse, Transport } from '../../src/provider/wire/transport.ts';
+import { userMessage } from '../../src/values/message.ts';
+import { systemRuntime } from '../../src/values/runtime.ts';
+import { plainWire, textAnswer } from '../support/plain-wire.ts';
+import { able } from '../support/provider-rig.ts';
+
+const open: http.Server[] = [];
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const server of open.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+interface Served {
+  readonly url: string;
+  readonly connections: Socket[];
+  readonly bodies: string[];
+}
+
+/** A loopback server; `handle` gets each request with its body read, and its number. */
+async function serve(
+  handle: (request: http.IncomingMessage, response: http.ServerResponse, index: number) => void,
+): Promise<Served> {
+  const connections: Socket[] = [];
+  const bodies: string[] = [];
+  const server = http.createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    handle(request, response, bodies.push(body) - 1);
+  });
+  server.on('connection', (socket) => connections.push(socket));
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1?x=1`, connections, bodies };
+}
+
+interface Sent {
+  readonly body?: string[];
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+function send(
+  transport: Transport,
+  url: string,
+  { body = ['{}'], headers = {}, signal }: Sent = {},
+): Promise<RawResponse> {
+  const encoder = new TextEncoder();
+  return transport({
+    url,
+    headers,
+    body: body.map((chunk) => encoder.encode(chunk)),
+    signal: signal ?? new AbortController().signal,
+  });
+}
+
+async function textOf(response: RawResponse): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  await response.read((chunk) => chunks.push(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+describe('the transport of Node', () => {
+  test('posts the byte ranges as one body of known length and reads the answer', async () => {
+    const heads: http.IncomingMessage[] = [];
+    const { url, bodies } = await serve((request, response) => {
+      heads.push(request);
+      response.writeHead(201, { 'X-Two': ['a', 'b'] }).end('done ä');
+    });
+    const response = await send(nodeTransport(), url, {
+      body: ['{"a":', '"ä"', '}'],
+      headers: { 'x-key': 'k' },
+    });
+    expect(response.status).toBe(201);
+    expect(response.header('x-two')).toBe('a, b');
+    expect(response.header('x-none')).toBeUndefined();
+    expect(response.headerNames).toContain('x-two');
+    expect(await textOf(response)).toBe('done ä');
+    expect(bodies).toEqual(['{"a":"ä"}']);
+    expect(heads[0]).toMatchObject({
+      method: 'POST',
+      url: '/v1?x=1',
+      headers: { 'content-length': '10', 'accept-encoding': 'identity', 'x-key': 'k' },
+    });
+  });
+
+  test('uses one connection for one request after another', async () => {
+    const { url, connections } = await serve((_, response) => response.end('ok'));
+    const transport = nodeTransport();
+    for (let count = 0; count < 5; count += 1) await textOf(await send(transport, url));
+    expect(connections).toHaveLength(1);
+  });
+
+  test('a body that was read to its end keeps the connection, also when it is then closed', async () => {
+    const { url, connections } = await serve((_, response) => response.end('ok'));
+    const transport = nodeTransport();
+    const response = await send(transport, url);
+    await textOf(response);
+    response.close();
+    await textOf(await send(transport, url));
+    expect(connections).toHaveLength(1);
+  });
+
+  test('S0.22 abort destroys the connection at once, before and after the head', async () => {
+    const closed: Promise<unknown>[] = [];
+    const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { url } = await serve((_, response, index) => {
+      closed.push(new Promise((resolve) => response.on('close', resolve)));
+      if (index === 1) response.write('half');
+      arrived[index]?.resolve();
+    });
+    const transport = nodeTransport();
+    const [before, after] = [new AbortController(), new AbortController()];
+    const waiting = send(transport, url, { signal: before.signal });
+    await arrived[0]?.promise;
+    before.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    const response = await send(transport, url, { signal: after.signal });
+    const reading = textOf(response);
+    after.abort();
+    await expect(reading).rejects.toThrow();
+    await Promise.all(closed);
+    await expect(send(transport, url, { signal: after.signal })).rejects.toThrow();
+  });
+
+  test('closing an unread body closes the connection', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await serve((_, response) => {
+      response.on('close', closed.resolve);
+      response.write('half');
+    });
+    (await send(nodeTransport(), url)).close();
+    await closed.promise;
+  });
+
+  test('a body that breaks is rejected', async () => {
+    const { url } = await serve((_, response) => {
+      response.write('half');
+      setImmediate(() => response.socket?.resetAndDestroy());
+    });
+    await expect(textOf(await send(nodeTransport(), url))).rejects.toThrow();
+  });
+
+  test('P18 a body that broke before it was read is rejected and crashes nothing', async () => {
+    const broken = Promise.withResolvers<void>();
+    const { url } = await serve((_, response) => {
+      response.write('half', () => {
+        response.socket?.destroy();
+        response.on('close', broken.resolve);
+      });
+    });
+    const response = await send(nodeTransport(), url);
+    await broken.promise;
+    // The client hears of it in one of the next rounds of the event loop.
+    for (let round = 0; round < 10; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    await expect(textOf(response)).rejects.toThrow();
+  });
+
+  test('P6 a redirect is an answer like any other', async () => {
+    const { url, bodies } = await serve((_, response) =>
+      response.writeHead(307, { location: '/else' }).end(),
+    );
+    expect((await send(nodeTransport(), url)).status).toBe(307);
+    expect(bodies).toHaveLength(1);
+  });
+
+  test('P1 a compressed answer is refused, since none was asked for', async () => {
+    const { url } = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
+    );
+    await expect(textOf(await send(nodeTransport(), url))).rejects.toMatchObject({
+      kind: 'agent',
+      code: 'content_encoding',
+    });
+  });
+
+  test('a line break in a header is invalid, and the value is not shown', async () => {
+    const error = await send(nodeTransport(), 'http://127.0.0.1:1/', {
+      headers: { 'x-key': 'geheim\r\nx: y' },
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'invalid', code: 'header' });
+    expect(String(error)).not.toContain('geheim');
+  });
+});
+
+describe('a kept connection that the server closed', () => {
+  /** Answers the first request; what becomes of the later ones is the test's. */
+  async function closing(then: (response: http.ServerResponse, index: number) => void) {
+    const served = await serve((_, response, index) => {
+      if (index === 0) response.end('first');
+      else then(response, index);
+    });
+    const transport = nodeTransport();
+    await textOf(await send(transport, served.url));
+    return { ...served, transport };
+  }
+
+  test('is replaced and the request sent again, once and unseen', async () => {
+    const { transport, url, bodies, connections } = await closing((response, index) => {
+      if (index === 1) response.socket?.destroy();
+      else response.end('second');
+    });
+    expect(await textOf(await send(transport, url, { body: ['{"n":2}'] }))).toBe('second');
+    expect(bodies).toEqual(['{}', '{"n":2}', '{"n":2}']);
+    expect(connections).toHaveLength(2);
+  });
+
+  test('is replaced by a new one, not by another that may be closed as well', async () => {
+    const first = Promise.withResolvers<void>();
+    const old = new Set<unknown>();
+    const { url, bodies } = await serve((request, response, index) => {
+      if (old.has(request.socket)) return void request.socket.destroy();
+      if (index < 2) old.add(request.socket);
+      if (index === 0) void first.promise.then(() => response.end('ok'));
+      else {
+        response.end('ok');
+        first.resolve();
+      }
+    });
+    const transport = nodeTransport();
+    await Promise.all([0, 1].map(async () => textOf(await send(transport, url))));
+    expect(old.size).toBe(2);
+    expect(await textOf(await send(transport, url))).toBe('ok');
+    expect(bodies).toHaveLength(4);
+  });
+
+  test('is not tried a third time', async () => {
+    const { transport, url, bodies } = await closing((response) => response.socket?.destroy());
+    await expect(send(transport, url)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(bodies).toHaveLength(3);
+  });
+
+  test('after the first byte of an answer nothing is sent again', async () => {
+    const { transport, url, bodies } = await closing((response) => {
+      response.socket?.write('HTTP/1.1 2');
+      setImmediate(() => response.socket?.destroy());
+    });
+    await expect(send(transport, url)).rejects.toThrow();
+    expect(bodies).toHaveLength(2);
+  });
+
+  test('a new connection that breaks is not sent again', async () => {
+    const { url, bodies } = await serve((_, response) => response.socket?.destroy());
+    await expect(send(nodeTransport(), url)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(bodies).toHaveLength(1);
+  });
+});
+
+test('an idle connection does not keep the process alive', async () => {
+  const { url } = await serve((_, response) => response.end('ok'));
+  const module = fileURLToPath(new URL('../../src/node/transport.ts', import.meta.url));
+  const program = `
+    const { nodeTransport } = await import(${JSON.stringify(module)});
+    const signal = new AbortController().signal;
+    const response = await nodeTransport()({ url: ${JSON.stringify(url)}, headers: {}, body: [], signal });
+    await response.read(() => {});
+    console.log('read');`;
+  const arguments_ = [
+    '--conditions=@cobbler/source',
+    '--no-warnings',
+    '--input-type=module',
+    '--eval',
+    program,
+  ];
+  // The server would keep the connection for a minute.
+  const { stdout } = await promisify(execFile)(process.execPath, arguments_, { timeout: 50_000 });
+  expect(stdout).toBe('read\n');
+});
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const knowsProxies = major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
+
+test.runIf(knowsProxies)('a proxy named in the environment is used', async () => {
+  const proxy = await serve((request, response) => response.end(`by way of ${request.url}`));
+  vi.stubEnv('http_proxy', proxy.url);
+  vi.stubEnv('no_proxy', '');
+  const response = await send(nodeTransport(), 'http://plain.invalid/v1');
+  expect(await textOf(response)).toBe('by way of http://plain.invalid/v1');
+});
+
+test('on Node every agent shares one pool of connections', () => {
+  expect(defaultTransport(systemRuntime)).toBe(defaultTransport(systemRuntime));
+});
+
+test('S0.19 an agent streams over it and keeps its connection', async () => {
+  const { url, connections } = await serve((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const line of textAnswer('Hello').split(/(?<=\n)/)) response.write(line);
+    response.end();
+  });
+  const wire = plainWire({ endpoint: { url, headers: {} } });
+  const agent = createAgent(wire, { model: 'plain-1', capabilities: able, transport: nodeTransport() });
+  const request = { messages: [userMessage('x')], tools: [] };
+  expect((await agent.run(request)).content).toBe('Hello');
+  expect((await agent.run(request)).content).toBe('Hello');
+  expect(connections).toHaveLength(1);
+});
+
+test('a refused connection names the host', async () => {
+  const wire = plainWire({ endpoint: { url: 'http://127.0.0.1:1/v1', headers: {} } });
+  const agent = createAgent(wire, { model: 'plain-1', capabilities: able, retry: { retries: 0 } });
+  const run = agent.run({ messages: [userMessage('x')], tools: [] });
+  await expect(run).rejects.toMatchObject({
+    kind: 'network',
+    message: 'Connecting to 127.0.0.1:1 failed: nothing listens there (connection refused).',
+  });
+});
+
+describe('the transport over fetch', () => {
+  const url = 'https://plain.test/v1';
+
+  test('posts one body, follows no redirect and reads chunk by chunk', async () => {
+    const fetch = vi.fn(
+      async () => new Response(new Blob(['a', 'b']), { status: 202, headers: { 'X-A': '1' } }),
+    );
+    const response = await send(fetchTransport(fetch), url, {
+      body: ['{"a"', ':1}'],
+      headers: { 'x-key': 'k' },
+    });
+    expect(response).toMatchObject({ status: 202, headerNames: ['x-a'] });
+    expect(response.header('x-a')).toBe('1');
+    expect(await textOf(response)).toBe('ab');
+    expect(fetch).toHaveBeenCalledWith(
+      url,
+      expect.objectContaining({
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'x-key': 'k' },
+        body: new TextEncoder().encode('{"a":1}'),
+      }),
+    );
+  });
+
+  test('an answer without a body ends at once', async () => {
+    expect(
+      await textOf(
+        await send(
+          fetchTransport(async () => new Response(null, { status: 204 })),
+          url,
+        ),
+      ),
+    ).toBe('');
+  });
+
+  test('closing cancels the body', async () => {
+    const cancel = vi.fn();
+    const body = new ReadableStream({ cancel });
+    (
+      await send(
+        fetchTransport(async () => new Response(body)),
+        url,
+      )
+    ).close();
+    expect(cancel).toHaveBeenCalled();
+  });
+
+  test('a redirect that a browser hides is refused', async () => {
+    const hidden = Object.defineProperty(new Response(), 'type', { value: 'opaqueredirect' });
+    await expect(
+      send(
+        fetchTransport(async () => hidden),
+        url,
+      ),
+    ).rejects.toMatchObject({ kind: 'invalid', code: 'redirect' });
+  });
+});

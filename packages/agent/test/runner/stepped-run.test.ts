@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalRequestedEvent } from '../../src/events/event.ts';
+import { Executor } from '../../src/loop/executor.ts';
+import type { RunResult } from '../../src/loop/run.ts';
+import { memoryRunner } from '../../src/runner/memory-runner.ts';
+import type { Routine } from '../../src/runner/runner.ts';
+import type { SteppedTask } from '../../src/runner/stepped-run.ts';
+import { approvalSignal, runInSteps } from '../../src/runner/stepped-run.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { probes } from '../../src/testing/executor-contract/probe.ts';
+import type { PuppetStep } from '../../src/testing/executor-contract/puppet.ts';
+import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
+import { fakeRuntime } from '../../src/testing/index.ts';
+import type { Json } from '../../src/values/json.ts';
+
+/** A routine that does one task, and what came of it. */
+function scene(script: readonly PuppetStep[], rest: Partial<SteppedTask> = {}) {
+  const kit = probes();
+  const store = memoryStore();
+  const agent = puppet(script);
+  const runtime = fakeRuntime();
+  const gate = () => ({ type: rest.ask === undefined ? 'allow' : 'ask' }) as const;
+  const tools = [kit.tool('a'), kit.tool('b')];
+  const executor = new Executor({ agent, tools, gate, store, runtime });
+  const names: string[] = [];
+  const results: RunResult[] = [];
+  const routine: Routine = async (_input, steps) => {
+    const noted: typeof steps = {
+      ...steps,
+      runId: steps.runId,
+      signal: steps.signal,
+      sleep: (name, ms) => steps.sleep(name, ms),
+      waitFor: (name, options) => steps.waitFor(name, options),
+      run: (name, perform, settings) => {
+        names.push(name);
+        return steps.run(name, perform, settings);
+      },
+    };
+    const task = { executor, store, sessionId: 'task-1', prompt: 'Go.', ...rest };
+    const result = await runInSteps(noted, task);
+    results.push(result);
+    return result.status;
+  };
+  const runner = memoryRunner({ routine, runtime });
+  return { kit, store, agent, runtime, runner, names, results };
+}
+
+const nothing: Json = null;
+
+describe('a run in steps', () => {
+  it('P9 has a step for each request and each call, named by its place', async () => {
+    const { runner, names, kit, results } = scene([calls(['a', 'b']), says('Done.')]);
+    await runner.start(nothing, { runId: 'r1' });
+    expect(await runner.result('r1')).toBe('complete');
+    expect(names).toEqual(['act/1', 'act/2', 'act/3', 'act/4']);
+    expect(kit.names).toEqual(['a', 'b']);
+    expect(results[0]).toMatchObject({ status: 'complete', text: 'Done.', runId: 'r1' });
+    await runner.close();
+  });
+
+  it('asks in a step of its own, waits for the answer, and runs what was allowed', async () => {
+    const asked: ApprovalRequestedEvent[] = [];
+    const { runner, kit, results, names } = scene([calls(['a']), says('Done.')], {
+      ask: (request) => void asked.push(request),
+    });
+    await runner.start(nothing, { runId: 'r1' });
+    while (asked.length === 0) await moment();
+    expect(kit.names).toEqual([]);
+    const name = approvalSignal(asked[0]?.approvalId ?? '');
+    expect(await runner.signal('r1', name, { decision: 'allow' })).toBe(true);
+    expect(await runner.signal('r1', name, { decision: 'deny' })).toBe(false);
+    expect(await runner.result('r1')).toBe('complete');
+    expect(kit.names).toEqual(['a']);
+    expect(results).toHaveLength(1);
+    expect(names).toEqual(['act/1', 'act/2', `ask/${asked[0]?.approvalId}`, 'act/3', 'act/4']);
+    await runner.close();
+  });
+
+  it('takes silence, and whatever is no clear permission, for a denial', async () => {
+    for (const said of [undefined, 'yes', { decision: 'maybe' }, { decision: 'deny', message: 'Not now.' }]) {
+      const asked: ApprovalRequestedEvent[] = [];
+      const { runner, kit, runtime, store } = scene([calls(['a']), says('Done.')], {
+        ask: (request) => void asked.push(request),
+        approvalMs: 60_000,
+      });
+      await runner.start(nothing, { runId: 'r1' });
+      while (asked.length === 0) await moment();
+      if (said === undefined) await runtime.advance(60_001);
+      else await runner.signal('r1', approvalSignal(asked[0]?.approvalId ?? ''), said);
+      expect(await runner.result('r1')).toBe('complete');
+      expect(kit.names).toEqual([]);
+      const decided = (await store.read('task-1')).filter(({ type }) => type === 'approval_decided');
+      expect(decided).toMatchObject([{ decision: 'deny' }]);
+      await runner.close();
+    }
+  });
+
+  it('asks again when who is asked is out of reach', async () => {
+    let tries = 0;
+    const { runner, runtime } = scene([calls(['a']), says('Done.')], {
+      approvalMs: 1_000,
+      ask: () => {
+        tries += 1;
+        if (tries < 3) throw new Error('out of reach');
+      },
+    });
+    await runner.start(nothing, { runId: 'r1' });
+    while ((await runner.status('r1')).state !== 'done') {
+      await runtime.advance(500);
+      await moment();
+    }
+    expect(tries).toBe(3);
+    await runner.close();
+  });
+
+  it('may end as waiting instead', async () => {
+    const { runner, kit } = scene([calls(['a']), says('Done.')], { ask: () => {}, whenAsked: 'end' });
+    await runner.start(nothing, { runId: 'r1' });
+    expect(await runner.result('r1')).toBe('waiting');
+    expect(kit.names).toEqual([]);
+    await runner.close();
+  });
+});
+
+/** Digests are made beside the loop of events. */
+function moment(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

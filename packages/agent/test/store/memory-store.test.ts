@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { Executor } from '../../src/loop/executor.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
+import { isoTime } from '../../src/values/runtime.ts';
+
+const says = () => scriptedAgent(Array.from({ length: 8 }, () => ({ text: 'Done.' })));
+
+describe('a store in memory that keeps the last sessions', () => {
+  it('forgets those that were claimed longest ago', async () => {
+    const store = memoryStore({ keepLast: 2 });
+    const executor = new Executor({ agent: says(), store, runtime: fakeRuntime() });
+    for (const sessionId of ['one', 'two', 'three']) await executor.run('Go.', { sessionId });
+    expect(await store.sessions()).toEqual(['two', 'three']);
+  });
+
+  it('counts a session that is gone on with as used', async () => {
+    const store = memoryStore({ keepLast: 2 });
+    const executor = new Executor({ agent: says(), store, runtime: fakeRuntime() });
+    for (const sessionId of ['one', 'two', 'one', 'three']) await executor.run('Go.', { sessionId });
+    expect(await store.sessions()).toEqual(['one', 'three']);
+  });
+
+  it('never forgets one with a run under way, however many there are', async () => {
+    const store = memoryStore({ keepLast: 1 });
+    const epoch = await store.claim('busy');
+    await store.claim('other');
+    await store.claim('another');
+    const event = { v: 1, seq: 1, id: 'busy-1', time: isoTime(0), runId: 'r', type: 'resumed' } as const;
+    await store.append('busy', [event], { epoch });
+    expect(await store.read('busy')).toEqual([event]);
+  });
+});
+
+describe('a time as text', () => {
+  it.each([0, 1, 59_999, 60_000, 1_795_281_661_007, -1, -60_001, 253_402_300_800_000])(
+    'is that of the language: %d',
+    (ms) => {
+      expect(isoTime(ms)).toBe(new Date(ms).toISOString());
+    },
+  );
+
+  it('is the same whatever was asked for before', () => {
+    expect([isoTime(59_999), isoTime(60_000), isoTime(59_999)]).toEqual([
+      '1970-01-01T00:00:59.999Z',
+      '1970-01-01T00:01:00.000Z',
+      '1970-01-01T00:00:59.999Z',
+    ]);
+  });
+
+  it('is refused for what is no time', () => {
+    expect(() => isoTime(Number.NaN)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,49 @@
+import type { Out, Turn, Wire } from '../../src/provider/wire/wire.ts';
+
+/** Parts of a wire that a test wants otherwise. */
+export type WireParts = Partial<Wire>;
+
+export const secret = 'sk-plain/se+cret-"0123456789';
+
+/**
+ * A wire whose payloads are calls of `Out`, as `["text", 0, "Hello"]`, and whose turns are what the kit gave
+ * it: nothing stands between a test and the kit. Anything else as payload is noise.
+ */
+export function plainWire(parts: WireParts = {}): Wire {
+  return {
+    provider: 'plain',
+    framing: 'sse',
+    endpoint: { url: 'https://plain.test/answers', headers: { 'X-Key': secret }, secrets: [secret] },
+    envelope: ({ tools, system, ...rest }) => ({
+      body: { ...rest, system: [...system], tools: tools.map((tool) => ({ ...tool })) } as never,
+      turns: 'turns',
+    }),
+    turn: (turn: Turn) => [turn as never],
+    event: say,
+    fault: (status, body) => ({ message: `status ${status}: ${body}` }),
+    requestIdHeader: 'request-id',
+    ...parts,
+  };
+}
+
+function say(payload: unknown, out: Out): void {
+  if (!Array.isArray(payload)) return;
+  const [name, ...args] = payload as [keyof Out, ...unknown[]];
+  (out[name] as (...args: unknown[]) => void).apply(out, args);
+}
+
+/** A payload as it stands in the stream. */
+export function frame(...payload: unknown[]): string {
+  return `data: ${JSON.stringify(payload)}\n\n`;
+}
+
+/** A whole answer of one text. */
+export function textAnswer(text: string): string {
+  return [
+    frame('usage', { inputTokens: 10 }),
+    frame('text', 0, text),
+    frame('close', 0),
+    frame('usage', { outputTokens: 3 }),
+    frame('end', 'complete'),
+  ].join('');
+}
