@@ -9,8 +9,8 @@
 //   npm run crash -- assistant                kills the assistant at each of its moments; --again as above
 import { parseArgs } from 'node:util';
 import { drillAssistantCrashes } from '../apps/cli/test/assistant-crash-drill.ts';
-import { drillCrashes } from '../packages/agent/test/crash-drill.ts';
-import { drillRunnerCrashes } from '../packages/agent/test/runner-crash-drill.ts';
+import { drillCrashes } from '../packages/conformance/test/crash-drill.ts';
+import { drillRunnerCrashes } from '../packages/conformance/test/runner-crash-drill.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -67,7 +67,9 @@ async function mutantsOf(folders) {
     const path = join(resolve(root, folder), 'test/mutants.ts');
     const table = await import(pathToFileURL(path).href);
     const home = basename(resolve(root, folder));
-    mutants.push(...table.mutants.map((mutant) => ({ ...mutant, folder, home })));
+    // The cases of a contract are run where the implementations that they are run with are.
+    const cases = table.casesIn ?? home;
+    mutants.push(...table.mutants.map((mutant) => ({ ...mutant, folder, home, cases })));
     promises.push(...(table.promises ?? []));
   }
   return { mutants, promises };
@@ -117,11 +119,12 @@ function soundnessChecks(mutants) {
     const names = [...new Set(members.map(({ by }) => by))];
     const files = names.filter(isFile);
     const beginnings = names.filter((name) => !isFile(name));
+    const [{ cases = home } = {}] = members;
     if (files.length > 0)
       checks.push((bench) => unsoundness(home, files, probeUnits(bench, home, files, '', longPatience)));
     if (beginnings.length > 0)
       checks.push((bench) =>
-        unsoundness(home, beginnings, probeCases(bench, home, beginnings, '', longPatience)),
+        unsoundness(cases, beginnings, probeCases(bench, cases, beginnings, '', longPatience)),
       );
   }
   return checks;
@@ -136,11 +139,11 @@ async function unsoundness(home, names, probe) {
   return `${home}: no test begins with ${missing.join(' or ')}. ${error ?? ''}`;
 }
 
-async function outcomeOf(bench, { home, by, breaks }) {
+async function outcomeOf(bench, { home, cases, by, breaks }) {
   const citing = breaks.length > 0 ? patternOf(breaks) : '';
   const probes = isFile(by)
     ? [() => probeUnits(bench, home, [by], citing), () => probeUnits(bench, home, [by], '')]
-    : [() => probeCases(bench, home, [by], citing)];
+    : [() => probeCases(bench, cases, [by], citing)];
   for (const probe of probes) {
     const { failure, error } = await probe();
     if (error !== undefined) return { verdict: 'broken', message: error, tests: [], hung: false };

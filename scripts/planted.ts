@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { simulate } from '@cobbler/agent/testing';
-import type { PlantedBug } from '../packages/agent/test/planted-bugs.ts';
-import { plantedBugs } from '../packages/agent/test/planted-bugs.ts';
+import { simulate } from '@cobbler/conformance';
+import type { PlantedBug } from '../packages/conformance/test/planted-bugs.ts';
+import { plantedBugs } from '../packages/conformance/test/planted-bugs.ts';
 
 /** Within so many seeds each bug has to be found. */
 const mostSeeds = 2_000;
 
-const home = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages', 'agent');
+const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages');
 
 /** Runs in the copy: seeds from 1 on until one notices. Says which as JSON, or nothing. */
 const finder = `
-import { simulate } from '@cobbler/agent/testing';
+import { simulate } from '@cobbler/conformance';
 const rejected = [];
 process.on('unhandledRejection', (reason) => rejected.push(reason));
 const unhandled = async () => {
@@ -72,11 +72,16 @@ function short({ rule, message }: Found): string {
 async function find(bug: PlantedBug): Promise<Found | undefined> {
   const copy = await mkdtemp(join(tmpdir(), 'cobbler-planted-'));
   try {
-    for (const part of ['src', 'package.json'])
-      await cp(join(home, part), join(copy, part), { recursive: true });
-    await symlink(join(home, 'node_modules'), join(copy, 'node_modules'));
+    for (const name of ['agent', 'conformance'])
+      for (const part of ['src', 'package.json'])
+        await cp(join(packages, name, part), join(copy, name, part), { recursive: true });
+    await symlink(join(packages, 'agent/node_modules'), join(copy, 'agent/node_modules'));
+    // The suites of the copy use the loop of the copy.
+    await mkdir(join(copy, 'node_modules/@cobbler'), { recursive: true });
+    for (const name of ['agent', 'conformance'])
+      await symlink(join(copy, name), join(copy, 'node_modules/@cobbler', name));
     await writeFile(join(copy, 'find.mjs'), finder);
-    await plant(bug, copy);
+    await plant(bug, join(copy, 'agent'));
     const out = await run(copy);
     return out.startsWith('{') ? (JSON.parse(out) as Found) : undefined;
   } finally {

@@ -2,9 +2,9 @@
 // shows how long it took until control was back, until the connection was gone, and what was left behind.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { CancelFigures, ContractSubject } from '@cobbler/agent/testing';
-import { drillCancels } from '@cobbler/agent/testing';
-import { scripted } from '../../packages/agent/test/subjects.ts';
+import type { CancelFigures, ContractSubject } from '@cobbler/conformance';
+import { drillCancels } from '@cobbler/conformance';
+import { scripted } from '../../packages/conformance/test/subjects.ts';
 import { subjects as claude } from '../../packages/provider-claude/test/subjects.ts';
 import { subjects as openai } from '../../packages/provider-openai/test/subjects.ts';
 

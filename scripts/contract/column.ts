@@ -1,6 +1,6 @@
-import type { ContractProblem } from '@cobbler/agent/testing';
-import { runContract } from '@cobbler/agent/testing';
-import { heldBytes } from '../../packages/agent/src/testing/agent-contract/memory.ts';
+import type { ContractProblem } from '@cobbler/conformance';
+import { runContract } from '@cobbler/conformance';
+import { heldBytes } from '../../packages/conformance/src/agent/setup/memory.ts';
 import type { Suite } from './suite.ts';
 
 /** What a suite may still hold when all of its cases are over, in MiB: its modules among it. */

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ContractCase, ContractSubject, StoreSubject } from '@cobbler/agent/testing';
-import { agentContract, storeContract } from '@cobbler/agent/testing';
+import type { ContractCase } from '@cobbler/agent/testing';
 import type { ChannelSubject } from '@cobbler/assistant/testing';
 import { channelContract } from '@cobbler/assistant/testing';
+import type { ContractSubject, StoreSubject } from '@cobbler/conformance';
+import { agentContract, storeContract } from '@cobbler/conformance';
 import type { Suite } from './suite.ts';
 
 /** What the packages of one kind have to keep, and how their subjects are known. */

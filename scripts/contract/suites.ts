@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import type { HarnessSubject, StoreSubject } from '@cobbler/agent/testing';
+import type { HarnessSubject, StoreSubject } from '@cobbler/conformance';
 import {
   agentContract,
   executorContract,
@@ -12,15 +12,15 @@ import {
   harnessContract,
   runnerContract,
   storeContract,
-} from '@cobbler/agent/testing';
+} from '@cobbler/conformance';
 import { ServerProcess } from '../../apps/server/test/process.ts';
 import { remoteSubject } from '../../apps/server/test/remote-subject.ts';
-import { gateDoors } from '../../packages/agent/test/gate-doors.ts';
-import { local } from '../../packages/agent/test/local-harness-subject.ts';
-import { onRunner } from '../../packages/agent/test/runner-harness-subject.ts';
-import { memoryStand, sqliteStand } from '../../packages/agent/test/runner-stands.ts';
-import { lantern, scripted } from '../../packages/agent/test/subjects.ts';
 import { contracts as assistant } from '../../packages/assistant/test/contracts.ts';
+import { gateDoors } from '../../packages/conformance/test/gate-doors.ts';
+import { local } from '../../packages/conformance/test/local-harness-subject.ts';
+import { memoryStand, sqliteStand } from '../../packages/conformance/test/runner-environments.ts';
+import { onRunner } from '../../packages/conformance/test/runner-harness-subject.ts';
+import { lantern, scripted } from '../../packages/conformance/test/subjects.ts';
 import { delegatedDoors } from '../../packages/delegate/test/gate-doors.ts';
 import { delegatedSubjects } from '../../packages/delegate/test/subjects.ts';
 import { restateOnDemand } from '../../packages/runner-restate/test/on-demand.ts';

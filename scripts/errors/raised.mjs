@@ -12,7 +12,7 @@ import { relays } from './relays.mjs';
 const KINDS = new Set('agent tool timeout rate_limit network invalid auth aborted limit'.split(' '));
 
 /** Errors in the suites for others are made up, but for those of the agent that plays a script. */
-const madeUp = /\/testing\/(?!scripted-agent\.ts$)/;
+const madeUp = /\/testing\/(?!scripted-agent\.ts$)|^packages\/conformance\//;
 
 /**
  * @param {string} root

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 
 /** What a package is checked by that has a test/subjects.ts and no test/checks.ts. */
 const subjectChecks = `
-import { agentContract } from '@cobbler/agent/testing';
+import { agentContract } from '@cobbler/conformance';
 import { subjects } from './subjects.ts';
 export const checks = subjects.map((subject) => ({
   name: subject.name,

@@ -18,6 +18,7 @@ import { lineAt, visit } from '../house/source.mjs';
 const PLACES = [
   '{packages,apps}/*/{test,faces}/**/*.ts',
   'packages/*/src/testing/**/*.ts',
+  'packages/conformance/src/**/*.ts',
   '{tests,e2e}/**/*.ts',
   '{scripts,bench}/test/**/*.ts',
 ];

@@ -89,7 +89,8 @@ describe('layers of the core', () => {
   test('a file that imports from above is named, type imports included', () => {
     expect(
       found({
-        [`${AGENT}/values/usage.ts`]: "import type { Agent } from '../interfaces/agent.ts';\nexport type U = Agent;",
+        [`${AGENT}/values/usage.ts`]:
+          "import type { Agent } from '../interfaces/agent.ts';\nexport type U = Agent;",
         [`${AGENT}/interfaces/agent.ts`]: 'export interface Agent { name: string }',
       }),
     ).toEqual([`${AGENT}/values/usage.ts:1 layers`]);

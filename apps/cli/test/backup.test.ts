@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { startServer, TokenBook, tokenFile } from '@cobbler/server';
 import { describe, expect, test } from 'vitest';
 import { readManifest } from '../src/backup/manifest.ts';

@@ -113,7 +113,9 @@ describe('what a start loads', () => {
 
   test('a task: the loop, the tools and one provider, less than 535 kilobytes in all', async () => {
     const { parts, files, builtins } = await cli.run(['hello'], await claude());
-    expect(of(parts, 'commands/run.ts', 'agent/loop/executor.ts', 'tools/', '@anthropic-ai/sdk')).toHaveLength(4);
+    expect(
+      of(parts, 'commands/run.ts', 'agent/loop/executor.ts', 'tools/', '@anthropic-ai/sdk'),
+    ).toHaveLength(4);
     expect(of(parts, ...heavy)).toEqual([]);
     expect(bytesOf(files)).toBeLessThan(535_000);
     expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);

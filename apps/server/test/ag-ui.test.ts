@@ -1,7 +1,8 @@
 import type { BaseEvent, Interrupt, Message, ResumeEntry } from '@ag-ui/client';
 import { HttpAgent } from '@ag-ui/client';
 import { systemRuntime } from '@cobbler/agent';
-import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import { agUiMessages } from './ag-ui-fold.ts';
 import type { Rig } from './rig.ts';

@@ -1,6 +1,7 @@
 import type { HarnessOptions } from '@cobbler/agent';
 import { openSession, textOf } from '@cobbler/agent';
-import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import type { UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { ChatPage } from './chat-page.ts';

@@ -1,6 +1,7 @@
 import type { Event } from '@cobbler/agent';
 import { openSession, systemRuntime } from '@cobbler/agent';
-import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { DefaultChatTransport, readUIMessageStream } from 'ai';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';

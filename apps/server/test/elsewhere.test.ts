@@ -1,5 +1,5 @@
 import { memoryRunner, memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sessionWork } from '../src/index.ts';
 import type { Rig } from './rig.ts';

@@ -1,4 +1,4 @@
-import { describeContract, harnessContract } from '@cobbler/agent/testing';
+import { describeContract, harnessContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { ServerProcess } from './process.ts';
 import { remoteSubject } from './remote-subject.ts';

@@ -1,5 +1,5 @@
 import { connectHarness } from '@cobbler/agent/remote';
-import type { HarnessSubject } from '@cobbler/agent/testing';
+import type { HarnessSubject } from '@cobbler/conformance';
 import type { ServerProcess } from './process.ts';
 
 /** A conversation over HTTP and events, before a server in another process, for `harnessContract`. */

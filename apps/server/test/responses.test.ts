@@ -1,5 +1,6 @@
 import { systemRuntime } from '@cobbler/agent';
-import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import OpenAI, { APIError } from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { Rig } from './rig.ts';

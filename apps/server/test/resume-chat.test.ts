@@ -1,6 +1,7 @@
 import type { Agent, SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
-import { harnessScene, scriptedAgent } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { expect, test } from 'vitest';
 import { moment, rig } from './rig.ts';
 

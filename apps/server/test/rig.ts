@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { onTestFinished } from 'vitest';
 import type { CobblerServer, ServerOptions } from '../src/index.ts';
 import { startServer, TokenBook } from '../src/index.ts';

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import type { Agent } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene, refusingStore } from '@cobbler/agent/testing';
+import { harnessScene, refusingStore } from '@cobbler/conformance';
 import { startServer, TokenBook } from '../src/index.ts';
 import { fullMark } from './full-mark.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SessionStore } from '@cobbler/agent';
 import { AgentError, createHarness, memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame } from './rig.ts';
 import { moment, rig } from './rig.ts';

@@ -1,7 +1,7 @@
 // An application with an SDK of OpenTelemetry: `node traced.ts 1.9` registers it through that version of the API, runs one
 // prompt and prints the names of the spans.
 import { memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,

@@ -1,6 +1,7 @@
 import type { Event, EventBody, Message } from '@cobbler/agent';
 import { createHarness, emptyState, fold, memoryStore } from '@cobbler/agent';
-import { harnessScene, seededRandom } from '@cobbler/agent/testing';
+import { seededRandom } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import type { CallView, View } from '../src/app/session/view.ts';
 import { emptyView, foldView, messagesOf, pendingCalls, phaseOf, viewOf } from '../src/app/session/view.ts';

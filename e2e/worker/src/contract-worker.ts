@@ -1,8 +1,8 @@
 import { WorkflowEntrypoint } from 'cloudflare:workers';
-import type { Counter } from '@cobbler/agent/testing';
-import { contractRoutine } from '@cobbler/agent/testing';
 import type { D1, WorkflowBinding, WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
 import { d1Sql, runWorkflow } from '@cobbler/assistant/cloudflare';
+import type { Counter } from '@cobbler/conformance';
+import { contractRoutine } from '@cobbler/conformance';
 import type { RemoteStatement } from './remote-d1.ts';
 
 /** The engine's side of the contracts: the runs, and doors to the bindings for those who stand outside. */

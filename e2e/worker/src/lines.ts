@@ -1,4 +1,4 @@
-import type { Counter } from '@cobbler/agent/testing';
+import type { Counter } from '@cobbler/conformance';
 
 /** Lines that runs leave, kept where no engine dies with them. */
 export class Lines implements Counter {

@@ -1,8 +1,9 @@
-import type { Loopback, RunnerPlace, RunnerStand } from '@cobbler/agent/testing';
+import type { Loopback } from '@cobbler/agent/testing';
 import { serveLoopback } from '@cobbler/agent/testing';
 import { migrations } from '@cobbler/assistant';
 import type { CloudflareRunner, WorkflowBinding } from '@cobbler/assistant/cloudflare';
 import { cloudflareRunner, d1Sql } from '@cobbler/assistant/cloudflare';
+import type { RunnerPlace, RunnerStand } from '@cobbler/conformance';
 import { Lines } from './lines.ts';
 import { remoteD1 } from './remote-d1.ts';
 import type { Door } from './workerd.ts';

@@ -1,4 +1,4 @@
-import { describeContract } from '@cobbler/agent/testing';
+import { describeContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { sqlChats } from '../../../packages/assistant/src/chat-store.ts';
 import { vectorizeMemory } from '../../../packages/assistant/src/cloudflare/vectorize-memory.ts';

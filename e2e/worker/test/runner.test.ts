@@ -1,4 +1,4 @@
-import { describeContract, runnerContract } from '@cobbler/agent/testing';
+import { describeContract, runnerContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { RunnerStage, workflowsStand } from '../src/runner-stand.ts';
 

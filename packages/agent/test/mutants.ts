@@ -34,6 +34,9 @@ export const promises: readonly string[] = [
   ],
 ];
 
+/** The package whose `test/checks.ts` lists the contract cases that these mutants name. */
+export const casesIn = 'conformance';
+
 /** Every planted mistake, for `npm run mutants packages/agent`. */
 export const mutants: readonly Mutant[] = [
   ...askingMutants,

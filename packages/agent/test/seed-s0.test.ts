@@ -15,10 +15,10 @@ import type {
 import * as kit from '../src/index.ts';
 import { AgentError, Executor, isErrorKind, summarize, toFlat, userMessage } from '../src/index.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
-import { probes } from '../src/testing/executor-contract/probe.ts';
-import { calls, fails, hangs, puppet, puppetUsage, says } from '../src/testing/executor-contract/puppet.ts';
-import { outline, resultTexts } from '../src/testing/executor-contract/results.ts';
-import { Stage } from '../src/testing/executor-contract/stage.ts';
+import { outline, resultTexts } from '../src/testing/conversation.ts';
+import { probes } from '../src/testing/probe-tools.ts';
+import { Stage } from '../src/testing/run-fixture.ts';
+import { calls, fails, hangs, puppet, puppetUsage, says } from '../src/testing/scripted-model.ts';
 import { streams } from './support/fake-server.ts';
 import { textAnswer } from './support/plain-wire.ts';
 import { rig } from './support/provider-rig.ts';

@@ -1,6 +1,6 @@
 import type { SessionStore } from '@cobbler/agent';
 import type { ContractCase } from '@cobbler/agent/testing';
-import { storeContract } from '@cobbler/agent/testing';
+import { storeContract } from '@cobbler/conformance';
 import type { EventStore } from '../src/event-store.ts';
 import { sqlEvents } from '../src/event-store.ts';
 import type { Sql } from '../src/sql.ts';

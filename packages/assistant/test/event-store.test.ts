@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeContract, fakeRuntime } from '@cobbler/agent/testing';
+import { fakeRuntime } from '@cobbler/agent/testing';
+import { describeContract } from '@cobbler/conformance';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqlEvents } from '../src/event-store.ts';
 import type { SqliteSql } from '../src/sqlite/sqlite-sql.ts';

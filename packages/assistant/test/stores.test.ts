@@ -1,4 +1,4 @@
-import { describeContract } from '@cobbler/agent/testing';
+import { describeContract } from '@cobbler/conformance';
 import { describe, it } from 'vitest';
 import { contracts } from './contracts.ts';
 

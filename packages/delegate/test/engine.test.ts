@@ -1,6 +1,6 @@
 import type { Limits } from '@cobbler/agent';
 import { createHarness, memoryStore, readVerdict, textOf } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/agent/testing';
+import { harnessScene } from '@cobbler/conformance';
 import type { SessionAgent, ToolActivity } from '@cobbler/delegate';
 import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';

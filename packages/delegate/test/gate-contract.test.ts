@@ -1,4 +1,4 @@
-import { describeContract, gateContract } from '@cobbler/agent/testing';
+import { describeContract, gateContract } from '@cobbler/conformance';
 import type { CallDecision } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
 import { backendOf } from './fake-programs.ts';

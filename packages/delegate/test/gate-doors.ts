@@ -1,7 +1,7 @@
 import type { Gate, Tool } from '@cobbler/agent';
 import { Budget, createHarness, noUsage, readVerdict } from '@cobbler/agent';
-import type { GateDoor } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
+import type { GateDoor } from '@cobbler/conformance';
 import type { Backend, ExecuteCallbacks, SessionAgent } from '@cobbler/delegate';
 import {
   agentResponse,

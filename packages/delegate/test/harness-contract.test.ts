@@ -1,4 +1,4 @@
-import { describeContract, harnessContract } from '@cobbler/agent/testing';
+import { describeContract, harnessContract } from '@cobbler/conformance';
 import { describe, it } from 'vitest';
 import { delegatedSubjects } from './subjects.ts';
 

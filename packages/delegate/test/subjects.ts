@@ -1,6 +1,6 @@
 import { memoryStore } from '@cobbler/agent';
-import type { HarnessSubject } from '@cobbler/agent/testing';
-import { refusingStore } from '@cobbler/agent/testing';
+import type { HarnessSubject } from '@cobbler/conformance';
+import { refusingStore } from '@cobbler/conformance';
 import { delegatedHarness } from '@cobbler/delegate';
 import type { BackendName } from './fake-programs.ts';
 import { backendNames, backendOf, placePrograms } from './fake-programs.ts';

@@ -1,4 +1,5 @@
-import type { AgentContractOptions, ContractCase, ContractSubject } from '@cobbler/agent/testing';
+import type { ContractCase } from '@cobbler/agent/testing';
+import type { AgentContractOptions, ContractSubject } from '@cobbler/conformance';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
 import { anthropicModel } from '../src/anthropic.ts';

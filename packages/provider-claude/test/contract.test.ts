@@ -1,5 +1,6 @@
-import type { ContractSubject, ProviderTesting } from '@cobbler/agent/testing';
-import { agentContract } from '@cobbler/agent/testing';
+import type { ProviderTesting } from '@cobbler/agent/testing';
+import type { ContractSubject } from '@cobbler/conformance';
+import { agentContract } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import { subjects } from './subjects.ts';
 import { checkTypes, ShapeSet } from './vendor-types.ts';

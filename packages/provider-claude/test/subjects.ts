@@ -1,4 +1,4 @@
-import type { ContractSubject } from '@cobbler/agent/testing';
+import type { ContractSubject } from '@cobbler/conformance';
 import { createClaude } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
 

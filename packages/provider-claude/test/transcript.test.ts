@@ -1,5 +1,6 @@
 import { mendTranscript } from '@cobbler/agent/provider';
-import { randomHistory, seededRandom } from '@cobbler/agent/testing';
+import { seededRandom } from '@cobbler/agent/testing';
+import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { claudeTranscripts as format } from '../src/index.ts';

@@ -1,4 +1,4 @@
-import { agentContract } from '@cobbler/agent/testing';
+import { agentContract } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import { subjects } from './subjects.ts';
 

@@ -1,4 +1,4 @@
-import type { ContractSubject } from '@cobbler/agent/testing';
+import type { ContractSubject } from '@cobbler/conformance';
 import { createOpenAI } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
 

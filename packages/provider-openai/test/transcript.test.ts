@@ -1,6 +1,7 @@
 import type { TranscriptFormat } from '@cobbler/agent/provider';
 import { mendTranscript } from '@cobbler/agent/provider';
-import { randomHistory, seededRandom } from '@cobbler/agent/testing';
+import { seededRandom } from '@cobbler/agent/testing';
+import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chatTranscripts, responsesTranscripts } from '../src/index.ts';

@@ -1,4 +1,4 @@
-import type { RunnerStand } from '@cobbler/agent/testing';
+import type { RunnerStand } from '@cobbler/conformance';
 import type { RestateCluster } from './restate-server.ts';
 import { missingRestate, startRestate } from './restate-server.ts';
 import { restateStand } from './restate-stand.ts';

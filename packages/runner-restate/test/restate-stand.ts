@@ -1,6 +1,6 @@
 import { systemRuntime } from '@cobbler/agent';
-import type { Counter, RunnerStand } from '@cobbler/agent/testing';
-import { contractRoutine } from '@cobbler/agent/testing';
+import type { Counter, RunnerStand } from '@cobbler/conformance';
+import { contractRoutine } from '@cobbler/conformance';
 import type { RestateRunner } from '../src/restate-runner.ts';
 import { restateRunner } from '../src/restate-runner.ts';
 import type { RestateCluster } from './restate-server.ts';

@@ -1,4 +1,4 @@
-import { describeContract, runnerContract } from '@cobbler/agent/testing';
+import { describeContract, runnerContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { announce, describeWith } from './missing.ts';
 import type { RestateCluster } from './restate-server.ts';

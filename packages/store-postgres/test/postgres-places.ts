@@ -1,4 +1,4 @@
-import type { StoreSubject } from '@cobbler/agent/testing';
+import type { StoreSubject } from '@cobbler/conformance';
 import { postgresStore } from '../src/index.ts';
 import type { PostgresStoreOptions } from '../src/postgres-store.ts';
 

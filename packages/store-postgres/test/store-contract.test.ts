@@ -1,4 +1,4 @@
-import { describeContract, storeContract } from '@cobbler/agent/testing';
+import { describeContract, storeContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { announce, describeWith } from './missing.ts';
 import { postgresSubject } from './postgres-places.ts';

@@ -1,5 +1,5 @@
 import type { ContractCase } from '@cobbler/agent/testing';
-import { storeContract } from '@cobbler/agent/testing';
+import { storeContract } from '@cobbler/conformance';
 import { postgresSubject } from './postgres-places.ts';
 import type { Pooler, PostgresServer } from './postgres-server.ts';
 import { missingPooler, missingPostgres, startPooler, startPostgres } from './postgres-server.ts';

@@ -1,4 +1,4 @@
-import { agentContract, runContract } from '@cobbler/agent/testing';
+import { agentContract, runContract } from '@cobbler/conformance';
 import { describe, test } from 'vitest';
 import { subjects } from './subjects.ts';
 

@@ -1,4 +1,4 @@
-import type { ContractSubject } from '@cobbler/agent/testing';
+import type { ContractSubject } from '@cobbler/conformance';
 import { createYourOwn } from '../src/index.ts';
 import { yourOwnTesting } from '../src/testing/index.ts';
 

@@ -1,4 +1,4 @@
-import { storeContract } from '@cobbler/agent/testing';
+import { storeContract } from '@cobbler/conformance';
 import { describe, test } from 'vitest';
 import { subjects } from './subjects.ts';
 

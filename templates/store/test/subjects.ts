@@ -1,4 +1,4 @@
-import type { StoreSubject } from '@cobbler/agent/testing';
+import type { StoreSubject } from '@cobbler/conformance';
 import { yourOwnStore } from '../src/index.ts';
 
 let places = 0;

@@ -3,7 +3,7 @@ import type { Compacted, CompactionMeans } from '../../src/context/compaction.ts
 import { compactionPoint, firstOf, keepLast } from '../../src/context/compaction.ts';
 import { fold } from '../../src/events/fold.ts';
 import { emptyState } from '../../src/events/state.ts';
-import { puppet } from '../../src/testing/executor-contract/puppet.ts';
+import { puppet } from '../../src/testing/scripted-model.ts';
 import type { Message } from '../../src/values/message.ts';
 import { textOf, userMessage } from '../../src/values/message.ts';
 import { place } from '../support/fold-story.ts';

@@ -7,10 +7,10 @@ import { memoryBlobs } from '../../src/interfaces/blobs.ts';
 import { isToolOutput, toolOutput } from '../../src/interfaces/tool.ts';
 import type { ExecutorOptions } from '../../src/loop/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
-import { ofType, resultsOf, resultTexts } from '../../src/testing/executor-contract/results.ts';
-import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { ofType, resultsOf, resultTexts } from '../../src/testing/conversation.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import { Stage } from '../../src/testing/run-fixture.ts';
+import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
 import { systemRuntime } from '../../src/values/runtime.ts';
 import { endsOf } from '../../src/values/truncate.ts';
 

@@ -4,10 +4,10 @@ import { summarize, transcript } from '../../src/context/summary.ts';
 import type { Price } from '../../src/interfaces/limits.ts';
 import type { ExecutorOptions } from '../../src/loop/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import { calls, fails, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
-import { ofType, outline } from '../../src/testing/executor-contract/results.ts';
-import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { ofType, outline } from '../../src/testing/conversation.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import { Stage } from '../../src/testing/run-fixture.ts';
+import { calls, fails, puppet, says } from '../../src/testing/scripted-model.ts';
 
 const big = { inputTokens: 5000, outputTokens: 100 };
 const price: Price = { input: 1, output: 10 };

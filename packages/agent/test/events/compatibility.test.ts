@@ -8,7 +8,7 @@ import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
 import { exportSession, importSession } from '../../src/store/index.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { outline } from '../../src/testing/executor-contract/results.ts';
+import { outline } from '../../src/testing/conversation.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import type { Schema } from './schema-change.ts';
 import { schemaChange } from './schema-change.ts';

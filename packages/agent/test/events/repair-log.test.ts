@@ -7,10 +7,10 @@ import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
 import type { Run } from '../../src/loop/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { outline } from '../../src/testing/executor-contract/results.ts';
-import type { Scenario } from '../../src/testing/executor-contract/scenarios.ts';
-import { scenarios } from '../../src/testing/executor-contract/scenarios.ts';
-import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { outline } from '../../src/testing/conversation.ts';
+import { Stage } from '../../src/testing/run-fixture.ts';
+import type { Scenario } from '../../src/testing/scenarios.ts';
+import { scenarios } from '../../src/testing/scenarios.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import { answered, callPart, finished, place, result, said, started, story } from '../support/fold-story.ts';
 

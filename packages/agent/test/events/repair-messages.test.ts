@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mendMessages } from '../../src/events/repair-messages.ts';
-import { outline } from '../../src/testing/executor-contract/results.ts';
+import { outline } from '../../src/testing/conversation.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import type { Message } from '../../src/values/message.ts';
 import { userMessage } from '../../src/values/message.ts';

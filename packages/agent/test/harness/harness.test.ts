@@ -6,9 +6,9 @@ import { createHarness } from '../../src/harness/harness.ts';
 import type { Run } from '../../src/loop/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import { calls, hangs, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import { calls, hangs, puppet, says } from '../../src/testing/scripted-model.ts';
 import type { AgentError } from '../../src/values/errors.ts';
 import { textOf } from '../../src/values/message.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { planOutput } from '../../src/interfaces/output.ts';
-import { puppet } from '../../src/testing/executor-contract/puppet.ts';
+import { puppet } from '../../src/testing/scripted-model.ts';
 import { AgentError } from '../../src/values/errors.ts';
 
 const schema = z.object({ name: z.string(), age: z.coerce.number().default(7) });

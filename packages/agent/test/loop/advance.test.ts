@@ -6,10 +6,10 @@ import type { ExecutorOptions } from '../../src/loop/options.ts';
 import type { Advance, RunResult } from '../../src/loop/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store, Writer } from '../../src/store/store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import type { PuppetStep } from '../../src/testing/executor-contract/puppet.ts';
-import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import type { PuppetStep } from '../../src/testing/scripted-model.ts';
+import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import { AgentError } from '../../src/values/errors.ts';
 

@@ -4,10 +4,10 @@ import type { RunContext } from '../../src/interfaces/agent.ts';
 import { Budget } from '../../src/interfaces/limits.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import type { PuppetStep } from '../../src/testing/executor-contract/puppet.ts';
-import { calls, hangs, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
-import { Stage } from '../../src/testing/executor-contract/stage.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import { Stage } from '../../src/testing/run-fixture.ts';
+import type { PuppetStep } from '../../src/testing/scripted-model.ts';
+import { calls, hangs, puppet, says } from '../../src/testing/scripted-model.ts';
 
 const { tool } = probes();
 

@@ -4,9 +4,9 @@ import { Executor } from '../../src/loop/executor.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { openSession } from '../../src/store/open-session.ts';
 import type { Store } from '../../src/store/store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
-import { eventsOf, said, wholeRun, write } from '../../src/testing/store-contract/events.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { eventsOf, said, wholeRun, write } from '../../src/testing/stored-events.ts';
 import { newFile, open } from '../node/sqlite/rig.ts';
 
 /** A store that notes what it is asked to write, and whether durably. */

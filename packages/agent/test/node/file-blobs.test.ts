@@ -17,8 +17,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { spill } from '../../src/context/offload.ts';
 import { defineTool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
-import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
-import { resultTexts } from '../../src/testing/executor-contract/results.ts';
+import { resultTexts } from '../../src/testing/conversation.ts';
+import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
 
 let root: string;
 let folder: string;

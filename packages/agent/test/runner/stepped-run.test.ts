@@ -7,10 +7,10 @@ import type { Routine } from '../../src/runner/runner.ts';
 import type { SteppedTask } from '../../src/runner/stepped-run.ts';
 import { approvalSignal, runInSteps } from '../../src/runner/stepped-run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { probes } from '../../src/testing/executor-contract/probe.ts';
-import type { PuppetStep } from '../../src/testing/executor-contract/puppet.ts';
-import { calls, puppet, says } from '../../src/testing/executor-contract/puppet.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
+import { probes } from '../../src/testing/probe-tools.ts';
+import type { PuppetStep } from '../../src/testing/scripted-model.ts';
+import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
 import type { Json } from '../../src/values/json.ts';
 
 /** A routine that does one task, and what came of it. */

@@ -1,5 +1,6 @@
-import type { AgentContractOptions, ContractCase, ContractSubject } from '@cobbler/agent/testing';
-import { agentContract } from '@cobbler/agent/testing';
+import type { ContractCase } from '@cobbler/agent/testing';
+import type { AgentContractOptions, ContractSubject } from '@cobbler/conformance';
+import { agentContract } from '@cobbler/conformance';
 import type { Between } from './between.ts';
 
 /** A service has up to five lacks of its own, and the SDK adds what it cannot say. */

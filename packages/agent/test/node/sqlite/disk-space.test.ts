@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Executor } from '../../../src/loop/executor.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
-import { probes } from '../../../src/testing/executor-contract/probe.ts';
-import { calls, puppet } from '../../../src/testing/executor-contract/puppet.ts';
-import { answered, eventsOf, wholeRun, write } from '../../../src/testing/store-contract/events.ts';
+import { probes } from '../../../src/testing/probe-tools.ts';
+import { calls, puppet } from '../../../src/testing/scripted-model.ts';
+import { answered, eventsOf, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal, testFolder } from './rig.ts';
 
 const filler = 'x'.repeat(20_000);

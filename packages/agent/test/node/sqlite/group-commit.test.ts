@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
 import { GroupCommit } from '../../../src/node/sqlite/group-commit.ts';
 import type { WriteMoment } from '../../../src/node/sqlite/write-moment.ts';
-import { eventsOf, said } from '../../../src/testing/store-contract/events.ts';
+import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { AgentError } from '../../../src/values/errors.ts';
 import { newFile, open } from './rig.ts';
 

@@ -4,14 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { forkSession } from '../../../src/store/fork-session.ts';
 import { importSession } from '../../../src/store/session-file.ts';
-import {
-  answered,
-  ended,
-  eventsOf,
-  said,
-  wholeRun,
-  write,
-} from '../../../src/testing/store-contract/events.ts';
+import { answered, ended, eventsOf, said, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal, storeChild } from './rig.ts';
 
 /** The lock files of processes that use a store. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
-import { eventsOf, said } from '../../../src/testing/store-contract/events.ts';
+import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { newFile, open } from './rig.ts';
 
 /** Sessions that are written in turns, and what each has to hold. */

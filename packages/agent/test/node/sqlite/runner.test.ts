@@ -10,7 +10,7 @@ import type { SqliteRunnerOptions } from '../../../src/node/sqlite-runner/sqlite
 import { sqliteRunner } from '../../../src/node/sqlite-runner/sqlite-runner.ts';
 import type { Routine, Runner } from '../../../src/runner/runner.ts';
 import type { Json } from '../../../src/values/json.ts';
-import { stillRuntime } from '../../runner-stands.ts';
+import { stillRuntime } from '../../support/still-runtime.ts';
 import { refusal } from './rig.ts';
 
 function newFile(): string {

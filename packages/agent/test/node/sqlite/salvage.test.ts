@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { mendLog } from '../../../src/events/repair-log.ts';
 import { salvageStore, verifyStore } from '../../../src/node/index.ts';
-import { eventsOf, wholeRun, write } from '../../../src/testing/store-contract/events.ts';
+import { eventsOf, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open, refusal, storeChild } from './rig.ts';
 
 describe('P13 an event', () => {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
 import { migrate, migrations, schemaVersion } from '../../../src/node/sqlite/schema.ts';
-import { wholeRun, write } from '../../../src/testing/store-contract/events.ts';
+import { wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal } from './rig.ts';
 
 const fixtures = new URL('../../fixtures/store/', import.meta.url);

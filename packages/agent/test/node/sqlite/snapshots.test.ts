@@ -3,7 +3,7 @@ import { fold } from '../../../src/events/fold.ts';
 import { foldVersion } from '../../../src/events/snapshot.ts';
 import type { State } from '../../../src/events/state.ts';
 import { emptyState } from '../../../src/events/state.ts';
-import { eventsOf, wholeRun } from '../../../src/testing/store-contract/events.ts';
+import { eventsOf, wholeRun } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open } from './rig.ts';
 
 /** A closed store with a session of 603 events and a snapshot of it. */

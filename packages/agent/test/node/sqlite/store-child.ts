@@ -2,7 +2,7 @@
 // stays until it is killed or its input ends.
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from '../../../src/node/index.ts';
-import { eventsOf, said } from '../../../src/testing/store-contract/events.ts';
+import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import type { AgentError } from '../../../src/values/errors.ts';
 
 const user = Number(process.env.COBBLER_TEST_USER ?? 0);

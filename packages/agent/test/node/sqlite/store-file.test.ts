@@ -15,14 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import {
-  answered,
-  ended,
-  eventsOf,
-  said,
-  wholeRun,
-  write,
-} from '../../../src/testing/store-contract/events.ts';
+import { answered, ended, eventsOf, said, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open, plainChild, refusal, storeChild, testFolder } from './rig.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);

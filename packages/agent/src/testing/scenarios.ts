@@ -1,0 +1,165 @@
+import { summarize } from '../context/summary.ts';
+import type { RunEvent, RunStatus } from '../events/event.ts';
+import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
+import type { Tool } from '../interfaces/tool.ts';
+import type { ExecutorOptions } from '../loop/options.ts';
+import type { Run } from '../loop/run.ts';
+import { userMessage } from '../values/message.ts';
+import type { ProbeRun } from './probe-tools.ts';
+import { probes } from './probe-tools.ts';
+import { calls, puppet, says } from './scripted-model.ts';
+
+/** A story that can be told from any point on: what the agent says depends on the conversation alone. */
+export interface Scenario {
+  readonly name: string;
+  readonly status: RunStatus;
+  /** Makes everything anew, as a process that starts does. */
+  open(): Staged;
+}
+
+/** A scenario ready to run. */
+export interface Staged {
+  readonly options: ExecutorOptions;
+  /** Tools that ran, in the order they began. */
+  readonly runs: readonly ProbeRun[];
+  /** What those who watch do; `isAsked` gives the approvals that are known to be open. */
+  watch?(event: RunEvent, run: Run, approvals: readonly string[]): void;
+}
+
+/** An agent that goes by how often it has answered in the conversation it is given; its last word it repeats. */
+function follows(script: readonly ModelResponse[], answer = answersIn): Agent {
+  return {
+    ...puppet([]),
+    run(request) {
+      const step = script[answer(request)] ?? script.at(-1);
+      return step === undefined ? Promise.reject(new Error('The script is over.')) : Promise.resolve(step);
+    },
+  };
+}
+
+function answersIn({ messages }: ModelRequest): number {
+  return messages.filter(({ role }) => role === 'assistant').length;
+}
+
+/** Three kinds of tools, and one that fails. */
+function kit(): { tools: Tool[]; runs: readonly ProbeRun[] } {
+  const { tool, runs } = probes();
+  const tools = [
+    tool('read', { effect: 'read' }),
+    tool('set', { effect: 'idempotent' }),
+    tool('write'),
+    tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) }),
+  ];
+  return { tools, runs };
+}
+
+function plain(
+  name: string,
+  script: readonly ModelResponse[],
+  rest: Partial<ExecutorOptions> = {},
+): Scenario {
+  return {
+    name,
+    status: rest.limits === undefined ? 'complete' : 'limit',
+    open() {
+      const { tools, runs } = kit();
+      return { runs, options: { agent: follows(script), tools, ...rest } };
+    },
+  };
+}
+
+const asked: Scenario = {
+  name: 'a person is asked about two calls',
+  status: 'complete',
+  open() {
+    const { tools, runs } = kit();
+    const script = [calls(['read', 'write', 'write']), says('Done.')];
+    const gate = ({ toolName }: { toolName: string }) =>
+      ({ type: toolName === 'write' ? 'ask' : 'allow' }) as const;
+    return {
+      runs,
+      options: { agent: follows(script), tools, gate, attended: true },
+      watch(event, run, approvals) {
+        if (event.type !== 'status' || event.state !== 'waiting') return;
+        for (const [place, approvalId] of approvals.entries()) {
+          run.answer(approvalId, { decision: place === 0 ? 'allow' : 'deny' });
+        }
+      },
+    };
+  },
+};
+
+const steered: Scenario = {
+  name: 'somebody speaks while a tool runs',
+  status: 'complete',
+  open() {
+    const { tools, runs } = kit();
+    let said = 0;
+    return {
+      runs,
+      options: { agent: follows([calls(['write', 'read']), says('Done.')]), tools },
+      watch(event, run) {
+        if (said >= 3 || (event.type !== 'tool_started' && event.type !== 'assistant')) return;
+        said += 1;
+        run.steer(`One more thing: ${said}.`);
+      },
+    };
+  },
+};
+
+const cancelled: Scenario = {
+  name: 'somebody cancels in the middle of a batch',
+  status: 'cancelled',
+  open() {
+    const { tools, runs } = kit();
+    return {
+      runs,
+      options: { agent: follows([calls(['read', 'write', 'write']), says('Never.')]), tools },
+      watch(event, run) {
+        if (event.type === 'tool_result') run.cancel();
+      },
+    };
+  },
+};
+
+const compacted: Scenario = {
+  name: 'the conversation is summarised on the way',
+  status: 'complete',
+  open() {
+    const { tools, runs } = kit();
+    const big = { inputTokens: 900, outputTokens: 200 };
+    const script = [calls(['read', 'write'], { usage: big }), calls(['write']), says('Done.')];
+    const summary = 'Read and wrote.';
+    const step = (request: ModelRequest) => {
+      const begun = JSON.stringify(request.messages[0] ?? userMessage('')).includes(summary) ? 1 : 0;
+      return begun === 0 ? answersIn(request) : Math.max(1, answersIn(request));
+    };
+    const context = { maxTokens: 1000, compact: summarize(() => summary, { keep: 3 }) };
+    return { runs, options: { agent: follows(script, step), tools, context } };
+  },
+};
+
+/** Runs that use each feature of the loop once: tools, retries, compaction, output, steering, a limit. */
+export const scenarios: readonly Scenario[] = [
+  plain('one answer', [says('Done.')]),
+  plain('tools of every kind in several turns', [
+    calls(['read', 'read']),
+    calls(['write', 'set', 'read', 'write']),
+    says('Done.'),
+  ]),
+  plain(
+    'a batch that stops at a failure',
+    [calls(['write', 'bad', 'write']), calls(['set']), says('Done.')],
+    {
+      toolErrors: 'stop-batch',
+    },
+  ),
+  plain('a limit with a closing answer', [calls(['write', 'write', 'write']), says('As far as it went.')], {
+    limits: { toolCalls: 2 },
+    onLimit: 'finalize',
+  }),
+  asked,
+  steered,
+  cancelled,
+  compacted,
+];

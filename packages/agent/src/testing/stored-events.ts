@@ -1,0 +1,88 @@
+import type { Event, EventBody, RunStatus } from '../events/event.ts';
+import { noMetrics } from '../interfaces/metrics.ts';
+import type { SessionStore } from '../store/store.ts';
+import { noUsage } from '../values/usage.ts';
+
+/** Events as a log would write them, from the place after `after` on. */
+export function eventsOf(
+  sessionId: string,
+  bodies: readonly EventBody[],
+  after = 0,
+  runId = 'run-1',
+): Event[] {
+  return bodies.map((body, offset) => {
+    const seq = after + offset + 1;
+    return { v: 1, seq, id: `${sessionId}-${seq}`, time: '2026-01-02T03:04:05.678Z', runId, ...body };
+  });
+}
+
+/** A `user` event with this text. */
+export function said(text: string): EventBody {
+  return { type: 'user', content: [{ type: 'text', text }] };
+}
+
+/** An answer in words. `usd` is absent for an unknown price. */
+export function answered(
+  text: string,
+  rest: { readonly model?: string; readonly usd?: number } = {},
+): EventBody {
+  return {
+    type: 'assistant',
+    content: [{ type: 'text', text }],
+    usage: { inputTokens: 100, outputTokens: 20 },
+    stopReason: 'complete',
+    provider: 'puppet',
+    model: 'puppet-model',
+    attempts: 1,
+    wasted: noUsage,
+    durationMs: 5,
+    ...rest,
+  };
+}
+
+/** An answer that calls a tool, the tool's start, and its result, for the turn with this number. */
+export function worked(turn: number): EventBody[] {
+  const call = { turn, index: 0, callId: `call-${turn}`, toolName: 'look' };
+  const args = { path: `file-${turn}.txt` };
+  return [
+    {
+      ...answered(`Turn ${turn}.`),
+      stopReason: 'tool_use',
+      content: [
+        { type: 'text', text: `Turn ${turn}.` },
+        { type: 'tool_call', id: call.callId, toolName: call.toolName, arguments: args },
+      ],
+    } as EventBody,
+    { type: 'tool_started', ...call, arguments: args },
+    {
+      type: 'tool_result',
+      ...call,
+      content: [{ type: 'text', text: `Found ${turn}.` }],
+      isError: false,
+      durationMs: 1,
+    },
+  ];
+}
+
+/** A `finished` event with this status. */
+export function ended(status: RunStatus = 'complete'): EventBody {
+  return { type: 'finished', status, metrics: noMetrics };
+}
+
+/** One whole run: a prompt, turns with a tool, an answer, the end. `answers` is how many the session had before. */
+export function wholeRun(prompt = 'Go.', turns = 1, answers = 0): EventBody[] {
+  const work = Array.from({ length: turns }, (_, index) => worked(answers + index + 1)).flat();
+  return [said(prompt), ...work, answered('Done.'), ended()];
+}
+
+/** Claims a session and appends to it. Gives the epoch. */
+export async function write(
+  store: SessionStore,
+  sessionId: string,
+  bodies: readonly EventBody[],
+): Promise<number> {
+  const epoch = await store.claim(sessionId);
+  const there = await store.read(sessionId);
+  await store.append(sessionId, eventsOf(sessionId, bodies, there.length, `run-${epoch}`), { epoch });
+  return epoch;
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { FakeRuntime } from '../../src/testing/fake-runtime.ts';
+import { fakeRuntime } from '../../src/testing/fake-runtime.ts';
+
+/** Time that stands still until it is moved, with digests that are there at once. */
+export function stillRuntime(): FakeRuntime {
+  const clock = fakeRuntime();
+  return {
+    now: clock.now,
+    monotonic: clock.monotonic,
+    timer: clock.timer,
+    random: clock.random,
+    id: clock.id,
+    fetch: clock.fetch,
+    get timers() {
+      return clock.timers;
+    },
+    digest: async (text: string) => createHash('sha256').update(text).digest('hex'),
+    /** Moves the clock, and lets writes to files happen in between. */
+    async advance(ms: number): Promise<void> {
+      for (let round = 0; round < 4; round += 1) await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(ms);
+      for (let round = 0; round < 4; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}

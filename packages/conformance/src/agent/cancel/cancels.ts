@@ -1,0 +1,205 @@
+import type { AgentEvent } from '@cobbler/agent';
+import type { Play, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  expect,
+  expectEqual,
+  failsWith,
+  LiveStream,
+  plays,
+  scriptAnswer,
+  stepFrames,
+  tell,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import type { Outcome, Stage } from '../setup/setup.ts';
+import { answered, failed, onStage, promptly } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('cancel');
+
+/** Promise 3: real time until control is back, and until the connection is closed. */
+const backMs = 250;
+const closedMs = 1000;
+
+const answer: ScriptAnswer = scriptAnswer(['Some words of an answer.']);
+const begun: Play = plays(answer, { steps: tell(answer).slice(0, 3), ending: 'stall' });
+
+/** Aborts while something is under way: the run rejects in time and the service sees the connection close. */
+async function cancelled(stage: Stage, controller: AbortController, asked: Promise<Outcome>): Promise<void> {
+  const exchange = stage.server.exchanges.at(-1);
+  controller.abort();
+  const outcome = await promptly(asked, backMs, 'the cancelled run');
+  expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
+  if (exchange !== undefined) await promptly(exchange.left, closedMs, 'the connection of a cancelled run');
+}
+
+export const cancelCases: readonly CaseDefinition[] = [
+  the('P3 a run cancelled before it begins sends nothing', async (subject) => {
+    await onStage(subject, [plays(answer)], async (stage) => {
+      const outcome = await promptly(
+        stage.ask({}, { signal: AbortSignal.abort() }),
+        backMs,
+        'the cancelled run',
+      );
+      expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+      await stage.settled();
+      expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
+    });
+  }),
+  the('P3 a run is cancelled while it waits for the head', async (subject) => {
+    await onStage(subject, [{ type: 'silent' }], async (stage) => {
+      const controller = new AbortController();
+      const asked = stage.ask({}, { signal: controller.signal });
+      await stage.server.arrival(0);
+      await cancelled(stage, controller, asked);
+    });
+  }),
+  the('P3 a run is cancelled in the middle of a stream', async (subject) => {
+    await onStage(subject, [begun], async (stage) => {
+      const controller = new AbortController();
+      const heard = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
+      const asked = stage.ask({}, { signal: controller.signal, emit });
+      await heard.promise;
+      await cancelled(stage, controller, asked);
+    });
+  }),
+  the('P3 a run is cancelled from inside its own events', async (subject) => {
+    await onStage(subject, [plays(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
+      const controller = new AbortController();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && controller.abort();
+      const outcome = await promptly(
+        stage.ask({}, { signal: controller.signal, emit }),
+        backMs * 4,
+        'the run',
+      );
+      expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+      expectEqual(outcome.events.length, 1, 'the events until the cancel');
+    });
+  }),
+  the('P3 a run is cancelled while it pauses before a retry', async (subject) => {
+    await onStage(subject, [failsWith({ kind: 'busy', message: 'Busy.' }), plays(answer)], async (stage) => {
+      const controller = new AbortController();
+      const paused = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
+      const asked = stage.ask({}, { signal: controller.signal, emit, patient: false });
+      await paused.promise;
+      await stage.settled();
+      controller.abort();
+      expectEqual(
+        failed(await promptly(asked, backMs, 'the cancelled run')).kind,
+        'aborted',
+        'the kind of the error',
+      );
+      await stage.runtime.advance(60_000);
+      await stage.settled();
+      expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+    });
+  }),
+  the('P3 a run is cancelled while it reads an error', async (subject) => {
+    const stuck: Play = {
+      type: 'raw',
+      status: 500,
+      headers: { 'content-type': 'text/plain' },
+      body: 'Half',
+      ending: 'stall',
+    };
+    await onStage(subject, [stuck], async (stage) => {
+      const controller = new AbortController();
+      const asked = stage.ask({}, { signal: controller.signal });
+      await stage.server.arrival(0);
+      await stage.settled();
+      await cancelled(stage, controller, asked);
+    });
+  }),
+  the('P3 nothing is emitted once a run has been cancelled', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+      const { testing } = subject;
+      const controller = new AbortController();
+      const heard = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
+      const asked = stage.ask({}, { signal: controller.signal, emit });
+      await stage.server.arrival(0);
+      const [open, first, ...rest] = tell(answer);
+      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(
+        stepFrames(
+          [open, first].filter((step) => step !== undefined),
+          plays(answer),
+          testing,
+        ),
+      );
+      await heard.promise;
+      stream.send(stepFrames(rest, plays(answer), testing));
+      controller.abort();
+      const outcome = await promptly(asked, backMs, 'the cancelled run');
+      const count = outcome.events.length;
+      await stage.settled();
+      expectEqual(
+        [failed(outcome).kind, outcome.events.length],
+        ['aborted', count],
+        'kind and number of events',
+      );
+    });
+  }),
+  the('a cancel after the answer changes nothing', async (subject) => {
+    await onStage(subject, [plays(answer), plays(answer)], async (stage) => {
+      const controller = new AbortController();
+      const outcome = await stage.ask({}, { signal: controller.signal });
+      controller.abort();
+      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(answered(await stage.ask()), answer, subject.testing);
+    });
+  }),
+  the('S0.31 a cancel of one run leaves the other alone', async (subject) => {
+    const streams = [new LiveStream(), new LiveStream()] as const;
+    const script = [
+      { type: 'live', stream: streams[0] },
+      { type: 'live', stream: streams[1] },
+    ] as const;
+    await onStage(subject, script, async (stage) => {
+      const { testing } = subject;
+      const controller = new AbortController();
+      const first = stage.ask({}, { signal: controller.signal });
+      await stage.server.arrival(0);
+      const second = stage.ask();
+      await stage.server.arrival(1);
+      for (const stream of streams) stream.send(testing.begin(answer).map(testing.frame).join(''));
+      controller.abort();
+      expectEqual(
+        failed(await promptly(first, backMs, 'the cancelled run')).kind,
+        'aborted',
+        'the first run',
+      );
+      streams[1].send(stepFrames(tell(answer), plays(answer), testing));
+      streams[1].end();
+      expectAnswer(answered(await second), answer, testing);
+    });
+  }),
+  the('the same conversation can be asked again after a cancel', async (subject) => {
+    await onStage(subject, [begun, plays(answer)], async (stage) => {
+      const controller = new AbortController();
+      const asked = stage.ask({}, { signal: controller.signal });
+      await stage.server.arrival(0);
+      await stage.settled();
+      await cancelled(stage, controller, asked);
+      expectAnswer(answered(await stage.ask()), answer, subject.testing);
+    });
+  }),
+  the('P14 what a cancelled run has used up is told', async (subject) => {
+    await onStage(subject, [answersStatus(500), begun], async (stage) => {
+      const controller = new AbortController();
+      const heard = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
+      const asked = stage.ask({}, { signal: controller.signal, emit });
+      await heard.promise;
+      controller.abort();
+      const error = failed(await promptly(asked, backMs, 'the cancelled run'));
+      expectEqual(error.attempts, 2, 'the attempts');
+      expect(error.wasted !== undefined && error.wasted.outputTokens > 0, 'the wasted tokens');
+    });
+  }),
+];

@@ -1,0 +1,163 @@
+import type { Runtime } from '@cobbler/agent';
+import {
+  answersStatus,
+  expect,
+  expectEqual,
+  failsWith,
+  framesOf,
+  LiveStream,
+  plays,
+  scriptAnswer,
+  stepFrames,
+  tell,
+} from '@cobbler/agent/testing';
+import { httpDate } from '../setup/http-date.ts';
+import { spoken, until } from '../setup/positions.ts';
+import type { Stage } from '../setup/setup.ts';
+import { answered, failed, onStage, promptly } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+import { hurried, limits, livedUnder } from './patience.ts';
+
+const clocks = group('clock');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+const day = 86_400_000;
+
+/** The runtime of a stage whose clocks somebody meddles with. */
+function clockSet(stage: Stage): {
+  readonly runtime: Runtime;
+  set(ms: number): void;
+  sleep(ms: number): void;
+} {
+  let offset = 0;
+  let slept = 0;
+  const { timer, random, id, digest, fetch } = stage.runtime;
+  return {
+    runtime: {
+      now: () => stage.runtime.now() + slept + offset,
+      monotonic: () => stage.runtime.monotonic() + slept,
+      timer,
+      random,
+      id,
+      digest,
+      fetch,
+    },
+    /** Somebody sets the wall clock. */
+    set(ms) {
+      offset += ms;
+    },
+    /** The machine sleeps: both clocks go on, timers do not. */
+    sleep(ms) {
+      slept += ms;
+    },
+  };
+}
+
+export const clockCases: readonly CaseDefinition[] = [
+  clocks('P2 a machine that slept through a pause does not go on days later', async (subject) => {
+    const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
+    await onStage(subject, [busy, { type: 'silent' }], async (stage) => {
+      const { runtime, sleep } = clockSet(stage);
+      const asked = stage.ask({}, { agent: stage.agent({ runtime }), patient: false });
+      await stage.server.arrival(0);
+      await stage.settled();
+      sleep(3 * day);
+      await stage.runtime.advance(5000);
+      await stage.settled();
+      await stage.runtime.advance(10);
+      expectEqual(
+        failed(await promptly(asked, 1000, 'the request')).kind,
+        'timeout',
+        'the kind of the error',
+      );
+    });
+  }),
+  clocks('P2 a machine that slept in the middle of an answer gives it up when it wakes', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+      const { runtime, sleep } = clockSet(stage);
+      const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
+      const exchange = await stage.server.arrival(0);
+      stream.send(framesOf(plays(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      await stage.settled();
+      sleep(3 * day);
+      // The first timer that is due after waking.
+      await stage.runtime.advance(limits.stallMs);
+      expectEqual(
+        failed(await promptly(asked, 1000, 'the request')).kind,
+        'timeout',
+        'the kind of the error',
+      );
+      await promptly(exchange.left, 1000, 'the connection');
+    });
+  }),
+  clocks('a wall clock that is set changes no limit', async (subject) => {
+    for (const jump of [-day, day]) {
+      await onStage(
+        subject,
+        [plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })],
+        async (stage) => {
+          const { runtime, set } = clockSet(stage);
+          const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
+          await stage.server.arrival(0);
+          await stage.settled();
+          set(jump);
+          const lived = await livedUnder(stage, asked, 1000, () => {});
+          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expect(Math.abs(lived - limits.stallMs) <= 2000, `to live ${limits.stallMs} ms, found ${lived}`);
+        },
+      );
+    }
+  }),
+  clocks('a wall clock that is set during a pause changes no pause', async (subject) => {
+    for (const jump of [-day, day]) {
+      const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
+      await onStage(subject, [busy, fine], async (stage) => {
+        const { runtime, set } = clockSet(stage);
+        const began = stage.runtime.monotonic();
+        const outcome = await stage.ask(
+          {},
+          { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
+        );
+        answered(outcome);
+        expectEqual(stage.runtime.monotonic() - began, 5000, 'the pause');
+      });
+    }
+  }),
+  clocks('P7 a date is measured by the wall clock as it is when the answer comes', async (subject) => {
+    let at = 0;
+    await onStage(
+      subject,
+      (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine),
+      async (stage) => {
+        const { runtime, set } = clockSet(stage);
+        set(3 * day);
+        at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
+        const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
+        const retry = outcome.events.find((event) => event.type === 'retry');
+        expect(
+          retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000,
+          `7 s, found ${retry?.delayMs} ms`,
+        );
+      },
+    );
+  }),
+  clocks('P2 a machine that slept through every limit ends the request when it wakes', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+      const asked = stage.ask();
+      await stage.server.arrival(0);
+      stream.send(framesOf(plays(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      await stage.settled();
+      await stage.runtime.advance(3 * day);
+      stream.send(stepFrames(tell(spoken).slice(2), plays(spoken), subject.testing));
+      expectEqual(
+        failed(await promptly(asked, 1000, 'the request')).kind,
+        'timeout',
+        'the kind of the error',
+      );
+    });
+  }),
+];

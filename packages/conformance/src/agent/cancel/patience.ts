@@ -1,0 +1,274 @@
+import type { Timeouts } from '@cobbler/agent/provider';
+import type { Play, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import {
+  expect,
+  expectEqual,
+  framesOf,
+  LiveStream,
+  plays,
+  scriptAnswer,
+  stepFrames,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { endsInPart, spoken, thoughtful, until } from '../setup/positions.ts';
+import { onSocket, rawParts } from '../setup/raw-responses.ts';
+import type { Outcome, Stage } from '../setup/setup.ts';
+import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
+import type { SocketAnswer } from '../setup/socket-server.ts';
+import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('waits');
+
+/** Limits far apart, so that it shows which one was kept. */
+export const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
+
+/** An agent that keeps them and does not try again. */
+export const hurried: Pick<AgentLink, 'timeouts' | 'retry'> = { timeouts: limits, retry: { retries: 0 } };
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Moves the clock until the request is over, saying something before each step; gives how long it lived. */
+export async function livedUnder(
+  stage: Stage,
+  asked: Promise<Outcome>,
+  stepMs: number,
+  say: () => void,
+): Promise<number> {
+  const begin = stage.runtime.monotonic();
+  let isOver = false;
+  void asked.then(() => {
+    isOver = true;
+  });
+  for (let steps = 0; steps < 400 && !isOver; steps += 1) {
+    say();
+    for (let turns = 0; turns < 3; turns += 1) await soon(1);
+    await stage.runtime.advance(stepMs);
+  }
+  await promptly(asked, 1000, 'the request');
+  return stage.runtime.monotonic() - begin;
+}
+
+interface Dripping {
+  readonly what: string;
+  readonly answer: ScriptAnswer;
+  readonly steps: readonly Step[];
+  /** What is said again and again. */
+  drip(subject: ContractSubject, count: number): string;
+  /** The limit that ends it. */
+  readonly limit: number;
+  readonly stepMs: number;
+}
+
+/** What keeps a connection alive and brings nobody further. */
+function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
+  const { what, answer, steps, limit, stepMs } = dripping;
+  return the(
+    `P2 ${what}`,
+    async (subject) => {
+      const stream = new LiveStream();
+      await onStage(
+        subject,
+        [{ type: 'live', stream }],
+        async (stage) => {
+          const asked = stage.ask();
+          const exchange = await stage.server.arrival(0);
+          stream.send(framesOf(plays(answer, { steps }), subject.testing).join(''));
+          await stage.settled();
+          let count = 0;
+          const lived = await livedUnder(stage, asked, stepMs, () =>
+            stream.send(dripping.drip(subject, count++)),
+          );
+          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expect(
+            lived > limit - stepMs && lived <= limit + stepMs,
+            `to live about ${limit} ms, found ${lived}`,
+          );
+          await promptly(exchange.left, 1000, 'the connection');
+        },
+        hurried,
+        15_000,
+      );
+    },
+    ...needs,
+  );
+}
+
+function pings({ testing }: ContractSubject): string {
+  return testing.noise().map(testing.frame).join('');
+}
+
+/** Silence after this play begins; the request must end between these two moments, in milliseconds. */
+function silent(
+  what: string,
+  play: (subject: ContractSubject) => Play,
+  [least, most]: readonly [number, number],
+): CaseDefinition {
+  return the(`P2 ${what}`, async (subject) => {
+    await onStage(
+      subject,
+      [play(subject)],
+      async (stage) => {
+        const asked = stage.ask();
+        await stage.server.arrival(0);
+        await stage.settled();
+        const lived = await livedUnder(stage, asked, 30_000, () => {});
+        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+        expect(lived > least && lived <= most, `to live ${least} to ${most} ms, found ${lived}`);
+      },
+      {},
+      15_000,
+    );
+  });
+}
+
+/** Stuck bytes of HTTP, given up at the limit for the head. */
+function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer): CaseDefinition {
+  return the(`P2 ${what} is given up after the limit for the head`, (subject) =>
+    onSocket(
+      subject,
+      [bytes(subject)],
+      async ({ stage, socket, ask }) => {
+        const asked = ask();
+        const request = await socket.arrival(0);
+        await stage.settled();
+        const lived = await livedUnder(stage, asked, 500, () => {});
+        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expect(lived <= limits.headersMs + 1000, `to live ${limits.headersMs} ms, found ${lived}`);
+        await promptly(request.left, 1000, 'the connection');
+      },
+      hurried,
+    ),
+  );
+}
+
+export const patienceCases: readonly CaseDefinition[] = [
+  ends({
+    what: 'comments and empty lines prove life but not progress',
+    answer: spoken,
+    steps: until(spoken, 0, 'delta'),
+    drip: ({ testing }) => (testing.contentType.startsWith('text/event-stream') ? ': still here\n\n' : '\n'),
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends({
+    what: 'a frame that comes byte by byte and never ends proves life but not progress',
+    answer: spoken,
+    steps: until(spoken, 0, 'delta'),
+    drip: ({ testing }, count) =>
+      stepFrames([{ type: 'delta', at: 0, text: 'x'.repeat(500) }], plays(spoken), testing)[count] ?? 'x',
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends({
+    what: 'pings before the first word prove life but not progress',
+    answer: spoken,
+    steps: [],
+    drip: pings,
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends({
+    what: 'pings in the middle of arguments prove life but not progress',
+    answer: spoken,
+    steps: until(spoken, 1, 'delta'),
+    drip: pings,
+    limit: limits.progressMs,
+    stepMs: 2000,
+  }),
+  ends(
+    {
+      what: 'pings while the model reasons are life enough, up to the limit of the whole call',
+      answer: thoughtful,
+      steps: until(thoughtful, 0, 'delta'),
+      drip: pings,
+      limit: limits.totalMs,
+      stepMs: 3000,
+    },
+    'reasoning',
+  ),
+  silent('a service that never answers is given up by itself', () => ({ type: 'silent' }), [30_000, 630_000]),
+  silent(
+    'a stream that stalls is given up by itself after two minutes',
+    () => plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }),
+    [90_000, 150_000],
+  ),
+  stuck('a head that stops in its middle', ({ testing }) => ({ bytes: [rawParts(spoken, testing).head] })),
+  stuck('an interim head and nothing more', () => ({ bytes: ['HTTP/1.1 100 Continue\r\n\r\n'] })),
+  stuck('a service that reads nothing', () => ({ bytes: [], deaf: true })),
+  the('P1 a stream that stalls in its end is whole or timed out, never half', async (subject) => {
+    for (const part of endsInPart(spoken, subject.testing)) {
+      await onStage(
+        subject,
+        [{ ...part, ending: 'stall' }],
+        async (stage) => {
+          const asked = stage.ask();
+          await stage.server.arrival(0);
+          await stage.settled();
+          await livedUnder(stage, asked, 5000, () => {});
+          const { response, error } = await asked;
+          if (response !== undefined)
+            expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
+          else expectEqual(error?.kind, 'timeout', 'the kind of the error');
+        },
+        hurried,
+      );
+    }
+  }),
+  the('P2 an error whose body drips is reported without it', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(
+      subject,
+      [{ type: 'live', stream, status: 503 }],
+      async (stage) => {
+        const asked = stage.ask();
+        const exchange = await stage.server.arrival(0);
+        stream.send('Out of ');
+        await stage.settled();
+        const lived = await livedUnder(stage, asked, 2000, () => stream.send('order '));
+        expectEqual(
+          [failed(await asked).kind, failed(await asked).status],
+          ['agent', 503],
+          'kind and status',
+        );
+        expect(lived <= limits.totalMs, `to be over at the limit of the call, found ${lived}`);
+        await promptly(exchange.left, 1000, 'the connection');
+      },
+      hurried,
+      15_000,
+    );
+  }),
+  the('P5 a request that ran out of time is not made again', async (subject) => {
+    await onStage(
+      subject,
+      [{ type: 'silent' }, fine],
+      async (stage) => {
+        const asked = stage.ask();
+        await stage.server.arrival(0);
+        await stage.settled();
+        await livedUnder(stage, asked, 2000, () => {});
+        expectEqual(
+          [failed(await asked).kind, stage.server.exchanges.length],
+          ['timeout', 1],
+          'kind and requests',
+        );
+      },
+      { timeouts: limits },
+    );
+  }),
+  the('P2 what comes for ever behind the end keeps nobody waiting', async (subject) => {
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+      const asked = stage.ask();
+      const exchange = await stage.server.arrival(0);
+      const frames = framesOf(fine, subject.testing);
+      stream.send(frames.join(''));
+      await stage.settled();
+      const lived = await livedUnder(stage, asked, 400, () => stream.send(frames.join('')));
+      expectEqual(answered(await asked).content, 'Fine.', 'the text');
+      expect(lived <= 2000, `an answer within two seconds of its end, found ${lived} ms`);
+      await promptly(exchange.left, 1000, 'the connection');
+    });
+  }),
+];

@@ -1,0 +1,230 @@
+import type { AgentEvent } from '@cobbler/agent';
+import type { Timeouts } from '@cobbler/agent/provider';
+import type { Lack, Play, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  callBlock,
+  expect,
+  expectEqual,
+  expectOneOf,
+  LiveStream,
+  plays,
+  scriptAnswer,
+  stepFrames,
+  tell,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { needsOf, places, toldTo } from '../setup/positions.ts';
+import type { Outcome, Stage } from '../setup/setup.ts';
+import { answered, failed, onStage, promptly, soon, turns } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('waits');
+
+const spoken: ScriptAnswer = scriptAnswer([
+  'A text of some length.',
+  callBlock('call_1', 'put', { value: 'some length' }),
+]);
+
+/** Limits far apart, so that it shows which one was kept. */
+const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
+
+/** Steps of `spoken` up to the first one of this block and type. */
+function until(at: number, type: Step['type']): Step[] {
+  const steps = tell(spoken);
+  return steps.slice(0, steps.findIndex((step) => step.type === type && 'at' in step && step.at === at) + 1);
+}
+
+/** Silence after these plays begin; the request must end at `limit`, not before, and leave the connection. */
+function endsAt(what: string, limit: number, play: () => Play, ...needs: Lack[]): CaseDefinition {
+  return the(
+    what,
+    async (subject) => {
+      await onStage(
+        subject,
+        [play()],
+        async (stage) => {
+          const asked = stage.ask();
+          const exchange = await stage.server.arrival(0);
+          await stage.settled();
+          await stage.runtime.advance(limit - 100);
+          await stage.settled();
+          expect(!(await isOver(asked)), `the request to live for ${limit - 100} ms`);
+          await stage.runtime.advance(200);
+          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          await promptly(exchange.left, 1000, 'the connection');
+        },
+        { timeouts: limits, retry: { retries: 0 } },
+      );
+    },
+    ...needs,
+  );
+}
+
+async function isOver(asked: Promise<Outcome>): Promise<boolean> {
+  return Promise.race([asked.then(() => true), soon(0).then(() => false)]);
+}
+
+/** An answer told by hand under the limits above. */
+async function onLive(
+  subject: ContractSubject,
+  answer: ScriptAnswer,
+  act: (live: Live) => Promise<void>,
+  timeouts: Partial<Timeouts> = {},
+): Promise<void> {
+  const stream = new LiveStream();
+  const link = { timeouts: { ...limits, ...timeouts }, retry: { retries: 0 } };
+  await onStage(
+    subject,
+    [{ type: 'live', stream }],
+    async (stage) => {
+      const events: AgentEvent[] = [];
+      const asked = stage.ask({}, { emit: (event) => events.push(event) });
+      await stage.server.arrival(0);
+      const { testing } = subject;
+      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      const say = async (...steps: Step[]) => {
+        const before = events.length;
+        stream.send(stepFrames(steps, plays(answer), testing));
+        for (let tries = 0; events.length === before && tries < 200; tries += 1) await soon();
+      };
+      const ping = async () => {
+        stream.send(testing.noise().map(testing.frame).join(''));
+        await turns(3);
+      };
+      await act({ stage, stream, asked, say, ping });
+    },
+    link,
+  );
+}
+
+interface Live {
+  readonly stage: Stage;
+  readonly stream: LiveStream;
+  readonly asked: Promise<Outcome>;
+  /** Tells steps and waits until something has been emitted. */
+  say(...steps: Step[]): Promise<void>;
+  /** Sends noise and gives it a moment to arrive. */
+  ping(): Promise<void>;
+}
+
+/** Moves the clock in steps with noise before each, until the request is over; returns how long it lived. */
+async function pingUntilOver({ stage, asked, ping }: Live, most: number): Promise<number> {
+  const begin = stage.runtime.monotonic();
+  while (stage.runtime.monotonic() - begin < most && !(await isOver(asked))) {
+    await ping();
+    await stage.runtime.advance(4000);
+  }
+  return stage.runtime.monotonic() - begin;
+}
+
+export const waitCases: readonly CaseDefinition[] = [
+  endsAt(
+    'P2 a service that never answers is given up after the limit for the head',
+    limits.headersMs,
+    () => ({ type: 'silent' }),
+  ),
+  ...places.map((place) =>
+    endsAt(
+      `P2 a stream that stalls ${place.what} is given up`,
+      limits.stallMs,
+      () => toldTo(place, { ending: 'stall' }),
+      ...needsOf(place),
+    ),
+  ),
+  endsAt('P2 a head without a body is given up', limits.stallMs, () => ({
+    type: 'live',
+    stream: new LiveStream(),
+  })),
+  the('P2 pings prove life but not progress', (subject) =>
+    onLive(subject, spoken, async (live) => {
+      await live.say(...until(0, 'delta'));
+      const lived = await pingUntilOver(live, 80_000);
+      expectEqual(failed(await live.asked).kind, 'timeout', 'the kind of the error');
+      expect(
+        lived >= limits.progressMs && lived <= limits.progressMs + 8000,
+        `to live ${limits.progressMs} ms, found ${lived}`,
+      );
+    }),
+  ),
+  the('P2 pings do not keep an answer alive beyond the limit of the whole call', (subject) =>
+    onLive(
+      subject,
+      spoken,
+      async (live) => {
+        await live.say(...until(0, 'delta'));
+        const lived = await pingUntilOver(live, 120_000);
+        expectEqual(failed(await live.asked).kind, 'timeout', 'the kind of the error');
+        expect(lived <= limits.totalMs + 8000, `to live ${limits.totalMs} ms, found ${lived}`);
+      },
+      { progressMs: 1_000_000 },
+    ),
+  ),
+  the('a slow answer that makes progress is waited for', (subject) => {
+    const slow = scriptAnswer(['Slow but sure.']);
+    return onLive(subject, slow, async ({ stage, stream, asked, say }) => {
+      await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'Slow' });
+      for (const text of [' but', ' su', 're.']) {
+        await stage.runtime.advance(19_000);
+        await say({ type: 'delta', at: 0, text });
+      }
+      await say({ type: 'close', at: 0 });
+      stream.send(stepFrames([{ type: 'end' }], plays(slow), subject.testing));
+      stream.end();
+      expectAnswer(answered(await asked), slow, subject.testing);
+    });
+  }),
+  the('P2 a drip that never ends is given up at the limit of the whole call', (subject) =>
+    onLive(subject, spoken, async ({ stage, asked, say }) => {
+      await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'drip' });
+      for (let ms = 0; ms < limits.totalMs - 10_000; ms += 10_000) {
+        await stage.runtime.advance(10_000);
+        await say({ type: 'delta', at: 0, text: ' drip' });
+      }
+      expect(!(await isOver(asked)), 'the answer to live until then');
+      await stage.runtime.advance(10_100);
+      expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+    }),
+  ),
+  the('P2 the limit of the whole call counts pauses and failed attempts', async (subject) => {
+    const plays: Play[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
+    await onStage(
+      subject,
+      plays,
+      async (stage) => {
+        const asked = stage.ask();
+        await stage.server.arrival(1);
+        await stage.settled();
+        await stage.runtime.advance(39_000);
+        expect(!(await isOver(asked)), 'the second attempt to live');
+        await stage.runtime.advance(1500);
+        const error = failed(await asked);
+        expectEqual([error.kind, error.attempts], ['timeout', 2], 'kind and attempts');
+      },
+      { timeouts: { ...limits, headersMs: 80_000 } },
+    );
+  }),
+  the('an error whose body never ends is reported all the same', async (subject) => {
+    const stuck: Play = {
+      type: 'raw',
+      status: 500,
+      headers: { 'content-type': 'text/plain' },
+      body: 'Half of',
+      ending: 'stall',
+    };
+    await onStage(
+      subject,
+      [stuck],
+      async (stage) => {
+        const asked = stage.ask();
+        const exchange = await stage.server.arrival(0);
+        await stage.settled();
+        await stage.runtime.advance(limits.stallMs + 100);
+        expectOneOf(failed(await asked).kind, ['agent', 'timeout'], 'the kind of the error');
+        await promptly(exchange.left, 1000, 'the connection');
+      },
+      { timeouts: limits, retry: { retries: 0 } },
+    );
+  }),
+];

@@ -1,0 +1,205 @@
+import type { Play, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  expect,
+  expectEqual,
+  expectOneOf,
+  framesOf,
+  plays,
+  scriptAnswer,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { heldBytes } from '../setup/memory.ts';
+import { onSocket } from '../setup/raw-responses.ts';
+import { continued, user } from '../setup/request-parts.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('bodies');
+const ids = group('ids');
+
+const mebibyte = 1024 * 1024;
+
+const answer: ScriptAnswer = scriptAnswer(['Words of an answer.']);
+
+/** Bodies of failures that no service should send. The status alone says what happened. */
+const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8Array[]])[] = [
+  ['empty', ''],
+  ['blanks', ' \r\n\t '],
+  ['a lone brace', '{'],
+  ['half an error', '{"error": {"type": "x", "mess'],
+  ['deep JSON', `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
+  ['deep lists', '['.repeat(16_000)],
+  ['a number', '1e999'],
+  ['an error of null', '{"error": null, "message": null, "type": null}'],
+  ['an error of lists', '{"error": [[]], "message": [1], "type": {}}'],
+  [
+    'an error with inherited words',
+    '{"error": {"type": "constructor", "code": "__proto__", "message": "toString"}}',
+  ],
+  [
+    'an error that sets a prototype',
+    '{"__proto__": {"polluted": true}, "error": {"__proto__": {"message": "x"}}}',
+  ],
+  [
+    'words of another width',
+    '{"error": {"message": "\\ud800 \\u0000 漢字 🧵"}, "message": "\\ud800 \\u0000 漢字 🧵"}',
+  ],
+  ['a stream of events', 'event: error\ndata: {"type":"error"}\n\n'],
+  ['a web page', '<!doctype html><html><head><title>502</title></head></html>'],
+  ['XML', '<?xml version="1.0"?><Error><Code>Slow</Code></Error>'],
+  ['bytes that are no text', [Uint8Array.from({ length: 300 }, (_, index) => 255 - (index % 128))]],
+  ['bytes that are nothing', [new Uint8Array(2000)]],
+];
+
+/** Every odd body under one status, on one stage. */
+function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
+  return the(`P12 status ${status} is ${kind} whatever body comes with it`, async (subject) => {
+    const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
+    const script = combinations.map(
+      ([type, , body]): Play => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
+    );
+    await onStage(
+      subject,
+      script,
+      async (stage) => {
+        for (const [type, what] of combinations) {
+          const error = failed(await stage.ask());
+          expectEqual([error.kind, error.status], [kind, status], `kind and status for ${what} as ${type}`);
+          expect(error.message.trim() !== '', `words in the message for ${what}`);
+          expect(error.message.length <= 4096, `few words in the message for ${what}`);
+          expect(error.message.isWellFormed(), `no half characters in the message for ${what}`);
+        }
+        const plain: Record<string, unknown> = {};
+        expect(plain['polluted'] === undefined, 'no prototype to be changed');
+      },
+      { retry: { retries: 0 } },
+    );
+  });
+}
+
+/** Eight mebibytes with nothing in them, in pieces. */
+function* muchOfNothing(): Iterable<string> {
+  for (let count = 0; count < 16; count += 1) yield ' '.repeat(mebibyte / 2);
+}
+
+/** A body under a good status and without a content type, or with one that says nothing. */
+function untyped(what: string, headers: string, body: string): CaseDefinition {
+  return the(`P1 ${what} is no answer`, (subject) =>
+    onSocket(
+      subject,
+      [{ bytes: [`HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`] }],
+      async ({ ask }) => expectOneOf(failed(await ask()).kind, ['network', 'agent'], 'the kind of the error'),
+    ),
+  );
+}
+
+export const bodyCases: readonly CaseDefinition[] = [
+  oddly(400, 'invalid', ['application/json', '']),
+  oddly(500, 'agent', ['application/json', 'text/event-stream']),
+  oddly(401, 'auth', ['application/json']),
+  oddly(429, 'rate_limit', ['application/json']),
+  the('an error whose body breaks off keeps kind and status', async (subject) => {
+    for (const status of [400, 403, 500, 529]) {
+      const headers = { 'content-type': 'application/json' };
+      const broken: Play = {
+        type: 'raw',
+        status,
+        headers,
+        body: '{"error": {"message": "Half',
+        ending: 'reset',
+      };
+      const { outcome } = await askOnce(subject, [broken], {}, { retry: { retries: 0 } });
+      expectEqual(failed(outcome).status, status, 'the status');
+      expect(failed(outcome).kind !== 'network', 'the kind of the status');
+    }
+  }),
+  the('P18 an error of many mebibytes holds next to no memory', async (subject) => {
+    const play: Play = {
+      type: 'raw',
+      status: 400,
+      headers: { 'content-type': 'text/html' },
+      body: muchOfNothing(),
+    };
+    const before = await heldBytes();
+    const { outcome } = await askOnce(subject, [play]);
+    expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 400], 'kind and status');
+    const held = (await heldBytes()) - before;
+    expect(held < 4 * mebibyte, `less than 4 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
+  }),
+  the('P18 a page of many mebibytes under a good status is given up early', async (subject) => {
+    let taken = 0;
+    function* body(): Iterable<string> {
+      for (const piece of muchOfNothing()) {
+        taken += piece.length;
+        yield piece;
+      }
+    }
+    const play: Play = { type: 'raw', status: 200, headers: { 'content-type': 'text/html' }, body: body() };
+    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    expectEqual(failed(outcome).kind, 'agent', 'the kind of the error');
+    expect(taken < 8 * mebibyte, `less than all of it to be taken, found ${taken}`);
+  }),
+  untyped('a web page without a content type', '', '<html><body>Sign in to the network</body></html>'),
+  untyped('plain words without a content type', '', 'ok'),
+  untyped('JSON without a content type', '', '{"ok":true}'),
+  untyped('an empty body without a content type', '', ''),
+  untyped('an empty body of JSON', 'content-type: application/json\r\n', ''),
+  untyped('a body of an unknown type', 'content-type: application/octet-stream\r\n', 'data: {}\n\n'),
+  untyped('a content type that is none', 'content-type: ;;;\r\n', '<html></html>'),
+  the('P1 an answer of another framing is no answer', async (subject) => {
+    const { testing } = subject;
+    const isEventStream = testing.contentType.startsWith('text/event-stream');
+    const headers = { 'content-type': isEventStream ? 'application/x-ndjson' : 'text/event-stream' };
+    const { outcome } = await askOnce(subject, [plays(answer, { headers })], {}, { retry: { retries: 0 } });
+    expectOneOf(failed(outcome).kind, ['agent', 'network'], 'the kind of the error');
+  }),
+  the('an answer without a content type is taken at its word', (subject) => {
+    const body = framesOf(plays(answer), subject.testing).join('');
+    return onSocket(
+      subject,
+      [{ bytes: [`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`] }],
+      async ({ ask }) => expectEqual(answered(await ask()).content, 'Words of an answer.', 'the text'),
+    );
+  }),
+  ids('the same answer twice stands in the history twice', async (subject) => {
+    const same = plays(answer);
+    await onStage(subject, [same, same, plays(scriptAnswer(['Done.']))], async (stage) => {
+      const first = answered(await stage.ask({ messages: [user('Go.')] }));
+      const once = continued([user('Go.')], first.message);
+      const second = answered(await stage.ask({ messages: once }));
+      expectEqual(second.message, first.message, 'the second answer');
+      answered(await stage.ask({ messages: continued(once, second.message) }));
+      const said = stage.request(2).turns.flatMap(({ side, parts }) => (side === 'assistant' ? parts : []));
+      expectEqual(said.length, 2, 'the answers sent back');
+    });
+  }),
+  ids('ids that differ only in what cannot be sent are told apart', async (subject) => {
+    const long = 'i'.repeat(64);
+    const given = [
+      'a.b',
+      'a_b',
+      'a b',
+      'a_b_2',
+      `${long}1`,
+      `${long}2`,
+      long,
+      'constructor',
+      '__proto__',
+      'call',
+      'call_2',
+    ];
+    const calls = scriptAnswer(given.map((id, index) => callBlock(id, 'put', { value: index })));
+    await onStage(subject, [plays(calls), plays(answer)], async (stage) => {
+      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      expectAnswer(response, calls, subject.testing);
+      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      const parts = stage.request(1).turns.flatMap((turn) => turn.parts);
+      const called = parts.flatMap((part) => (part.type === 'call' ? [part.id] : []));
+      const results = parts.flatMap((part) => (part.type === 'result' ? [part.id] : []));
+      expectEqual(new Set(called).size, given.length, 'the number of different ids');
+      expectEqual(results, called, 'the ids of the results');
+    });
+  }),
+];

@@ -1,0 +1,115 @@
+import type { ErrorKind } from '@cobbler/agent';
+import type { Ending, ScriptFault } from '@cobbler/agent/testing';
+import { expect, expectEqual, plays } from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import type { Place } from '../setup/positions.ts';
+import { needsOf, places, spoken, toldTo, wholePlaces } from '../setup/positions.ts';
+import { answered, askOnce, failed } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const cuts = group('cuts');
+const faults = group('faults');
+
+function cutCase(place: Place, ending: Ending): CaseDefinition {
+  const { what, answer } = place;
+  const how = ending === 'end' ? 'ends cleanly' : 'breaks';
+  const play = toldTo(place, { ending });
+  return cuts(
+    `P1 a stream that ${how} ${what} is no answer, and is tried again`,
+    async (subject) => {
+      const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+      expectEqual(
+        [failed(given.outcome).kind, failed(given.outcome).retryable],
+        ['network', true],
+        'kind and retryable',
+      );
+      const { outcome } = await askOnce(subject, [play, plays(answer)]);
+      expectAnswer(answered(outcome), answer, subject.testing);
+      expectEqual(answered(outcome).attempts, 2, 'the attempts');
+    },
+    ...needsOf(place),
+  );
+}
+
+/** A failure told inside a stream whose head said 200. */
+function faultCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
+  const { what, answer } = place;
+  const message = `The stream fails with ${told}, number 991.`;
+  const play = toldTo(place, { fault: { kind: told, message } });
+  return faults(
+    `P5 a stream that tells of ${told} ${what} is ${kind}, and is tried again`,
+    async (subject) => {
+      const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+      expectEqual(
+        [failed(given.outcome).kind, failed(given.outcome).retryable],
+        [kind, true],
+        'kind and retryable',
+      );
+      expect(
+        failed(given.outcome).message.includes(message),
+        `the words of the service, found ${failed(given.outcome).message}`,
+      );
+      const { outcome } = await askOnce(subject, [play, plays(answer)]);
+      expectAnswer(answered(outcome), answer, subject.testing);
+      expectEqual(answered(outcome).attempts, 2, 'the attempts');
+    },
+    'in-stream-fault',
+    ...needsOf(place),
+  );
+}
+
+/** Failures that the same request would meet again, and what they are. */
+const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
+  ['invalid', 'invalid'],
+  ['too_long', 'invalid'],
+];
+
+function finalCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
+  return faults(
+    `P6 a stream that tells of ${told} ${place.what} is ${kind}, and final`,
+    async (subject) => {
+      const message = `No good, number 7: ${told}.`;
+      const { outcome, exchanges } = await askOnce(subject, [
+        toldTo(place, { fault: { kind: told, message } }),
+        plays(place.answer),
+      ]);
+      expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');
+      expect(
+        failed(outcome).message.includes(message),
+        `the words of the service, found ${failed(outcome).message}`,
+      );
+      expectEqual(exchanges.length, 1, 'the number of requests');
+    },
+    'in-stream-fault',
+  );
+}
+
+export const cutCases: readonly CaseDefinition[] = [
+  ...places.flatMap((place) => [cutCase(place, 'end'), cutCase(place, 'reset')]),
+  cuts('P1 a good status with an empty body is no answer, and is tried again', async (subject) => {
+    const headers = { 'content-type': subject.testing.contentType };
+    const empty = { type: 'raw', status: 200, headers } as const;
+    const given = await askOnce(subject, [empty], {}, { retry: { retries: 0 } });
+    expectEqual(
+      [failed(given.outcome).kind, failed(given.outcome).retryable],
+      ['network', true],
+      'kind and retryable',
+    );
+    const { outcome } = await askOnce(subject, [empty, plays(spoken)]);
+    expectAnswer(answered(outcome), spoken, subject.testing);
+  }),
+  cuts('P1 a stream of noise alone is no answer', async (subject) => {
+    const noise = plays(spoken, { edit: () => subject.testing.noise() });
+    const { outcome } = await askOnce(subject, [noise], {}, { retry: { retries: 0 } });
+    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+  }),
+  ...wholePlaces.flatMap((place) => [
+    faultCase(place, 'busy', 'rate_limit'),
+    faultCase(place, 'rate_limit', 'rate_limit'),
+    faultCase(place, 'agent', 'agent'),
+  ]),
+  ...finalFaults.flatMap(([type, kind]) =>
+    wholePlaces.filter(({ answer }) => answer === spoken).map((place) => finalCase(place, type, kind)),
+  ),
+];

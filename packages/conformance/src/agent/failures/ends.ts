@@ -1,0 +1,220 @@
+import type { AnswerPlay, Ending, Play, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  expect,
+  expectEqual,
+  expectOneOf,
+  framesOf,
+  plays,
+  scriptAnswer,
+  tellUntil,
+} from '@cobbler/agent/testing';
+import { scriptCalls, scriptText } from '../setup/compare.ts';
+import { endsInPart, places, spoken, toldTo, unfinished } from '../setup/positions.ts';
+import type { Outcome } from '../setup/setup.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const ends = group('ends');
+const faults = group('faults');
+
+/** Asks once for each play, on one stage and without any retry. */
+async function outcomesOf(subject: ContractSubject, list: readonly Play[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  await onStage(
+    subject,
+    list,
+    async (stage) => {
+      for (let index = 0; index < list.length; index += 1) outcomes.push(await stage.ask());
+    },
+    { retry: { retries: 0 } },
+    20_000,
+  );
+  return outcomes;
+}
+
+/** Whatever was cut, an answer is never half of one. */
+function expectWholeOrNone({ response, error }: Outcome, answer: ScriptAnswer, what: string): void {
+  if (response === undefined) {
+    expectEqual([error?.kind, error?.retryable], ['network', true], `kind and retryable, ${what}`);
+    return;
+  }
+  const found = [response.content, response.stopReason, response.toolCalls];
+  expectEqual(found, [scriptText(answer), answer.stop, scriptCalls(answer)], `the answer, ${what}`);
+}
+
+/** How many payloads of the end make the answer whole; one more than there are when none does. */
+async function neededOfEnd(subject: ContractSubject, answer: ScriptAnswer, ending: Ending): Promise<number> {
+  const parts = endsInPart(answer, subject.testing).map((play) => ({ ...play, ending }));
+  const outcomes = await outcomesOf(subject, [...parts, plays(answer)]);
+  for (const [told, outcome] of outcomes.entries())
+    expectWholeOrNone(outcome, answer, `with ${told} payloads of its end`);
+  const needed = outcomes.findIndex(({ response }) => response !== undefined);
+  expect(needed > 0, `no answer before anything of its end is told, found one after ${needed}`);
+  expect(
+    outcomes.slice(needed).every(({ response }) => response !== undefined),
+    `an answer however much follows once ${needed} payloads of its end were told`,
+  );
+  return needed;
+}
+
+/** An answer with characters of every width, cut behind a number of its bytes. */
+function cutAt(bytes: Uint8Array, length: number, testing: ProviderTesting): Play {
+  const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
+  const ending = length % 2 === 0 ? 'end' : 'reset';
+  return { type: 'raw', status: 200, headers, body: [bytes.subarray(0, length)], ending };
+}
+
+/** Lengths around every edge of a frame, and some inside of each. */
+function lengthsToTry(frames: readonly string[]): number[] {
+  const encoder = new TextEncoder();
+  const lengths = new Set<number>();
+  let end = 0;
+  for (const frame of frames) {
+    const { length } = encoder.encode(frame);
+    for (const part of [0, 1, Math.ceil(length / 3), Math.ceil(length / 2), length - 1])
+      lengths.add(end + part);
+    end += length;
+  }
+  return [...lengths];
+}
+
+async function cutAnywhere(subject: ContractSubject): Promise<void> {
+  const { testing } = subject;
+  const answer = scriptAnswer(['Wörter: 漢字 🧵.', ...spoken.blocks.slice(1)]);
+  const needed = await neededOfEnd(subject, answer, 'end');
+  const frames = framesOf(plays(answer), testing);
+  const tail = testing.line({ type: 'end' }, answer).length - needed;
+  const encoder = new TextEncoder();
+  const bytes = encoder.encode(frames.join(''));
+  const whole = encoder.encode(
+    frames
+      .slice(0, frames.length - tail)
+      .join('')
+      .trimEnd(),
+  ).length;
+  const lengths = lengthsToTry(frames).filter((length) => length < whole);
+  expect(lengths.length > 40, 'many places to cut at');
+  const outcomes = await outcomesOf(
+    subject,
+    lengths.map((length) => cutAt(bytes, length, testing)),
+  );
+  for (const [index, outcome] of outcomes.entries()) {
+    const what = `cut behind ${lengths[index]} of ${bytes.length} bytes`;
+    expect(outcome.response === undefined, `no answer when it is ${what}`);
+    expectWholeOrNone(outcome, answer, what);
+  }
+}
+
+/** A failure in the place of what was left of the end; a wire that had already ended may stand by its answer. */
+async function faultsInEnd(subject: ContractSubject): Promise<void> {
+  const { testing } = subject;
+  const needed = await neededOfEnd(subject, spoken, 'end');
+  const failure = testing.fail({ kind: 'busy', message: 'Late, number 17.' });
+  const parts = endsInPart(spoken, testing).map(
+    (play): AnswerPlay => ({ ...play, edit: (all) => [...(play.edit?.(all) ?? all), ...failure] }),
+  );
+  for (const [told, outcome] of (await outcomesOf(subject, parts)).entries()) {
+    if (told >= needed) answered(outcome);
+    else
+      expectEqual(
+        [failed(outcome).kind, failed(outcome).retryable],
+        ['rate_limit', true],
+        `kind and retryable with ${told} payloads of the end`,
+      );
+  }
+}
+
+export const endCases: readonly CaseDefinition[] = [
+  ends('P1 an answer whose end is told in part is whole or none, when the stream ends cleanly', (subject) =>
+    neededOfEnd(subject, spoken, 'end').then(() => {}),
+  ),
+  ends('P1 an answer whose end is told in part is whole or none, when the stream breaks', async (subject) => {
+    const clean = await neededOfEnd(subject, spoken, 'end');
+    expectEqual(
+      await neededOfEnd(subject, spoken, 'reset'),
+      clean,
+      'the payloads of the end that are needed',
+    );
+  }),
+  ends('P4 an answer cut in its end never has another stop reason', (subject) =>
+    neededOfEnd(subject, scriptAnswer(['As far as it goes.'], { stop: 'max_tokens' }), 'end').then(() => {}),
+  ),
+  ends('P1 an answer cut at any byte before its end is no answer', cutAnywhere),
+  ends('P5 a stream that ends early every time is tried four times', async (subject) => {
+    const cut = plays(spoken, { steps: unfinished(spoken) });
+    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, plays(spoken)]);
+    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
+    expectEqual(exchanges.length, 4, 'the number of requests');
+  }),
+  ends('P8 cut once at every place, and the last attempt alone is what is answered', async (subject) => {
+    const fitting = places.filter(
+      ({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined,
+    );
+    const script = [...fitting.map((place) => toldTo(place)), plays(spoken)];
+    const { outcome } = await askOnce(subject, script, {}, { retry: { retries: fitting.length } });
+    expectEqual(answered(outcome).attempts, fitting.length + 1, 'the attempts');
+    expectEqual(answered(outcome).toolCalls, scriptCalls(spoken), 'the calls');
+    const tellings = outcome.events.filter(({ type }) => type === 'retry');
+    expectEqual(tellings.length, fitting.length, 'the number of retries told');
+  }),
+  faults('P5 a failure between the payloads of the end is a failure', faultsInEnd, 'in-stream-fault'),
+  faults(
+    'P5 a failure in place of the whole answer is one',
+    async (subject) => {
+      const failure = subject.testing.fail({ kind: 'busy', message: 'First thing, number 18.' });
+      const first = plays(spoken, { edit: () => failure });
+      const { outcome } = await askOnce(subject, [first], {}, { retry: { retries: 0 } });
+      expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
+      expect(failed(outcome).message.includes('number 18'), 'the words of the service');
+    },
+    'in-stream-fault',
+  ),
+  faults(
+    'P1 what follows a failure changes nothing',
+    async (subject) => {
+      const failure = subject.testing.fail({ kind: 'agent', message: 'Broken, number 19.' });
+      const edit = (all: readonly unknown[]) => [...failure, ...all];
+      for (const chunks of ['whole', 'payload'] as const) {
+        const play = plays(spoken, { edit, chunks });
+        const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+        expectEqual([failed(outcome).kind, outcome.events], ['agent', []], 'kind and events');
+      }
+    },
+    'in-stream-fault',
+  ),
+  faults(
+    'P5 a failure whose frame was cut is tried again like any cut',
+    async (subject) => {
+      const last = framesOf(plays(spoken, { steps: [] }), subject.testing).length;
+      const rewrite = (frame: string, index: number) =>
+        index === last ? frame.slice(0, frame.length / 2) : frame;
+      const fault = { kind: 'busy', message: 'Cut short.' } as const;
+      const cut = plays(spoken, { steps: [], fault, rewrite });
+      const { outcome } = await askOnce(subject, [cut, plays(spoken)]);
+      expectEqual(answered(outcome).attempts, 2, 'the attempts');
+    },
+    'in-stream-fault',
+  ),
+  faults(
+    'P5 a service that fails in place of each answer is asked for minutes',
+    async (subject) => {
+      const failure = subject.testing.fail({ kind: 'busy', message: 'Still busy.' });
+      const script = [...Array(12).fill(plays(spoken, { edit: () => failure })), plays(spoken)];
+      const { outcome } = await askOnce(subject, script);
+      expectEqual(answered(outcome).attempts, 13, 'the attempts');
+    },
+    'in-stream-fault',
+  ),
+  faults(
+    'P5 a service that fails in the middle of each answer is asked four times',
+    async (subject) => {
+      const steps = tellUntil(spoken, ({ type }) => type === 'close');
+      const play = plays(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
+      const { outcome, exchanges } = await askOnce(subject, [play, play, play, play, plays(spoken)]);
+      expectEqual([failed(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
+      expectOneOf(failed(outcome).kind, ['rate_limit'], 'the kind of the error');
+    },
+    'in-stream-fault',
+  ),
+];

@@ -1,0 +1,123 @@
+import type { ErrorKind } from '@cobbler/agent';
+import type { ScriptFault } from '@cobbler/agent/testing';
+import { answersStatus, expect, expectEqual, failsWith, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('errors');
+
+const answer = scriptAnswer(['Fine after all.']);
+
+/** A status from somewhere that knows nothing of the service: its number alone decides. */
+function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
+  return the(`P5 status ${status} is ${kind} and is tried again`, async (subject) => {
+    const { outcome } = await askOnce(subject, [answersStatus(status), plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    expectEqual(answered(outcome).attempts, 2, 'the attempts');
+    const given = await askOnce(subject, [answersStatus(status)], {}, { retry: { retries: 0 } });
+    const error = failed(given.outcome);
+    expectEqual(
+      [error.kind, error.status, error.retryable],
+      [kind, status, true],
+      'kind, status and retryable',
+    );
+  });
+}
+
+function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
+  return the(`P6 status ${status} is ${kind} and is final`, async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, [answersStatus(status), plays(answer)]);
+    const error = failed(outcome);
+    expectEqual(
+      [error.kind, error.status, error.retryable],
+      [kind, status, false],
+      'kind, status and retryable',
+    );
+    expectEqual(error.attempts, 1, 'the attempts');
+    expectEqual(exchanges.length, 1, 'the number of requests');
+    expectEqual(outcome.events, [], 'the events');
+  });
+}
+
+/** A failure in the service's own words. */
+function fault(what: string, told: ScriptFault['kind'], kind: ErrorKind, isRetried: boolean): CaseDefinition {
+  return the(`${what} is ${kind}, with the service's words`, async (subject) => {
+    const words = `Words of the service about ${told}, number 4217.`;
+    const play = failsWith({ kind: told, message: words });
+    const { outcome, exchanges } = await askOnce(subject, [play, play], {}, { retry: { retries: 1 } });
+    const error = failed(outcome);
+    expectEqual([error.kind, error.retryable], [kind, isRetried], 'kind and retryable');
+    if (told === 'too_long') expectEqual(error.code, 'context_full', 'the code');
+    expect(error.message.includes(words), `the words of the service in the message, found ${error.message}`);
+    expectEqual(error.provider, subject.testing.provider, 'the provider of the error');
+    expectEqual(exchanges.length, isRetried ? 2 : 1, 'the number of requests');
+    expectEqual(error.attempts, exchanges.length, 'the attempts');
+  });
+}
+
+export const errorCases: readonly CaseDefinition[] = [
+  finalStatus(400, 'invalid'),
+  finalStatus(401, 'auth'),
+  finalStatus(403, 'auth'),
+  finalStatus(404, 'invalid'),
+  finalStatus(413, 'invalid'),
+  finalStatus(422, 'invalid'),
+  retriedStatus(408, 'timeout'),
+  retriedStatus(409, 'agent'),
+  retriedStatus(429, 'rate_limit'),
+  retriedStatus(500, 'agent'),
+  retriedStatus(502, 'agent'),
+  retriedStatus(503, 'agent'),
+  retriedStatus(504, 'agent'),
+  retriedStatus(529, 'rate_limit'),
+  fault('an overloaded service', 'busy', 'rate_limit', true),
+  fault('a reached rate limit', 'rate_limit', 'rate_limit', true),
+  fault('a failure of the service', 'agent', 'agent', true),
+  fault('a request that the service refuses', 'invalid', 'invalid', false),
+  fault('a refused key', 'auth', 'auth', false),
+  fault('a model that is not there', 'not_found', 'invalid', false),
+  fault('a conversation too long for the model', 'too_long', 'invalid', false),
+  the('the error is plain data with the same facts', async (subject) => {
+    const { outcome } = await askOnce(subject, [answersStatus(404)]);
+    const error = failed(outcome);
+    const data = JSON.parse(JSON.stringify(error));
+    expectEqual(
+      [data.kind, data.message, data.status],
+      [error.kind, error.message, 404],
+      'the error as data',
+    );
+    expectEqual(data.stack, undefined, 'the stack in the data');
+  }),
+  the('a conversation goes on after a failure', async (subject) => {
+    await onStage(subject, [answersStatus(400), plays(answer)], async (stage) => {
+      failed(await stage.ask());
+      expectAnswer(answered(await stage.ask()), answer, subject.testing);
+    });
+  }),
+  the('P5 a connection that breaks before an answer is network and is tried again', async (subject) => {
+    const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
+    expectEqual(
+      [failed(given.outcome).kind, failed(given.outcome).retryable],
+      ['network', true],
+      'kind and retryable',
+    );
+  }),
+  the('P5 a port where nobody listens is network, tried for minutes, and names the host', async (subject) => {
+    // A port that was closed a moment ago is soon that of a server in another test.
+    const closed = 'http://127.0.0.1:2';
+    await onStage(subject, [], async (stage) => {
+      const outcome = await stage.ask({}, { agent: stage.agent({ baseURL: closed }) });
+      const { kind, attempts = 0 } = failed(outcome);
+      expectEqual(kind, 'network', 'the kind');
+      expect(attempts > 10, `more than ten attempts, found ${attempts}`);
+      expect(
+        failed(outcome).message.includes(new URL(closed).host),
+        `the host in the message, found ${failed(outcome).message}`,
+      );
+    });
+  }),
+];

@@ -1,0 +1,181 @@
+import type { Play, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  expect,
+  expectEqual,
+  expectOneOf,
+  framesOf,
+  plays,
+  scriptAnswer,
+  serveLoopback,
+  stepFrames,
+  tell,
+  wireServer,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { answered, askOnce, contractKey, failed, onStage, promptly } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('hostile');
+
+const answer: ScriptAnswer = scriptAnswer(['Words of an answer.']);
+
+/** A body of another kind than an answer, under a status that says all is well. */
+function notAnAnswer(what: string, contentType: string, body: string): CaseDefinition {
+  return the(`P1 ${what} is no answer`, async (subject) => {
+    const play: Play = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
+    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    expectEqual([failed(outcome).kind, failed(outcome).status], ['agent', 200], 'kind and status');
+    expect(
+      failed(outcome).message.includes(contentType),
+      `the type found in the message, found ${failed(outcome).message}`,
+    );
+  });
+}
+
+/** The media type of an answer in another spelling. */
+function typedAs(what: string, spell: (type: string) => string): CaseDefinition {
+  return the(`a content type ${what} is accepted`, async (subject) => {
+    const headers = { 'content-type': spell(subject.testing.contentType) };
+    const { outcome } = await askOnce(subject, plays(answer, { headers }));
+    expectAnswer(answered(outcome), answer, subject.testing);
+  });
+}
+
+function redirected(status: number): CaseDefinition {
+  return the(`P6 a redirect with ${status} to another origin is not followed`, async (subject) => {
+    const elsewhere = wireServer(subject.testing, () => plays(answer));
+    const other = await serveLoopback(elsewhere.handler);
+    try {
+      const play: Play = { type: 'raw', status, headers: { location: `${other.url}/v1/messages` } };
+      const { outcome, exchanges } = await askOnce(subject, [play, plays(answer)]);
+      expectEqual(
+        [failed(outcome).kind, failed(outcome).retryable],
+        ['invalid', false],
+        'kind and retryable',
+      );
+      expectEqual([exchanges.length, elsewhere.exchanges.length], [1, 0], 'the requests here and there');
+    } finally {
+      await other.close();
+    }
+  });
+}
+
+/** More than anybody should take: text that goes on for 128 MiB, counted as it is taken. */
+function flood(begin: string, piece: string): { readonly body: Iterable<string>; taken(): number } {
+  let taken = 0;
+  function* body(): Iterable<string> {
+    yield begin;
+    while (taken < 128 * 1024 * 1024) {
+      taken += piece.length;
+      yield piece;
+    }
+  }
+  return { body: body(), taken: () => taken };
+}
+
+export const hostileCases: readonly CaseDefinition[] = [
+  notAnAnswer('a web page', 'text/html', '<!doctype html><title>Log in</title>'),
+  notAnAnswer('plain JSON', 'application/json', '{"text":"Hello."}'),
+  notAnAnswer('plain text', 'text/plain', 'data: {}\n\n'),
+  typedAs('with a parameter', (type) => `${type}; charset=utf-8`),
+  typedAs('in capitals', (type) => type.toUpperCase()),
+  the('P1 a good status without any body is no answer', async (subject) => {
+    const { outcome } = await askOnce(subject, [{ type: 'raw', status: 202 }], {}, { retry: { retries: 0 } });
+    expectOneOf(failed(outcome).kind, ['network', 'agent'], 'the kind of the error');
+  }),
+  the('an error without any body says at least its status', async (subject) => {
+    const { outcome } = await askOnce(subject, [{ type: 'raw', status: 418 }]);
+    expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 418], 'kind and status');
+    expect(failed(outcome).message.length > 10, 'an error that says something');
+  }),
+  the('an error with a body of broken JSON keeps its kind', async (subject) => {
+    const play: Play = {
+      type: 'raw',
+      status: 403,
+      headers: { 'content-type': 'application/json' },
+      body: '{"error": {"mess',
+    };
+    const { outcome } = await askOnce(subject, [play]);
+    expectEqual([failed(outcome).kind, failed(outcome).status], ['auth', 403], 'kind and status');
+  }),
+  the('an error with JSON of another shape keeps its kind', async (subject) => {
+    for (const body of [
+      'null',
+      '[]',
+      '"no"',
+      '{"error":null}',
+      '{"error":{"message":5,"type":[]}}',
+      '{"message":{}}',
+    ]) {
+      const play: Play = { type: 'raw', status: 404, headers: { 'content-type': 'application/json' }, body };
+      const { outcome } = await askOnce(subject, [play]);
+      expectEqual(
+        [failed(outcome).kind, failed(outcome).status],
+        ['invalid', 404],
+        `kind and status for ${body}`,
+      );
+      expect(failed(outcome).message.trim() !== '', 'an error that says something');
+    }
+  }),
+  the('P18 an error body without end is read no further than it is of use', async (subject) => {
+    const much = flood('begin ', 'error '.repeat(4000));
+    await onStage(
+      subject,
+      [{ type: 'raw', status: 400, headers: { 'content-type': 'text/plain' }, body: much.body }],
+      async (stage) => {
+        const outcome = await stage.ask();
+        expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
+        expect(
+          failed(outcome).message.length <= 4096,
+          `a short message, found ${failed(outcome).message.length} characters`,
+        );
+        const exchange = await stage.server.arrival(0);
+        await promptly(exchange.left, 1000, 'the connection');
+        // What fits into the buffers between here and there may have been taken as well.
+        expect(much.taken() < 16 * 1024 * 1024, `less than 16 MiB to be taken, found ${much.taken()}`);
+      },
+    );
+  }),
+  the('P18 a frame without end is given up before it fills the memory', async (subject) => {
+    const { testing } = subject;
+    const frame = stepFrames([{ type: 'delta', at: 0, text: 'begin of something' }], plays(answer), testing);
+    const head = framesOf(plays(answer, { steps: tell(answer).slice(0, 1) }), testing).join('');
+    const much = flood(head + frame.slice(0, frame.indexOf('something')), 'x'.repeat(512 * 1024));
+    const play: Play = {
+      type: 'raw',
+      status: 200,
+      headers: { 'content-type': testing.contentType },
+      body: much.body,
+    };
+    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    expectOneOf(failed(outcome).kind, ['network', 'limit'], 'the kind of the error');
+    expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be taken, found ${much.taken()}`);
+  }),
+  the('P1 what comes behind the end is not part of the answer', async (subject) => {
+    const more = scriptAnswer(['Something else.']);
+    const { testing } = subject;
+    const edit = (payloads: readonly unknown[]) => [
+      ...payloads,
+      ...tell(more).flatMap((step) => testing.line(step, more)),
+    ];
+    const { outcome } = await askOnce(subject, plays(answer, { edit }));
+    expectAnswer(answered(outcome), answer, testing);
+  }),
+  the('P6 a redirect within the origin is not followed either', async (subject) => {
+    const play: Play = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
+    const { outcome, exchanges } = await askOnce(subject, [play, plays(answer)]);
+    expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
+    expectEqual(exchanges.length, 1, 'the number of requests');
+  }),
+  redirected(301),
+  redirected(302),
+  redirected(307),
+  redirected(308),
+  the('P19 the key goes to the service alone, under one header', async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, plays(answer));
+    answered(outcome);
+    const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));
+    expectEqual(holders.length, 1, 'the number of headers with the key');
+  }),
+];

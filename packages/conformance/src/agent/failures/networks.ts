@@ -1,0 +1,347 @@
+import type { Server, Socket } from 'node:net';
+import type { ScriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { selfSigned } from '../setup/certificate.ts';
+import { expectAnswer } from '../setup/compare.ts';
+import type { RawParts } from '../setup/raw-responses.ts';
+import { chunked, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { answered, contractKey, failed, onStage, promptly, soon } from '../setup/setup.ts';
+import type { SocketAnswer } from '../setup/socket-server.ts';
+import { serveSocket } from '../setup/socket-server.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('network');
+
+const answer: ScriptAnswer = scriptAnswer(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
+
+/** What stands between a user and the service answers in its place; the service itself answers the next time. */
+function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind: string): CaseDefinition {
+  return the(`P1 ${what} is no answer, and is tried again`, async (subject) => {
+    const good = fineAnswer(answer, subject.testing);
+    const odd = bytes(rawParts(answer, subject.testing));
+    await onSocket(
+      subject,
+      [odd, good],
+      async ({ ask, socket }) => {
+        const outcome = await ask();
+        expectAnswer(answered(outcome), answer, subject.testing);
+        expectEqual([outcome.response?.attempts, socket.requests.length], [2, 2], 'attempts and requests');
+        const retry = outcome.events.find((event) => event.type === 'retry');
+        expectEqual(retry?.error.kind, kind, 'the kind of the first error');
+      },
+      { retry: { retries: 1 } },
+    );
+  });
+}
+
+/** What stands in between and stays there: told at once, in words that help. */
+function portal(what: string, bytes: string | Uint8Array, head: string, words: string): CaseDefinition {
+  return the(`P1 ${what} is told at once, in words that help`, async (subject) => {
+    await onSocket(
+      subject,
+      [{ bytes: [`${head}content-length: ${bytes.length}\r\n\r\n`, bytes] }],
+      async ({ ask, socket }) => {
+        const error = failed(await ask());
+        expect(!error.retryable, 'an error that another try does not mend');
+        expectEqual([error.attempts, socket.requests.length], [1, 1], 'attempts and requests');
+        expect(error.message.includes(words), `a message with ${words}, found ${error.message}`);
+        expect(error.message.length < 600, 'a message in few words');
+      },
+      { retry: { retries: 3 } },
+    );
+  });
+}
+
+const login = '<html><body>Sign in to the hotel network</body></html>';
+
+/** An odd way in which a proxy or an old server says a good answer. */
+function sameAnswer(what: string, bytes: (parts: RawParts) => SocketAnswer): CaseDefinition {
+  return the(what, (subject) =>
+    onSocket(subject, [bytes(rawParts(answer, subject.testing))], async ({ ask }) =>
+      expectAnswer(answered(await ask()), answer, subject.testing),
+    ),
+  );
+}
+
+/** A server at work on a port of its own; its connections are broken when it is taken down. */
+async function onServer(server: Server, act: (port: number) => Promise<void>): Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  try {
+    await act(typeof address === 'object' && address !== null ? address.port : 0);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+/** Serves TLS with a certificate that nobody vouches for; `heard` counts what was said behind the handshake. */
+async function onUntrusted(
+  act: (link: { readonly url: string; readonly heard: () => number }) => Promise<void>,
+): Promise<void> {
+  const { createServer } = await import('node:tls');
+  let heard = 0;
+  const server = createServer(await selfSigned('127.0.0.1'), (socket) => {
+    socket.on('error', () => {});
+    socket.on('data', ({ length }) => {
+      heard += length;
+    });
+  });
+  server.on('tlsClientError', () => {});
+  await onServer(server, (port) => act({ url: `https://127.0.0.1:${port}/v1`, heard: () => heard }));
+}
+
+interface Mute {
+  readonly url: string;
+  /** Resolves when somebody has said something. */
+  readonly met: Promise<void>;
+  /** Resolves when the first connection has gone. */
+  readonly left: Promise<void>;
+}
+
+/** A port that takes connections and never says a word. */
+async function onMute(act: (mute: Mute) => Promise<void>): Promise<void> {
+  const { createServer } = await import('node:net');
+  const met = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    socket.on('data', () => met.resolve());
+    socket.on('close', () => left.resolve());
+  });
+  await onServer(server, (port) =>
+    act({ url: `https://127.0.0.1:${port}/v1`, met: met.promise, left: left.promise }),
+  );
+}
+
+const tlsCases: readonly CaseDefinition[] = [
+  the('P19 a certificate that nobody vouches for is refused at once, and the key is kept back', (subject) =>
+    onUntrusted(({ url, heard }) =>
+      onStage(subject, [], async (stage) => {
+        const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: url }) }));
+        expectEqual(
+          [error.kind, error.retryable, error.attempts],
+          ['network', false, 1],
+          'kind, retryable, attempts',
+        );
+        expect(/certificate/.test(error.message), `the certificate in the message, found ${error.message}`);
+        expect(error.message.includes(new URL(url).host), 'the host in the message');
+        expectEqual(heard(), 0, 'the bytes that were said to it');
+      }),
+    ),
+  ),
+  the(
+    'P2 a service that never answers the handshake of TLS is given up after the limit for the head',
+    (subject) =>
+      onMute(({ url, met, left }) =>
+        onStage(subject, [], async (stage) => {
+          const agent = stage.agent({ baseURL: url, timeouts: { headersMs: 5000 }, retry: { retries: 0 } });
+          const asked = stage.ask({}, { agent });
+          await met;
+          await stage.runtime.advance(5100);
+          expectEqual(
+            failed(await promptly(asked, 1000, 'the request')).kind,
+            'timeout',
+            'the kind of the error',
+          );
+          await promptly(left, 1000, 'the connection');
+        }),
+      ),
+  ),
+  the('P3 a run is cancelled in the middle of the handshake of TLS', (subject) =>
+    onMute(({ url, met, left }) =>
+      onStage(subject, [], async (stage) => {
+        const stop = new AbortController();
+        const asked = stage.ask({}, { agent: stage.agent({ baseURL: url }), signal: stop.signal });
+        await met;
+        stop.abort();
+        expectEqual(failed(await promptly(asked, 250, 'the run')).kind, 'aborted', 'the kind of the error');
+        await promptly(left, 1000, 'the connection');
+      }),
+    ),
+  ),
+];
+
+/** Answers on the address of IPv6, where this machine has one. */
+async function onVersion6(subject: ContractSubject): Promise<void> {
+  const six = await serveSocket([fineAnswer(answer, subject.testing)], '::1').catch(() => undefined);
+  if (six === undefined) return;
+  try {
+    await onStage(subject, [], async (stage) => {
+      const agent = stage.agent({ baseURL: `${six.url}/v1` });
+      const outcome = await stage.ask({}, { agent });
+      expectAnswer(answered(outcome), answer, subject.testing);
+      expectEqual(outcome.response?.attempts, 1, 'the attempts');
+    });
+  } finally {
+    await six.close();
+  }
+}
+
+const nameCases: readonly CaseDefinition[] = [
+  the(
+    'P5 a name that cannot be resolved is a network error that names it, tried four times',
+    async (subject) => {
+      // Too long for any name server, so that none is asked.
+      const name = `${'n'.repeat(64)}.example`;
+      await onStage(subject, [], async (stage) => {
+        const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: `http://${name}/v1` }) }));
+        expectEqual([error.kind, error.attempts], ['network', 4], 'kind and attempts');
+        expect(error.message.includes(name), `the name in the message, found ${error.message}`);
+      });
+    },
+  ),
+  the('a service at an address of IPv6 is asked there', onVersion6),
+];
+
+/** What a service says on a kept connection that nobody has asked for anything. */
+const goodbye = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
+
+export const networkCases: readonly CaseDefinition[] = [
+  portal(
+    'the page of a network that wants a sign-in',
+    login,
+    'HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n',
+    'Sign in to the hotel',
+  ),
+  portal(
+    'a redirect to the page of a network that wants a sign-in',
+    '',
+    'HTTP/1.1 302 Found\r\nlocation: http://login.hotel.example/?from=api\r\n',
+    'login.hotel.example',
+  ),
+  portal(
+    'an answer in one piece, from a server that cannot stream',
+    '{"id":"x","object":"chat.completion","choices":[{"message":{"role":"assistant","content":"Hi."}}]}',
+    'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n',
+    'application/json',
+  ),
+  portal(
+    'a proxy that wants a password',
+    'Proxy Authentication Required',
+    'HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic\r\ncontent-type: text/plain\r\n',
+    '407',
+  ),
+  inBetween(
+    'a bad gateway with a compressed page',
+    () => ({
+      bytes: [
+        'HTTP/1.1 502 Bad Gateway\r\ncontent-type: text/html\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n',
+        Uint8Array.from([0x1f, 0x8b, 0x08]),
+      ],
+    }),
+    'agent',
+  ),
+  inBetween(
+    'a network that wants a sign-in and says so by its status',
+    () => ({
+      bytes: [
+        `HTTP/1.1 511 Network Authentication Required\r\ncontent-type: text/html\r\ncontent-length: ${login.length}\r\n\r\n${login}`,
+      ],
+    }),
+    'agent',
+  ),
+  inBetween(
+    'a switch to another protocol',
+    () => ({ bytes: ['HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'] }),
+    'network',
+  ),
+  inBetween(
+    'a head that continues its lines in the old way',
+    ({ head, body, length }) => ({
+      bytes: [`${head}\r\nx-odd: a\r\n b\r\ncontent-length: ${length}\r\n\r\n${body}`],
+      ending: 'end',
+    }),
+    'network',
+  ),
+  inBetween(
+    'a body of declared length in chunks',
+    ({ head, body, length }) => ({
+      bytes: [
+        `${head}\r\ntransfer-encoding: chunked\r\ncontent-length: ${length}\r\n\r\n${chunked(body)}${lastChunk}`,
+      ],
+      ending: 'end',
+    }),
+    'network',
+  ),
+  inBetween(
+    'a length below zero',
+    ({ head, body }) => ({ bytes: [`${head}\r\ncontent-length: -5\r\n\r\n${body}`], ending: 'end' }),
+    'network',
+  ),
+  inBetween(
+    'a body in a coding of the transfer that nobody asked for',
+    ({ head }) => ({
+      bytes: [`${head}\r\ntransfer-encoding: gzip, chunked\r\n\r\n3\r\n\u001f\u000b\u0008\r\n${lastChunk}`],
+      ending: 'end',
+    }),
+    'network',
+  ),
+  sameAnswer('an answer that offers another protocol is an answer', ({ head, body, length }) => ({
+    bytes: [`${head}\r\nupgrade: h2,h2c\r\nconnection: upgrade\r\ncontent-length: ${length}\r\n\r\n${body}`],
+  })),
+  sameAnswer('a content type that a proxy adds again changes nothing', ({ head, body, length }) => ({
+    bytes: [`${head}\r\n${head.split('\r\n').at(-1)}\r\ncontent-length: ${length}\r\n\r\n${body}`],
+  })),
+  sameAnswer('a chunk that promises more than there is does no harm behind the end', ({ head, body }) => ({
+    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\nfffffff\r\n${body}`],
+    ending: 'end',
+  })),
+  sameAnswer('five thousand interim heads are passed over', ({ head, body, length }) => ({
+    bytes: [
+      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000),
+      `${head}\r\ncontent-length: ${length}\r\n\r\n${body}`,
+    ],
+  })),
+  the('hints that come twice are followed once', async (subject) => {
+    for (const name of ['retry-after', 'retry-after-ms']) {
+      const hint = name === 'retry-after' ? '2' : '2000';
+      const busy = `HTTP/1.1 429 Busy\r\n${name}: ${hint}\r\n${name}: ${hint}\r\ncontent-length: 0\r\n\r\n`;
+      await onSocket(
+        subject,
+        [{ bytes: [busy] }, fineAnswer(answer, subject.testing)],
+        async ({ ask }) => {
+          const outcome = await ask();
+          answered(outcome);
+          const retry = outcome.events.find((event) => event.type === 'retry');
+          // Two values of a name that HTTP allows once may as well count as none.
+          expect(
+            retry !== undefined && retry.delayMs >= 250 && retry.delayMs <= 2500,
+            `a pause of at most 2.5 s, found ${retry?.delayMs} ms`,
+          );
+        },
+        { retry: { retries: 1 } },
+      );
+    }
+  }),
+  the('P5 a kept connection on which the service says goodbye costs no attempt', async (subject) => {
+    const good = fineAnswer(answer, subject.testing);
+    await onSocket(
+      subject,
+      [{ bytes: [...good.bytes, goodbye], ending: 'end' }, { bytes: [...good.bytes, goodbye] }, good],
+      async ({ ask }) => {
+        for (let asked = 0; asked < 3; asked += 1) {
+          expectEqual(answered(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
+          if (asked < 1) await soon(20);
+        }
+      },
+    );
+  }),
+  the('P19 a password of a proxy in the address goes nowhere else', async (subject) => {
+    await onStage(subject, [plays(answer)], async (stage) => {
+      const baseURL = stage.baseURL.replace('//', '//someone:pa55-w0rd@');
+      answered(await stage.ask({}, { agent: stage.agent({ baseURL }) }));
+      const { url, text, headers } = await stage.server.arrival(0);
+      expect(!url.includes('pa55-w0rd') && !text.includes('pa55-w0rd'), 'no password in URL or body');
+      const keyed = [...headers].filter(([, value]) => value.includes(contractKey));
+      expectEqual(keyed.length, 1, 'the number of headers with the key');
+    });
+  }),
+  ...tlsCases,
+  ...nameCases,
+];

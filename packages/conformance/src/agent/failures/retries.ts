@@ -1,0 +1,272 @@
+import type { AgentEvent, ErrorKind } from '@cobbler/agent';
+import type { Play } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  expect,
+  expectEqual,
+  failsWith,
+  plays,
+  scriptAnswer,
+  show,
+  tellUntil,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { httpDate } from '../setup/http-date.ts';
+import type { Outcome, Stage } from '../setup/setup.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('retries');
+const hints = group('retry-after');
+
+const answer = scriptAnswer(['Fine after all.']);
+const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
+
+type RetryEvent = AgentEvent & { readonly type: 'retry' };
+
+function retriesIn(events: readonly AgentEvent[]): RetryEvent[] {
+  return events.filter((event) => event.type === 'retry');
+}
+
+/** Fails unless the pauses are those of the back-off: half fixed, half chance, doubling, never above 30 s. */
+function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
+  for (const [index, { delayMs }] of retriesIn(events).entries()) {
+    const most = Math.min(500 * 2 ** (index + first), 30_000);
+    expect(
+      delayMs >= most / 2 && delayMs <= most,
+      `pause ${index + 1} between ${most / 2} and ${most} ms, found ${delayMs}`,
+    );
+  }
+}
+
+/** A hint that has to be followed. `ms` is the pause that it asks for. */
+function followed(what: string, play: (stage: Stage) => Play, ms: number): CaseDefinition {
+  return hints(`P7 ${what} is waited for`, async (subject) => {
+    let hint: Play = busy;
+    await onStage(
+      subject,
+      (_, index) => (index === 0 ? hint : plays(answer)),
+      async (stage) => {
+        hint = play(stage);
+        const outcome = await stage.ask();
+        expectAnswer(answered(outcome), answer, subject.testing);
+        const [retry] = retriesIn(outcome.events);
+        expect(
+          retry !== undefined && retry.delayMs >= ms && retry.delayMs <= ms * 1.25,
+          `a pause of ${ms} ms, found ${retry?.delayMs}`,
+        );
+      },
+    );
+  });
+}
+
+/** A hint that makes no sense: the ordinary back-off counts. */
+function ignored(what: string, headers: (stage: Stage) => Record<string, string>): CaseDefinition {
+  return hints(`P7 ${what} falls back to the ordinary pause`, async (subject) => {
+    let hint: Play = busy;
+    await onStage(
+      subject,
+      (_, index) => (index === 0 ? hint : plays(answer)),
+      async (stage) => {
+        hint = answersStatus(429, headers(stage));
+        const outcome = await stage.ask();
+        answered(outcome);
+        expectBackoff(outcome.events);
+      },
+    );
+  });
+}
+
+/** A hint that nobody should wait for. */
+function tooLong(what: string, status: number, seconds: number, totalMs?: number): CaseDefinition {
+  return hints(`${what} fails at once and says how long`, async (subject) => {
+    const plays = [answersStatus(status, { 'retry-after': String(seconds) })];
+    const link = totalMs === undefined ? {} : { timeouts: { totalMs } };
+    const { outcome, exchanges } = await askOnce(subject, plays, {}, link);
+    const expected: ErrorKind = 'rate_limit';
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      [expected, seconds * 1000],
+      'kind and hint',
+    );
+    expectEqual(exchanges.length, 1, 'the number of requests');
+    expectEqual(retriesIn(outcome.events), [], 'the retries');
+  });
+}
+
+function dateHeader(ms: number): Record<string, string> {
+  return { 'retry-after': httpDate(ms) };
+}
+
+/** The next whole second: a date has no finer grain. */
+function wholeSecond(stage: Stage): number {
+  return Math.ceil(stage.runtime.now() / 1000) * 1000;
+}
+
+const outages: readonly (readonly [string, ErrorKind, Play])[] = [
+  ['an overload', 'rate_limit', busy],
+  ['a failing gateway', 'agent', answersStatus(503)],
+  ['a connection that breaks before any answer', 'network', { type: 'hang_up' }],
+];
+
+export const retryCases: readonly CaseDefinition[] = [
+  the('P5 an answer that breaks off is asked for three times more, then the last error', async (subject) => {
+    const cut = plays(answer, { steps: tellUntil(answer, ({ type }) => type === 'close') });
+    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, plays(answer)]);
+    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
+    expectEqual(exchanges.length, 4, 'the number of requests');
+    expectEqual(
+      retriesIn(outcome.events).map(({ attempt }) => attempt),
+      [1, 2, 3],
+      'the attempts told',
+    );
+  }),
+  ...outages.map(([what, kind, down]) =>
+    the(`P5 ${what} of minutes is waited out`, async (subject) => {
+      const script = (_: unknown, index: number) => (index < 12 ? down : plays(answer));
+      let outcome: Outcome = { events: [] };
+      await onStage(subject, script, async (stage) => {
+        const began = stage.runtime.monotonic();
+        outcome = await stage.ask();
+        const tookMs = stage.runtime.monotonic() - began;
+        expect(tookMs > 120_000 && tookMs < 300_000, `two to five minutes, found ${tookMs} ms`);
+      });
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const retries = retriesIn(outcome.events);
+      expectEqual(
+        new Set(retries.map(({ error }) => error.kind)),
+        new Set([kind]),
+        'the kinds of the failures',
+      );
+      expectBackoff(outcome.events);
+      const left = retries.map(({ leftMs = -1 }) => leftMs);
+      expect(
+        left.every((ms, index) => ms >= 0 && ms < (left[index - 1] ?? 300_000)),
+        `a time left that shrinks, found ${left}`,
+      );
+    }),
+  ),
+  the('P5 after five minutes of overload the last error', async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, Array(60).fill(busy));
+    const pauses = retriesIn(outcome.events).map(({ delayMs }) => delayMs);
+    const waited = pauses.reduce((sum, ms) => sum + ms, 0);
+    expect(waited > 270_000 && waited <= 300_000, `pauses of nearly five minutes, found ${waited} ms`);
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).attempts],
+      ['rate_limit', exchanges.length],
+      'the error',
+    );
+  }),
+  the('P5 how long, and how often, can be chosen', async (subject) => {
+    const script = Array(60).fill(busy);
+    for (const [retry, ...most] of [
+      [{ forMs: 20_000 }, 5, 9],
+      [{ forMs: 0 }, 4, 4],
+      [{ retries: 6 }, 7, 7],
+    ] as const) {
+      const { exchanges } = await askOnce(subject, script, {}, { retry });
+      const { length } = exchanges;
+      expect(length >= most[0] && length <= most[1], `${show(retry)}: ${most} requests, found ${length}`);
+    }
+  }),
+  the('P2 the time limit of the call ends an overload', async (subject) => {
+    const link = { timeouts: { totalMs: 20_000 } };
+    const { outcome } = await askOnce(subject, Array(60).fill(busy), {}, link);
+    const waited = retriesIn(outcome.events).reduce((sum, { delayMs }) => sum + delayMs, 0);
+    expect(waited < 20_000, `pauses of less than 20 s, found ${waited} ms`);
+    expectEqual(failed(outcome).kind, 'rate_limit', 'the kind');
+  }),
+  the('P5 the pauses grow and are never zero', async (subject) => {
+    const { outcome } = await askOnce(subject, [busy, busy, busy, plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    expectEqual(answered(outcome).attempts, 4, 'the attempts');
+    expectEqual(retriesIn(outcome.events).length, 3, 'the number of retries');
+    expectBackoff(outcome.events);
+  }),
+  the('nothing is sent before the pause is over', async (subject) => {
+    await onStage(subject, [busy, plays(answer)], async (stage) => {
+      const paused = Promise.withResolvers<number>();
+      const emit = (event: AgentEvent) => event.type === 'retry' && paused.resolve(event.delayMs);
+      const asked = stage.ask({}, { patient: false, emit });
+      const delayMs = await paused.promise;
+      await stage.settled();
+      await stage.runtime.advance(delayMs - 1);
+      await stage.settled();
+      expectEqual(stage.server.exchanges.length, 1, 'the requests a millisecond before the pause is over');
+      await stage.runtime.advance(2);
+      expectAnswer(answered(await asked), answer, subject.testing);
+    });
+  }),
+  the('a retry tells why, as data', async (subject) => {
+    const { outcome } = await askOnce(subject, [busy, plays(answer)]);
+    const [retry] = retriesIn(outcome.events);
+    expectEqual([retry?.attempt, retry?.error.kind], [1, 'rate_limit'], 'attempt and kind');
+    expect(retry?.error.message.includes('Too busy.') === true, 'the words of the service');
+    expectEqual(JSON.parse(JSON.stringify(retry)), retry, 'the event after JSON');
+  }),
+  the('a retry sends the same request', async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, [busy, busy, plays(answer)], {
+      system: 'Be brief.',
+    });
+    answered(outcome);
+    expectEqual(
+      exchanges.map(({ text }) => text),
+      Array(3).fill(exchanges[0]?.text),
+      'the bodies',
+    );
+  }),
+  the('no retry when none are allowed', async (subject) => {
+    const { outcome, exchanges } = await askOnce(
+      subject,
+      [busy, plays(answer)],
+      {},
+      { retry: { retries: 0 } },
+    );
+    expectEqual(failed(outcome).attempts, 1, 'the attempts');
+    expectEqual(exchanges.length, 1, 'the number of requests');
+  }),
+  the('P8 after a retry only the text of the last attempt counts', async (subject) => {
+    const first = scriptAnswer(['Text that will be void.']);
+    const cut = plays(first, { steps: tellUntil(first, ({ type }) => type === 'close') });
+    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    const at = outcome.events.findIndex(({ type }) => type === 'retry');
+    const before = outcome.events
+      .slice(0, at)
+      .map((event) => (event.type === 'text_delta' ? event.text : ''));
+    expectEqual(before.join(''), 'Text that will be void.', 'the text emitted before the retry');
+    expectEqual(outcome.events.filter(({ type }) => type === 'retry').length, 1, 'the number of retries');
+  }),
+  the('the next request begins anew after retries', async (subject) => {
+    await onStage(subject, [busy, busy, plays(answer), busy, plays(answer)], async (stage) => {
+      answered(await stage.ask());
+      const second = await stage.ask();
+      expectEqual(answered(second).attempts, 2, 'the attempts of the second request');
+      expectBackoff(second.events);
+    });
+  }),
+  followed(
+    "the service's own hint",
+    () => failsWith({ kind: 'rate_limit', message: 'Slow.', retryAfterMs: 2000 }),
+    2000,
+  ),
+  followed(
+    'a hint on an overloaded answer',
+    () => failsWith({ kind: 'busy', message: 'Slow.', retryAfterMs: 3000 }),
+    3000,
+  ),
+  followed('a hint in seconds', () => answersStatus(429, { 'retry-after': '7' }), 7000),
+  followed('a hint in seconds on 503', () => answersStatus(503, { 'retry-after': '11' }), 11_000),
+  followed('a hint in milliseconds', () => answersStatus(429, { 'retry-after-ms': '1234' }), 1234),
+  followed('a hint of exactly a minute', () => answersStatus(429, { 'retry-after': '60' }), 60_000),
+  followed('a hint as a date', (stage) => answersStatus(429, dateHeader(wholeSecond(stage) + 9000)), 9000),
+  ignored('a hint of zero', () => ({ 'retry-after': '0' })),
+  ignored('a negative hint', () => ({ 'retry-after': '-5' })),
+  ignored('a hint of junk', () => ({ 'retry-after': 'soon' })),
+  ignored('a hint in milliseconds of junk', () => ({ 'retry-after-ms': 'NaN' })),
+  ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
+  tooLong('P7 a hint of more than a minute', 429, 61),
+  tooLong('P7 a hint of a day on 503', 503, 86_400),
+  tooLong('P7 a hint longer than the time that is left', 503, 30, 20_000),
+];

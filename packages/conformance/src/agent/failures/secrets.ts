@@ -1,0 +1,110 @@
+import { AgentError } from '@cobbler/agent';
+import type { Play } from '@cobbler/agent/testing';
+import { expect, expectEqual, failsWith, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { leaks } from '../setup/leak.ts';
+import { answered, askOnce, contractKey, failed } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('secrets');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Everything that an error can be turned into, searched for the key and for the better half of it. */
+export async function expectClean(error: AgentError): Promise<void> {
+  const { inspect } = await import('node:util');
+  const half = contractKey.slice(0, Math.ceil(contractKey.length / 2) + 2);
+  const forms = {
+    fields: error,
+    text: String(error),
+    stack: error.stack,
+    json: JSON.stringify(error),
+    inspect: inspect(error, { showHidden: true, depth: 20 }),
+    again: AgentError.from(error).message,
+  };
+  const found = leaks(forms, [contractKey, half, encodeURIComponent(contractKey)]);
+  expect(found === undefined, `the key to appear nowhere, found it in ${found}`);
+}
+
+/** A play that repeats the key; what comes of it must be clean and still say something. */
+function echoed(what: string, play: (subject: ContractSubject) => Play): CaseDefinition {
+  return the(`P19 the key does not appear when ${what}`, async (subject) => {
+    const { outcome } = await askOnce(subject, [play(subject)], {}, { retry: { retries: 0 } });
+    expect(failed(outcome).message.length > 5, 'an error that says something');
+    await expectClean(failed(outcome));
+  });
+}
+
+function html(status: number, body: string): Play {
+  return { type: 'raw', status, headers: { 'content-type': 'text/html' }, body };
+}
+
+export const secretCases: readonly CaseDefinition[] = [
+  echoed('the service refuses it and repeats it', () => failsWith({ kind: 'auth', message: 'No such key' })),
+  echoed('the service words it into an error', () =>
+    failsWith({ kind: 'invalid', message: `Key ${contractKey} (${contractKey}) may not.` }),
+  ),
+  echoed('a gateway repeats the headers', () =>
+    html(502, `<pre>authorization: Bearer ${contractKey}\nx-api-key: ${contractKey}</pre>`),
+  ),
+  echoed('a page with a good status repeats it', () =>
+    html(200, `<html>Your key ${contractKey} is fine</html>`),
+  ),
+  echoed('a redirect carries it in its address', () => ({
+    type: 'raw',
+    status: 307,
+    headers: { location: `http://127.0.0.1:9/?key=${encodeURIComponent(contractKey)}` },
+  })),
+  echoed('the request id is the key', (subject) => ({
+    ...failsWith({ kind: 'agent', message: 'Broken.' }, idHeaders(subject)),
+  })),
+  echoed('a long message is cut in the middle of it', () =>
+    failsWith({ kind: 'invalid', message: `${'x'.repeat(1985)}${contractKey} and more` }),
+  ),
+  echoed('a long body is cut in the middle of it', () =>
+    html(500, `${'x'.repeat(16 * 1024 - 12)}${contractKey} and more`),
+  ),
+  echoed('the message is cut at every other length', () =>
+    failsWith({ kind: 'invalid', message: `${contractKey} `.repeat(200) }),
+  ),
+  the(
+    'P19 the key does not appear when a stream repeats it',
+    async (subject) => {
+      const play = plays(scriptAnswer(['Hm.']), {
+        steps: [],
+        fault: { kind: 'agent', message: `Failed for ${contractKey}.` },
+      });
+      const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+      expect(failed(outcome).message.includes('Failed for'), 'the words of the service');
+      await expectClean(failed(outcome));
+    },
+    'in-stream-fault',
+  ),
+  the('P19 the key does not appear in the events of a retry', async (subject) => {
+    const play = failsWith({ kind: 'busy', message: `Too busy for ${contractKey}.` });
+    const { outcome } = await askOnce(subject, [play, fine]);
+    answered(outcome);
+    const retry = outcome.events.find(({ type }) => type === 'retry');
+    expect(
+      retry?.type === 'retry' && retry.error.message.includes('Too busy for'),
+      'the words of the service',
+    );
+    expectEqual(leaks(outcome.events, [contractKey]), undefined, 'where the key stands in the events');
+  }),
+  the('P19 the key does not appear when nobody listens at an address that holds it', async (subject) => {
+    const { outcome } = await askOnce(
+      subject,
+      [],
+      {},
+      { baseURL: `http://127.0.0.1:1/${encodeURIComponent(contractKey)}` },
+    );
+    await expectClean(failed(outcome));
+  }),
+];
+
+/** Every header that the inverse sends with an answer, holding the key: one of them is the request id. */
+function idHeaders({ testing }: ContractSubject): Record<string, string> {
+  return Object.fromEntries(
+    Object.keys(testing.head?.headers ?? { 'x-request-id': '' }).map((name) => [name, contractKey]),
+  );
+}

@@ -1,0 +1,301 @@
+import type { ErrorKind } from '@cobbler/agent';
+import type { Play } from '@cobbler/agent/testing';
+import { answersStatus, expect, expectEqual, framesOf, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { httpDate } from '../setup/http-date.ts';
+import type { Stage } from '../setup/setup.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('status');
+const hints = group('retry-after');
+
+const fine = plays(scriptAnswer(['Fine after all.']));
+
+/** What a service may say about coming back, and what is to be made of it. */
+interface Hint {
+  readonly what: string;
+  headers(stage: Stage): Record<string, string>;
+  /** The pause asked for in milliseconds; absent: it says nothing that can be followed. */
+  readonly ms?: number;
+}
+
+function seconds(value: string, ms?: number): Hint {
+  return { what: `retry-after: ${value}`, headers: () => ({ 'retry-after': value }), ...(ms && { ms }) };
+}
+
+function milliseconds(value: string, ms?: number): Hint {
+  return {
+    what: `retry-after-ms: ${value}`,
+    headers: () => ({ 'retry-after-ms': value }),
+    ...(ms && { ms }),
+  };
+}
+
+/** A date so many milliseconds from the next whole second, written in one of the three forms of HTTP. */
+function date(form: keyof typeof spellings, ms: number): Hint {
+  const headers = ({ runtime }: Stage) => {
+    const now = Math.ceil(runtime.now() / 1000) * 1000;
+    return { 'retry-after': spellings[form](httpDate(now + ms)) };
+  };
+  return { what: `a date in the ${form} form, ${ms} ms from now`, headers, ...(ms > 0 && { ms }) };
+}
+
+/** RFC 9110, 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT` and two older forms that everybody has to read. */
+const spellings = {
+  usual: (usual: string) => usual,
+  older: (usual: string) => {
+    const { day, date, month, year, time } = partsOf(usual);
+    return `${weekdays[day]}, ${date}-${month}-${year.slice(2)} ${time} GMT`;
+  },
+  oldest: (usual: string) => {
+    const { day, date, month, year, time } = partsOf(usual);
+    return `${day} ${month} ${date.replace(/^0/, ' ')} ${time} ${year}`;
+  },
+} as const;
+
+const weekdays: Readonly<Record<string, string>> = {
+  Sun: 'Sunday',
+  Mon: 'Monday',
+  Tue: 'Tuesday',
+  Wed: 'Wednesday',
+  Thu: 'Thursday',
+  Fri: 'Friday',
+  Sat: 'Saturday',
+};
+
+function partsOf(usual: string) {
+  const [day = '', date = '', month = '', year = '', time = ''] = usual.split(/,? /);
+  return { day, date, month, year, time };
+}
+
+const shortHints: readonly Hint[] = [
+  { what: 'no hint', headers: () => ({}) },
+  seconds('1', 1000),
+  seconds('2.5', 2500),
+  seconds('60', 60_000),
+  milliseconds('40', 40),
+  milliseconds('999.5', 999.5),
+  {
+    what: 'both hints, of which the finer one counts',
+    headers: () => ({ 'retry-after': '9', 'retry-after-ms': '70' }),
+    ms: 70,
+  },
+  {
+    what: 'both hints, of which only the coarse one can be read',
+    headers: () => ({ 'retry-after': '3', 'retry-after-ms': '-1' }),
+    ms: 3000,
+  },
+  date('usual', 4000),
+  date('older', 5000),
+  date('oldest', 6000),
+  ...['0', '0.0', '-3', '+3', '1e3', '0x10', 'NaN', 'Infinity', '3 s', '1,2', 'soon', '""'].map((value) =>
+    seconds(value),
+  ),
+  ...['0', '-40', 'null', '1e9'].map((value) => milliseconds(value)),
+  date('usual', -1000),
+  date('older', -86_400_000),
+  seconds('Sun, 99 Foo 2026 25:61:61 GMT'),
+];
+
+/** One of each form: what is read in one place need not be tried in all of its spellings everywhere. */
+const fewHints: readonly Hint[] = [
+  { what: 'no hint', headers: () => ({}) },
+  seconds('2.5', 2500),
+  milliseconds('40', 40),
+  date('usual', 4000),
+  seconds('0'),
+  seconds('soon'),
+];
+
+/** Nobody waits that long for one answer. */
+const longHints: readonly Hint[] = [
+  seconds('61', 61_000),
+  milliseconds('60001', 60_001),
+  date('usual', 3_600_000),
+  date('oldest', 86_400_000),
+  seconds('86400', 86_400_000),
+  seconds('9'.repeat(25), Number.MAX_SAFE_INTEGER),
+];
+
+/** A status that is tried again, with hints of every form. */
+function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
+  return the(`P7 status ${status} is ${kind} and follows every form of retry-after`, async (subject) => {
+    let hint: Hint = { what: '', headers: () => ({}) };
+    let stageOf: Stage | undefined;
+    const script = (_: unknown, index: number): Play =>
+      index % 2 === 0 ? answersStatus(status, stageOf && hint.headers(stageOf)) : fine;
+    await onStage(subject, script, async (stage) => {
+      stageOf = stage;
+      for (hint of given) {
+        const { response, error, events } = await stage.ask();
+        expect(response?.attempts === 2, `an answer after ${hint.what}, found ${error?.message}`);
+        const retry = events.find((event) => event.type === 'retry');
+        expectEqual(
+          [retry?.error.kind, retry?.error.status],
+          [kind, status],
+          `kind and status with ${hint.what}`,
+        );
+        const [least, most] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
+        const pause = retry?.delayMs ?? -1;
+        expect(pause >= least && pause <= most, `${least} to ${most} ms for ${hint.what}, found ${pause}`);
+      }
+    });
+  });
+}
+
+/** Nothing that a service says about coming back makes it worth while to ask the same again. */
+function final(status: number, kind: ErrorKind): CaseDefinition {
+  return the(`P6 status ${status} is ${kind} and final, whatever hint comes with it`, async (subject) => {
+    const told = [{}, { 'retry-after': '1' }, { 'retry-after-ms': '10' }, { 'retry-after': '86400' }];
+    const script = told.map((headers) => answersStatus(status, headers));
+    await onStage(subject, script, async (stage) => {
+      for (const headers of told) {
+        const { error, events } = await stage.ask();
+        const found = [error?.kind, error?.status, error?.retryable, error?.attempts, events.length];
+        expectEqual(
+          found,
+          [kind, status, false, 1, 0],
+          `kind, status, retryable, attempts, events: ${Object.keys(headers)}`,
+        );
+      }
+      expectEqual(stage.server.exchanges.length, told.length, 'the number of requests');
+    });
+  });
+}
+
+export const statusCases: readonly CaseDefinition[] = [
+  retried(429, 'rate_limit', shortHints),
+  retried(503, 'agent', shortHints),
+  retried(408, 'timeout'),
+  ...[409, 500, 502, 504, 507, 511, 520, 524, 599].map((status) => retried(status, 'agent')),
+  retried(529, 'rate_limit'),
+  final(401, 'auth'),
+  final(403, 'auth'),
+  ...[400, 402, 404, 405, 406, 407, 410, 413, 415, 417, 421, 422, 431, 451].map((status) =>
+    final(status, 'invalid'),
+  ),
+  hints('P7 a hint longer than a minute fails at once, whatever its form', async (subject) => {
+    const statuses = [429, 503, 529, 500, 408, 409];
+    let asked: Stage | undefined;
+    const script = (_: unknown, index: number): Play => {
+      const hint = longHints[index % longHints.length];
+      return answersStatus(
+        statuses[Math.floor(index / longHints.length)] ?? 429,
+        asked && hint?.headers(asked),
+      );
+    };
+    await onStage(subject, script, async (stage) => {
+      asked = stage;
+      for (let index = 0; index < statuses.length * longHints.length; index += 1) {
+        const { error, events } = await stage.ask();
+        const what = `${statuses[Math.floor(index / longHints.length)]} with ${longHints[index % longHints.length]?.what}`;
+        expectEqual(
+          [error?.kind, error?.attempts, events.length],
+          ['rate_limit', 1, 0],
+          `kind, attempts, events: ${what}`,
+        );
+        const ms = longHints[index % longHints.length]?.ms ?? 0;
+        const found = error?.retryAfterMs ?? 0;
+        expect(found >= ms && found <= ms * 1.25, `a hint of ${ms} ms, found ${found}: ${what}`);
+      }
+      expectEqual(
+        stage.server.exchanges.length,
+        statuses.length * longHints.length,
+        'the number of requests',
+      );
+    });
+  }),
+  hints('P7 the error after the last attempt says how long the service wants us to wait', async (subject) => {
+    const { outcome } = await askOnce(
+      subject,
+      [answersStatus(503, { 'retry-after': '5' })],
+      {},
+      { retry: { retries: 0 } },
+    );
+    const { kind, retryable, retryAfterMs } = failed(outcome);
+    expectEqual([kind, retryable, retryAfterMs], ['agent', true, 5000], 'kind, retryable and hint');
+  }),
+  hints('P7 a hint counts for the next attempt alone', async (subject) => {
+    const script = [answersStatus(429, { 'retry-after': '8' }), answersStatus(429), fine];
+    const { outcome } = await askOnce(subject, script);
+    answered(outcome);
+    const [first, second] = outcome.events.flatMap((event) =>
+      event.type === 'retry' ? [event.delayMs] : [],
+    );
+    expectEqual(first, 8000, 'the first pause');
+    expect(
+      second !== undefined && second >= 500 && second <= 1000,
+      `500 to 1000 ms for the second, found ${second}`,
+    );
+  }),
+  hints('P2 hints that are followed add up to no more than the limit of the whole call', async (subject) => {
+    const busy = answersStatus(429, { 'retry-after': '40' });
+    const { outcome, exchanges } = await askOnce(
+      subject,
+      [busy, busy, busy, fine],
+      {},
+      { timeouts: { totalMs: 100_000 } },
+    );
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      ['rate_limit', 40_000],
+      'kind and hint',
+    );
+    expectEqual(exchanges.length, 3, 'the number of requests');
+  }),
+  hints(
+    'P5 P6 what the service thinks of another try changes neither what is final nor what is not',
+    async (subject) => {
+      const told = [400, 401, 413, 429, 500, 529].flatMap((status) => [
+        [status, 'true'] as const,
+        [status, 'false'] as const,
+      ]);
+      const script = told.flatMap(([status, words]): Play[] => {
+        const refused = answersStatus(status, { 'x-should-retry': words, 'retry-after': '1' });
+        return status < 429 ? [refused] : [refused, fine];
+      });
+      await onStage(subject, script, async (stage) => {
+        for (const [status, words] of told) {
+          const { response, error } = await stage.ask();
+          expectEqual(
+            [response?.attempts, error?.attempts],
+            status < 429 ? [undefined, 1] : [2, undefined],
+            `the attempts with ${status} and ${words}`,
+          );
+        }
+      });
+    },
+  ),
+  the('P5 every other status of a failed service is tried again', async (subject) => {
+    const statuses = [500, 502, 503, 529, 504, 429, 408];
+    const script = [...statuses.map((status) => answersStatus(status)), fine];
+    const { outcome } = await askOnce(subject, script);
+    const told = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.error.status] : []));
+    expectEqual(told, statuses, 'the statuses told');
+    expectEqual(answered(outcome).attempts, statuses.length + 1, 'the attempts');
+  }),
+  the('P1 a status that is neither success nor failure is no answer', async (subject) => {
+    const { testing } = subject;
+    for (const status of [204, 205, 300, 303, 304, 305, 306]) {
+      const headers = { 'content-type': testing.contentType };
+      const { outcome } = await askOnce(
+        subject,
+        [{ type: 'raw', status, headers }],
+        {},
+        { retry: { retries: 0 } },
+      );
+      expectEqual(outcome.response, undefined, `the answer with ${status}`);
+      expect(failed(outcome).message.length > 10, `an error that says something about ${status}`);
+    }
+  }),
+  the('another good status than 200 brings an answer all the same', async (subject) => {
+    const { contentType, head } = subject.testing;
+    const headers = { ...head?.headers, 'content-type': contentType };
+    const body = framesOf(fine, subject.testing);
+    for (const status of [200, 201, 202, 203]) {
+      const { outcome } = await askOnce(subject, [{ type: 'raw', status, headers, body }]);
+      expectEqual(answered(outcome).content, 'Fine after all.', `the text with ${status}`);
+    }
+  }),
+];

@@ -1,0 +1,217 @@
+import type { ErrorKind } from '@cobbler/agent';
+import type { Play, SeededRandom } from '@cobbler/agent/testing';
+import {
+  ContractFailure,
+  expect,
+  expectOneOf,
+  framesOf,
+  plays,
+  scriptAnswer,
+  seededRandom,
+} from '@cobbler/agent/testing';
+import type { Lacks } from '../../random/random-response.ts';
+import { randomAnswer, randomPlay } from '../../random/random-response.ts';
+import { randomText, randomValue } from '../../random/random-value.ts';
+import { lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { continued, user } from '../setup/request-parts.ts';
+import type { Outcome, Stage } from '../setup/setup.ts';
+import { onStage } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+import type { Seeds } from './laws.ts';
+
+const the = group('fuzz');
+
+/** Real time for all seeds, in milliseconds. */
+const limitMs = 60_000;
+
+/** What a spoiled answer may be taken for. Never a cancel or a tool's failure. */
+const understood: readonly ErrorKind[] = [
+  'network',
+  'agent',
+  'rate_limit',
+  'invalid',
+  'auth',
+  'timeout',
+  'limit',
+];
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Nothing sealed: a seal is right or wrong, and only the service can tell. */
+function unsealed({ testing }: ContractSubject): Lacks {
+  return { ...testing.lacks, reasoning: 'left out here', seal: 'left out here' };
+}
+
+/** Asks for an answer that was spoiled; whatever comes of it, it is understood and the conversation goes on. */
+async function survives(
+  subject: ContractSubject,
+  { first = 1, count = 100 }: Seeds,
+  spoiled: (random: SeededRandom) => Play,
+): Promise<void> {
+  let next: Play = fine;
+  const script = () => next;
+  await onStage(
+    subject,
+    script,
+    async (stage) => {
+      for (let seed = first; seed < first + count; seed += 1) {
+        next = spoiled(seededRandom(seed));
+        const outcome = await stage.ask({ messages: [user('Go.')] });
+        next = fine;
+        await checkSeed(stage, seed, outcome);
+      }
+    },
+    { retry: { retries: 0 } },
+    limitMs,
+  );
+}
+
+async function checkSeed(stage: Stage, seed: number, { response, error }: Outcome): Promise<void> {
+  try {
+    if (response === undefined) return expectOneOf(error?.kind, understood, 'the kind of the error');
+    const usable = response.toolCalls.filter(({ problem }) => problem === undefined);
+    expect(
+      usable.length === 0 || response.stopReason === 'tool_use',
+      `no call to be run when the answer stopped as ${response.stopReason}`,
+    );
+    const after = await stage.ask({ messages: continued([user('Go.')], response.message) });
+    const complaint = stage.server.exchanges.at(-1)?.complaint;
+    expect(complaint === undefined, `the service to accept what it is sent back, but ${complaint}`);
+    expect(after.response !== undefined, `the next answer, found ${after.error?.message}`);
+  } catch (failure) {
+    const what = failure instanceof Error ? failure.message : String(failure);
+    throw new ContractFailure(`seed ${seed}: ${what}`);
+  }
+}
+
+/** The payloads with one to three of them changed: a value replaced, left out, told twice, in another place. */
+function spoiledPayloads(random: SeededRandom, payloads: readonly unknown[]): unknown[] {
+  const list = structuredClone([...payloads]);
+  for (let changes = random.between(1, 3); changes > 0 && list.length > 0; changes -= 1) {
+    const at = random.between(0, list.length - 1);
+    const kind = random.between(0, 9);
+    if (kind === 0) list.splice(at, 1);
+    else if (kind === 1) list.splice(at, 0, structuredClone(list[at]));
+    else if (kind === 2) list.splice(random.between(0, list.length - 1), 0, ...list.splice(at, 1));
+    else if (kind === 3) list.splice(at, 0, randomValue(random, 3));
+    else list[at] = spoiledValue(random, list[at]);
+  }
+  return list;
+}
+
+/** The same value with something inside it replaced by anything. */
+function spoiledValue(random: SeededRandom, value: unknown): unknown {
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  if (keys.length === 0 || random.chance(0.15)) return anything(random);
+  const key = random.pick(keys);
+  const from = value as Record<string, unknown>;
+  // A kind that nobody knows may be of the future: on some wires it has to come back as it came.
+  if (key === 'type') {
+    from[key] = random.pick([null, 0, [], {}]);
+    return value;
+  }
+  if (random.chance(0.1)) delete from[key];
+  else from[key] = spoiledValue(random, from[key]);
+  return value;
+}
+
+/** Values that have been taken for something else before. */
+function anything(random: SeededRandom): unknown {
+  const odd = [
+    null,
+    true,
+    false,
+    0,
+    -1,
+    0.5,
+    1e308,
+    '',
+    ' ',
+    '0',
+    'null',
+    '__proto__',
+    'constructor',
+    [],
+    {},
+    [null],
+    [[]],
+    { type: null },
+    { length: -1 },
+  ];
+  return random.chance(0.7) ? random.pick(odd) : randomValue(random, 2);
+}
+
+/** Bytes with some of them flipped, lost, doubled or made up. */
+function spoiledBytes(random: SeededRandom, given: Uint8Array): Uint8Array {
+  let bytes = [...given];
+  for (let changes = random.between(1, 4); changes > 0; changes -= 1) {
+    const at = random.between(0, bytes.length);
+    const some = bytes.slice(at, at + random.between(1, 30));
+    const kind = random.between(0, 4);
+    if (kind === 0) bytes[at] = random.between(0, 255);
+    else if (kind === 1) bytes[at] = (bytes[at] ?? 0) ^ (1 << random.between(0, 7));
+    else if (kind === 2) bytes.splice(at, some.length);
+    else if (kind === 3) bytes.splice(at, 0, ...some);
+    else bytes.splice(at, 0, ...new TextEncoder().encode(randomText(random, 1)));
+    if (random.chance(0.05)) bytes = bytes.slice(0, at);
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** Changes bytes anywhere in the whole of an HTTP answer, its head included. */
+async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
+  for (let seed = first; seed < first + count; seed += 20) {
+    const spoiled = Array.from({ length: Math.min(20, first + count - seed) }, (_, index) => {
+      const random = seededRandom(seed + index);
+      const { head, body, length } = rawParts(randomAnswer(random, subject.testing.lacks), subject.testing);
+      const coding = random.chance(0.5)
+        ? `content-length: ${length}\r\n\r\n${body}`
+        : `transfer-encoding: chunked\r\n\r\n${length.toString(16)}\r\n${body}\r\n${lastChunk}`;
+      const bytes = spoiledBytes(random, new TextEncoder().encode(`${head}\r\n${coding}`));
+      // Each on a connection of its own, which does not stay open: nothing is waited for.
+      return { bytes: [bytes], ending: 'end' as const };
+    });
+    await onSocket(
+      subject,
+      // A connection that ends under the next request costs one request more.
+      spoiled.flatMap((answer) => [answer, answer]),
+      async ({ ask }) => {
+        for (const index of spoiled.keys()) {
+          const { response, error } = await ask();
+          if (response === undefined)
+            expectOneOf(error?.kind, understood, `the kind of the error with seed ${seed + index}`);
+        }
+      },
+      { retry: { retries: 0 } },
+    );
+  }
+}
+
+/** Spoils answers at random, with these seeds. */
+export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
+  return [
+    the(
+      'P1 P12 whatever is changed in the payloads of an answer, it is understood and can be sent back',
+      (subject) =>
+        survives(subject, seeds, (random) => ({
+          ...randomPlay(random, unsealed(subject)),
+          edit: (payloads) => spoiledPayloads(random, payloads),
+        })),
+    ),
+    the(
+      'P1 P12 whatever is changed in the bytes of an answer, it is understood and can be sent back',
+      (subject) =>
+        survives(subject, seeds, (random) => {
+          const { testing } = subject;
+          const frames = framesOf(randomPlay(random, unsealed(subject)), testing);
+          const bytes = spoiledBytes(random, new TextEncoder().encode(frames.join('')));
+          const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
+          return { type: 'raw', status: 200, headers, body: [bytes] };
+        }),
+    ),
+    the('P18 whatever is changed in the bytes of HTTP, it is understood', (subject) =>
+      anyByte(subject, seeds),
+    ),
+  ];
+}

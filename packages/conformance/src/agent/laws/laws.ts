@@ -1,0 +1,202 @@
+import type { Message, ModelResponse } from '@cobbler/agent';
+import type { ReadPart, ReadRequest, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  ContractFailure,
+  expect,
+  expectEqual,
+  plays,
+  scriptAnswer,
+  seededRandom,
+} from '@cobbler/agent/testing';
+import { randomHistory } from '../../random/random-history.ts';
+import { randomPlay } from '../../random/random-response.ts';
+import { randomText } from '../../random/random-value.ts';
+import { expectAnswer, wellFormed } from '../setup/compare.ts';
+import { resultsFor, user } from '../setup/request-parts.ts';
+import type { Stage } from '../setup/setup.ts';
+import { answered, onStage, watched } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('laws');
+
+/** Real time for all seeds of a law and for one of them, in milliseconds. */
+const lawMs = 60_000;
+const caseMs = 5_000;
+
+type ReadTurns = ReadRequest['turns'];
+
+/** Which seeds the laws are tried with. */
+export interface Seeds {
+  /** Default 1. */
+  readonly first?: number;
+  /** Default 100. */
+  readonly count?: number;
+}
+
+/** Tries a law with each seed on one stage; the error of a failing one names it. */
+async function forSeeds(
+  { first = 1, count = 100 }: Seeds,
+  slack: number | undefined,
+  attempt: (seed: number) => Promise<void>,
+): Promise<void> {
+  for (let seed = first; seed < first + count; seed += 1) {
+    try {
+      await watched(attempt(seed), caseMs * (slack ?? 1));
+    } catch (error) {
+      const what = error instanceof Error ? error.message : String(error);
+      throw new ContractFailure(
+        `seed ${seed}: ${what} (this seed alone: seeds: { first: ${seed}, count: 1 })`,
+      );
+    }
+  }
+}
+
+/** What the inverse writes, the provider reads. */
+async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<void> {
+  const { testing } = subject;
+  let play = plays(scriptAnswer([]));
+  await onStage(
+    subject,
+    () => play,
+    async (stage) => {
+      await forSeeds(seeds, subject.slack, async (seed) => {
+        play = randomPlay(seededRandom(seed), testing.lacks);
+        const response = answered(await stage.ask());
+        expectEqual(response.attempts, 1, 'the attempts');
+        expectAnswer(response, play.answer, testing);
+        expectParts(response, play.answer);
+      });
+    },
+    {},
+    lawMs,
+  );
+}
+
+/** The message holds the blocks in their order, each whole. What a provider keeps beside them is its own affair. */
+function expectParts({ message }: ModelResponse, { blocks }: ScriptAnswer): void {
+  const found = message.content.flatMap((part) =>
+    part.type === 'opaque' ? [] : [part.type === 'tool_call' ? part.id : part.text],
+  );
+  const meant = blocks.map((block) => (block.type === 'call' ? block.id : block.text));
+  expectEqual(wellFormed(found), wellFormed(meant), 'the parts of the message');
+}
+
+/** What the provider writes, the inverse reads. */
+async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Promise<void> {
+  const { testing } = subject;
+  await onStage(
+    subject,
+    () => plays(scriptAnswer(['Fine.'])),
+    async (stage) => {
+      let asked = 0;
+      await forSeeds(seeds, subject.slack, async (seed) => {
+        const { messages, turns } = randomHistory(seededRandom(seed), testing.lacks);
+        const outcome = await stage.ask({ messages });
+        expectAcceptable(stage, asked);
+        answered(outcome);
+        expectEqual(neutral(stage.request(asked).turns), neutral(turns), 'the turns');
+        asked += 1;
+      });
+    },
+    {},
+    lawMs,
+  );
+}
+
+/** What the provider has read, it writes back: conversations of several answers, seals and calls included. */
+async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Promise<void> {
+  const { testing } = subject;
+  let play = plays(scriptAnswer([]));
+  await onStage(
+    subject,
+    () => play,
+    async (stage) => {
+      let asked = 0;
+      await forSeeds(seeds, subject.slack, async (seed) => {
+        const random = seededRandom(seed);
+        let messages: Message[] = [user(randomText(random))];
+        const turns: { side: 'user' | 'assistant'; parts: ReadPart[] }[] = [
+          { side: 'user', parts: textParts(messages) },
+        ];
+        for (let rounds = random.between(1, 3); rounds >= 0; rounds -= 1) {
+          play = rounds === 0 ? plays(scriptAnswer(['Fine.'])) : randomPlay(random, testing.lacks);
+          const outcome = await stage.ask({ messages });
+          expectAcceptable(stage, asked);
+          const { message } = answered(outcome);
+          expectEqual(
+            neutral(stage.request(asked).turns),
+            neutral(turns),
+            `the turns of request ${asked + 1}`,
+          );
+          asked += 1;
+          const results = resultsFor(message);
+          const said = [user(randomText(random))];
+          messages = [...messages, message, ...results, ...said];
+          turns.push({ side: 'assistant', parts: blockParts(play.answer) });
+          turns.push({ side: 'user', parts: [...resultParts(play.answer), ...textParts(said)] });
+        }
+      });
+    },
+    {},
+    lawMs,
+  );
+}
+
+/** A request that the service refuses is the provider's mistake: its words say more than the agent's error. */
+function expectAcceptable(stage: Stage, index: number): void {
+  const complaint = stage.server.exchanges[index]?.complaint;
+  expect(complaint === undefined, `an acceptable request, but ${complaint}`);
+}
+
+function textParts(messages: readonly Message[]): ReadPart[] {
+  return messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'text' ? [part] : [])));
+}
+
+function blockParts({ blocks }: ScriptAnswer): ReadPart[] {
+  return blocks.flatMap((block): ReadPart[] => {
+    if (block.type === 'call')
+      return [{ type: 'call', id: block.id, name: block.name, input: JSON.parse(block.input) }];
+    if (block.type === 'text') return [block];
+    return block.seal === undefined ? [] : [{ type: 'reasoning', text: block.text, seal: block.seal }];
+  });
+}
+
+function resultParts({ blocks }: ScriptAnswer): ReadPart[] {
+  const calls = blocks.filter((block) => block.type === 'call');
+  return calls.map(({ id }, index) => ({ type: 'result', id, text: `result ${index}`, isError: false }));
+}
+
+/**
+ * Turns with what may differ between wires evened out: neighbouring texts of a turn are one, half characters
+ * are replaced, documents have no name, and ids say which call of the turn before a result belongs to.
+ */
+function neutral(turns: ReadTurns): unknown {
+  return turns.map(({ side, parts }) => ({ side, parts: joined(parts).map(evened) }));
+}
+
+function joined(parts: readonly ReadPart[]): ReadPart[] {
+  const found: ReadPart[] = [];
+  for (const part of parts) {
+    const last = found.at(-1);
+    if (part.type === 'text' && last?.type === 'text')
+      found[found.length - 1] = { type: 'text', text: last.text + part.text };
+    else found.push(part);
+  }
+  return found;
+}
+
+function evened(part: ReadPart): unknown {
+  if (part.type === 'call' || part.type === 'result') return wellFormed({ ...part, id: undefined });
+  if (part.type === 'document') return { type: part.type, mediaType: part.mediaType, data: part.data };
+  return wellFormed(part);
+}
+
+/** The laws, tried with these seeds. */
+export function lawCases(seeds: Seeds): readonly CaseDefinition[] {
+  return [
+    the('any answer the service writes is read as it was meant', (subject) => answersAreRead(subject, seeds)),
+    the('any valid history is written as it was meant', (subject) => historiesAreWritten(subject, seeds)),
+    the('any conversation comes back as it was had', (subject) => conversationsComeBack(subject, seeds)),
+  ];
+}

@@ -1,0 +1,222 @@
+import type {
+  Agent,
+  ContextPolicy,
+  Event,
+  ExecutorOptions,
+  Run,
+  Store,
+  Tool,
+  ToolOutput,
+} from '@cobbler/agent';
+import { Executor, firstOf, keepLast, memoryStore, summarize, toolOutput } from '@cobbler/agent';
+import type { Play, SeededRandom } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  assertValidHistory,
+  ContractFailure,
+  expect,
+  expectEqual,
+  failsWith,
+  handlerTransport,
+  plays,
+  scriptAnswer,
+  seededRandom,
+} from '@cobbler/agent/testing';
+import { randomPlay } from '../../random/random-response.ts';
+import { randomText } from '../../random/random-value.ts';
+import { places, toldTo, unfinished } from '../setup/positions.ts';
+import { lookUp, put } from '../setup/request-parts.ts';
+import type { Stage } from '../setup/setup.ts';
+import { onStage, soon } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+import type { Seeds } from './laws.ts';
+
+const the = group('lives');
+
+/** Real time for all lives, in milliseconds. */
+const limitMs = 120_000;
+
+/** Short, so that whatever hangs is soon over. */
+const timeouts = { headersMs: 3000, stallMs: 3000, progressMs: 6000, totalMs: 20_000 };
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Anything that may come of a request. */
+function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Play {
+  const kind = random.between(0, 11);
+  const fitting = places.filter(({ needs }) => needs === undefined || testing.lacks[needs] === undefined);
+  if (kind === 0) return answersStatus(random.pick([400, 401, 429, 500, 529]));
+  if (kind === 1)
+    return toldTo(random.pick(fitting), { ending: random.pick(['end', 'reset', 'stall'] as const) });
+  if (kind === 2 && testing.lacks['in-stream-fault'] === undefined) {
+    const told = random.pick(['busy', 'agent', 'invalid'] as const);
+    return toldTo(random.pick(fitting.filter(({ torn }) => torn === undefined)), {
+      fault: { kind: told, message: 'No.' },
+    });
+  }
+  if (kind === 3) return failsWith({ kind: 'too_long', message: 'prompt is too long' });
+  if (kind === 4) return { type: 'hang_up' };
+  // Services pause for tools of their own, of which none is ever declared, and go on from nothing else.
+  const play = randomPlay(random, { ...testing.lacks, pause: 'left out here' });
+  return kind === 5 ? { ...play, steps: unfinished(play.answer) } : play;
+}
+
+function picture(mediaType: string): ToolOutput {
+  return toolOutput({ content: [{ type: 'image', mediaType, data: 'iVBO' }] });
+}
+
+/** A tool that does anything that its author did not mean. */
+function randomTool(random: SeededRandom, tool: Tool): Tool {
+  const doings: readonly Tool['execute'][] = [
+    () => randomText(random),
+    () => 'x'.repeat(300_000),
+    () => undefined,
+    () => `half \ud83d`,
+    () => picture('image/png'),
+    () => picture('image/bmp'),
+    () => picture('application/zip'),
+    () => new Promise(() => {}),
+    () => Promise.reject(new Error(randomText(random))),
+    (args) => {
+      args['self'] = args;
+      return args;
+    },
+  ];
+  return {
+    ...tool,
+    parameters: { type: 'object' },
+    timeoutMs: 300,
+    effect: random.pick(['read', 'idempotent', 'once'] as const),
+    execute: (args, context) => random.pick(doings)(args, context),
+  };
+}
+
+function randomContext(random: SeededRandom, agent: Agent): { context?: ContextPolicy } {
+  const kind = random.between(0, 3);
+  if (kind === 0) return {};
+  const maxTokens = random.pick([1, 200, 2000]);
+  const last = keepLast(random.between(1, 4));
+  const summary = summarize(agent, { keep: random.between(1, 3) });
+  return {
+    context: { maxTokens, compact: kind === 1 ? last : kind === 2 ? summary : firstOf(summary, last) },
+  };
+}
+
+/** Moves the clock until the run is over, doing something at some of the moments. */
+async function liveOut(stage: Stage, run: Run, meddle: (moment: number) => void): Promise<void> {
+  let isOver = false;
+  void run.result.finally(() => {
+    isOver = true;
+  });
+  for (let moment = 0; !isOver; moment += 1) {
+    expect(moment < 2000, 'every run to end');
+    meddle(moment);
+    await soon(0);
+    await stage.runtime.advance(100);
+  }
+  assertValidHistory((await run).messages);
+}
+
+/** The session as a process leaves it that is killed: some of its last events are missing. */
+async function killed(random: SeededRandom, store: Store, from: string, to: string): Promise<boolean> {
+  const events: readonly Event[] = await store.read(from);
+  const left = events.slice(0, random.between(1, Math.max(1, events.length)));
+  if (left.length === 0) return false;
+  const epoch = await store.claim(to);
+  await store.append(
+    to,
+    left.map((event) => ({ ...event, id: `${to}-${event.seq}` })),
+    { epoch },
+  );
+  return true;
+}
+
+/** A session of several prompts, each of which may be cancelled, talked into, cut down, killed and taken up again. */
+async function life(stage: Stage, random: SeededRandom, agent: Agent, name: string): Promise<string> {
+  const store = memoryStore({ now: () => stage.runtime.now() });
+  const options: ExecutorOptions = {
+    agent,
+    store,
+    runtime: stage.runtime,
+    tools: [lookUp, put].map((tool) => randomTool(random, tool)),
+    limits: { turns: random.between(1, 6), ...(random.chance(0.3) && { toolCalls: random.between(1, 3) }) },
+    onLimit: random.pick(['return', 'finalize'] as const),
+    toolErrors: random.pick(['continue', 'stop-batch'] as const),
+    ...randomContext(random, agent),
+  };
+  const executor = new Executor(options);
+  let sessionId = name;
+  for (let prompts = random.between(1, 4); prompts > 0; prompts -= 1) {
+    const cancelAt = random.chance(0.4) ? random.between(0, 30) : -1;
+    const steerAt = random.chance(0.4) ? random.between(0, 30) : -1;
+    const meddle = (run: Run) => (moment: number) => {
+      if (moment === cancelAt) run.cancel();
+      if (moment === steerAt) run.steer(randomText(random));
+    };
+    const run = executor.run(randomText(random), { sessionId });
+    await liveOut(stage, run, meddle(run));
+    if (!random.chance(0.4)) continue;
+    const next = `${sessionId}-k`;
+    if (!(await killed(random, store, sessionId, next))) continue;
+    sessionId = next;
+    const resumed = executor.resume(sessionId);
+    await liveOut(stage, resumed, meddle(resumed));
+  }
+  return await lastWord(stage, new Executor({ ...options, limits: {} }), sessionId);
+}
+
+/** Whatever came before: the next prompt is answered. */
+async function lastWord(stage: Stage, executor: Executor, sessionId: string): Promise<string> {
+  calm.add(stage);
+  const run = executor.run('And now?', { sessionId });
+  await liveOut(stage, run, () => {});
+  calm.delete(stage);
+  const { status, text, error } = await run;
+  expectEqual([status, text], ['complete', 'Fine.'], `the last answer (${error?.message ?? 'no error'})`);
+  return sessionId;
+}
+
+/** Stages whose service has come to its senses. */
+const calm = new WeakSet<Stage>();
+
+async function livesGoOn(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
+  let random = seededRandom(first);
+  let now: Stage | undefined;
+  const script = () => (now !== undefined && calm.has(now) ? fine : randomOutcome(random, subject));
+  await onStage(
+    subject,
+    script,
+    async (stage) => {
+      now = stage;
+      const agent = stage.agent({ transport: handlerTransport(stage.server.handler), timeouts });
+      for (let seed = first; seed < first + count; seed += 1) {
+        random = seededRandom(seed);
+        const before = stage.server.exchanges.length;
+        try {
+          await life(stage, random, agent, `life-${seed}`);
+          const complaint = stage.server.exchanges
+            .slice(before)
+            .find((one) => one.complaint !== undefined)?.complaint;
+          expect(complaint === undefined, `requests that the service accepts, but ${complaint}`);
+        } catch (failure) {
+          calm.delete(stage);
+          const what = failure instanceof Error ? failure.message : String(failure);
+          throw new ContractFailure(`seed ${seed}: ${what}`);
+        }
+      }
+    },
+    {},
+    limitMs,
+  );
+}
+
+/** Sessions lived at random, with these seeds. */
+export function lifeCases({ first = 1, count = 100 }: Seeds): readonly CaseDefinition[] {
+  return [
+    the(
+      'P1 P12 whatever happens in the life of a session, the service accepts each request and the next prompt works',
+      (subject) => livesGoOn(subject, { first, count: Math.ceil(count / 2) }),
+    ),
+  ];
+}

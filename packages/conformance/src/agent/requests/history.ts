@@ -1,0 +1,290 @@
+import type { Message, Seal } from '@cobbler/agent';
+import { userMessage } from '@cobbler/agent';
+import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
+import { expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { wellFormed } from '../setup/compare.ts';
+import { assistant, call, result, user } from '../setup/request-parts.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('history');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Sends a history that must be accepted, and reads its turns back. */
+async function turnsOf(
+  subject: ContractSubject,
+  messages: readonly Message[],
+): Promise<ReadRequest['turns']> {
+  const { outcome, exchanges } = await askOnce(subject, fine, { messages });
+  answered(outcome);
+  return exchanges[0]?.request?.turns ?? [];
+}
+
+function refusedCase(what: string, messages: readonly Message[]): CaseDefinition {
+  return the(`P12 ${what} is refused before a byte is sent`, async (subject) => {
+    const { outcome, exchanges } = await askOnce(subject, fine, { messages });
+    expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
+    expectEqual(failed(outcome).retryable, false, 'whether trying again may help');
+    expectEqual(exchanges.length, 0, 'the number of requests');
+  });
+}
+
+function texts(parts: readonly ReadPart[] | undefined): string[] {
+  return (parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+}
+
+/** A seal of a provider that no test is about. */
+const foreign: Seal = { provider: 'somebody-else', data: 'FOREIGN-SEAL-of-another-service' };
+
+const abroad: readonly Message[] = [
+  user('Begun elsewhere.'),
+  assistant(
+    { type: 'reasoning', text: 'Thoughts kept elsewhere.', seal: foreign },
+    { type: 'opaque', seal: foreign },
+    'I look it up.',
+    { ...call('toolu_01AbC.x|fc_9', 'look_up', { word: 'last' }), seal: foreign },
+  ),
+  result('toolu_01AbC.x|fc_9', 'a wooden foot'),
+  assistant({ type: 'reasoning', text: 'More thoughts.', seal: foreign }, 'It is a wooden foot.'),
+  user('Go on here.'),
+];
+
+export const historyCases: readonly CaseDefinition[] = [
+  the('S0.16 the whole conversation is sent: prompts, answers, calls and results', async (subject) => {
+    const turns = await turnsOf(subject, [
+      user('What is a last?'),
+      assistant(
+        'I look it up.',
+        call('call_1', 'look_up', { word: 'last' }),
+        call('call_2', 'put', { value: [1] }),
+      ),
+      result('call_1', 'a wooden foot'),
+      result('call_2', 'done'),
+      assistant('A wooden foot.'),
+      user('And an awl?'),
+    ]);
+    expectEqual(
+      turns.map(({ side }) => side),
+      ['user', 'assistant', 'user', 'assistant', 'user'],
+      'the sides',
+    );
+    expectEqual(
+      turns.map(({ parts }) => parts),
+      [
+        [{ type: 'text', text: 'What is a last?' }],
+        [
+          { type: 'text', text: 'I look it up.' },
+          { type: 'call', id: 'call_1', name: 'look_up', input: { word: 'last' } },
+          { type: 'call', id: 'call_2', name: 'put', input: { value: [1] } },
+        ],
+        [
+          { type: 'result', id: 'call_1', text: 'a wooden foot', isError: false },
+          { type: 'result', id: 'call_2', text: 'done', isError: false },
+        ],
+        [{ type: 'text', text: 'A wooden foot.' }],
+        [{ type: 'text', text: 'And an awl?' }],
+      ],
+      'the turns',
+    );
+  }),
+  the('P12 results are sent in the order of their calls, before what the user says next', async (subject) => {
+    const turns = await turnsOf(subject, [
+      user('Go.'),
+      assistant(call('a', 'put'), call('b', 'put'), call('c', 'put')),
+      result('c', 'third'),
+      result('a', 'first'),
+      result('b', 'second'),
+      user('And hurry.'),
+    ]);
+    const parts = turns.at(-1)?.parts ?? [];
+    expectEqual(
+      parts.map(({ type }) => type),
+      ['result', 'result', 'result', 'text'],
+      'the last turn',
+    );
+    expectEqual(
+      parts.flatMap((part) => (part.type === 'result' ? [part.text] : [])),
+      ['first', 'second', 'third'],
+      'the results',
+    );
+    expectEqual(texts(parts), ['And hurry.'], 'the text behind them');
+  }),
+  the('S0.16 several messages of one side become one turn', async (subject) => {
+    const turns = await turnsOf(subject, [
+      user('One.'),
+      user('Two.'),
+      assistant('Three.'),
+      assistant('Four.'),
+      user('Five.'),
+    ]);
+    expectEqual(
+      turns.map(({ side }) => side),
+      ['user', 'assistant', 'user'],
+      'the sides',
+    );
+    expectEqual(
+      turns.map(({ parts }) => texts(parts).join('')),
+      ['One.Two.', 'Three.Four.', 'Five.'],
+      'the texts',
+    );
+  }),
+  the('P12 empty texts and empty messages leave nothing empty behind', async (subject) => {
+    const turns = await turnsOf(subject, [
+      userMessage([
+        { type: 'text', text: '' },
+        { type: 'text', text: 'One.' },
+      ]),
+      assistant(''),
+      assistant(),
+      user('Two.'),
+    ]);
+    const all = turns.flatMap(({ parts }) => texts(parts));
+    expectEqual(
+      all.filter((text) => text === ''),
+      [],
+      'the empty texts',
+    );
+    expect(
+      turns.every(({ parts }) => parts.length > 0),
+      'no turn to be empty',
+    );
+    const said = turns.filter(({ side }) => side === 'user').flatMap(({ parts }) => texts(parts));
+    expectEqual(said.join(' '), 'One. Two.', 'what the user said');
+  }),
+  the(
+    'S0.16 failed results are marked',
+    async (subject) => {
+      const turns = await turnsOf(subject, [
+        user('Go.'),
+        assistant(call('a', 'put'), call('b', 'put')),
+        result('a', 'It broke.', { isError: true }),
+        result('b', 'It worked.'),
+      ]);
+      const marks = turns.at(-1)?.parts.map((part) => part.type === 'result' && part.isError);
+      expectEqual(marks, [true, false], 'which results are errors');
+    },
+    'error-results',
+  ),
+  the('the text of a failed result arrives', async (subject) => {
+    const turns = await turnsOf(subject, [
+      user('Go.'),
+      assistant(call('a', 'put')),
+      result('a', 'It broke.', { isError: true }),
+    ]);
+    const [part] = turns.at(-1)?.parts ?? [];
+    expect(part?.type === 'result' && part.text.includes('It broke.'), 'the result with its text');
+  }),
+  the('P12 a result without content is still a result', async (subject) => {
+    const turns = await turnsOf(subject, [user('Go.'), assistant(call('a', 'put')), result('a', '')]);
+    expectEqual(
+      turns.at(-1)?.parts.map(({ type }) => type),
+      ['result'],
+      'the last turn',
+    );
+  }),
+  the('a result of several texts and a long one arrives whole', async (subject) => {
+    const long = 'line of output ✓\n'.repeat(5000);
+    const message: Message = {
+      role: 'tool_result',
+      toolCallId: 'a',
+      content: [
+        { type: 'text', text: 'Head.\n' },
+        { type: 'text', text: long },
+      ],
+    };
+    const turns = await turnsOf(subject, [user('Go.'), assistant(call('a', 'put')), message]);
+    const [part] = turns.at(-1)?.parts ?? [];
+    expect(
+      part?.type === 'result' && part.text.replace('\n', '').includes('Head.') && part.text.includes(long),
+      'both texts of the result',
+    );
+  }),
+  the(
+    'S0.16 a picture in a result does not get lost',
+    async (subject) => {
+      const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgoAAA' } as const;
+      const message: Message = {
+        role: 'tool_result',
+        toolCallId: 'a',
+        content: [{ type: 'text', text: 'A shoe:' }, picture],
+      };
+      await onStage(subject, [fine], async (stage) => {
+        answered(await stage.ask({ messages: [user('Go.'), assistant(call('a', 'put')), message] }));
+        expect(
+          stage.server.exchanges[0]?.text.includes(picture.data) === true,
+          'the bytes of the picture in the request, if need be as a text of the result or as a part behind it',
+        );
+      });
+    },
+    'images',
+  ),
+  the('a text with odd characters is sent as it is', async (subject) => {
+    const odd = 'a\u0000b "\\" \u2028 \r\n 漢字 🧵 \ufeff';
+    const turns = await turnsOf(subject, [
+      user(odd),
+      assistant(odd, call('a', 'put', { [odd]: odd })),
+      result('a', odd),
+    ]);
+    expectEqual(texts(turns[0]?.parts), [odd], 'the text of the user');
+    const [, sent] = turns[1]?.parts ?? [];
+    expectEqual(sent?.type === 'call' && sent.input, { [odd]: odd }, 'the arguments');
+    const [back] = turns[2]?.parts ?? [];
+    expectEqual(back?.type === 'result' && back.text, odd, 'the result');
+  }),
+  the('P12 half characters are never sent', async (subject) => {
+    const half = 'cut \ud83e here';
+    const messages = [user(half), assistant(half, call('a', 'put', { [half]: [half] })), result('a', half)];
+    const { outcome, exchanges } = await askOnce(subject, fine, { messages, system: half });
+    answered(outcome);
+    const body: unknown = JSON.parse(exchanges[0]?.text ?? 'null');
+    expectEqual(body, wellFormed(body), 'the body, beside one without half characters');
+    expect(
+      !/\\u[dD][89a-fA-F]/.test(exchanges[0]?.text ?? '\\ud800'),
+      'no escape of half a character in the body',
+    );
+  }),
+  the('P12 a conversation begun with another provider goes on', async (subject) => {
+    const turns = await turnsOf(subject, abroad);
+    expectEqual(
+      turns.map(({ side }) => side),
+      ['user', 'assistant', 'user', 'assistant', 'user'],
+      'the sides',
+    );
+    expectEqual(
+      turns[1]?.parts.map(({ type }) => type),
+      ['text', 'call'],
+      'the parts of the first answer',
+    );
+    const [, made] = turns[1]?.parts ?? [];
+    const [got] = turns[2]?.parts ?? [];
+    expectEqual(made?.type === 'call' && made.input, { word: 'last' }, 'the arguments');
+    expectEqual(got?.type === 'result' && got.text, 'a wooden foot', 'the result');
+    expectEqual(got?.type === 'result' && got.id, made?.type === 'call' && made.id, 'the id of the result');
+  }),
+  the('S0.16 a history of two hundred turns arrives whole', async (subject) => {
+    const messages: Message[] = [];
+    for (let turn = 0; turn < 100; turn += 1)
+      messages.push(user(`Question ${turn}`), assistant(`Answer ${turn}`));
+    const turns = await turnsOf(subject, [...messages, user('Last.')]);
+    expectEqual(turns.length, 201, 'the number of turns');
+    expectEqual(texts(turns[150]?.parts), ['Question 75'], 'a turn in the middle');
+  }),
+  refusedCase('a result that no call asked for', [user('Go.'), assistant('Yes.'), result('call_1', 'x')]),
+  refusedCase('a call that nothing answers', [user('Go.'), assistant(call('call_1', 'put')), user('Well?')]),
+  refusedCase('a call at the end that nothing answers', [user('Go.'), assistant(call('call_1', 'put'))]),
+  refusedCase('a batch of which one call is not answered', [
+    user('Go.'),
+    assistant(call('a', 'put'), call('b', 'put')),
+    result('a', 'x'),
+    user('Well?'),
+  ]),
+  refusedCase('a call that is answered twice', [
+    user('Go.'),
+    assistant(call('a', 'put')),
+    result('a', 'x'),
+    result('a', 'y'),
+  ]),
+  refusedCase('an empty conversation', []),
+];

@@ -1,0 +1,148 @@
+import type { Message, ToolResultPart, UserPart } from '@cobbler/agent';
+import { expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { assistant, call, result, user } from '../setup/request-parts.ts';
+import { answered, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('media');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+const pixel = 'iVBORw0KGgo=';
+
+/** Pictures and documents that some service, or every one, refuses. */
+const odd: readonly ToolResultPart[] = [
+  { type: 'image', mediaType: 'image/svg+xml', data: 'PHN2Zy8+' },
+  { type: 'image', mediaType: 'image/bmp', data: 'Qk0=' },
+  { type: 'image', mediaType: 'image/tiff', data: 'SUkqAA==' },
+  { type: 'image', mediaType: 'application/octet-stream', data: pixel },
+  { type: 'image', mediaType: 'png', data: pixel },
+  { type: 'image', mediaType: '', data: pixel },
+  { type: 'image', mediaType: 'image/\ud800', data: pixel },
+  { type: 'image', mediaType: 'image/png', data: '' },
+  { type: 'image', mediaType: 'image/png', data: 'not base64!' },
+  { type: 'image', mediaType: 'image/png', data: `data:image/png;base64,${pixel}` },
+  { type: 'document', mediaType: 'application/zip', data: 'UEsDBA==' },
+  { type: 'document', mediaType: 'application/vnd.ms-excel', data: '0M8R4A==' },
+  { type: 'document', mediaType: 'application/pdf', data: '' },
+  { type: 'document', mediaType: 'text/plain', data: '%%%' },
+  { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=', name: 'a.pdf' },
+  // The last one, since what is sent once is sent again with all that follows.
+  { type: 'image', mediaType: 'image/png', data: 'A'.repeat(6 * 1024 * 1024) },
+];
+
+function named({ type, mediaType, data }: UserPart & { data: string; mediaType: string }): string {
+  return `${type} ${mediaType} of ${data.length} characters`;
+}
+
+/** Conversations in which such a part is a thing of the past. */
+const past: readonly (readonly [string, (part: ToolResultPart) => Message[]])[] = [
+  [
+    'that a tool gave',
+    (part) => [
+      user('Look.'),
+      assistant(call('a', 'put')),
+      { role: 'tool_result', toolCallId: 'a', content: [part] },
+    ],
+  ],
+  [
+    'that a tool gave with words, turns ago',
+    (part) => [
+      user('Look.'),
+      assistant(call('a', 'put'), call('b', 'put')),
+      result('a', 'ok'),
+      { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: 'Here.' }, part] },
+      assistant('I see.'),
+      user('And now?'),
+    ],
+  ],
+  [
+    'that a user sent, the model answering or not',
+    (part) => [
+      { role: 'user', content: [part, { type: 'text', text: 'Look.' }] },
+      user('Never mind.'),
+      assistant('As you like.'),
+      user('And now?'),
+    ],
+  ],
+];
+
+export const mediaCases: readonly CaseDefinition[] = [
+  ...past.map(([what, conversation]) =>
+    the(`P12 a conversation with a picture or document ${what} goes on, whatever it was`, async (subject) => {
+      await onStage(
+        subject,
+        () => fine,
+        async (stage) => {
+          for (const part of odd) {
+            const { response, error } = await stage.ask({ messages: conversation(part) });
+            const complaint = stage.server.exchanges.at(-1)?.complaint;
+            if (part.type === 'text') continue;
+            expect(
+              response !== undefined,
+              `an answer with ${named(part)}, found ${complaint ?? error?.message}`,
+            );
+          }
+          expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
+        },
+      );
+    }),
+  ),
+  the(
+    'P12 a picture or document that cannot be sent is refused as it is said, and the next prompt works',
+    async (subject) => {
+      await onStage(
+        subject,
+        () => fine,
+        async (stage) => {
+          const said: Message[] = [];
+          for (const part of odd.filter(({ type }) => type !== 'text')) {
+            said.push({ role: 'user', content: [part] });
+            const { error } = await stage.ask({ messages: [...said] });
+            if (error !== undefined) {
+              expectEqual(
+                [error.kind, error.retryable, error.attempts ?? 0],
+                ['invalid', false, 0],
+                'kind, retryable, attempts',
+              );
+              expect(
+                /picture|document/.test(error.message),
+                `what is refused in the message, found ${error.message}`,
+              );
+            }
+            said.push(user('Go on without it.'));
+            answered(await stage.ask({ messages: [...said] }));
+          }
+        },
+      );
+    },
+  ),
+  the('P12 what no service could read is refused before a byte is sent', async (subject) => {
+    const broken = odd.filter((part) => part.type === 'image' && !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
+    await onStage(subject, [], async (stage) => {
+      for (const part of broken) {
+        const said: Message[] = [user('Look.'), { role: 'user', content: [part] }];
+        expectEqual(failed(await stage.ask({ messages: said })).kind, 'invalid', 'the kind of the error');
+      }
+      expectEqual([broken.length, stage.server.exchanges.length], [3, 0], 'what was tried, and the requests');
+    });
+  }),
+  the('the model is told where something was left out', async (subject) => {
+    const part: UserPart = { type: 'image', mediaType: 'image/png', data: 'not base64!' };
+    await onStage(subject, [fine], async (stage) => {
+      const messages: Message[] = [
+        user('Look.'),
+        assistant(call('a', 'put')),
+        { role: 'tool_result', toolCallId: 'a', content: [part] },
+      ];
+      answered(await stage.ask({ messages }));
+      const parts = stage.request(0).turns.flatMap((turn) => turn.parts);
+      const told = parts.find(({ type }) => type === 'result');
+      expect(
+        told?.type === 'result' && told.text.includes('left out'),
+        `a note in its place, found ${JSON.stringify(told)}`,
+      );
+    });
+  }),
+];

@@ -1,0 +1,209 @@
+import type { Message, ModelRequest } from '@cobbler/agent';
+import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
+import { callBlock, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { assistant, call, continued, lookUp, put, result, user } from '../setup/request-parts.ts';
+import { answered, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('cache-bytes');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+const base: readonly Message[] = [
+  user('Base.'),
+  assistant('Yes.', call('a', 'put', { value: 1 })),
+  result('a', 'ok'),
+];
+
+function texts(parts: readonly ReadPart[] | undefined): string[] {
+  return (parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+}
+
+/** What an agent must not keep from one request to the next, or must not get wrong when it keeps it. */
+export const repeatCases: readonly CaseDefinition[] = [
+  the('S0.31 two runs at once share nothing', async (subject) => {
+    const script = (request: ReadRequest) =>
+      plays(scriptAnswer([`You said ${texts(request.turns.at(-1)?.parts).join('')}`]));
+    await onStage(subject, script, async (stage) => {
+      const asked = Array.from({ length: 12 }, (_, index) =>
+        stage.ask({ messages: [user(`word ${index}`)] }),
+      );
+      const said = (await Promise.all(asked)).map((outcome) => answered(outcome).content);
+      expectEqual(
+        said,
+        said.map((_, index) => `You said word ${index}`),
+        'the answers',
+      );
+    });
+  }),
+  the('P12 runs forked from one history do not write into each other', async (subject) => {
+    await onStage(
+      subject,
+      () => fine,
+      async (stage) => {
+        answered(await stage.ask({ messages: base }));
+        const forks = Array.from({ length: 8 }, (_, index) => [
+          ...base,
+          user(`fork ${index} ${'x'.repeat(index * 40)}`),
+        ]);
+        const outcomes = await Promise.all(forks.map((messages) => stage.ask({ messages })));
+        for (const outcome of outcomes) answered(outcome);
+        const ends = stage.server.exchanges
+          .slice(1)
+          .map(({ request }) => texts(request?.turns.at(-1)?.parts).join(''));
+        const expected = forks.map((_, index) => `fork ${index} ${'x'.repeat(index * 40)}`);
+        expectEqual(ends.toSorted(), expected.toSorted(), 'the last texts of the forks');
+        for (const { request } of stage.server.exchanges) {
+          expectEqual(
+            request?.turns.slice(0, 2),
+            stage.request(0).turns.slice(0, 2),
+            'the turns that all share',
+          );
+        }
+      },
+    );
+  }),
+  the('P12 a conversation that grows sends each turn as before', async (subject) => {
+    await onStage(
+      subject,
+      () => fine,
+      async (stage) => {
+        let messages: Message[] = [...base];
+        for (let turn = 0; turn < 6; turn += 1) {
+          const response = answered(await stage.ask({ messages }));
+          messages = continued(messages, response.message);
+        }
+        const last = stage.request(5).turns;
+        for (const { request } of stage.server.exchanges) {
+          const turns = request?.turns.slice(0, -1) ?? [];
+          expectEqual(turns, last.slice(0, turns.length), 'the earlier turns of a request');
+        }
+        expectEqual(last.length, 13, 'the turns of the last request');
+      },
+    );
+  }),
+  the('P12 a message put in the place of an earlier one is what is sent', async (subject) => {
+    await onStage(
+      subject,
+      () => fine,
+      async (stage) => {
+        const [first, ...rest] = [user('Old.'), assistant('Yes.'), user('Next.')];
+        answered(await stage.ask({ messages: [first ?? user(''), ...rest] }));
+        answered(await stage.ask({ messages: [user('New and longer.'), ...rest] }));
+        answered(await stage.ask({ messages: [user('New and longer.'), assistant('No.'), user('Next.')] }));
+        const sent = stage.server.exchanges.map(({ request }) =>
+          request?.turns.map(({ parts }) => texts(parts).join('')),
+        );
+        expectEqual(
+          sent,
+          [
+            ['Old.', 'Yes.', 'Next.'],
+            ['New and longer.', 'Yes.', 'Next.'],
+            ['New and longer.', 'No.', 'Next.'],
+          ],
+          'the texts',
+        );
+      },
+    );
+  }),
+  the('P12 a history that became shorter is sent shorter', async (subject) => {
+    await onStage(
+      subject,
+      () => fine,
+      async (stage) => {
+        const [first, second, third] = [user('One.'), assistant('Two.'), user('Three.')] as const;
+        answered(await stage.ask({ messages: [first, second, third] }));
+        answered(await stage.ask({ messages: [first] }));
+        answered(await stage.ask({ messages: [first, second, user('Other.')] }));
+        const sent = stage.server.exchanges.map(({ request }) =>
+          request?.turns.map(({ parts }) => texts(parts).join('')),
+        );
+        expectEqual(sent, [['One.', 'Two.', 'Three.'], ['One.'], ['One.', 'Two.', 'Other.']], 'the texts');
+      },
+    );
+  }),
+  the('the answer of a script can be asked about for many turns', async (subject) => {
+    const script = (_: ReadRequest, index: number) =>
+      index < 5
+        ? plays(scriptAnswer([`Turn ${index}.`, callBlock(`call_${index}`, 'put', { value: index })]))
+        : fine;
+    await onStage(subject, script, async (stage) => {
+      let messages: Message[] = [user('Go.')];
+      for (let turn = 0; turn < 5; turn += 1) {
+        const { message } = answered(await stage.ask({ messages }));
+        messages = [...messages, message, result(`call_${turn}`, `done ${turn}`)];
+      }
+      answered(await stage.ask({ messages }));
+      const { turns } = stage.request(5);
+      const ids = turns.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'result' ? [part.id] : [])),
+      );
+      expectEqual(
+        ids,
+        [0, 1, 2, 3, 4].map((turn) => `call_${turn}`),
+        'the ids of the results',
+      );
+    });
+  }),
+  the('what changes from one request to the next is sent each time', async (subject) => {
+    const heated = subject.testing.lacks.sampling === undefined;
+    const shaped = subject.testing.lacks['native-output'] === undefined;
+    const shape = (name: string) => ({
+      name,
+      schema: { type: 'object', properties: {}, additionalProperties: false },
+    });
+    await onStage(
+      subject,
+      () => fine,
+      async (stage) => {
+        const tools = [lookUp, put];
+        const asked: Partial<ModelRequest>[] = [
+          {},
+          { config: { toolChoice: 'none' } },
+          { config: { maxTokens: 2001 } },
+          { config: { maxTokens: 2002 } },
+          { system: 'One.' },
+          { system: ['Two.', 'Three.'] },
+          { tools: [lookUp] },
+          ...(heated ? [{ config: { temperature: 0.5 } }] : []),
+          ...(shaped ? [{ output: shape('first') }, { output: shape('second') }] : []),
+          {},
+        ];
+        for (const request of asked) answered(await stage.ask({ tools, ...request }));
+        const sent = asked.map((_, index) => stage.request(index));
+        const [plain] = sent;
+        expectEqual(
+          sent.map(({ toolChoice }) => toolChoice),
+          asked.map(({ config }) => config?.toolChoice ?? 'auto'),
+          'the tool choices',
+        );
+        expectEqual(
+          sent.map(({ maxTokens }) => maxTokens),
+          asked.map(({ config }) => config?.maxTokens ?? plain?.maxTokens),
+          'the most tokens',
+        );
+        expectEqual(
+          sent.map(({ system }) => system),
+          asked.map(({ system }) => [system ?? ''].flat().join('\n\n')),
+          'the instructions',
+        );
+        expectEqual(
+          sent.map((read) => read.tools.length),
+          asked.map((request) => request.tools?.length ?? 2),
+          'the number of tools',
+        );
+        expectEqual(
+          sent.map(({ temperature }) => temperature),
+          asked.map(({ config }) => config?.temperature),
+          'the temperatures',
+        );
+        expectEqual(
+          sent.map(({ output }) => output?.name),
+          asked.map(({ output }) => output?.name),
+          'the shapes',
+        );
+      },
+    );
+  }),
+];

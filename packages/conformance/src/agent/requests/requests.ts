@@ -1,0 +1,307 @@
+import type { DocumentPart, ModelRequest, RequestConfig, UserPart } from '@cobbler/agent';
+import { defineTool } from '@cobbler/agent';
+import type { ReadRequest } from '@cobbler/agent/testing';
+import { expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';
+import { answered, askOnce, contractKey, failed, onStage } from '../setup/setup.ts';
+import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('request');
+const config = group('config');
+const capabilities = group('capabilities');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Sends one request that must be answered, and reads it back. */
+async function sent(
+  subject: ContractSubject,
+  request: Partial<ModelRequest>,
+  link: Partial<AgentLink> = {},
+): Promise<ReadRequest> {
+  const { outcome, exchanges } = await askOnce(subject, fine, request, link);
+  answered(outcome);
+  const read = exchanges[0]?.request;
+  expect(read !== undefined, 'a readable request');
+  return read;
+}
+
+/** Sends a request that must be refused as invalid before a byte is sent. */
+async function refused(subject: ContractSubject, request: Partial<ModelRequest>): Promise<void> {
+  const { outcome, exchanges } = await askOnce(subject, fine, request);
+  expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
+  expect(failed(outcome).message.length > 10, 'an error that says what is wrong');
+  expectEqual(exchanges.length, 0, 'the number of requests');
+}
+
+function limited(
+  what: string,
+  own: RequestConfig,
+  link: Partial<AgentLink>,
+  expected: number,
+): CaseDefinition {
+  return config(what, async (subject) => {
+    expectEqual(
+      (await sent(subject, { config: own }, link)).maxTokens,
+      expected,
+      'the most tokens asked for',
+    );
+  });
+}
+
+function heated(
+  what: string,
+  own: RequestConfig,
+  link: Partial<AgentLink>,
+  expected?: number,
+): CaseDefinition {
+  return config(
+    what,
+    async (subject) => {
+      expectEqual(
+        (await sent(subject, { config: own }, link)).temperature,
+        expected,
+        'the temperature asked for',
+      );
+    },
+    'sampling',
+  );
+}
+
+const image: UserPart = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' };
+const pdf: DocumentPart = {
+  type: 'document',
+  mediaType: 'application/pdf',
+  data: 'JVBERi0xLjQ=',
+  name: 'plan.pdf',
+};
+
+export const requestCases: readonly CaseDefinition[] = [
+  the('S0.2 goes to the address it was given, with the key in a header and nowhere else', async (subject) => {
+    await onStage(subject, [fine], async (stage) => {
+      const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
+      answered(await stage.ask({}, { agent }));
+      const exchange = await stage.server.arrival(0);
+      expect(
+        exchange.url.startsWith(`${stage.baseURL}/some/path/`),
+        `the base URL to be kept, found ${exchange.url}`,
+      );
+      expectEqual(exchange.method, 'POST', 'the method');
+      expect(
+        [...exchange.headers.values()].some((value) => value.includes(contractKey)),
+        'the key in a header',
+      );
+      expect(
+        !exchange.url.includes(contractKey) && !exchange.text.includes(contractKey),
+        'the key nowhere else',
+      );
+      expect(/json/.test(exchange.headers.get('content-type') ?? ''), 'the body to be declared as JSON');
+    });
+  }),
+  the('S0.2 names the model of the agent', async (subject) => {
+    await onStage(subject, [fine], async (stage) => {
+      const agent = stage.agent();
+      answered(await stage.ask({}, { agent }));
+      expect(agent.model !== '', 'the agent to name its model');
+      expectEqual(stage.request().model, agent.model, 'the model asked');
+      expectEqual(agent.provider, subject.testing.provider, 'the provider, beside that of its inverse');
+    });
+  }),
+  the('S0.5 declares each tool with name, description and parameters, in order', async (subject) => {
+    const { tools } = await sent(subject, { tools: [put, lookUp] });
+    const declared = [put, lookUp].map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters,
+    }));
+    expectEqual(tools, declared, 'the tools');
+  }),
+  the('leaves the choice among tools to the model', async (subject) => {
+    expectEqual((await sent(subject, {})).toolChoice, 'auto', 'the tool choice');
+    expectEqual(
+      (await sent(subject, { config: { toolChoice: 'auto' } })).toolChoice,
+      'auto',
+      'the tool choice',
+    );
+  }),
+  the('S0.2 keeps the tools declared when none may be called', async (subject) => {
+    const read = await sent(subject, { config: { toolChoice: 'none' } });
+    expectEqual(read.toolChoice, 'none', 'the tool choice');
+    expectEqual(
+      read.tools.map(({ name }) => name),
+      ['look_up', 'put'],
+      'the tools',
+    );
+  }),
+  the('S0.2 declares no tools when there are none', async (subject) => {
+    expectEqual((await sent(subject, { tools: [] })).tools, [], 'the tools');
+  }),
+  the('S0.2 carries the instructions', async (subject) => {
+    expectEqual(
+      (await sent(subject, { system: 'Be brief.\nBe kind.' })).system,
+      'Be brief.\nBe kind.',
+      'the instructions',
+    );
+    expectEqual((await sent(subject, {})).system, '', 'the instructions');
+  }),
+  the('S0.2 carries instructions in parts, in order', async (subject) => {
+    const { system } = await sent(subject, { system: ['Stable part.', '', 'Date: today.'] });
+    expectEqual(system, 'Stable part.\n\nDate: today.', 'the instructions');
+  }),
+  the('writes equal schemas as equal bytes, whatever the order of their keys', async (subject) => {
+    const parameters = { required: ['word'], properties: { word: { type: 'string' } }, type: 'object' };
+    await onStage(subject, [fine, fine], async (stage) => {
+      answered(await stage.ask({ tools: [defineTool(lookUp)] }));
+      answered(await stage.ask({ tools: [defineTool({ ...lookUp, parameters })] }));
+      expectEqual(stage.server.exchanges[1]?.text, stage.server.exchanges[0]?.text, 'the second body');
+    });
+  }),
+  the('is the same bytes again when it is the same again', async (subject) => {
+    const messages = () => [
+      user('Hi.'),
+      assistant('Yes?', { type: 'tool_call', id: 'a', toolName: 'put', arguments: { b: 1, a: 2 } }),
+      result('a', 'ok'),
+      user('Go on.'),
+    ];
+    await onStage(subject, [fine, fine, fine], async (stage) => {
+      const request = { system: ['One.', 'Two.'], messages: messages() };
+      answered(await stage.ask(request));
+      answered(await stage.ask({ ...request, messages: JSON.parse(JSON.stringify(messages())) }));
+      answered(await stage.ask(request, { agent: stage.agent() }));
+      const [first, second, third] = stage.server.exchanges.map(({ text }) => text);
+      expectEqual(second, first, 'the body with a history read back from JSON');
+      expectEqual(third, first, 'the body of another agent');
+    });
+  }),
+  limited(
+    'S0.3 the most tokens of a request win over those of the agent',
+    { maxTokens: 77 },
+    { maxTokens: 555 },
+    77,
+  ),
+  limited('S0.3 the most tokens of the agent hold when the request names none', {}, { maxTokens: 555 }, 555),
+  limited('S0.3 zero tokens mean the default of the agent', { maxTokens: 0 }, { maxTokens: 555 }, 555),
+  config('without any limit named the request is still acceptable', async (subject) => {
+    const { maxTokens } = await sent(subject, {});
+    expect(maxTokens === undefined || maxTokens >= 1024, `no limit or a usable one, found ${maxTokens}`);
+  }),
+  config('B1 the agent states the maximum that it asks for when the request names none', async (subject) => {
+    for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
+      await onStage(subject, [fine], async (stage) => {
+        const agent = stage.agent(link);
+        answered(await stage.ask({}, { agent }));
+        // What a vendor's SDK adds when nothing is set is its own affair; under a limit the request states a maximum.
+        const asked = stage.server.exchanges[0]?.request?.maxTokens;
+        const isStated = agent.maxTokens !== undefined || link.maxTokens === 555;
+        if (isStated) expectEqual(agent.maxTokens, asked, 'the stated maximum');
+      });
+    }
+  }),
+  heated(
+    'S0.4 the temperature of a request wins over that of the agent',
+    { temperature: 0.25 },
+    { temperature: 0.75 },
+    0.25,
+  ),
+  heated(
+    'S0.4 the temperature of the agent holds when the request names none',
+    {},
+    { temperature: 0.75 },
+    0.75,
+  ),
+  heated('S0.4 -1 means the temperature of the agent', { temperature: -1 }, { temperature: 0.75 }, 0.75),
+  heated('S0.4 a temperature of zero is sent as zero', { temperature: 0 }, { temperature: 0.75 }, 0),
+  heated('no temperature is sent unless there is one', {}, {}),
+  capabilities(
+    'pictures arrive with type and bytes, in their place',
+    async (subject) => {
+      const content: UserPart[] = [
+        { type: 'text', text: 'Before.' },
+        image,
+        { type: 'text', text: 'After.' },
+      ];
+      const { turns } = await sent(subject, { messages: [{ role: 'user', content }] });
+      expectEqual(turns[0]?.parts, content, 'the parts of the turn');
+    },
+    'images',
+  ),
+  capabilities(
+    'documents arrive with type and bytes, in their place',
+    async (subject) => {
+      const { turns } = await sent(subject, {
+        messages: [{ role: 'user', content: [pdf, { type: 'text', text: 'Read it.' }] }],
+      });
+      const [first, second] = turns[0]?.parts ?? [];
+      expect(first?.type === 'document', `a document first, found ${first?.type}`);
+      expectEqual([first.mediaType, first.data], [pdf.mediaType, pdf.data], 'type and bytes of the document');
+      expectEqual(second, { type: 'text', text: 'Read it.' }, 'the text after it');
+    },
+    'documents',
+  ),
+  capabilities('pictures are refused by who cannot see', async (subject) => {
+    if (subject.testing.lacks.images === undefined) return expectAble(subject, 'images');
+    return refused(subject, { messages: [{ role: 'user', content: [image] }] });
+  }),
+  capabilities('documents are refused by who cannot read them', async (subject) => {
+    if (subject.testing.lacks.documents === undefined) return expectAble(subject, 'documents');
+    return refused(subject, { messages: [{ role: 'user', content: [pdf] }] });
+  }),
+  capabilities('what the wire cannot say is not claimed', async (subject) => {
+    await onStage(subject, [], async (stage) => {
+      const able = stage.agent().capabilities;
+      const { lacks } = subject.testing;
+      if (lacks.reasoning !== undefined) expectEqual(able.reasoning, false, 'the capability for reasoning');
+      if (lacks.sampling !== undefined) expectEqual(able.sampling, false, 'the capability for sampling');
+      if (lacks['cache-usage'] !== undefined)
+        expectEqual(able.cacheUsage, false, 'the capability for cache usage');
+      expectEqual(
+        able.output === 'native',
+        lacks['native-output'] === undefined,
+        'the capability for native output',
+      );
+    });
+  }),
+  ...outputCases(),
+];
+
+async function expectAble(subject: ContractSubject, what: 'images' | 'documents'): Promise<void> {
+  await onStage(subject, [], async (stage) => {
+    expectEqual(stage.agent().capabilities[what], true, `the capability for ${what}`);
+  });
+}
+
+function outputCases(): CaseDefinition[] {
+  const schema = {
+    type: 'object',
+    properties: { city: { type: 'string' }, people: { type: 'integer' } },
+    required: ['city', 'people'],
+    additionalProperties: false,
+  };
+  const output = { name: 'city_facts', schema };
+  const the = group('output');
+  return [
+    the(
+      'S0.2 the shape of the answer is sent, and the answer comes as JSON text',
+      async (subject) => {
+        const answer = scriptAnswer(['{"city":"Bern","people":134000}']);
+        const { outcome, exchanges } = await askOnce(subject, plays(answer), { output });
+        expectEqual(JSON.parse(answered(outcome).content), { city: 'Bern', people: 134_000 }, 'the answer');
+        const read = exchanges[0]?.request;
+        expectEqual(read?.output?.schema, schema, 'the schema');
+        expectEqual(
+          read?.tools.map(({ name }) => name),
+          ['look_up', 'put'],
+          'the tools beside it',
+        );
+      },
+      'native-output',
+    ),
+    the('no shape is sent unless there is one', async (subject) => {
+      expectEqual((await sent(subject, {})).output, undefined, 'the shape');
+    }),
+    the('a shape is refused by who cannot hold to it', async (subject) => {
+      if (subject.testing.lacks['native-output'] !== undefined) return refused(subject, { output });
+      expectEqual((await sent(subject, { output })).output?.name, 'city_facts', 'the name of the shape');
+    }),
+  ];
+}

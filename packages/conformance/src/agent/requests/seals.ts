@@ -1,0 +1,184 @@
+import type { Message, Seal } from '@cobbler/agent';
+import type { ReadPart, ScriptBlock } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { assistant, call, continued, result, user } from '../setup/request-parts.ts';
+import { answered, onStage } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('seals');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Of a length and look that services use, with everything base64 has. */
+const seal = 'ErUB+sig/7d0a1b2c3Kj9==';
+
+function thought(text: string, own: string = seal): ScriptBlock {
+  return { type: 'reasoning', text, seal: own };
+}
+
+/** What comes back of an answer when the conversation goes on: the parts of its turn. */
+async function sentBack(
+  subject: ContractSubject,
+  blocks: readonly (string | ScriptBlock)[],
+  keep: (message: Message) => Message = (message) => message,
+): Promise<readonly ReadPart[]> {
+  let parts: readonly ReadPart[] = [];
+  await onStage(subject, [plays(scriptAnswer(blocks)), fine], async (stage) => {
+    const { message } = answered(await stage.ask({ messages: [user('Go.')] }));
+    const kept = keep(message);
+    expect(kept.role === 'assistant', 'a message of the model');
+    answered(await stage.ask({ messages: continued([user('Go.')], kept) }));
+    parts = stage.request(1).turns[1]?.parts ?? [];
+  });
+  return parts;
+}
+
+/** A turn of somebody else, whose thoughts and marks are sealed for that provider alone. */
+function foreignTurn(foreign: Seal): Message[] {
+  return [
+    user('Go.'),
+    assistant(
+      { type: 'reasoning', text: 'A foreign thought.', seal: foreign },
+      { type: 'opaque', seal: foreign },
+      'Said aloud.',
+      { ...call('a', 'put', { value: 1 }), seal: foreign },
+    ),
+    result('a', 'ok'),
+  ];
+}
+
+export const sealCases: readonly CaseDefinition[] = [
+  the(
+    'P12 sealed reasoning goes back as it came, before the text it led to',
+    async (subject) => {
+      const parts = await sentBack(subject, [thought(' Let me\n think 漢字. \n'), 'Done.']);
+      expectEqual(
+        parts[0],
+        { type: 'reasoning', text: ' Let me\n think 漢字. \n', seal },
+        'the reasoning sent back',
+      );
+      expectEqual(parts[1], { type: 'text', text: 'Done.' }, 'the text behind it');
+    },
+    'reasoning',
+    'seal',
+  ),
+  the(
+    'P12 sealed reasoning goes back before the calls it led to',
+    async (subject) => {
+      const parts = await sentBack(subject, [
+        thought('I need a word.'),
+        callBlock('call_1', 'look_up', { word: 'last' }),
+      ]);
+      expectEqual(
+        parts.map(({ type }) => type),
+        ['reasoning', 'call'],
+        'the parts sent back',
+      );
+      expectEqual(parts[0], { type: 'reasoning', text: 'I need a word.', seal }, 'the reasoning sent back');
+    },
+    'reasoning',
+    'seal',
+  ),
+  the(
+    'P12 each of two thoughts goes back with its own seal',
+    async (subject) => {
+      const parts = await sentBack(subject, [
+        thought('First.', 'seal-one'),
+        thought('Second.', 'seal-two'),
+        'Done.',
+      ]);
+      expectEqual(
+        parts.slice(0, 2),
+        [
+          { type: 'reasoning', text: 'First.', seal: 'seal-one' },
+          { type: 'reasoning', text: 'Second.', seal: 'seal-two' },
+        ],
+        'the thoughts sent back',
+      );
+    },
+    'reasoning',
+    'seal',
+  ),
+  the(
+    'P12 a seal without any words goes back',
+    async (subject) => {
+      const parts = await sentBack(subject, [thought(''), 'Done.']);
+      expectEqual(parts[0], { type: 'reasoning', text: '', seal }, 'the reasoning sent back');
+    },
+    'reasoning',
+    'seal',
+  ),
+  the(
+    'P12 a long seal goes back to the last byte',
+    async (subject) => {
+      const long = 'Ab3+/x9='.repeat(4000);
+      const parts = await sentBack(subject, [thought('Long.', long), 'Done.']);
+      expectEqual(parts[0], { type: 'reasoning', text: 'Long.', seal: long }, 'the reasoning sent back');
+    },
+    'reasoning',
+    'seal',
+  ),
+  the(
+    'a seal survives a history that was stored as JSON',
+    async (subject) => {
+      const parts = await sentBack(subject, [thought('Kept.'), 'Done.'], (message) =>
+        JSON.parse(JSON.stringify(message)),
+      );
+      expectEqual(parts[0], { type: 'reasoning', text: 'Kept.', seal }, 'the reasoning sent back');
+    },
+    'reasoning',
+    'seal',
+  ),
+  the(
+    'a seal names the provider that made it',
+    async (subject) => {
+      await onStage(subject, [plays(scriptAnswer([thought('Mine.'), 'Done.']))], async (stage) => {
+        const { message } = answered(await stage.ask());
+        const owners = message.content.flatMap((part) =>
+          part.type !== 'text' && part.seal ? [part.seal.provider] : [],
+        );
+        expectEqual([...new Set(owners)], [stage.agent().provider], 'the owners of the seals');
+      });
+    },
+    'seal',
+  ),
+  the('P12 what another provider sealed is not sent', async (subject) => {
+    await onStage(subject, [fine], async (stage) => {
+      const foreign: Seal = { provider: 'somebody-else', data: { encrypted: 'FOREIGN-SEAL' } };
+      answered(await stage.ask({ messages: foreignTurn(foreign) }));
+      const text = stage.server.exchanges[0]?.text ?? '';
+      expect(
+        !text.includes('FOREIGN-SEAL') && !text.includes('somebody-else'),
+        'the foreign seal to stay at home',
+      );
+      expect(!text.includes('A foreign thought.'), 'the foreign thought to stay at home');
+      expectEqual(
+        stage.request().turns[1]?.parts.map(({ type }) => type),
+        ['text', 'call'],
+        'the parts of the turn',
+      );
+    });
+  }),
+  the('P12 a message of nothing but foreign thoughts leaves no empty turn', async (subject) => {
+    await onStage(subject, [fine], async (stage) => {
+      const foreign: Seal = { provider: 'somebody-else', data: 'x' };
+      const messages = [
+        user('One.'),
+        assistant({ type: 'reasoning', text: 'Hm.', seal: foreign }),
+        user('Two.'),
+      ];
+      answered(await stage.ask({ messages }));
+      const { turns } = stage.request();
+      expect(
+        turns.every(({ parts }) => parts.length > 0),
+        'no turn to be empty',
+      );
+      expectEqual(turns.at(-1)?.parts.at(-1), { type: 'text', text: 'Two.' }, 'the last say');
+      expect(
+        turns.every(({ parts }) => parts.every(({ type }) => type === 'text')),
+        'nothing but texts',
+      );
+    });
+  }),
+];

@@ -1,0 +1,59 @@
+import { AgentError } from '@cobbler/agent';
+import { answersStatus, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { answered, failed, onStage } from '../setup/setup.ts';
+import type { AgentLink, CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('settings');
+
+const fine = plays(scriptAnswer(['Fine.']));
+
+/** Settings by which an agent would wait or ask for ever, or at once give up everything. */
+const odd: readonly Partial<AgentLink>[] = [
+  { timeouts: { totalMs: Number.NaN } },
+  { timeouts: { headersMs: -1 } },
+  { timeouts: { stallMs: '20' as unknown as number } },
+  { timeouts: { progressMs: null as unknown as number } },
+  { retry: { retries: Number.NaN } },
+  { retry: { retries: -1 } },
+  { retry: { baseMs: -500 } },
+  { retry: { maxWaitMs: Number.NaN } },
+];
+
+export const settingCases: readonly CaseDefinition[] = [
+  the('P2 a deadline or retry setting that is no number is a mistake told at once', async (subject) => {
+    await onStage(subject, [], async (stage) => {
+      for (const link of odd) {
+        let thrown: unknown;
+        try {
+          stage.agent(link);
+        } catch (error) {
+          thrown = error;
+        }
+        const [option, settings] = Object.entries(link)[0] ?? [];
+        const name = `${option}.${Object.keys(settings ?? {})[0]}`;
+        expect(AgentError.is(thrown) && thrown.kind === 'invalid', `an error of kind invalid for ${name}`);
+        expect(thrown.message.includes(name), `the name of ${name} in the message, found ${thrown.message}`);
+      }
+    });
+  }),
+  the('P2 a setting that is there without a value has its default', async (subject) => {
+    const unset = { timeouts: { totalMs: undefined }, retry: { retries: undefined } };
+    await onStage(
+      subject,
+      () => answersStatus(500),
+      async (stage) => {
+        const agent = stage.agent(unset as unknown as Partial<AgentLink>);
+        const error = failed(await stage.ask({}, { agent }));
+        expectEqual(error.status, 500, 'the status');
+        expect((error.attempts ?? 0) > 10, `more than ten attempts, found ${error.attempts}`);
+      },
+    );
+  }),
+  the('deadlines that never come are kept', async (subject) => {
+    const never = { totalMs: Number.POSITIVE_INFINITY, headersMs: Number.POSITIVE_INFINITY };
+    await onStage(subject, [fine], async (stage) => {
+      answered(await stage.ask({}, { agent: stage.agent({ timeouts: never }) }));
+    });
+  }),
+];

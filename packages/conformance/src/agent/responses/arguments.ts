@@ -1,0 +1,230 @@
+import type { AgentEvent } from '@cobbler/agent';
+import { userMessage } from '@cobbler/agent';
+import type { ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  expect,
+  expectEqual,
+  LiveStream,
+  plays,
+  scriptAnswer,
+  stepFrames,
+  tell,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { heldBytes } from '../setup/memory.ts';
+import { continued, user } from '../setup/request-parts.ts';
+import { answered, askOnce, onStage, promptly, soon } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('arguments');
+
+const mebibyte = 1024 * 1024;
+
+/** Real time for the arguments that are expensive to get wrong, in milliseconds. */
+const limitMs = 8000;
+
+const sorry: ScriptAnswer = scriptAnswer(['Sorry.']);
+
+/** Raw arguments of many calls of one answer, each with a problem of its own; the conversation goes on. */
+function noneUsable(what: string, inputs: () => readonly string[]): CaseDefinition {
+  return the(`P9 ${what}`, async (subject) => {
+    const list = inputs();
+    const answer = scriptAnswer(list.map((input, index) => callBlock(`call_${index}`, 'put', input)));
+    await onStage(
+      subject,
+      [plays(answer, { chunks: 'whole' }), plays(sorry)],
+      async (stage) => {
+        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+        expectEqual(response.toolCalls.length, list.length, 'the number of calls');
+        for (const [index, call] of response.toolCalls.entries()) {
+          expect(call.problem !== undefined, `a problem of ${JSON.stringify(list[index]?.slice(0, 60))}`);
+          expect((call.problem ?? '').length < 2000, 'a problem in few words');
+        }
+        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      },
+      {},
+      limitMs,
+    );
+  });
+}
+
+/** What language models and careless servers write instead of JSON. None of it is mended. */
+const nearlyJson: readonly string[] = [
+  "{'value': 1}",
+  '{value: 1}',
+  '{"value": 1,}',
+  '{"value": 01}',
+  '{"value": .5}',
+  '{"value": 1.}',
+  '{"value": +1}',
+  '{"value": 0x1f}',
+  '{"value": NaN}',
+  '{"value": Infinity}',
+  '{"value": undefined}',
+  '{"value": True}',
+  '{"value": "a\nb"}',
+  '{"value": "\\x41"}',
+  '{"value": "\\u12"}',
+  '{"value": 1} // so',
+  '/* so */ {"value": 1}',
+  '\ufeff{"value": 1}',
+  '{"value": 1}\u0000',
+  '```json\n{"value": 1}\n```',
+  '<value>1</value>',
+  '{"value": 1}{"value": 1}',
+  '{"value": 1},{"value": 2}',
+  '[{"value": 1}]',
+  '"{\\"value\\": 1}"',
+  '{"value": 1',
+  '{"value": "1}',
+  '{"value"}',
+  '{"value": }',
+  '{,}',
+  '{',
+  '}',
+  '"',
+  'null',
+  'true',
+  '0',
+  '...',
+  '[object Object]',
+  'undefined',
+];
+
+/** Good JSON that is no plain data. */
+const hostileJson: readonly string[] = [
+  '{"__proto__": 1}',
+  '{"\\u005f_proto__": {"polluted": true}}',
+  '{"a": {"b": {"__proto__": null}}}',
+  '{"a": [[[{"__proto__": []}]]]}',
+  '{"constructor": {"prototype": {"__proto__": {"polluted": true}}}}',
+  '{"value": 1e999}',
+  '{"value": [-1e400]}',
+];
+
+/** Arguments by hand, in so many pieces, without keeping what is emitted; gives the bytes held before the end. */
+async function fedSlowly(
+  subject: ContractSubject,
+  pieces: number,
+  piece: string,
+  act: (held: number) => void,
+): Promise<void> {
+  const stream = new LiveStream();
+  await onStage(
+    subject,
+    [{ type: 'live', stream }],
+    async (stage) => {
+      const { testing } = subject;
+      const answer = scriptAnswer([callBlock('call_1', 'put', '')]);
+      let told = 0;
+      const emit = (event: AgentEvent) => {
+        if (event.type === 'tool_input_delta') told += event.json.length;
+      };
+      const before = await heldBytes();
+      // Not through the stage, which keeps every event.
+      const asked = stage.agent().run({ messages: [userMessage('Go.')], tools: [] }, { emit });
+      // It may fail long before it is awaited.
+      asked.catch(() => {});
+      await stage.server.arrival(0);
+      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(stepFrames(tell(answer).slice(0, 1), plays(answer), testing));
+      const frame = stepFrames([{ type: 'delta', at: 0, text: piece }], plays(answer), testing);
+      for (let count = 1; count <= pieces; count += 1) {
+        stream.send(frame);
+        for (let tries = 0; told < count * piece.length && tries < 500; tries += 1) await soon(0);
+      }
+      act((await heldBytes()) - before);
+      stream.send(stepFrames([{ type: 'close', at: 0 }, { type: 'end' }], plays(answer), testing));
+      stream.end();
+      const { toolCalls } = await promptly(asked, limitMs, 'the answer');
+      expectEqual(
+        toolCalls.map(({ problem }) => problem !== undefined),
+        [true],
+        'the problems',
+      );
+    },
+    {},
+    15_000,
+  );
+}
+
+export const argumentCases: readonly CaseDefinition[] = [
+  noneUsable('what is nearly JSON is never mended into a call', () => nearlyJson),
+  noneUsable('P11 arguments that are no plain data are never run', () => hostileJson),
+  noneUsable('P11 a hundred thousand brackets cost no stack and little time', () => [
+    '['.repeat(100_000),
+    '{"a":'.repeat(100_000),
+    `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+    `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+  ]),
+  noneUsable('arguments cut at any character are never run', () => {
+    const whole = '{"value": "a\\u00e9 \\"x\\"", "more": [1, -2.5e3, {"deep": null}], "last": true}';
+    return Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length + 1));
+  }),
+  the('P11 arguments of one mebibyte to the byte are the most that is taken', async (subject) => {
+    const frame = '{"value":""}';
+    const most = `{"value":"${'x'.repeat(mebibyte - frame.length)}"}`;
+    const more = `{"value":"${'é'.repeat((mebibyte - frame.length) / 2)}x"}`;
+    const answer = scriptAnswer([callBlock('call_1', 'put', most), callBlock('call_2', 'put', more)]);
+    const { outcome } = await askOnce(subject, plays(answer, { chunks: 'whole' }));
+    const problems = answered(outcome).toolCalls.map(({ problem }) => problem !== undefined);
+    expectEqual(problems, [false, true], 'which of both has a problem');
+  }),
+  the('P11 twenty thousand keys are taken in little time', async (subject) => {
+    const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
+    const answer = scriptAnswer([callBlock('call_1', 'put', wide)]);
+    const { outcome } = await askOnce(subject, plays(answer, { chunks: 'whole' }));
+    expectEqual(Object.keys(answered(outcome).toolCalls[0]?.arguments ?? {}).length, 20_000, 'the keys');
+  }),
+  the('arguments in twenty thousand pieces take no longer than their length', async (subject) => {
+    const value = 'lorem ipsum dolor '.repeat(13_000);
+    const answer = scriptAnswer([callBlock('call_1', 'put', { value })]);
+    await onStage(
+      subject,
+      [plays(answer, { steps: tell(answer, 20_000), chunks: { size: 65_536 } })],
+      async (stage) => expectAnswer(answered(await stage.ask()), answer, subject.testing),
+      {},
+      limitMs,
+    );
+  }),
+  the('P12 half characters in arguments are replaced, in keys too', async (subject) => {
+    const answer = scriptAnswer([
+      callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
+    ]);
+    const { outcome } = await askOnce(subject, plays(answer));
+    const [call] = answered(outcome).toolCalls;
+    expectEqual(call?.problem, undefined, 'the problem');
+    expectEqual(call?.arguments, { 'a\ufffd': ['\ufffdb', { '🧵': '\ufffd' }] }, 'the arguments');
+  }),
+  the('P11 arguments that go on for 16 MiB hold no more memory than the limit allows', (subject) =>
+    fedSlowly(subject, 32, 'x'.repeat(mebibyte / 2), (held) =>
+      expect(held < 8 * mebibyte, `less than 8 MiB to be held, found ${Math.round(held / mebibyte)} MiB`),
+    ),
+  ),
+  the(
+    'P9 a tool name of any length or characters makes no history that a service refuses',
+    async (subject) => {
+      const names = [
+        'n'.repeat(10_000),
+        'put it',
+        'pût',
+        '',
+        ' ',
+        'a.b/c',
+        '工具',
+        '"',
+        '\u0000',
+        '__proto__',
+      ];
+      const answer = scriptAnswer(names.map((name, index) => callBlock(`call_${index}`, name, {})));
+      await onStage(subject, [plays(answer), plays(sorry)], async (stage) => {
+        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+        expectEqual(response.toolCalls.length, names.length, 'the number of calls');
+        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      });
+    },
+  ),
+];

@@ -1,0 +1,321 @@
+import type { ModelResponse, StopReason } from '@cobbler/agent';
+import type { Lack, ProviderTesting, ScriptAnswer, ScriptBlock, Step } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  expect,
+  expectEqual,
+  expectOneOf,
+  plays,
+  scriptAnswer,
+  tell,
+} from '@cobbler/agent/testing';
+import { expectAnswer, scriptCalls } from '../setup/compare.ts';
+import { spoken, unfinished } from '../setup/positions.ts';
+import { continued, resultsFor, user } from '../setup/request-parts.ts';
+import type { Outcome } from '../setup/setup.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('blocks');
+const stops = group('stops');
+
+const text: ScriptAnswer = scriptAnswer(['One and only.']);
+const call = callBlock('call_1', 'put', { value: 'once' });
+const called: ScriptAnswer = scriptAnswer([call]);
+
+function usable({ toolCalls }: ModelResponse): unknown[] {
+  return toolCalls.filter(({ problem }) => problem === undefined);
+}
+
+/** Tells an answer in odd steps; what comes of it has to be this answer. */
+function sameAnswer(
+  what: string,
+  answer: ScriptAnswer,
+  steps: readonly Step[],
+  ...needs: Lack[]
+): CaseDefinition {
+  return the(
+    what,
+    async (subject) => {
+      const { outcome } = await askOnce(subject, plays(answer, { steps }));
+      expectAnswer(answered(outcome), answer, subject.testing);
+    },
+    ...needs,
+  );
+}
+
+/** Tells a call in odd steps; whatever comes of it must not be run, and the conversation goes on. */
+function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
+  return the(`P9 ${what} is never run`, async (subject) => {
+    // The end of an empty answer: one that says the whole call again would make it a good one.
+    const end = subject.testing.line({ type: 'end' }, scriptAnswer([], { stop: 'tool_use' }));
+    const script = [plays(called, { steps, edit: (all) => [...all, ...end] }), plays(text)];
+    await onStage(
+      subject,
+      script,
+      async (stage) => {
+        const { response, error } = await stage.ask({ messages: [user('Go.')] });
+        if (response === undefined) expectEqual(error?.kind, 'network', 'the kind of the error');
+        else {
+          expectEqual(usable(response), [], 'the calls that could be run');
+          answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+        }
+      },
+      { retry: { retries: 0 } },
+    );
+  });
+}
+
+/** Two answers in one stream: the first is the one that was asked for. */
+async function twoInOne(subject: ContractSubject, second: ScriptAnswer): Promise<Outcome> {
+  const { testing } = subject;
+  const edit = (all: readonly unknown[]) => [...all, ...allOf(second, testing)];
+  const { outcome } = await askOnce(subject, plays(text, { edit, chunks: 'whole' }));
+  return outcome;
+}
+
+function allOf(answer: ScriptAnswer, testing: ProviderTesting): unknown[] {
+  return [...testing.begin(answer), ...tell(answer).flatMap((step) => testing.line(step, answer))];
+}
+
+/** Calls in an answer that stopped for another reason than to have them run. */
+function unreleased(reason: StopReason, words: string, ...needs: Lack[]): CaseDefinition {
+  return stops(
+    `P9 whole calls of an answer that ${words} are never run`,
+    async (subject) => {
+      const answer = scriptAnswer(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
+      await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+        expectEqual([response.stopReason, usable(response)], [reason, []], 'stop reason and calls to be run');
+        expectEqual(response.toolCalls.length, 1, 'the calls that are shown');
+        const messages = [user('Go.'), response.message, ...resultsFor(response.message), user('So?')];
+        answered(await stage.ask({ messages }));
+      });
+    },
+    ...needs,
+  );
+}
+
+/** Words that every object of the language inherits: as types, names and ids they mean nothing special. */
+const inherited = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
+
+/** Payloads that look like a known kind in one place and are none in another. */
+const lookalikes: readonly unknown[] = [
+  ...inherited.map((type) => ({ type })),
+  ...inherited.map((type) => ({ do: type, at: 0, delta: 'no' })),
+  ...inherited.map((type) => [type, 0, 'no']),
+  ...inherited.map((type) => ({ type: 'content_block_start', index: 70, content_block: { type } })),
+  ...inherited.map((type) => ({ type: 'content_block_delta', index: 70, delta: { type } })),
+  ...inherited.map((type) => ({ type: 'response.output_item.added', output_index: 70, item: { type } })),
+  { choices: [null] },
+  { choices: {} },
+  { choices: [{ delta: [] }] },
+  { choices: [{ index: 0, delta: { hologram: 1, tool_calls: {} }, finish_reason: null }] },
+  { choices: [{ index: 0, delta: { content: null, role: null } }] },
+  { type: 'content_block_delta', index: {}, delta: null },
+  { type: 'message_delta', delta: { stop_reason: null }, usage: null },
+  { type: 'message_start', message: null },
+  { type: 'response.created', response: null },
+  { type: 'response.output_item.added', item: null },
+];
+
+export const blockCases: readonly CaseDefinition[] = [
+  sameAnswer('a text opened twice and closed twice is one text', text, [
+    { type: 'open', at: 0 },
+    { type: 'open', at: 0 },
+    { type: 'delta', at: 0, text: 'One and only.' },
+    { type: 'close', at: 0 },
+    { type: 'close', at: 0 },
+    { type: 'end' },
+  ]),
+  sameAnswer('a text that was never opened is a text', text, [
+    { type: 'delta', at: 0, text: 'One and ' },
+    { type: 'delta', at: 0, text: 'only.' },
+    { type: 'close', at: 0 },
+    { type: 'end' },
+  ]),
+  sameAnswer('a text that was never closed is whole at the end', text, [
+    { type: 'open', at: 0 },
+    { type: 'delta', at: 0, text: 'One and only.' },
+    { type: 'end' },
+  ]),
+  sameAnswer('P9 a call announced twice is one call', called, [
+    { type: 'open', at: 0 },
+    { type: 'open', at: 0 },
+    { type: 'delta', at: 0, text: '{"value":"once"}' },
+    { type: 'close', at: 0 },
+    { type: 'end' },
+  ]),
+  sameAnswer('P9 a call closed twice is one call', called, [
+    { type: 'open', at: 0 },
+    { type: 'delta', at: 0, text: '{"value":"once"}' },
+    { type: 'close', at: 0 },
+    { type: 'close', at: 0 },
+    { type: 'end' },
+  ]),
+  sameAnswer('an end told twice is one end', text, [...tell(text), { type: 'end' }]),
+  sameAnswer('what comes behind the end of a call is not part of the answer', called, [
+    ...tell(called),
+    { type: 'delta', at: 0, text: '{"value":"again"}' },
+    { type: 'close', at: 0 },
+  ]),
+  neverRun('a call of which only arguments came', [{ type: 'delta', at: 0, text: '{"value":"once"}' }]),
+  neverRun('a call whose arguments are told twice', [
+    { type: 'open', at: 0 },
+    { type: 'delta', at: 0, text: '{"value":"once"}' },
+    { type: 'delta', at: 0, text: '{"value":"once"}' },
+    { type: 'close', at: 0 },
+  ]),
+  neverRun('a call that goes on after it was closed', [
+    { type: 'open', at: 0 },
+    { type: 'delta', at: 0, text: '{"value":"once"}' },
+    { type: 'close', at: 0 },
+    { type: 'delta', at: 0, text: '{"value":"twice"}' },
+  ]),
+  the('a place used again for another kind of block loses neither', async (subject) => {
+    const { testing } = subject;
+    const edit = (all: readonly unknown[]) => {
+      const calls = tell(called).flatMap((step) => testing.line(step, called));
+      return [
+        ...all.slice(0, testing.begin(text).length),
+        ...unfinished(text).flatMap((step) => testing.line(step, text)),
+        ...calls,
+      ];
+    };
+    const { outcome } = await askOnce(subject, plays(text, { edit }));
+    const response = answered(outcome);
+    expectEqual(
+      [response.content, response.stopReason],
+      ['One and only.', 'tool_use'],
+      'text and stop reason',
+    );
+    expectEqual(response.toolCalls, scriptCalls(called), 'the calls');
+  }),
+  the('P14 a second answer behind the first is not part of it, nor is its use added', async (subject) => {
+    const usage = { inputTokens: 7000, outputTokens: 900 };
+    const second = scriptAnswer(['Another.', callBlock('call_9', 'put', {})], { usage, model: 'another' });
+    const response = answered(await twoInOne(subject, second));
+    expectEqual(
+      [response.content, response.stopReason],
+      ['One and only.', 'complete'],
+      'text and stop reason',
+    );
+    expectEqual(response.toolCalls, [], 'the calls');
+    if (subject.testing.lacks['model-name'] === undefined)
+      expectEqual(response.model, text.model, 'the model');
+    expectOneOf(
+      response.usage.inputTokens,
+      [text.usage.inputTokens, 7000],
+      'the input tokens of one of both',
+    );
+    expectOneOf(
+      response.usage.outputTokens,
+      [text.usage.outputTokens, 900],
+      'the output tokens of one of both',
+    );
+  }),
+  the('P4 a failure behind the end changes nothing', async (subject) => {
+    const failure = subject.testing.fail({ kind: 'busy', message: 'Too late.' });
+    const edit = (all: readonly unknown[]) => [...all, ...failure];
+    for (const chunks of ['whole', 'payload'] as const) {
+      const { outcome } = await askOnce(subject, plays(spoken, { edit, chunks }));
+      expectAnswer(answered(outcome), spoken, subject.testing);
+    }
+  }),
+  the('P4 garbage behind the end changes nothing', async (subject) => {
+    const { testing } = subject;
+    for (const garbage of [
+      '{"half',
+      '\u0000\u0000',
+      '<html>',
+      testing.frame('words'),
+      testing.frame('{"a":}'),
+    ]) {
+      const last = plays(spoken).answer;
+      const edit = (all: readonly unknown[]) => [...all, 'garbage'];
+      const rewrite = (frame: string) => (frame === testing.frame('garbage') ? garbage : frame);
+      const { outcome } = await askOnce(subject, plays(last, { edit, rewrite }));
+      expectAnswer(answered(outcome), spoken, testing);
+    }
+  }),
+  the('payloads that only look like known kinds are passed over', async (subject) => {
+    const edit = (all: readonly unknown[]) =>
+      all.flatMap((payload, index) => [...(index === 1 ? lookalikes : []), payload]);
+    const { outcome } = await askOnce(subject, plays(spoken, { edit }));
+    expectAnswer(answered(outcome), spoken, subject.testing);
+    const plain: Record<string, unknown> = {};
+    expect(plain['delta'] === undefined && plain['at'] === undefined, 'no prototype to be changed');
+  }),
+  the('a payload nested deep enough to overflow a stack is passed over', async (subject) => {
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    const edit = (all: readonly unknown[]) => [all[0], 'deep', ...all.slice(1)];
+    const rewrite = (frame: string) => frame.replace('deep', () => deep);
+    const { outcome } = await askOnce(subject, plays(text, { edit, rewrite }), {}, { retry: { retries: 0 } });
+    if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    else expectAnswer(outcome.response, text, subject.testing);
+  }),
+  the('P1 words where a payload belongs are never a success', async (subject) => {
+    const edit = (all: readonly unknown[]) => [...all.slice(0, 2), 'upstream connect error', ...all.slice(2)];
+    const { outcome } = await askOnce(subject, plays(text, { edit }), {}, { retry: { retries: 0 } });
+    expect(
+      outcome.response === undefined,
+      "a failure: what is no JSON comes to `event` as a string where the framing is 'sse', and is `out.fail({ kind: 'broken', … })`",
+    );
+    expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
+  }),
+  the('calls named like what every object inherits are calls like others', async (subject) => {
+    const calls: ScriptBlock[] = inherited.map((name) => callBlock(name, name, { [`x${name}`]: name }));
+    const answer = scriptAnswer(calls);
+    await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      expectAnswer(response, answer, subject.testing);
+      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+    });
+  }),
+  the('five hundred calls in one answer keep order, ids and arguments', async (subject) => {
+    const answer = scriptAnswer(
+      Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })),
+    );
+    await onStage(subject, [plays(answer, { chunks: 'whole' }), plays(text)], async (stage) => {
+      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      expectAnswer(response, answer, subject.testing);
+      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+    });
+  }),
+  unreleased('refusal', 'is a refusal'),
+  unreleased('unknown', 'ended for a reason nobody knows'),
+  unreleased('pause', 'asks to be continued', 'pause'),
+  unreleased('context_full', 'filled the context window', 'context-full-stop'),
+  stops(
+    'P4 P9 calls of an answer that says it is complete are run: they mean that they are wanted',
+    async (subject) => {
+      for (const blocks of [['Wait.', call], [call]]) {
+        const answer = scriptAnswer(blocks, { stop: 'complete' });
+        await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+          const response = answered(await stage.ask({ messages: [user('Go.')] }));
+          expectEqual(
+            [response.stopReason, usable(response)],
+            ['tool_use', scriptCalls(answer)],
+            'reason and calls',
+          );
+          answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+        });
+      }
+    },
+  ),
+  stops('P4 an answer that says it has calls and has none does not say so', async (subject) => {
+    const answer = scriptAnswer(['Just words.'], { stop: 'tool_use' });
+    const { outcome } = await askOnce(subject, plays(answer));
+    const { stopReason, toolCalls, content } = answered(outcome);
+    expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
+    expectEqual([toolCalls, content], [[], 'Just words.'], 'calls and text');
+  }),
+  stops('an answer of nothing that says it has calls has none', async (subject) => {
+    const answer = scriptAnswer([], { stop: 'tool_use' });
+    const { outcome } = await askOnce(subject, plays(answer));
+    const { stopReason, toolCalls } = answered(outcome);
+    expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
+    expectEqual(toolCalls, [], 'the calls');
+  }),
+];

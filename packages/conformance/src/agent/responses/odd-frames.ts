@@ -1,0 +1,199 @@
+import type { Play, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  expect,
+  expectEqual,
+  framesOf,
+  plays,
+  scriptAnswer,
+  stepFrames,
+  tell,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { heldBytes } from '../setup/memory.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('frames');
+
+const mebibyte = 1024 * 1024;
+
+/** Real time for what is expensive to get wrong, in milliseconds. */
+const limitMs = 10_000;
+
+const answer: ScriptAnswer = scriptAnswer(['A few words.', callBlock('call_1', 'put', { value: 'x' })]);
+
+/** A good head with a body of one's own making. */
+function body(testing: ProviderTesting, chunks: Iterable<string | Uint8Array>): Play {
+  const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
+  return { type: 'raw', status: 200, headers, body: chunks };
+}
+
+async function told(subject: ContractSubject, chunks: Iterable<string | Uint8Array>): Promise<void> {
+  await onStage(
+    subject,
+    [body(subject.testing, chunks)],
+    async (stage) => expectAnswer(answered(await stage.ask()), answer, subject.testing),
+    {},
+    limitMs,
+  );
+}
+
+function isEventStream({ contentType }: ProviderTesting): boolean {
+  return contentType.startsWith('text/event-stream');
+}
+
+/** The smallest thing that means nothing: a comment, or an empty line. */
+function nothing(testing: ProviderTesting): string {
+  return isEventStream(testing) ? ':\n\n' : '\n';
+}
+
+/** A frame in its middle, replaced bytes and all. */
+function spoiledInText(testing: ProviderTesting, bytes: readonly number[]): Uint8Array[] {
+  const words = scriptAnswer(['before MARK after']);
+  const frames = framesOf(plays(words, { steps: tell(words, 1) }), testing).join('');
+  // A wire that says the text again when it is whole has the same bytes there.
+  const [first = '', ...rest] = frames.split('MARK');
+  expect(rest.length > 0, 'a text to stand in its frames as it is; else declare the lack `checked-text`');
+  const encoder = new TextEncoder();
+  return [encoder.encode(first), ...rest.flatMap((after) => [Uint8Array.from(bytes), encoder.encode(after)])];
+}
+
+/** Bytes that are no UTF-8: a lone continuation, an overlong slash, half of a surrogate, a byte that never occurs. */
+const brokenText: readonly (readonly number[])[] = [
+  [0x80],
+  [0xc0, 0xaf],
+  [0xed, 0xa0, 0x80],
+  [0xff],
+  [0xe6, 0xbc],
+];
+
+export const oddFrameCases: readonly CaseDefinition[] = [
+  the('a million signs of life in front of an answer cost little time', (subject) => {
+    const some = nothing(subject.testing).repeat(10_000);
+    return told(subject, [...Array<string>(100).fill(some), ...framesOf(plays(answer), subject.testing)]);
+  }),
+  the('twenty thousand pings in front of an answer are passed over', (subject) => {
+    const { testing } = subject;
+    const pings = testing.noise().map(testing.frame).join('');
+    const some = pings.repeat(Math.ceil(1000 / Math.max(1, testing.noise().length)));
+    return told(subject, [...Array<string>(20).fill(some), ...framesOf(plays(answer), testing)]);
+  }),
+  the('a sign of life of eight mebibytes is passed over', (subject) => {
+    const long = isEventStream(subject.testing)
+      ? `:${'x'.repeat(8 * mebibyte)}\n\n`
+      : ' '.repeat(8 * mebibyte);
+    return told(subject, [long, ...framesOf(plays(answer), subject.testing)]);
+  }),
+  the('a frame of fifteen mebibytes is read', async (subject) => {
+    const long = scriptAnswer(['lorem ipsum dol '.repeat(15 * 65_536 - 2000)]);
+    const { testing } = subject;
+    const [open, delta] = tell(long, 1);
+    const steps = [open, delta].filter((step) => step !== undefined);
+    const chunks = [
+      framesOf(plays(long, { steps: [] }), testing).join(''),
+      stepFrames(steps, plays(long), testing),
+      // A wire that says the whole text again in its end would say it in a frame too large.
+      stepFrames([{ type: 'end' }], plays(scriptAnswer([])), testing),
+    ];
+    await onStage(
+      subject,
+      [body(testing, chunks)],
+      async (stage) => {
+        const { content } = answered(await stage.ask());
+        expectEqual(
+          content.length,
+          long.blocks[0]?.type === 'text' ? long.blocks[0].text.length : 0,
+          'the length',
+        );
+      },
+      {},
+      limitMs,
+    );
+  }),
+  the('P18 an answer of many frames holds no more memory than its text', async (subject) => {
+    const { testing } = subject;
+    const piece = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], plays(answer), testing);
+    const noise = testing.noise().map(testing.frame).join('');
+    function* chunks(): Iterable<string> {
+      yield framesOf(plays(answer, { steps: tell(answer).slice(0, 1) }), testing).join('');
+      for (let count = 0; count < 200; count += 1) yield noise.repeat(40) + piece;
+    }
+    const before = await heldBytes();
+    const play = { ...body(testing, chunks()), ending: 'end' } as const;
+    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    const held = (await heldBytes()) - before;
+    expect(held < 6 * mebibyte, `less than 6 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
+  }),
+  the('P1 NUL bytes between frames spoil nothing or everything, never half', async (subject) => {
+    const frames = framesOf(plays(answer), subject.testing);
+    const chunks = frames.flatMap((frame) => [frame, '\u0000\n']);
+    const { outcome } = await askOnce(
+      subject,
+      [body(subject.testing, chunks)],
+      {},
+      { retry: { retries: 0 } },
+    );
+    if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    else expectAnswer(outcome.response, answer, subject.testing);
+  }),
+  the(
+    'bytes that are no text are replaced, and nothing else is lost',
+    async (subject) => {
+      for (const bytes of brokenText) {
+        const play = body(subject.testing, spoiledInText(subject.testing, bytes));
+        const { response, error } = (await askOnce(subject, [play])).outcome;
+        expect(
+          response !== undefined,
+          `an answer in spite of bytes that are no text, or the lack \`checked-text\` where frames are counted or checked; found ${error?.message}`,
+        );
+        const { content } = response;
+        expect(
+          /^before \ufffd+ after$/.test(content),
+          `the bytes to be replaced, found ${JSON.stringify(content)}`,
+        );
+      }
+    },
+    'checked-text',
+  ),
+  the('P1 a character cut by the end of the stream is a cut', async (subject) => {
+    const [left = new Uint8Array(0)] = spoiledInText(subject.testing, []);
+    const play = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);
+    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+  }),
+  the('P1 a last frame without its end is read when the stream ends cleanly', async (subject) => {
+    const text = framesOf(plays(answer), subject.testing).join('').trimEnd();
+    for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
+      const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
+      expectAnswer(answered(outcome), answer, subject.testing);
+    }
+  }),
+  the('P1 lines end in any of three ways within one stream', (subject) => {
+    if (!isEventStream(subject.testing)) return told(subject, framesOf(plays(answer), subject.testing));
+    const ends = ['\r\n', '\r', '\n'];
+    const frames = framesOf(plays(answer), subject.testing);
+    return told(
+      subject,
+      frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
+    );
+  }),
+  the('P1 fields and words that only begin like data are not data', (subject) => {
+    const { testing } = subject;
+    if (!isEventStream(testing)) return told(subject, framesOf(plays(answer), testing));
+    const odd = [
+      'dat: {}',
+      ' data: {"broken',
+      'database: {"x',
+      'DATA: {"x',
+      'data\u0000: {"x',
+      'event',
+      'id',
+      ':data: {"x',
+    ];
+    const [first = '', ...rest] = framesOf(plays(answer), testing);
+    return told(subject, [first, `${odd.join('\n')}\n\n`, ...odd.map((line) => `${line}\n\n`), ...rest]);
+  }),
+];

@@ -1,0 +1,142 @@
+import type { StopReason } from '@cobbler/agent';
+import { textOf } from '@cobbler/agent';
+import type { Lack } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { continued, user } from '../setup/request-parts.ts';
+import { answered, askOnce, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('answers');
+
+/** What stands on a keyboard nowhere and in texts all the time. */
+const oddText =
+  'a\u0000b\u0007 \t"\\/ \r\n\u2028\u2029\u0085 ﬁ e\u0301 é 漢字 🧵👩‍👩‍👧 \ufeff data: x\n\nevent: y\n: z';
+
+function stopsFor(reason: StopReason, words: string, ...needs: Lack[]): CaseDefinition {
+  return the(
+    `P4 an answer that ${words} says so`,
+    async (subject) => {
+      const answer = scriptAnswer(['As far as it goes.'], { stop: reason });
+      const { outcome } = await askOnce(subject, plays(answer));
+      expectAnswer(answered(outcome), answer, subject.testing);
+    },
+    ...needs,
+  );
+}
+
+export const answerCases: readonly CaseDefinition[] = [
+  the('a text arrives whole, with stop reason, usage and model', async (subject) => {
+    const answer = scriptAnswer(['The answer is forty-two.']);
+    const { outcome, exchanges } = await askOnce(subject, plays(answer));
+    const response = answered(outcome);
+    expectAnswer(response, answer, subject.testing);
+    expectEqual(textOf(response.message), 'The answer is forty-two.', 'the text of the message');
+    expectEqual(response.message.role, 'assistant', 'the role of the message');
+    expectEqual(response.attempts, 1, 'the attempts');
+    expectEqual([response.wasted.inputTokens, response.wasted.outputTokens], [0, 0], 'the wasted tokens');
+    expectEqual(exchanges.length, 1, 'the number of requests');
+  }),
+  the(
+    'the model that answered is named, though another one was asked',
+    async (subject) => {
+      const answer = scriptAnswer(['Hello.'], { model: 'another-model-2026-11-01' });
+      const { outcome } = await askOnce(subject, plays(answer));
+      expectEqual(answered(outcome).model, 'another-model-2026-11-01', 'the model');
+    },
+    'model-name',
+  ),
+  the('odd characters arrive unchanged', async (subject) => {
+    const answer = scriptAnswer([oddText]);
+    const { outcome } = await askOnce(subject, plays(answer));
+    expectEqual(answered(outcome).content, oddText, 'the text');
+  }),
+  the('blanks at the edges and between deltas are kept', async (subject) => {
+    const answer = scriptAnswer(['  two blanks \n\n and lines \n ']);
+    const { outcome } = await askOnce(subject, plays(answer));
+    expectEqual(answered(outcome).content, '  two blanks \n\n and lines \n ', 'the text');
+  }),
+  the('two texts are joined in order with nothing between', async (subject) => {
+    const answer = scriptAnswer(['First.', 'Second.']);
+    const { outcome } = await askOnce(subject, plays(answer));
+    expectAnswer(answered(outcome), answer, subject.testing);
+  }),
+  the('a long text arrives whole', async (subject) => {
+    const answer = scriptAnswer(['0123456789 lines of a long answer\n'.repeat(4000)]);
+    const { outcome } = await askOnce(subject, plays(answer, { chunks: { size: 1400 } }));
+    expectAnswer(answered(outcome), answer, subject.testing);
+  }),
+  the(
+    'S0.6 reasoning is told apart from the text',
+    async (subject) => {
+      const answer = scriptAnswer([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
+      const { outcome } = await askOnce(subject, plays(answer));
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const told = outcome.events.flatMap((event) => (event.type === 'reasoning' ? [event.text] : []));
+      expectEqual(told, ['Let me think.'], 'the reasoning emitted');
+      const kept = answered(outcome).message.content.flatMap((part) =>
+        part.type === 'reasoning' ? [part.text] : [],
+      );
+      expectEqual(kept, ['Let me think.'], 'the reasoning of the message');
+    },
+    'reasoning',
+  ),
+  the('S0.6 text before calls comes with them', async (subject) => {
+    const answer = scriptAnswer(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
+    const { outcome } = await askOnce(subject, plays(answer));
+    expectAnswer(answered(outcome), answer, subject.testing);
+    const types = answered(outcome).message.content.map((part) => part.type);
+    expectEqual(types, ['text', 'tool_call'], 'the parts of the message');
+  }),
+  stopsFor('complete', 'ended by itself'),
+  stopsFor('max_tokens', 'was cut at the token limit'),
+  stopsFor('refusal', 'is a refusal'),
+  stopsFor('pause', 'asks to be continued', 'pause'),
+  stopsFor('context_full', 'filled the context window', 'context-full-stop'),
+  stopsFor('unknown', 'ended for a reason nobody knows'),
+  the('P4 an answer of calls says that it wants them run', async (subject) => {
+    const answer = scriptAnswer([callBlock('call_1', 'look_up', { word: 'awl' })]);
+    const { outcome } = await askOnce(subject, plays(answer));
+    expectAnswer(answered(outcome), answer, subject.testing);
+    expectEqual(answered(outcome).content, '', 'the text');
+  }),
+  the('P12 an answer without any content is an answer, and the conversation goes on', async (subject) => {
+    const empty = scriptAnswer([]);
+    await onStage(subject, [plays(empty), plays(scriptAnswer(['Here I am.']))], async (stage) => {
+      const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
+      expectEqual(
+        [first.content, first.stopReason, first.toolCalls],
+        ['', 'complete', []],
+        'the empty answer',
+      );
+      const messages = continued([user('Say nothing.')], first.message);
+      expectEqual(answered(await stage.ask({ messages })).content, 'Here I am.', 'the second answer');
+    });
+  }),
+  the('P12 an empty text leaves no trace in the message, and the conversation goes on', async (subject) => {
+    const answer = scriptAnswer(['', 'Something.', '']);
+    await onStage(subject, [plays(answer), plays(scriptAnswer(['More.']))], async (stage) => {
+      const first = answered(await stage.ask({ messages: [user('Hello.')] }));
+      expectAnswer(first, answer, subject.testing);
+      answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
+    });
+  }),
+  the('P12 an answer of blanks alone does not poison the conversation', async (subject) => {
+    await onStage(subject, [plays(scriptAnswer([' \n '])), plays(scriptAnswer(['Fine.']))], async (stage) => {
+      const first = answered(await stage.ask({ messages: [user('Hello.')] }));
+      answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
+    });
+  }),
+  the(
+    'request id and rate limits of the answer are given, as far as the service sends them',
+    async (subject) => {
+      const { outcome } = await askOnce(subject, plays(scriptAnswer(['Hello.'])));
+      const { head } = subject.testing;
+      expectEqual(answered(outcome).requestId, head?.requestId, 'the request id');
+      if (head?.rateLimits === undefined) return;
+      expectEqual(answered(outcome).rateLimits, head.rateLimits, 'the rate limits');
+      expect(Object.keys(head.rateLimits).length > 0, 'at least one rate limit in the declared head');
+    },
+  ),
+];

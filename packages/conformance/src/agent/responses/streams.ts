@@ -1,0 +1,231 @@
+import type { AgentEvent } from '@cobbler/agent';
+import type { Chunking, ProviderTesting, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  expect,
+  expectEqual,
+  LiveStream,
+  plays,
+  scriptAnswer,
+  stepFrames,
+  tell,
+} from '@cobbler/agent/testing';
+import { expectAnswer } from '../setup/compare.ts';
+import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import type { CaseDefinition } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('stream');
+
+/** Every kind of block that any wire can tell, with text of every width. */
+const rich: ScriptAnswer = scriptAnswer([
+  'Wörter: 漢字 🧵 and “quotes”.',
+  callBlock('call_1', 'look_up', { word: 'aïe 🧵', deep: [{ a: null }, true, -1.5e3] }),
+  callBlock('call_2', 'put', { value: ['x', { y: 'ж' }] }),
+]);
+
+function chunked(how: string, chunks: Chunking): CaseDefinition {
+  return the(`an answer in ${how} is the same answer`, async (subject) => {
+    const { outcome } = await askOnce(subject, plays(rich, { chunks, noise: true }));
+    expectAnswer(answered(outcome), rich, subject.testing);
+  });
+}
+
+/** Payloads of no known kind, some of no kind at all. A string is not among them: it frames as something garbled. */
+const strange: readonly unknown[] = [
+  null,
+  7,
+  true,
+  [],
+  {},
+  [[]],
+  { type: 5 },
+  { type: 'something.from.the.future', data: { deep: [1] } },
+  { delta: null },
+  { choices: null },
+];
+
+/** Says the answer by hand: returns the frames of the steps. */
+function told(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): string {
+  return stepFrames(steps, plays(answer), testing);
+}
+
+export const streamCases: readonly CaseDefinition[] = [
+  chunked('one chunk', 'whole'),
+  chunked('one chunk per payload', 'payload'),
+  chunked('chunks of a single byte', { size: 1 }),
+  chunked('chunks of three bytes', { size: 3 }),
+  chunked('chunks of 61 bytes', { size: 61 }),
+  the('noise between all payloads changes nothing and is not emitted', async (subject) => {
+    const quiet = await askOnce(subject, plays(rich));
+    const noisy = await askOnce(subject, plays(rich, { noise: true }));
+    expectAnswer(answered(noisy.outcome), rich, subject.testing);
+    expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, beside those without noise');
+  }),
+  the('payloads of kinds nobody knows are passed over', async (subject) => {
+    const edit = (payloads: readonly unknown[]) =>
+      payloads.flatMap((payload, index) => [payload, strange[index % strange.length]]).slice(0, -1);
+    const { outcome } = await askOnce(subject, plays(rich, { edit }));
+    expectAnswer(answered(outcome), rich, subject.testing);
+  }),
+  the('deltas come in order, then their block, then the calls', async (subject) => {
+    const answer = scriptAnswer(['One two three.', callBlock('call_1', 'look_up', { word: 'last' })]);
+    const { outcome } = await askOnce(subject, plays(answer));
+    expectAnswer(answered(outcome), answer, subject.testing);
+    const types = outcome.events.map(({ type }) => type);
+    const text = types.indexOf('text');
+    expect(types.lastIndexOf('text_delta') < text, 'the text behind its deltas');
+    expect(types.includes('tool_input_delta'), 'the arguments to be emitted as deltas');
+    expect(types.indexOf('tool_call') > text, 'the call behind the text');
+    // Where the service tells that a block is whole, nobody has to wait for the end of the answer.
+    const isTold = subject.testing.line({ type: 'close', at: 0 }, answer).length > 0;
+    if (isTold) expect(types.indexOf('tool_input_delta') > text, 'the text as soon as it is whole');
+    expectEqual(types.at(-1), 'tool_call', 'the last event');
+    const json = outcome.events
+      .map((event) => (event.type === 'tool_input_delta' ? event.json : ''))
+      .join('');
+    expectEqual(JSON.parse(json), { word: 'last' }, 'the argument deltas joined');
+  }),
+  the('each block is emitted under one index, another one for each block', async (subject) => {
+    const { outcome } = await askOnce(subject, plays(rich));
+    const indexes = (type: AgentEvent['type']) =>
+      outcome.events.flatMap((event) => (event.type === type && 'index' in event ? [event.index] : []));
+    expectEqual(new Set(indexes('text_delta')), new Set(indexes('text')), 'the index of the text');
+    expectEqual([...new Set(indexes('tool_input_delta'))], indexes('tool_call'), 'the indexes of the calls');
+    const blocks = [...indexes('text'), ...indexes('tool_call')];
+    expectEqual(new Set(blocks).size, blocks.length, 'the number of different indexes');
+  }),
+  the('what has been said is emitted while the rest is still to come', async (subject) => {
+    const answer = scriptAnswer(['Early. Late.']);
+    const stream = new LiveStream();
+    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+      const { testing } = subject;
+      const heard = Promise.withResolvers<void>();
+      const asked = stage.ask({}, { emit: (event) => event.type === 'text_delta' && heard.resolve() });
+      await stage.server.arrival(0);
+      stream.send(testing.begin(answer).map(testing.frame).join(''));
+      stream.send(
+        told(
+          answer,
+          [
+            { type: 'open', at: 0 },
+            { type: 'delta', at: 0, text: 'Early. ' },
+          ],
+          testing,
+        ),
+      );
+      await heard.promise;
+      stream.send(
+        told(
+          answer,
+          [{ type: 'delta', at: 0, text: 'Late.' }, { type: 'close', at: 0 }, { type: 'end' }],
+          testing,
+        ),
+      );
+      stream.end();
+      expectAnswer(answered(await asked), answer, testing);
+    });
+  }),
+  the('P2 an answer that is over is over, though the connection stays open', async (subject) => {
+    const answer = scriptAnswer(['All said.']);
+    await onStage(subject, [plays(answer, { ending: 'stall' })], async (stage) => {
+      const asked = stage.ask();
+      const over = asked.then(() => true);
+      let isOver = false;
+      for (let waited = 0; waited < 5000 && !isOver; waited += 250) {
+        isOver = await Promise.race([over, stage.settled().then(() => false)]);
+        if (!isOver) await stage.runtime.advance(250);
+      }
+      expect(isOver, 'the answer within 5 s of its end');
+      expectAnswer(answered(await asked), answer, subject.testing);
+    });
+  }),
+  the(
+    'blocks told in turns come apart whole',
+    async (subject) => {
+      const answer = scriptAnswer([
+        'left side',
+        callBlock('call_1', 'look_up', { word: 'w' }),
+        callBlock('call_2', 'put', { value: 1 }),
+      ]);
+      const [first, second, third] = [0, 1, 2].map((at) =>
+        tell(answer).filter((step) => 'at' in step && step.at === at),
+      );
+      const woven = (first ?? []).flatMap((_, index) => [first?.[index], second?.[index], third?.[index]]);
+      const steps = woven.filter((step) => step !== undefined);
+      expectEqual(steps.length, tell(answer).length - 1, 'the steps woven');
+      const { outcome } = await askOnce(subject, plays(answer, { steps: [...steps, { type: 'end' }] }));
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const types = answered(outcome).message.content.map(({ type }) => type);
+      expectEqual(types, ['text', 'tool_call', 'tool_call'], 'the order of the parts');
+    },
+    'interleaving',
+  ),
+  the(
+    'a block has its place by when it was opened, whichever speaks first',
+    async (subject) => {
+      const answer = scriptAnswer([{ type: 'reasoning', text: 'Thinking.' }, 'Said.']);
+      const steps = tell(answer);
+      const opening = steps.filter(({ type }) => type === 'open');
+      const speaking = steps.filter(({ type }) => type !== 'open' && type !== 'end');
+      const inner = speaking.filter((step) => 'at' in step && step.at === 0);
+      const outer = speaking.filter((step) => 'at' in step && step.at === 1);
+      const told = [...opening, ...outer, ...inner, { type: 'end' }] as const;
+      expectEqual(told.length, steps.length, 'the steps told');
+      const { outcome } = await askOnce(subject, plays(answer, { steps: told }));
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const types = answered(outcome).message.content.flatMap(({ type }) =>
+        type === 'opaque' ? [] : [type],
+      );
+      expectEqual(types, ['reasoning', 'text'], 'the order of the parts');
+    },
+    'interleaving',
+    'reasoning',
+  ),
+  the(
+    'text after a call keeps its place',
+    async (subject) => {
+      const answer = scriptAnswer(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
+      const { outcome } = await askOnce(subject, plays(answer));
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const types = answered(outcome).message.content.map(({ type }) => type);
+      expectEqual(types, ['text', 'tool_call', 'text'], 'the order of the parts');
+    },
+    'interleaving',
+  ),
+  the('P1 a payload that is garbled in the middle is never a success', async (subject) => {
+    const answer = scriptAnswer(['One two three four five six.']);
+    const rewrite = (frame: string, index: number) =>
+      index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
+    const { outcome } = await askOnce(subject, plays(answer, { rewrite }), {}, { retry: { retries: 0 } });
+    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+  }),
+  the('P5 a garbled stream is tried again', async (subject) => {
+    const answer = scriptAnswer(['One two three four five six.']);
+    const rewrite = (frame: string, index: number) =>
+      index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
+    const { outcome } = await askOnce(subject, [plays(answer, { rewrite }), plays(answer)]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    expectEqual(answered(outcome).attempts, 2, 'the attempts');
+  }),
+  the('an emit that throws changes nothing', async (subject) => {
+    await onStage(subject, [plays(rich)], async (stage) => {
+      const emit = () => {
+        throw new Error('The watcher fell over.');
+      };
+      expectAnswer(answered(await stage.ask({}, { emit })), rich, subject.testing);
+    });
+  }),
+];
+
+/** The frame of the second delta: the stream began well and would go on well. */
+function garbledFrame(answer: ScriptAnswer, testing: ProviderTesting): number {
+  const before = tell(answer).slice(0, 2);
+  return testing.begin(answer).length + before.flatMap((step) => testing.line(step, answer)).length;
+}
+
+/** Breaks the JSON of a frame but not the frame: a quote goes missing. */
+function garble(frame: string): string {
+  const brace = frame.lastIndexOf('"');
+  return frame.slice(0, brace) + frame.slice(brace + 1);
+}

@@ -1,0 +1,140 @@
+import type { Usage } from '@cobbler/agent';
+import type { Play, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import { expect, expectEqual, failsWith, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import { expectAnswer, expectUsage } from '../setup/compare.ts';
+import { answered, askOnce, failed } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+
+const the = group('usage');
+
+/** Numbers that occur nowhere else, so that finding one in a payload means finding the count. */
+const counted: ScriptAnswer = scriptAnswer(['Counted words.'], {
+  usage: { inputTokens: 48_611, outputTokens: 7_793 },
+});
+
+/** Whether the wire tells the input's tokens before the answer begins. */
+function tellsInputEarly({ testing }: ContractSubject): boolean {
+  return JSON.stringify(testing.begin(counted)).includes('48611');
+}
+
+/** The wasted input of so many attempts that were cut: as counted, or reckoned and marked so. */
+function expectWastedInput(subject: ContractSubject, wasted: Usage | undefined, attempts: number): void {
+  const found = wasted?.inputTokens ?? 0;
+  if (tellsInputEarly(subject)) return expectEqual(found, attempts * 48_611, 'the wasted input tokens');
+  expect(found >= attempts, `some wasted input tokens for each of ${attempts} attempts, found ${found}`);
+  expect(wasted?.estimated === true, 'input that nobody counted to be marked as estimated');
+}
+
+/** The telling of an answer without its end. */
+function unfinished(answer: ScriptAnswer): Step[] {
+  return tell(answer).filter(({ type }) => type !== 'end');
+}
+
+/** What these attempts waste before a good one. */
+async function wastedBy(subject: ContractSubject, attempts: readonly Play[]): Promise<Usage> {
+  const { outcome } = await askOnce(subject, [...attempts, plays(scriptAnswer(['Whole.']))]);
+  expectEqual(answered(outcome).attempts, attempts.length + 1, 'the attempts');
+  return answered(outcome).wasted;
+}
+
+export const usageCases: readonly CaseDefinition[] = [
+  the('S0.8 input and output tokens are not mixed up', async (subject) => {
+    const { outcome } = await askOnce(subject, plays(counted));
+    const { inputTokens, outputTokens } = answered(outcome).usage;
+    expectEqual({ inputTokens, outputTokens }, { inputTokens: 48_611, outputTokens: 7_793 }, 'the usage');
+  }),
+  the(
+    'S0.8 input tokens include those read from and written to the cache',
+    async (subject) => {
+      const usage = { inputTokens: 9_000, outputTokens: 40, cacheReadTokens: 6_000, cacheWriteTokens: 500 };
+      const { outcome } = await askOnce(subject, plays(scriptAnswer(['Cached.'], { usage })));
+      expectEqual(answered(outcome).usage.inputTokens, 9_000, 'all input');
+      expectEqual(answered(outcome).usage.cacheReadTokens, 6_000, 'of it read from the cache');
+      expectUsage(answered(outcome).usage, usage, subject.testing);
+    },
+    'cache-usage',
+  ),
+  the(
+    'S0.8 output tokens include those spent on reasoning',
+    async (subject) => {
+      const usage = { inputTokens: 50, outputTokens: 900, reasoningTokens: 700 };
+      const { outcome } = await askOnce(subject, plays(scriptAnswer(['Thought over.'], { usage })));
+      expectEqual(answered(outcome).usage.outputTokens, 900, 'all output');
+      expectEqual(answered(outcome).usage.reasoningTokens, 700, 'of it reasoning');
+    },
+    'reasoning-usage',
+  ),
+  the('P14 counts that are told again replace those before', async (subject) => {
+    const ends = subject.testing.line({ type: 'end' }, counted).length;
+    // Everything of the end but its last payload, which closes the answer, is told three times.
+    const edit = (payloads: readonly unknown[]) => {
+      const told = payloads.slice(0, -ends);
+      const again = payloads.slice(-ends, -1);
+      return [...told, ...again, ...again, ...again, ...payloads.slice(-1)];
+    };
+    const { outcome } = await askOnce(subject, plays(counted, { edit }));
+    expectUsage(answered(outcome).usage, counted.usage, subject.testing);
+  }),
+  the('P14 what a failed attempt used is kept apart from the answer', async (subject) => {
+    const cut = plays(counted, { steps: unfinished(counted) });
+    const answer = scriptAnswer(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
+    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    const response = answered(outcome);
+    expectUsage(response.usage, answer.usage, subject.testing);
+    expectWastedInput(subject, response.wasted, 1);
+    expectEqual(response.attempts, 2, 'the attempts');
+  }),
+  the('P14 what several failed attempts used adds up', async (subject) => {
+    const cut = plays(counted, { steps: unfinished(counted) });
+    const { outcome } = await askOnce(subject, [cut, cut, cut, plays(scriptAnswer(['Whole.']))]);
+    expectWastedInput(subject, answered(outcome).wasted, 3);
+  }),
+  the('output of a failed attempt that was never counted is reckoned and marked so', async (subject) => {
+    const answer = scriptAnswer(['Much has been said before the connection was lost. '.repeat(20)]);
+    const cut = plays(answer, { steps: unfinished(answer) });
+    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    const { wasted } = answered(outcome);
+    expect(wasted.estimated === true, 'the wasted output to be marked as estimated');
+    expect(
+      wasted.outputTokens >= 50 && wasted.outputTokens <= 2000,
+      `some hundred wasted tokens, found ${wasted.outputTokens}`,
+    );
+  }),
+  the('an error says what all its attempts used', async (subject) => {
+    const cut = plays(counted, { steps: unfinished(counted) });
+    const { outcome } = await askOnce(subject, [cut, cut], {}, { retry: { retries: 1 } });
+    const error = failed(outcome);
+    expectEqual(error.attempts, 2, 'the attempts');
+    expectWastedInput(subject, error.wasted, 2);
+  }),
+  the(
+    'P14 a busy answer, a cut one and one that fails in its stream are each counted once',
+    async (subject) => {
+      const steps = unfinished(counted);
+      const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
+      const cut = plays(counted, { steps, ending: 'reset' });
+      const fault = plays(counted, { steps, fault: { kind: 'agent', message: 'Broken.' } });
+      const alone = [await wastedBy(subject, [cut]), await wastedBy(subject, [fault])];
+      const together = await wastedBy(subject, [busy, cut, fault]);
+      const sum = (of: 'inputTokens' | 'outputTokens') =>
+        alone.reduce((total, usage) => total + usage[of], 0);
+      expectEqual(
+        [together.inputTokens, together.outputTokens],
+        [sum('inputTokens'), sum('outputTokens')],
+        'the wasted input and output tokens',
+      );
+    },
+    'in-stream-fault',
+  ),
+  the('P14 a request that the service turned away used nothing', async (subject) => {
+    const answer = scriptAnswer(['Hello.']);
+    const { outcome } = await askOnce(subject, [
+      failsWith({ kind: 'busy', message: 'Too busy.' }),
+      plays(answer),
+    ]);
+    expectAnswer(answered(outcome), answer, subject.testing);
+    const { inputTokens, outputTokens } = answered(outcome).wasted;
+    expectEqual([inputTokens, outputTokens], [0, 0], 'the wasted tokens');
+  }),
+];

@@ -1,0 +1,220 @@
+import type { Agent, Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime, userMessage } from '@cobbler/agent';
+import type { Play, SeededRandom, WireServer } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  ContractFailure,
+  expect,
+  failsWith,
+  framesOf,
+  LiveStream,
+  plays,
+  seededRandom,
+  serveLoopback,
+  wireServer,
+} from '@cobbler/agent/testing';
+import { needsOf, spoken, thoughtful, wholePlaces } from '../agent/setup/positions.ts';
+import { lookUp, put } from '../agent/setup/request-parts.ts';
+import type { ContractSubject } from '../agent/setup/subject.ts';
+
+const key = 'sk-drill';
+
+/** Real time after which a run or a connection counts as one that never comes back, in milliseconds. */
+const hangMs = 10_000;
+
+/** What a drill found out, times in milliseconds. */
+export interface CancelFigures {
+  /** From the cancel to the end of the run, one for each run. */
+  readonly back: readonly number[];
+  /** From the cancel until the service saw its connection go, one for each that was open. */
+  readonly closed: readonly number[];
+  /** Runs that had answered before their cancel came. */
+  readonly answered: number;
+  /** Timers that were still set when a run had ended. */
+  readonly timers: number;
+}
+
+/** How often a drill cancels, and which moments it picks. */
+export interface CancelDrillOptions {
+  /** How many runs are cancelled. */
+  readonly count: number;
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+/**
+ * Cancels runs at random moments, by the real clock and on loopback: before the answer, in all of its places,
+ * in pauses, in floods, while an error is read. Needs Node.
+ * @throws ContractFailure for a run that ends otherwise than by its cancel or with its answer.
+ */
+export async function drillCancels(
+  subject: ContractSubject,
+  options: CancelDrillOptions,
+): Promise<CancelFigures> {
+  const random = seededRandom(options.seed ?? 1);
+  const scenes = scenesOf(subject, random);
+  let scene = scenes[0];
+  const server = wireServer(subject.testing, () => (scene?.play ?? random.pick(scenes).play)(), {
+    secret: key,
+  });
+  const loopback = await serveLoopback(server.handler);
+  const { runtime, timers } = countedRuntime();
+  const figures = { back: [] as number[], closed: [] as number[], answered: 0, timers: 0 };
+  try {
+    const agent = subject.create({ baseURL: loopback.url, apiKey: key, runtime });
+    for (let count = 0; count < options.count; count += 1) {
+      scene = scenes[count % scenes.length];
+      const moment = random.chance(0.2) ? 0 : random.between(0, 25);
+      const { backMs, closedMs, isAnswered } = await cancelOnce(
+        agent,
+        server,
+        scene?.staysOpen === true,
+        moment,
+      );
+      figures.back.push(backMs);
+      if (closedMs !== undefined) figures.closed.push(closedMs);
+      if (isAnswered) figures.answered += 1;
+      figures.timers += timers();
+    }
+  } finally {
+    await loopback.close();
+  }
+  return figures;
+}
+
+interface Scene {
+  readonly play: () => Play;
+  /** Nothing but the client's leaving ends it. */
+  readonly staysOpen: boolean;
+}
+
+/** What a service may be doing when a run is cancelled. */
+function scenesOf({ testing }: ContractSubject, random: SeededRandom): Scene[] {
+  const fitting = wholePlaces.filter((place) =>
+    needsOf(place).every((need) => testing.lacks[need] === undefined),
+  );
+  const stalls = fitting.map(
+    ({ answer, steps }): Scene => ({
+      staysOpen: true,
+      play: () => plays(answer, { steps, ending: 'stall' }),
+    }),
+  );
+  const headers = { 'content-type': 'text/plain' };
+  const others: Scene[] = [
+    { staysOpen: true, play: () => ({ type: 'silent' }) },
+    {
+      staysOpen: true,
+      play: () => ({ type: 'raw', status: 503, headers, body: 'Half of', ending: 'stall' }),
+    },
+    { staysOpen: true, play: () => flood(testing.noise().map(testing.frame).join(''), testing.contentType) },
+    { staysOpen: true, play: () => ({ type: 'live', stream: drip(framesOf(plays(spoken), testing)) }) },
+    { staysOpen: false, play: () => answersStatus(500) },
+    { staysOpen: false, play: () => answersStatus(429, { 'retry-after': '30' }) },
+    { staysOpen: false, play: () => failsWith({ kind: 'busy', message: 'Busy.' }) },
+    { staysOpen: false, play: () => ({ type: 'hang_up' }) },
+    {
+      staysOpen: false,
+      play: () => plays(random.pick([spoken, spoken, thoughtful]), { chunks: { size: 40 } }),
+    },
+  ];
+  return [...stalls, ...others];
+}
+
+function flood(noise: string, contentType: string): Play {
+  function* body(): Iterable<string> {
+    for (;;) yield noise;
+  }
+  return { type: 'raw', status: 200, headers: { 'content-type': contentType }, body: body() };
+}
+
+/** An answer of which a frame comes every other millisecond and the last one never. */
+function drip(frames: readonly string[]): LiveStream {
+  const stream = new LiveStream();
+  let next = 0;
+  const say = () => {
+    stream.send(frames[next++] ?? '');
+    if (next < frames.length - 3) systemRuntime.timer(2, say);
+  };
+  say();
+  return stream;
+}
+
+interface Cancelled {
+  readonly backMs: number;
+  readonly closedMs: number | undefined;
+  readonly isAnswered: boolean;
+}
+
+async function cancelOnce(
+  agent: Agent,
+  server: WireServer,
+  staysOpen: boolean,
+  moment: number,
+): Promise<Cancelled> {
+  const controller = new AbortController();
+  const before = server.exchanges.length;
+  const asked = agent.run(
+    { messages: [userMessage('Go.')], tools: [lookUp, put] },
+    { signal: controller.signal },
+  );
+  const ended = asked.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  await after(moment);
+  const began = systemRuntime.monotonic();
+  controller.abort();
+  const error = await inTime(ended, 'a cancelled run');
+  const backMs = systemRuntime.monotonic() - began;
+  const isAborted = AgentError.is(error) && error.kind === 'aborted';
+  expect(isAborted || error === undefined, `a cancel or an answer, found ${String(error)}`);
+  const exchange = server.exchanges[before];
+  if (!isAborted || !staysOpen || exchange === undefined) {
+    return { backMs, closedMs: undefined, isAnswered: error === undefined };
+  }
+  await inTime(exchange.left, 'the connection of a cancelled run');
+  return { backMs, closedMs: systemRuntime.monotonic() - began, isAnswered: false };
+}
+
+/** The real runtime, and how many of its timers are set. */
+function countedRuntime(): { readonly runtime: Runtime; readonly timers: () => number } {
+  let set = 0;
+  const runtime: Runtime = {
+    ...systemRuntime,
+    timer(ms, fire) {
+      let isSet = true;
+      const over = () => {
+        if (isSet) set -= 1;
+        isSet = false;
+      };
+      set += 1;
+      const takeBack = systemRuntime.timer(ms, () => {
+        over();
+        fire();
+      });
+      return () => {
+        over();
+        takeBack();
+      };
+    },
+  };
+  return { runtime, timers: () => set };
+}
+
+function after(ms: number): Promise<void> {
+  return ms === 0 ? Promise.resolve() : new Promise((resolve) => void systemRuntime.timer(ms, resolve));
+}
+
+async function inTime<Value>(pending: Promise<Value>, what: string): Promise<Value> {
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = systemRuntime.timer(hangMs, () =>
+      reject(new ContractFailure(`expected ${what} to be over within ${hangMs} ms`)),
+    );
+  });
+  try {
+    return await Promise.race([pending, late]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,153 @@
+import type { ApprovalAnswer, Gate, Prompt } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { calls, expect, expectEqual, ofType, outline, probes, puppet, says } from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('callers');
+
+/** The error that a call throws; anything else than an AgentError is not caught. */
+function errorOf(call: () => unknown): AgentError | undefined {
+  try {
+    call();
+  } catch (thrown) {
+    if (AgentError.is(thrown)) return thrown;
+    throw thrown;
+  }
+  return undefined;
+}
+
+/** Values that are no prompt, and what the error about them has to name. */
+const noPrompts: readonly (readonly [value: unknown, ...words: readonly string[]])[] = [
+  [null, 'prompt', 'null', 'text'],
+  [undefined, 'prompt', 'undefined'],
+  [42, 'prompt', '42'],
+  [{}, 'prompt', 'an object'],
+  [{ role: 'user', content: 'hi' }, 'prompt', 'an array of messages'],
+  [[null], 'prompt[0]', 'null'],
+  [[7], 'prompt[0]', '7'],
+  [[{ type: 'input_text', text: 'hi' }], 'prompt[0].type', '"input_text"', '"text"'],
+  [[{ type: 'text', text: 7 }], 'prompt[0].text', '7'],
+  [[{ type: 'image', data: 'x' }], 'prompt[0].mediaType', 'undefined'],
+  [[{ role: 'system', content: 'Be kind.' }], 'prompt[0].role', '"system"', 'option "system"'],
+  [[{ role: 'user', content: 'a' }, null], 'prompt[1]', 'null'],
+  [
+    [
+      { role: 'user', content: 'a' },
+      { type: 'text', text: 'b' },
+    ],
+    'prompt[1].role',
+    'undefined',
+  ],
+  [[{ role: 'user' }], 'prompt[0].content', 'undefined'],
+  [[{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }], 'prompt[0].content', 'parts'],
+  [[{ role: 'tool', content: [] }], 'prompt[0].role', '"tool"', '"tool_result"'],
+  [[{ role: 'tool_result', content: 'ok' }], 'prompt[0].toolCallId', 'undefined'],
+  [
+    [{ role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'b', input: {} }] }],
+    'prompt[0].content[0].type',
+    '"tool-call"',
+    '"tool_call"',
+  ],
+  [
+    [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }],
+    'prompt[0].content[0].type',
+    'mediaType',
+  ],
+];
+
+const noDecisions: readonly unknown[] = [
+  null,
+  undefined,
+  'allow',
+  true,
+  {},
+  { decision: 'maybe' },
+  { decision: true },
+  { decision: 'allow', message: 7 },
+];
+
+const asks: Gate = () => ({ type: 'ask' });
+
+export const callerCases: readonly ExecutorCase[] = [
+  the('a value that is no prompt is refused at once, with its place and what to write', async (stage) => {
+    const agent = puppet([]);
+    for (const [value, ...words] of noPrompts) {
+      const error = errorOf(() => stage.executor({ agent }).run(value as Prompt));
+      expectEqual(
+        [error?.kind, error?.code],
+        ['invalid', 'bad_prompt'],
+        `the error for ${JSON.stringify(value)}`,
+      );
+      for (const word of words)
+        expect(error?.message.includes(word) === true, `"${word}" in: ${error?.message}`);
+    }
+    expectEqual(agent.requests.length, 0, 'the number of requests');
+  }),
+  the('messages may have a text as their content', async (stage) => {
+    const agent = puppet([says('Done.')]);
+    const prompt: Prompt = [
+      { role: 'user', content: 'Look.' },
+      { role: 'assistant', content: [{ type: 'tool_call', id: 'a', toolName: 'look', arguments: {} }] },
+      { role: 'tool_result', toolCallId: 'a', content: 'Rain.' },
+      { role: 'assistant', content: 'It rains.' },
+      { role: 'user', content: 'And now?' },
+    ];
+    const result = await stage.play({ agent }, prompt);
+    expectEqual(result.status, 'complete', 'the status');
+    const wanted = [
+      'user: Look.',
+      'assistant: ',
+      'tool_result: Rain.',
+      'assistant: It rains.',
+      'user: And now?',
+    ];
+    expectEqual(outline(agent.requests[0]?.messages ?? []), wanted, 'the request');
+  }),
+  the('what is no text and no parts cannot be said to a run', async (stage) => {
+    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [probes().tool('one')] });
+    for (const value of [null, undefined, 7, {}, [null], [{ type: 'text' }]]) {
+      const error = errorOf(() => run.steer(value as string));
+      expectEqual(error?.code, 'bad_prompt', `the error for ${JSON.stringify(value)}`);
+    }
+    expectEqual((await stage.until(run)).status, 'complete', 'the status');
+    expectEqual(ofType(stage.storedOf(run), 'user').length, 1, 'what the log holds of it');
+  }),
+  the('P21 what is no decision decides nothing: the question stays open', async (stage) => {
+    const { tool, names } = probes();
+    const agent = puppet([calls(['one']), says('Done.')]);
+    const run = stage.run({ agent, tools: [tool('one')], gate: asks, attended: true });
+    await stage.advance(100);
+    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    for (const value of noDecisions) {
+      const error = errorOf(() => run.answer(asked?.approvalId ?? '', value as ApprovalAnswer));
+      expectEqual(error?.code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
+    }
+    expectEqual(names, [], 'the tools that ran');
+    expectEqual(run.answer(asked?.approvalId ?? '', { decision: 'deny' }), true, 'a clear decision');
+    await stage.until(run);
+    const decided = ofType(stage.storedOf(run), 'approval_decided');
+    expectEqual(
+      decided.map(({ decision }) => decision),
+      ['deny'],
+      'the decisions in the log',
+    );
+  }),
+  the('P21 a session is not continued with what is no decision', async (stage) => {
+    const agent = puppet([calls(['one'])]);
+    await stage.play({ agent, tools: [probes().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
+    const before = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
+    const { tool, names } = probes();
+    const executor = stage.executor({ agent: puppet([]), tools: [tool('one')], gate: asks });
+    for (const value of noDecisions) {
+      for (const answers of [value, [value], [Object.assign({ approvalId: 'id' }, value)]]) {
+        const options = { answers } as unknown as { answers: [] };
+        if (answers === undefined) continue;
+        const error = errorOf(() => executor.resume('one', options));
+        expectEqual(error?.code, 'bad_decision', `the error for ${JSON.stringify(answers)}`);
+      }
+    }
+    const after = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
+    expectEqual([after, names.length], [before, 0], 'what changed');
+  }),
+];

@@ -1,0 +1,233 @@
+import type { Compaction, ExecutorOptions, Message } from '@cobbler/agent';
+import { AgentError, firstOf, keepLast, memoryBlobs, spill, summarize, userMessage } from '@cobbler/agent';
+import {
+  calls,
+  expect,
+  expectEqual,
+  fails,
+  ofType,
+  outline,
+  probes,
+  puppet,
+  resultTexts,
+  says,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('compaction');
+
+const big = { inputTokens: 5000, outputTokens: 100 };
+
+/** What a provider says about a conversation that does not fit. */
+const full = fails(new AgentError({ kind: 'invalid', code: 'context_full', message: 'prompt is too long' }));
+
+const inShort = (keep: number): Compaction => summarize(() => 'All was read.', { keep });
+
+const one = () => [probes().tool('one')];
+
+const weighing: readonly ExecutorCase[] = [
+  the('a conversation that weighs too much is summarised before the next request', async (stage) => {
+    const seen: Message[][] = [];
+    const compact = summarize(
+      (messages) => {
+        seen.push([...messages]);
+        return 'All was read.';
+      },
+      { keep: 2 },
+    );
+    const agent = puppet([calls(['one']), calls(['one'], { usage: big }), says('Done.')]);
+    const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
+    expectEqual(
+      outline(seen[0] ?? []),
+      ['user: Go.', 'assistant: ', 'tool_result: one done'],
+      'what was summarised',
+    );
+    const sent = agent.requests[2]?.messages ?? [];
+    expectEqual(sent.length, 3, 'the messages of the next request');
+    expect(outline(sent)[0]?.endsWith('All was read.') === true, 'the summary first');
+    expectEqual([result.status, seen.length], ['complete', 1], 'the end');
+  }),
+  the('P12 a call is never parted from its result', async (stage) => {
+    for (const keep of [0, 1, 2, 3, 4, 5, 6]) {
+      const agent = puppet([
+        calls(['one', 'one', 'one']),
+        calls(['one', 'one'], { usage: big }),
+        says('Done.'),
+      ]);
+      const context = { maxTokens: 1000, compact: inShort(keep) };
+      const result = await stage.play({ agent, tools: one(), context });
+      expectEqual(result.status, 'complete', `the status with ${keep} messages kept`);
+    }
+  }),
+  the('nothing is summarised below the limit', async (stage) => {
+    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
+    const compact = () => Promise.reject(new Error('not asked for'));
+    const result = await stage.play({ agent, tools: one(), context: { maxTokens: 5200, compact } });
+    expectEqual(result.status, 'complete', 'the status');
+  }),
+  the('tool output that nobody has counted yet weighs before it is sent', async (stage) => {
+    const { tool } = probes();
+    const tools = [tool('one', { execute: () => 'word '.repeat(6000) })];
+    const agent = puppet([calls(['one']), says('Done.')]);
+    await stage.play({ agent, tools, context: { maxTokens: 5000, compact: inShort(2) } });
+    expectEqual(
+      outline(agent.requests[1]?.messages ?? [])[0]?.endsWith('All was read.'),
+      true,
+      'whether the next request begins with the summary',
+    );
+  }),
+  the('a conversation that was given weighs before its first request', async (stage) => {
+    const given = [
+      userMessage('word '.repeat(6000)),
+      { role: 'assistant', content: [] },
+      userMessage('Go on.'),
+    ];
+    const agent = puppet([says('Done.')]);
+    const options = { agent, context: { maxTokens: 5000, compact: keepLast(1) } };
+    await stage.play(options, given as readonly Message[]);
+    expectEqual(agent.requests[0]?.messages.length, 2, 'the messages of the first request');
+  }),
+  the('where nothing can be left out the run goes on as it is', async (stage) => {
+    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
+    const result = await stage.play({
+      agent,
+      tools: one(),
+      context: { maxTokens: 1, compact: keepLast(99) },
+    });
+    expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the end');
+  }),
+];
+
+const failing: readonly ExecutorCase[] = [
+  the('P1 P12 a summary that fails ends the run and harms nothing', async (stage) => {
+    const compact = summarize(() => Promise.reject(new Error('no words')), { keep: 0 });
+    const agent = puppet([calls(['one'], { usage: big })]);
+    const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
+    expectEqual([result.status, result.error?.message], ['failed', 'no words'], 'the end');
+    expectEqual(result.messages.length, 3, 'the messages');
+  }),
+  the('the second of two ways is taken where the first fails', async (stage) => {
+    const compact = firstOf(() => Promise.reject(new Error('no words')), keepLast(2));
+    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
+    const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
+    expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the end');
+  }),
+];
+
+const refusing: readonly ExecutorCase[] = [
+  the(
+    'a request that the provider finds too long is made again with a shorter conversation',
+    async (stage) => {
+      const agent = puppet([calls(['one']), full, says('Done.')]);
+      const run = stage.run({ agent, tools: one(), context: { compact: inShort(2) } });
+      const result = await stage.until(run);
+      expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Done.', 3], 'the end');
+      expect(
+        outline(agent.requests[2]?.messages ?? [])[0]?.endsWith('All was read.') === true,
+        'the summary',
+      );
+      expectEqual(ofType(stage.storedOf(run), 'compacted').length, 1, 'how often it was made shorter');
+    },
+  ),
+  the('P1 one that is still too long then fails', async (stage) => {
+    const agent = puppet([calls(['one']), full, full, says('Never asked.')]);
+    const result = await stage.play({ agent, tools: one(), context: { compact: inShort(2) } });
+    expectEqual(
+      [result.status, result.error?.code, agent.requests.length],
+      ['failed', 'context_full', 3],
+      'the end',
+    );
+  }),
+  the(
+    'one of which nothing can be left out fails, and so does one that nobody may shorten',
+    async (stage) => {
+      for (const context of [{ compact: keepLast(99) }, {}]) {
+        const agent = puppet([calls(['one']), full, says('Never asked.')]);
+        const result = await stage.play({ agent, tools: one(), context });
+        expectEqual(
+          [result.status, result.error?.code, agent.requests.length],
+          ['failed', 'context_full', 2],
+          'the end',
+        );
+      }
+    },
+  ),
+  the('an answer that filled the window is gone on with in a shorter conversation', async (stage) => {
+    const agent = puppet([calls(['one']), says('Half an', { stop: 'context_full' }), says('answer.')]);
+    const result = await stage.play({ agent, tools: one(), context: { compact: inShort(1) } });
+    const sent = agent.requests[2]?.messages ?? [];
+    expectEqual(
+      sent.map(({ role }) => role),
+      ['user', 'assistant', 'user'],
+      'the sides of the next request',
+    );
+    expectEqual([result.status, result.text], ['complete', 'answer.'], 'the end');
+  }),
+  the('a session that failed for its length can be taken up with a way to shorten it', async (stage) => {
+    const options: ExecutorOptions = { agent: puppet([calls(['one']), full]), tools: one() };
+    const first = await stage.play(options, 'Go.', { sessionId: 'long' });
+    expectEqual(first.status, 'failed', 'the status without');
+    const agent = puppet([full, says('Done.')]);
+    const again = stage.resume({ ...options, agent, context: { compact: inShort(2) } }, 'long');
+    expectEqual((await stage.until(again)).status, 'complete', 'the status with it');
+  }),
+];
+
+export const compactionCases: readonly ExecutorCase[] = [...weighing, ...failing, ...refusing];
+
+const spilling = group('spill');
+
+export const spillCases: readonly ExecutorCase[] = [
+  spilling(
+    'P10 of a long output the conversation holds both ends, and the rest can be read',
+    async (stage) => {
+      const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
+      const { tool } = probes();
+      const agent = puppet([
+        calls(['one']),
+        ({ messages }) => {
+          const { id, offset } = referenceIn(messages);
+          return calls([{ name: 'read_blob', arguments: { id, offset, bytes: 1000 } }]);
+        },
+        says('Done.'),
+      ]);
+      const tools = [tool('one', { execute: () => text })];
+      const run = stage.run({ agent, tools, context: { spill: spill(memoryBlobs()) } });
+      const result = await stage.until(run);
+      const [shown = '', read = ''] = resultTexts(result.messages);
+      expect(
+        shown.length < 5000 && shown.startsWith('line 0\n') && shown.endsWith('line 29999\n'),
+        'both ends',
+      );
+      expect(text.includes(read.slice(read.indexOf('\n') + 1)), 'a passage of the whole');
+      const [event] = ofType(stage.storedOf(run), 'tool_result');
+      expectEqual(event?.blobs?.[0]?.bytes, text.length, 'the size in the event');
+      expect(JSON.stringify(event).length < 6000, 'the event to hold no more than the model sees');
+    },
+  ),
+  spilling(
+    'P10 a place that fails, or never answers, costs the middle of the output alone',
+    async (stage) => {
+      const { tool } = probes();
+      for (const put of [() => Promise.reject(new Error('full')), () => new Promise<never>(() => {})]) {
+        const blobs = { put, get: () => undefined };
+        const options = { tools: [tool('one', { execute: () => 'x'.repeat(300_000) })] };
+        const agent = puppet([calls(['one']), says('Done.')]);
+        const result = await stage.play({ ...options, agent, context: { spill: spill(blobs) } });
+        const [shown = ''] = resultTexts(result.messages);
+        expectEqual(
+          [result.status, shown.length > 10_000 && shown.length < 20_000],
+          ['complete', true],
+          'the end',
+        );
+      }
+    },
+  ),
+];
+
+/** The id that an output was put away under, and where the part begins that was left out. */
+function referenceIn(messages: readonly Message[]): { id: string; offset: number } {
+  const found = /read_blob with (\{.*?\})/.exec(resultTexts(messages).join('\n'))?.[1];
+  return JSON.parse(found ?? '{}');
+}

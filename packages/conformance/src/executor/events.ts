@@ -1,0 +1,229 @@
+import type { AgentEvent, RunEvent } from '@cobbler/agent';
+import { isStored } from '@cobbler/agent';
+import type { PuppetStep } from '@cobbler/agent/testing';
+import { calls, expect, expectEqual, probes, puppet, says, scenarios } from '@cobbler/agent/testing';
+import type { ExecutorCase, NewStage } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const events = group('events');
+const readers = group('readers');
+
+/** An answer that is told in deltas first. */
+function told(count: number): PuppetStep {
+  return (_request, { emit }) => {
+    for (let index = 0; index < count; index += 1)
+      emit?.({ type: 'text_delta', index: 0, text: `${index} ` });
+    emit?.({ type: 'text', index: 0, text: 'Done.' });
+    return says('Done.');
+  };
+}
+
+const types = (seen: readonly RunEvent[]): string[] => seen.map(({ type }) => type);
+
+/** The log of a scenario, as bytes. */
+async function logOf(newStage: NewStage, name: string): Promise<string> {
+  const stage = newStage();
+  const scenario = scenarios.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`There is no scenario ${name}.`);
+  const run = stage.run(scenario.open().options);
+  await stage.until(run);
+  return JSON.stringify(stage.eventsOf(run));
+}
+
+export const eventCases: readonly ExecutorCase[] = [
+  events('a run is told in order: stored events in their places, live ones between', async (stage) => {
+    const run = stage.run({ agent: puppet([calls(['one']), told(2)]), tools: [probes().tool('one')] });
+    await stage.until(run);
+    expectEqual(
+      types(stage.eventsOf(run)),
+      [
+        'started',
+        'user',
+        'status',
+        'assistant',
+        'tool_started',
+        'status',
+        'tool_result',
+        'status',
+        'text_delta',
+        'text_delta',
+        'text',
+        'assistant',
+        'finished',
+      ],
+      'the events',
+    );
+  }),
+  events('the first event names session and run', async (stage) => {
+    const run = stage.run({ agent: puppet([says('Done.')]) }, 'Go.', { sessionId: 'mine' });
+    await stage.until(run);
+    const first = stage.eventsOf(run)[0];
+    expectEqual(first, { type: 'started', v: 1, sessionId: 'mine', runId: run.id }, 'the first event');
+    expectEqual(run.sessionId, 'mine', 'the session of the run');
+  }),
+  events('whatever the agent tells is shown as it is', async (stage) => {
+    const shown: AgentEvent[] = [
+      { type: 'reasoning_delta', index: 0, text: 'Hm' },
+      { type: 'reasoning', index: 0, text: 'Hm' },
+      { type: 'tool_input_delta', index: 1, json: '{' },
+      { type: 'tool_call', index: 1, call: { id: 'a', toolName: 'one', arguments: {} } },
+      { type: 'retry', attempt: 1, error: { kind: 'network', message: 'cut' }, delayMs: 5 },
+    ];
+    const agent = puppet([
+      (_request, { emit }) => {
+        for (const event of shown) emit?.(event);
+        return says('Done.');
+      },
+    ]);
+    const run = stage.run({ agent });
+    await stage.until(run);
+    const live = stage.eventsOf(run).filter((event) => !isStored(event));
+    expectEqual(live.slice(2), shown, 'what is shown');
+  }),
+  events('what an agent tells after its answer is shown to nobody', async (stage) => {
+    let speak: (() => void) | undefined;
+    const agent = puppet([
+      (_request, { emit }) => {
+        speak = () => emit?.({ type: 'text_delta', index: 0, text: 'late' });
+        return calls(['one']);
+      },
+      () => {
+        speak?.();
+        return says('Done.');
+      },
+    ]);
+    const run = stage.run({ agent, tools: [probes().tool('one')] });
+    await stage.until(run);
+    expect(!types(stage.eventsOf(run)).includes('text_delta'), 'no late delta');
+  }),
+  events('the same seed and script give the same bytes', async (_stage, newStage) => {
+    for (const { name } of scenarios.slice(0, 4)) {
+      expectEqual(await logOf(newStage, name), await logOf(newStage, name), `the log of ${name}`);
+    }
+  }),
+  events('nothing live is made when nobody watches, and the result is the same', async (stage) => {
+    const executor = stage.executor({ agent: puppet([told(3)]) });
+    const result = await stage.until(executor.run('Go.'));
+    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
+  }),
+];
+
+const collect = async (from: AsyncIterable<RunEvent>): Promise<RunEvent[]> => {
+  const seen: RunEvent[] = [];
+  for await (const event of from) seen.push(event);
+  return seen;
+};
+
+export const readerCases: readonly ExecutorCase[] = [
+  readers(
+    'a reader that comes late gets the stored events, the answer so far, then all as they come',
+    async (stage) => {
+      const held = Promise.withResolvers<ReturnType<typeof says>>();
+      const run = stage.run({
+        agent: puppet([
+          (_request, { emit }) => {
+            emit?.({ type: 'text_delta', index: 0, text: 'early' });
+            return held.promise.then((answer) => {
+              emit?.({ type: 'text_delta', index: 0, text: 'late' });
+              return answer;
+            });
+          },
+        ]),
+      });
+      await stage.advance(1000);
+      const late = collect(run);
+      held.resolve(says('Done.'));
+      await stage.until(run);
+      const seen = await stage.until(late);
+      expectEqual(
+        types(seen),
+        ['started', 'user', 'status', 'text_delta', 'text_delta', 'assistant', 'finished'],
+        'what the late reader got',
+      );
+      const deltas = seen.flatMap((event) => (event.type === 'text_delta' ? [event.text] : []));
+      expectEqual(deltas, ['early', 'late'], 'the text');
+    },
+  ),
+  readers('a reader that comes after the end gets the stored events and ends', async (stage) => {
+    const run = stage.run({ agent: puppet([told(2)]) });
+    await stage.until(run);
+    const seen = await stage.until(collect(run));
+    expectEqual(types(seen), ['started', 'user', 'assistant', 'finished'], 'what it got');
+  }),
+  readers('a reader that leaves changes nothing', async (stage) => {
+    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [probes().tool('one')] });
+    const leaving = (async () => {
+      for await (const event of run) if (event.type === 'assistant') break;
+    })();
+    await stage.until(leaving);
+    expectEqual((await stage.until(run)).status, 'complete', 'the status');
+  }),
+  readers('a reader that leaves while it waits is let go', async (stage) => {
+    const run = stage.run({ agent: puppet([() => new Promise(() => {})]) });
+    await stage.advance(1000);
+    const reader = run[Symbol.asyncIterator]();
+    for (let taken = 0; taken < 3; taken += 1) await stage.until(reader.next());
+    const waiting = reader.next();
+    await reader.return?.();
+    expectEqual((await stage.until(waiting)).done, true, 'whether it was let go');
+    expectEqual((await stage.until(reader.next())).done, true, 'whether it has ended');
+    run.cancel();
+    await stage.until(run);
+  }),
+  readers('two events asked for at once are two events', async (stage) => {
+    const run = stage.run({ agent: puppet([says('Done.')]) });
+    const reader = run[Symbol.asyncIterator]();
+    const both = Promise.all([reader.next(), reader.next(), reader.next(), reader.next(), reader.next()]);
+    const seen = (await stage.until(both)).map(({ value }) => value?.type);
+    expectEqual(seen, ['started', 'user', 'status', 'assistant', 'finished'], 'what came');
+    expectEqual((await stage.until(reader.next())).done, true, 'the end');
+  }),
+  readers('a slow reader loses no stored event and holds nobody up', async (stage) => {
+    const agent = puppet([calls(['one']), told(25_000)]);
+    const run = stage.executor({ agent, tools: [probes().tool('one')] }).run('Go.');
+    const reader = run[Symbol.asyncIterator]();
+    await stage.until(run);
+    const seen: RunEvent[] = [];
+    for (let next = await reader.next(); next.done !== true; next = await reader.next())
+      seen.push(next.value);
+    const stored = seen.filter(isStored);
+    const kept = await stage.until(Promise.resolve(stage.store.read(run.sessionId)));
+    expectEqual(stored, kept, 'the stored events it got');
+    expect(seen.length <= 10_100, `a bounded number of live events, found ${seen.length}`);
+  }),
+  readers('P18 a listener that throws, or rejects later, is its own affair', async (stage) => {
+    const seen: string[] = [];
+    const run = stage.run({ agent: puppet([says('Done.')]) }, 'Go.', {
+      onEvent() {
+        throw new Error('not today');
+      },
+    });
+    const faulty = (() => Promise.reject(new Error('nor tomorrow'))) as () => void;
+    run.subscribe(faulty);
+    run.subscribe(({ type }) => seen.push(type));
+    const result = await stage.until(run);
+    expectEqual([result.status, seen.at(-1)], ['complete', 'finished'], 'the end');
+  }),
+  readers('a listener is called until it is stopped, each of two by itself', async (stage) => {
+    const seen: string[] = [];
+    const listener = ({ type }: RunEvent) => void seen.push(type);
+    const held = Promise.withResolvers<ReturnType<typeof says>>();
+    const run = stage.run({ agent: puppet([() => held.promise]) });
+    const stops = [run.subscribe(listener), run.subscribe(listener)];
+    await stage.advance(1000);
+    const before = seen.length;
+    stops[0]?.();
+    stops[0]?.();
+    held.resolve(says('Done.'));
+    await stage.until(run);
+    expectEqual([before, seen.slice(before)], [4, ['assistant', 'finished']], 'what it was called with');
+    run.subscribe(listener)();
+    expectEqual(seen.length, before + 2, 'nothing after the end');
+  }),
+  readers('a run is awaited like a promise, and its result is one', async (stage) => {
+    const run = stage.run({ agent: puppet([says('Done.')]) });
+    const awaited = await stage.until(run);
+    expect(awaited === (await run.result), 'the same result');
+    expectEqual(await stage.until(run.then(({ text }) => text)), 'Done.', 'what then gives');
+  }),
+];

@@ -1,0 +1,92 @@
+import type { Runtime, Store } from '@cobbler/agent';
+import type { ContractCase, Spoil } from '@cobbler/agent/testing';
+import { Stage, seededRandom } from '@cobbler/agent/testing';
+import { callerCases } from './callers.ts';
+import { cancelCases } from './cancel.ts';
+import { compactionCases, spillCases } from './context.ts';
+import { eventCases, readerCases } from './events.ts';
+import { oddToolCases } from './faults/odd-tools.ts';
+import { oddValueCases } from './faults/odd-values.ts';
+import { storeCases } from './faults/store-faults.ts';
+import { gateCases } from './gate.ts';
+import { historyCases } from './history.ts';
+import { limitCases } from './limits.ts';
+import { loopCases } from './loop.ts';
+import { metricCases } from './metrics.ts';
+import { outputCases } from './output.ts';
+import { partialCases } from './partial.ts';
+import { progressCases } from './progress.ts';
+import { resumeCases, writerCases } from './resume.ts';
+import { schedulingCases, stopBatchCases } from './scheduling.ts';
+import type { ExecutorCase } from './setup/cases.ts';
+import { slowStore } from './setup/faulty-store.ts';
+import { steerCases } from './steer.ts';
+import { toolCases } from './tools.ts';
+import { waitingCases } from './waiting.ts';
+
+/** A store under which the executor has to keep its promises. */
+export interface ExecutorSubject {
+  /** For reports only: no case looks at it. */
+  readonly name: string;
+  /** Makes a new, empty store. Called once for each case. */
+  store(runtime: Runtime): Store;
+}
+
+const definitions: readonly ExecutorCase[] = [
+  ...loopCases,
+  ...callerCases,
+  ...historyCases,
+  ...toolCases,
+  ...oddValueCases,
+  ...oddToolCases,
+  ...schedulingCases,
+  ...stopBatchCases,
+  ...gateCases,
+  ...waitingCases,
+  ...limitCases,
+  ...progressCases,
+  ...cancelCases,
+  ...partialCases,
+  ...steerCases,
+  ...metricCases,
+  ...eventCases,
+  ...readerCases,
+  ...outputCases,
+  ...compactionCases,
+  ...spillCases,
+  ...resumeCases,
+  ...writerCases,
+];
+
+/**
+ * What the executor promises whatever the store: each case with the store as it is and with one whose answers
+ * take their time, and a run over a store that fails at each of its moments. Time is the case's own, so
+ * nothing waits.
+ */
+export function executorContract(subject: ExecutorSubject): ContractCase[] {
+  const slow = definitions.map((definition, index) =>
+    bound(definition, subject, 'slow store', (store, runtime) =>
+      slowStore(store, runtime, { random: seededRandom(index + 1), mostMs: 30 }),
+    ),
+  );
+  return [
+    ...definitions.map((definition) => bound(definition, subject, 'at once')),
+    ...slow,
+    ...storeCases.map((definition) => bound(definition, subject, 'failing store')),
+  ];
+}
+
+function bound(definition: ExecutorCase, subject: ExecutorSubject, how: string, spoil?: Spoil): ContractCase {
+  const { group, name, run } = definition;
+  const newStage = (worse: Spoil | undefined = spoil) =>
+    new Stage((runtime) => subject.store(runtime), worse);
+  return {
+    group,
+    name: `${name} (${how})`,
+    async run() {
+      const stage = newStage();
+      await run(stage, newStage);
+      await stage.check();
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import type { Agent, Run } from '@cobbler/agent';
+import type { Scenario, Spoil, Stage, Staged } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  expectOneOf,
+  hangs,
+  ofType,
+  probes,
+  puppet,
+  says,
+  scenarios,
+  seededRandom,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase, NewStage } from '../setup/cases.ts';
+import { group } from '../setup/cases.ts';
+import type { FaultPlace, FaultyStore, StoreFault } from '../setup/faulty-store.ts';
+import { faultyStore, slowStore, storeFaults } from '../setup/faulty-store.ts';
+
+const the = group('store');
+
+/** A stage whose store fails at one place. */
+interface Failing {
+  readonly stage: Stage;
+  readonly store: FaultyStore;
+}
+
+function failing(newStage: NewStage, place: FaultPlace, fault: StoreFault): Failing {
+  let store: FaultyStore | undefined;
+  const spoil: Spoil = (healthy) => {
+    store = faultyStore(healthy, place, fault);
+    return store;
+  };
+  const stage = newStage(spoil);
+  if (store === undefined) throw new Error('The stage has no store.');
+  return { stage, store };
+}
+
+/** Plays a scenario over a failing store. Nothing may begin once the store has failed. */
+function played({ stage, store }: Failing, staged: Staged, when: string): Run {
+  const { agent, tools = [] } = staged.options;
+  const beginning = (what: string) => expect(!store.failed, `no ${what} to begin, ${when}`);
+  const watchedAgent: Agent = {
+    ...agent,
+    run(request, context) {
+      beginning('request');
+      return agent.run(request, context);
+    },
+  };
+  const watchedTools = tools.map((tool) => ({
+    ...tool,
+    execute(args: Record<string, unknown>, context: Parameters<typeof tool.execute>[1]) {
+      beginning(`tool ${tool.name}`);
+      return tool.execute(args, context);
+    },
+  }));
+  const approvals: string[] = [];
+  let run: Run | undefined;
+  run = stage.run({ ...staged.options, agent: watchedAgent, tools: watchedTools }, 'Go.', {
+    sessionId: 'one',
+    onEvent(event) {
+      if (event.type === 'approval_requested') approvals.push(event.approvalId);
+      if (run !== undefined) staged.watch?.(event, run, approvals);
+    },
+  });
+  return run;
+}
+
+/** How many appends a scenario makes when nothing fails. */
+async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number> {
+  const whole = failing(newStage, -1, 'throws');
+  const result = await whole.stage.until(played(whole, scenario.open(), 'with a healthy store'));
+  expectEqual(result.status, scenario.status, 'the status with a healthy store');
+  return whole.store.appends;
+}
+
+function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
+  return the(`P1 P13 P18 a store that ${fault} at any moment: ${scenario.name}`, async (_stage, newStage) => {
+    const appends = await appendsOf(newStage, scenario);
+    const places: FaultPlace[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
+    for (const place of places) {
+      const when = `place ${place}`;
+      const rig = failing(newStage, place, fault);
+      const staged = scenario.open();
+      const run = played(rig, staged, when);
+      const result = await rig.stage.until(run);
+      const ends = scenario.status === 'cancelled' ? ['failed', 'cancelled'] : ['failed'];
+      expectOneOf(result.status as string, ends, `the status at ${when}`);
+      if (result.status === 'failed') {
+        expectEqual(result.error?.code, fault === 'is fenced' ? 'fenced' : 'store', `the code at ${when}`);
+      }
+      expectStarted(rig.stage, run, staged, when);
+      await rig.stage.check();
+      await expectGoesOn(rig.stage, when);
+    }
+  });
+}
+
+/** No tool runs before its start is stored. */
+function expectStarted(stage: Stage, run: Run, { runs }: Staged, when: string): void {
+  const started = new Set(
+    ofType(stage.storedOf(run), 'tool_started').map(({ turn, index }) => `${turn}.${index}`),
+  );
+  for (const { name, context } of runs) {
+    const place = context.idempotencyKey.split(':').at(-1) ?? '';
+    expect(started.has(place), `${name} (${place}) not to run unrecorded, ${when}`);
+  }
+}
+
+/** Once the store works again the session does too. */
+async function expectGoesOn(stage: Stage, when: string): Promise<void> {
+  const run = stage.run({ agent: puppet([says('Better now.')]), store: stage.healthy }, 'And now?', {
+    sessionId: 'one',
+  });
+  const result = await stage.until(run);
+  expectEqual([result.status, result.text], ['complete', 'Better now.'], `the next run at ${when}`);
+  await stage.check();
+}
+
+const slowCases: readonly ExecutorCase[] = [
+  the(
+    'P3 P13 a cancel gives control back within 250 ms, however slow the store',
+    async (_stage, newStage) => {
+      for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
+        const rig = failing(newStage, place, 'hangs');
+        const { tool } = probes();
+        const agent = puppet([calls(['one']), hangs()]);
+        const run = rig.stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
+        await rig.stage.advance(1000);
+        const before = rig.stage.elapsed;
+        run.cancel();
+        const result = await rig.stage.until(run);
+        const took = rig.stage.elapsed - before;
+        expect(took <= 250, `control back within 250 ms at ${place}, found ${took}`);
+        expectEqual(result.status, 'cancelled', `the status at ${place}`);
+        expect(result.messages.length >= 1, 'what was said to be kept');
+        await rig.stage.check();
+      }
+    },
+  ),
+  the(
+    'a run left behind by a cancel still writes its end when the store comes round',
+    async (_stage, newStage) => {
+      const stage = newStage((store, runtime) =>
+        slowStore(store, runtime, { random: seededRandom(1), mostMs: 900 }),
+      );
+      const run = stage.run({ agent: puppet([hangs()]) }, 'Go.', { sessionId: 'one' });
+      await stage.advance(100);
+      run.cancel();
+      expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
+      await stage.check();
+      const stored = await stage.until(Promise.resolve(stage.store.read('one')));
+      expectEqual(
+        stored.map(({ type }) => type),
+        ['user', 'stop_requested', 'finished'],
+        'the events stored in the end',
+      );
+    },
+  ),
+  the('P2 P13 a store that never answers ends the run after its time limit', async (_stage, newStage) => {
+    for (const [storeTimeoutMs, place] of [
+      [5000, 'claim'],
+      [5000, 0],
+      [700, 1],
+    ] as const) {
+      const rig = failing(newStage, place, 'hangs');
+      const run = rig.stage.run({
+        agent: puppet([says('Done.')]),
+        ...(storeTimeoutMs !== 5000 && { storeTimeoutMs }),
+      });
+      const result = await rig.stage.until(run);
+      expectEqual(result.error?.code, 'store', 'the code');
+      const { elapsed } = rig.stage;
+      expect(
+        elapsed >= storeTimeoutMs && elapsed <= storeTimeoutMs + 250,
+        `the end in time, found ${elapsed}`,
+      );
+      await rig.stage.check();
+    }
+  }),
+  the('P2 P13 a gate that hangs does not hold up a run whose store has failed', async (_stage, newStage) => {
+    const rig = failing(newStage, 2, 'rejects');
+    const agent = puppet([calls(['one'])]);
+    const run = rig.stage.run({ agent, tools: [probes().tool('one')], gate: () => new Promise(() => {}) });
+    await rig.stage.advance(1000);
+    run.steer('Anybody there?');
+    const before = rig.stage.elapsed;
+    const result = await rig.stage.until(run);
+    expectEqual(result.error?.code, 'store', 'the code');
+    expect(rig.stage.elapsed - before <= 250, 'the end within 250 ms');
+    await rig.stage.check();
+  }),
+];
+
+export const storeCases: readonly ExecutorCase[] = [
+  ...scenarios.flatMap((scenario) => storeFaults.map((fault) => faultCase(scenario, fault))),
+  ...slowCases,
+];

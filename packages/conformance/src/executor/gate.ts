@@ -1,0 +1,303 @@
+import type { Gate, GateCall, Run, Tool } from '@cobbler/agent';
+import type { Probes, PuppetStep, Stage } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  ofType,
+  probes,
+  puppet,
+  resultsOf,
+  resultTexts,
+  says,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('gate');
+
+/** Two tools, one of which a person is asked about, called together. */
+interface Asking extends Probes {
+  readonly gate: Gate;
+  readonly tools: readonly Tool[];
+  readonly judged: readonly GateCall[];
+}
+
+function asking(): Asking {
+  const probe = probes();
+  const judged: GateCall[] = [];
+  const gate: Gate = (call) => {
+    judged.push(call);
+    return { type: call.toolName === 'write' ? 'ask' : 'allow' };
+  };
+  return { ...probe, gate, judged, tools: [probe.tool('read', { effect: 'read' }), probe.tool('write')] };
+}
+
+const script = (): PuppetStep[] => [
+  calls(['read', { name: 'write', arguments: { path: 'a' } }]),
+  says('Done.'),
+];
+
+/** Waits until a person is asked and gives the approval's id. */
+async function asked(stage: Stage, run: Run): Promise<string> {
+  await stage.advance(1000);
+  return ofType(stage.storedOf(run), 'approval_requested')[0]?.approvalId ?? '';
+}
+
+function denies(what: string, verdict: () => unknown): ExecutorCase {
+  return the(`P21 a gate that ${what} denies`, async (stage) => {
+    const { tool, names } = probes();
+    const gate = verdict as Gate;
+    const result = await stage.play({
+      agent: puppet([calls(['one']), says('I see.')]),
+      tools: [tool('one')],
+      gate,
+    });
+    expectEqual(names, [], 'the tools that ran');
+    expectEqual(resultsOf(result.messages)[0]?.notRun, true, 'a call that was not run');
+    expectEqual(result.status, 'complete', 'the status');
+  });
+}
+
+const verdictCases: readonly ExecutorCase[] = [
+  the('P21 the gate sees the whole batch before anything starts', async (stage) => {
+    const { tool, names } = probes();
+    const seen: number[] = [];
+    const gate: Gate = () => {
+      seen.push(names.length);
+      return { type: 'allow' };
+    };
+    const tools = [tool('a', { effect: 'read', subject: () => 'the subject' }), tool('b')];
+    await stage.play({ agent: puppet([calls(['a', 'b']), says('Done.')]), tools, gate });
+    expectEqual(seen, [0, 0], 'the tools that had run when the gate was asked');
+  }),
+  the('the gate learns name, arguments, effect and subject', async (stage) => {
+    const { tool } = probes();
+    const judged: GateCall[] = [];
+    const gate: Gate = (call) => {
+      judged.push(call);
+      return { type: 'allow' };
+    };
+    const one = tool('one', { effect: 'read', subject: (args) => `path ${args['path']}` });
+    const agent = puppet([calls([{ name: 'one', id: 'x', arguments: { path: 'a' } }]), says('Done.')]);
+    await stage.play({ agent, tools: [one], gate });
+    const expected = {
+      id: 'x',
+      toolName: 'one',
+      arguments: { path: 'a' },
+      effect: 'read',
+      subject: 'path a',
+    };
+    expectEqual(judged, [expected], 'what the gate was told');
+  }),
+  the('P9 P21 arguments that the gate sets are checked again, run and recorded', async (stage) => {
+    const { tool, runs } = probes();
+    const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+    const one = tool('one', { parameters });
+    const agent = puppet([calls([{ name: 'one', arguments: { path: 'a' } }]), says('Done.')]);
+    const gate: Gate = () => ({ type: 'allow', arguments: { path: 'b' } });
+    const run = stage.run({ agent, tools: [one], gate });
+    await stage.until(run);
+    expectEqual(runs[0]?.arguments, { path: 'b' }, 'the arguments that ran');
+    expectEqual(
+      ofType(stage.storedOf(run), 'tool_started')[0]?.arguments,
+      { path: 'b' },
+      'the recorded ones',
+    );
+  }),
+  the('P9 P21 arguments that change each time they are read run as they are recorded', async (stage) => {
+    const { tool, runs } = probes();
+    let reads = 0;
+    const own = {
+      get path() {
+        reads += 1;
+        return `reading ${reads}`;
+      },
+    };
+    const gate: Gate = () => ({ type: 'allow', arguments: own });
+    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [tool('one')], gate });
+    await stage.until(run);
+    const recorded = ofType(stage.storedOf(run), 'tool_started')[0]?.arguments;
+    expectEqual([runs[0]?.arguments, recorded], [{ path: 'reading 1' }, { path: 'reading 1' }], 'what ran');
+  }),
+  the('P9 P21 arguments that the gate sets and the tool refuses are not run', async (stage) => {
+    const { tool, names } = probes();
+    const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
+    const agent = puppet([calls([{ name: 'one', arguments: { path: 'a' } }]), says('I see.')]);
+    const gate: Gate = () => ({ type: 'allow', arguments: { path: 7 } });
+    const result = await stage.play({ agent, tools: [tool('one', { parameters })], gate });
+    expectEqual(names, [], 'the tools that ran');
+    expect(resultTexts(result.messages)[0]?.includes('gate') === true, 'the gate named in the result');
+  }),
+  the('P21 a denied call tells the model why', async (stage) => {
+    const { tool } = probes();
+    const gate: Gate = () => ({ type: 'deny', message: 'Not on a Sunday.' });
+    const run = stage.run({ agent: puppet([calls(['one']), says('I see.')]), tools: [tool('one')], gate });
+    const result = await stage.until(run);
+    expectEqual(resultTexts(result.messages), ['Not on a Sunday.'], 'the results');
+    const [event] = ofType(stage.storedOf(run), 'tool_result');
+    expectEqual([event?.denied, event?.notRun], [true, true], 'what watchers are told');
+  }),
+  denies('throws', () => {
+    throw new Error('no gate today');
+  }),
+  denies('rejects', () => Promise.reject(new Error('no gate today'))),
+  denies('answers nothing', () => undefined),
+  denies('answers with a word nobody knows', () => ({ type: 'yes' })),
+  denies('allows arguments that are none', () => ({ type: 'allow', arguments: 'all' })),
+  denies('denies without a reason', () => ({ type: 'deny' })),
+];
+
+const attendedCases: readonly ExecutorCase[] = [
+  the('P21 nothing of the batch starts before a person has decided', async (stage) => {
+    const { names, ...rest } = asking();
+    const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
+    const approvalId = await asked(stage, run);
+    expectEqual(names, [], 'the tools that ran');
+    expect(run.answer(approvalId, { decision: 'allow' }), 'the answer to count');
+    const result = await stage.until(run);
+    expectEqual(names, ['read', 'write'], 'the tools that ran');
+    expectEqual(result.status, 'complete', 'the status');
+  }),
+  the('P21 what a person is shown is what will run', async (stage) => {
+    const probe = probes();
+    const preview = () => Promise.resolve({ summary: '+1', diff: '+line' });
+    const write = probe.tool('write', { preview, subject: () => 'a' });
+    const run = stage.run({
+      agent: puppet([calls([{ name: 'write', arguments: { path: 'a' } }]), says('Done.')]),
+      attended: true,
+      gate: () => ({ type: 'ask' }),
+      tools: [write],
+    });
+    await asked(stage, run);
+    const [event] = ofType(stage.storedOf(run), 'approval_requested');
+    expectEqual([event?.summary, event?.diff, event?.subject], ['+1', '+line', 'a'], 'what is shown');
+    expectEqual(event?.arguments, { path: 'a' }, 'the arguments shown');
+    run.cancel();
+    await stage.until(run);
+  }),
+  the('P21 the gate and the person learn why a tool wants a person to look', async (stage) => {
+    const probe = probes();
+    const judged: GateCall[] = [];
+    const run = stage.run({
+      agent: puppet([calls([{ name: 'write', arguments: { path: 'hook' } }]), says('Done.')]),
+      attended: true,
+      gate: (call) => {
+        judged.push(call);
+        return { type: 'ask' };
+      },
+      tools: [probe.tool('write', { mustAsk: ({ path }) => `${path} is protected.` })],
+    });
+    await asked(stage, run);
+    const [event] = ofType(stage.storedOf(run), 'approval_requested');
+    expectEqual(
+      [judged[0]?.mustAsk, event?.mustAsk],
+      ['hook is protected.', 'hook is protected.'],
+      'the why',
+    );
+    run.cancel();
+    await stage.until(run);
+  }),
+  the('P21 a tool that cannot say whether a person has to look wants one', async (stage) => {
+    const { tool } = probes();
+    const judged: GateCall[] = [];
+    const mustAsk = () => {
+      throw new Error('no disk today');
+    };
+    const gate: Gate = (call) => {
+      judged.push(call);
+      return { type: 'deny', message: 'no' };
+    };
+    await stage.play({ agent: puppet([calls(['a']), says('Done.')]), tools: [tool('a', { mustAsk })], gate });
+    expect(judged[0]?.mustAsk?.includes('no disk today') === true, 'the reason in what the gate is told');
+  }),
+  the('P21 what became protected after it was decided is not run', async (stage) => {
+    const probe = probes();
+    let target = 'src';
+    const link = probe.tool('link', {
+      execute: () => {
+        target = '.git';
+        return 'linked';
+      },
+    });
+    const mustAsk = () => (target === '.git' ? 'x leads to .git.' : undefined);
+    const agent = puppet([calls(['link', 'write']), says('Done.')]);
+    const result = await stage.play({ agent, tools: [link, probe.tool('write', { mustAsk })] });
+    expectEqual(probe.names, ['link'], 'the tools that ran');
+    expect(
+      resultTexts(result.messages)[1]?.includes('x leads to .git.') === true,
+      'the reason in the result',
+    );
+  }),
+  the('a person who denies may say why', async (stage) => {
+    const { names, ...rest } = asking();
+    const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
+    expect(
+      run.answer(await asked(stage, run), { decision: 'deny', message: 'Ask me tomorrow.' }),
+      'the answer to count',
+    );
+    const result = await stage.until(run);
+    expectEqual(names, ['read'], 'the tools that ran');
+    expectEqual(resultTexts(result.messages)[1], 'Ask me tomorrow.', 'what the model is told');
+  }),
+  the('P21 an answer counts once', async (stage) => {
+    const { names, ...rest } = asking();
+    const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
+    const approvalId = await asked(stage, run);
+    const counted = [
+      run.answer(approvalId, { decision: 'deny' }),
+      run.answer(approvalId, { decision: 'allow' }),
+    ];
+    await stage.until(run);
+    counted.push(run.answer(approvalId, { decision: 'allow' }));
+    expectEqual(counted, [true, false, false], 'which answers counted');
+    expectEqual(names, ['read'], 'the tools that ran');
+    expectEqual(ofType(stage.storedOf(run), 'approval_decided').length, 1, 'the decisions recorded');
+  }),
+  the('P21 an answer to something that nobody asked does not count', async (stage) => {
+    const run = stage.run({ agent: puppet(script()), attended: true, ...asking() });
+    const approvalId = await asked(stage, run);
+    expectEqual(run.answer('something-else', { decision: 'allow' }), false, 'whether it counted');
+    run.cancel();
+    expectEqual(run.answer(approvalId, { decision: 'allow' }), false, 'whether it counted after a cancel');
+    await stage.until(run);
+  }),
+  the(
+    'P21 each call of a batch is decided by itself, and the gate is asked once about each',
+    async (stage) => {
+      const probe = probes();
+      const judged: string[] = [];
+      const gate: Gate = ({ toolName }) => {
+        judged.push(toolName);
+        return { type: toolName === 'c' ? 'allow' : 'ask' };
+      };
+      const tools = ['a', 'b', 'c'].map((name) => probe.tool(name));
+      const run = stage.run({
+        agent: puppet([calls(['a', 'b', 'c']), says('Done.')]),
+        attended: true,
+        gate,
+        tools,
+      });
+      await asked(stage, run);
+      const ids = ofType(stage.storedOf(run), 'approval_requested').map(({ approvalId }) => approvalId);
+      run.answer(ids[1] ?? '', { decision: 'allow' });
+      await stage.advance(1000);
+      expectEqual(probe.names, [], 'the tools that ran after the first decision');
+      run.answer(ids[0] ?? '', { decision: 'deny' });
+      await stage.until(run);
+      expectEqual(probe.names, ['b', 'c'], 'the tools that ran');
+      expectEqual(judged, ['a', 'b', 'c'], 'what the gate was asked about');
+    },
+  ),
+  the('P2 the time that a person takes is told and does not count towards the time limit', async (stage) => {
+    const run = stage.run({ agent: puppet(script()), attended: true, limits: { ms: 60_000 }, ...asking() });
+    const approvalId = await asked(stage, run);
+    await stage.advance(3_600_000);
+    run.answer(approvalId, { decision: 'allow' });
+    const result = await stage.until(run);
+    expectEqual(result.status, 'complete', 'the status');
+    expect(result.metrics.waitedMs >= 3_600_000, `an hour of waiting, found ${result.metrics.waitedMs}`);
+  }),
+];
+
+export const gateCases: readonly ExecutorCase[] = [...verdictCases, ...attendedCases];

@@ -1,0 +1,224 @@
+import type { Message } from '@cobbler/agent';
+import { AgentError, textOf, userMessage } from '@cobbler/agent';
+import type { Stage } from '@cobbler/agent/testing';
+import {
+  answers,
+  calls,
+  expect,
+  expectEqual,
+  fails,
+  ofType,
+  outline,
+  probes,
+  puppet,
+  resultsOf,
+  resultTexts,
+  says,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('history');
+
+const halfPair = '\ud83d';
+
+/** Something goes wrong in the first run of a session; the second must be none the worse. */
+function goesOnAfter(
+  what: string,
+  spoil: (stage: Stage, sessionId: string) => Promise<unknown>,
+): ExecutorCase {
+  return the(`P12 the next prompt works after ${what}`, async (stage) => {
+    await spoil(stage, 'one');
+    const agent = puppet([says('Better now.')]);
+    const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
+    expectEqual([result.status, result.text], ['complete', 'Better now.'], 'the end');
+    const sent = agent.requests[0]?.messages ?? [];
+    expectEqual(outline(sent).at(0), 'user: Go.', 'the first message');
+    expectEqual(outline(sent).at(-1), 'user: And now?', 'the last message');
+  });
+}
+
+const goesOnCases: readonly ExecutorCase[] = [
+  goesOnAfter('a failed request', (stage, sessionId) =>
+    stage.play({ agent: puppet([fails(new Error('gone'))]) }, 'Go.', { sessionId }),
+  ),
+  goesOnAfter('a failed request behind tool results', (stage, sessionId) =>
+    stage.play(
+      { agent: puppet([calls(['one']), fails(new Error('gone'))]), tools: [probes().tool('one')] },
+      'Go.',
+      {
+        sessionId,
+      },
+    ),
+  ),
+  goesOnAfter('a cut answer with calls', (stage, sessionId) =>
+    stage.play({ agent: puppet([calls(['one'], { stop: 'max_tokens' })]) }, 'Go.', { sessionId }),
+  ),
+  goesOnAfter('a limit in the middle of a batch', (stage, sessionId) =>
+    stage.play(
+      { agent: puppet([calls(['one', 'one'])]), tools: [probes().tool('one')], limits: { toolCalls: 1 } },
+      'Go.',
+      { sessionId },
+    ),
+  ),
+  goesOnAfter('an empty answer', (stage, sessionId) =>
+    stage.play({ agent: puppet([answers([])]) }, 'Go.', { sessionId }),
+  ),
+  goesOnAfter('a cancelled batch', async (stage, sessionId) => {
+    const tools = [probes().tool('one', { execute: () => new Promise(() => {}) })];
+    const run = stage.run({ agent: puppet([calls(['one', 'two'])]), tools }, 'Go.', { sessionId });
+    await stage.advance(500);
+    run.cancel();
+    await stage.until(run);
+  }),
+  goesOnAfter('a wait for a person', (stage, sessionId) =>
+    stage.play(
+      {
+        agent: puppet([calls(['one', 'two'])]),
+        tools: [probes().tool('one')],
+        gate: () => ({ type: 'ask' }),
+      },
+      'Go.',
+      { sessionId },
+    ),
+  ),
+];
+
+const imported: readonly Message[] = [
+  userMessage('Read both.'),
+  {
+    role: 'assistant',
+    content: [
+      { type: 'text', text: '' },
+      { type: 'tool_call', id: 'a', toolName: 'read', arguments: {} },
+      { type: 'tool_call', id: 'b', toolName: 'read', arguments: { [`k${halfPair}`]: halfPair } },
+    ],
+  },
+  { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: 'B' }] },
+  { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: 'B again' }] },
+  { role: 'tool_result', toolCallId: 'z', content: [{ type: 'text', text: 'nobody asked' }] },
+  userMessage('Well?'),
+];
+
+export const historyCases: readonly ExecutorCase[] = [
+  ...goesOnCases,
+  the('P12 results stand in the order of the calls, whichever was ready first', async (stage) => {
+    const { tool } = probes();
+    const first = Promise.withResolvers<string>();
+    const slow = tool('slow', { effect: 'read', execute: () => first.promise });
+    const quick = tool('quick', { effect: 'read' });
+    const run = stage.run({ agent: puppet([calls(['slow', 'quick']), says('Done.')]), tools: [slow, quick] });
+    await stage.advance(1000);
+    first.resolve('slow done');
+    const result = await stage.until(run);
+    expectEqual(resultTexts(result.messages), ['slow done', 'quick done'], 'the results');
+    const recorded = ofType(stage.storedOf(run), 'tool_result').map(({ toolName }) => toolName);
+    expectEqual(recorded, ['quick', 'slow'], 'the order in which they were recorded');
+  }),
+  the(
+    'P12 an imported conversation is closed: each call has one result, nobody else has any',
+    async (stage) => {
+      const agent = puppet([says('So.')]);
+      const result = await stage.play({ agent }, imported);
+      const sent = agent.requests[0]?.messages ?? [];
+      expectEqual(
+        sent.map(({ role }) => role),
+        ['user', 'assistant', 'tool_result', 'tool_result', 'user'],
+        'the roles',
+      );
+      expectEqual(
+        resultsOf(sent).map(({ notRun }) => notRun === true),
+        [true, false],
+        'the results not run',
+      );
+      expectEqual(textOf(resultsOf(sent)[1] ?? userMessage('')), 'B', 'the result of the second call');
+      expectEqual(result.status, 'complete', 'the status');
+    },
+  ),
+  the('a conversation that ends with results is gone on with', async (stage) => {
+    const agent = puppet([says('So.')]);
+    const history = imported.slice(0, 3);
+    const result = await stage.play({ agent }, history);
+    expectEqual([result.status, agent.requests[0]?.messages.length], ['complete', 4], 'the end');
+  }),
+  the('P12 empty texts and halves of surrogate pairs are mended wherever they come from', async (stage) => {
+    const { tool } = probes();
+    const odd = tool('odd', { effect: 'read', execute: () => `out ${halfPair}` });
+    const first = answers([
+      { type: 'text', text: '' },
+      { type: 'text', text: `said ${halfPair}` },
+      { type: 'reasoning', text: `thought ${halfPair}` },
+      { type: 'tool_call', id: 'a', toolName: 'odd', arguments: { deep: [{ text: halfPair }] } },
+    ]);
+    const agent = puppet([first, says(`end ${halfPair}`)]);
+    const run = stage.run({ agent, tools: [odd] }, [
+      { type: 'text', text: '' },
+      { type: 'text', text: `prompt ${halfPair}` },
+    ]);
+    expect(run.steer(`steer ${halfPair}`), 'the message to be taken');
+    const result = await stage.until(run);
+    expectEqual(result.text, 'end \ufffd', 'the text of the result');
+    expect(JSON.stringify(result.messages).includes('steer \ufffd'), 'the mended message in the history');
+  }),
+  the('P12 what is sealed is kept byte for byte', async (stage) => {
+    const seal = { provider: 'puppet', data: { signature: 'abc', deep: [1, { a: null }] } };
+    const content = [
+      { type: 'reasoning', text: '', seal },
+      { type: 'opaque', seal },
+      { type: 'tool_call', id: 'a', toolName: 'one', arguments: { b: 1, a: 2 }, seal },
+    ] as const;
+    const agent = puppet([answers(content), says('Done.')]);
+    await stage.play({ agent, tools: [probes().tool('one')] });
+    expect(agent.requests[1]?.messages[1]?.content === content, 'the very parts that the agent gave');
+  }),
+  the('a message once placed stays the same object in every later request', async (stage) => {
+    const { tool } = probes();
+    const agent = puppet([calls(['one']), calls(['one']), says('Done.')]);
+    const result = await stage.play({ agent, tools: [tool('one')] });
+    for (const { messages } of agent.requests) {
+      expect(
+        messages.every((message, index) => message === result.messages[index]),
+        'the same messages',
+      );
+    }
+  }),
+  the('a session goes on in the same store', async (stage) => {
+    await stage.play({ agent: puppet([says('Noted.')]) }, 'My name is Ada.', { sessionId: 'one' });
+    const agent = puppet([says('Ada.')]);
+    const run = stage.run({ agent }, 'What is my name?', { sessionId: 'one' });
+    const result = await stage.until(run);
+    const whole = ['user: My name is Ada.', 'assistant: Noted.', 'user: What is my name?'];
+    expectEqual(outline(agent.requests[0]?.messages ?? []), whole, 'the request');
+    expectEqual(result.metrics.invocations, 1, 'the answers counted for this run');
+    expectEqual(stage.storedOf(run)[0]?.seq, 4, 'the place of the first event');
+  }),
+  the('of a conversation given to a session that has one only the new message is taken', async (stage) => {
+    const first = await stage.play({ agent: puppet([says('Noted.')]) }, 'My name is Ada.', {
+      sessionId: 'one',
+    });
+    const agent = puppet([says('Ada.')]);
+    const given = [...first.messages, userMessage('What is my name?')];
+    await stage.play({ agent }, given, { sessionId: 'one' });
+    expectEqual(agent.requests[0]?.messages.length, 3, 'the length of the conversation');
+  }),
+  the('S0.31 two runs of one executor share nothing', async (stage) => {
+    const agent = puppet([says('One.'), says('Two.')]);
+    const executor = stage.executor({ agent });
+    await stage.until(executor.run('First.'));
+    await stage.until(executor.run('Second.'));
+    expectEqual(outline(agent.requests[1]?.messages ?? []), ['user: Second.'], 'the second request');
+  }),
+  the('a prompt without anything in it is refused before anything is made', async (stage) => {
+    const empty = ['', ' \n', [], [{ type: 'text', text: ' ' }], [userMessage('')]] as const;
+    for (const prompt of empty) {
+      let thrown: unknown;
+      try {
+        stage.executor({ agent: puppet([]) }).run(prompt as string);
+      } catch (error) {
+        thrown = error;
+      }
+      expect(AgentError.is(thrown) && thrown.kind === 'invalid', 'an error of kind invalid');
+    }
+    expectEqual(await stage.store.sessions(), [], 'the sessions');
+  }),
+];

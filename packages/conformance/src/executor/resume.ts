@@ -1,0 +1,219 @@
+import type { Event, Run } from '@cobbler/agent';
+import type { Scenario, Stage, Staged } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  expectOneOf,
+  hangs,
+  ofType,
+  probes,
+  puppet,
+  resultTexts,
+  says,
+  scenarios,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('resume');
+
+/** Runs a scenario to its end and gives what it has stored. */
+async function told(stage: Stage, scenario: Scenario): Promise<readonly Event[]> {
+  const staged = scenario.open();
+  const run = watched(staged, [], (onEvent) =>
+    stage.run(staged.options, 'Go.', { sessionId: 'whole', onEvent }),
+  );
+  const result = await stage.until(run);
+  expectEqual(result.status, scenario.status, 'the status of the whole run');
+  return await stage.until(Promise.resolve(stage.store.read('whole')));
+}
+
+/** Starts a run that is watched as its scenario says. */
+function watched(
+  staged: Staged,
+  before: readonly Event[],
+  start: (onEvent: (event: Parameters<NonNullable<Staged['watch']>>[0]) => void) => Run,
+): Run {
+  const approvals = ofType(before, 'approval_requested').map(({ approvalId }) => approvalId);
+  let run: Run | undefined;
+  run = start((event) => {
+    if (event.type === 'approval_requested') approvals.push(event.approvalId);
+    if (run !== undefined) staged.watch?.(event, run, approvals);
+  });
+  return run;
+}
+
+/** Puts the first events of a run into a session of its own, as a crash would have left them. */
+async function leave(stage: Stage, events: readonly Event[], sessionId: string): Promise<void> {
+  const epoch = await stage.until(Promise.resolve(stage.store.claim(sessionId)));
+  const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
+  await stage.until(Promise.resolve(stage.store.append(sessionId, moved, { epoch })));
+}
+
+const prefixCases: readonly ExecutorCase[] = scenarios.map((scenario) =>
+  the(`P9 P12 after a crash at any event: ${scenario.name}`, async (stage) => {
+    const whole = await told(stage, scenario);
+    for (let length = 1; length <= whole.length; length += 1) {
+      const events = whole.slice(0, length);
+      const sessionId = `cut-${length}`;
+      await leave(stage, events, sessionId);
+      const staged = scenario.open();
+      const run = watched(staged, events, (onEvent) => stage.resume(staged.options, sessionId, { onEvent }));
+      const result = await stage.until(run);
+      const last = events.at(-1)?.type;
+      expectOneOf(
+        result.status,
+        [scenario.status, 'complete'],
+        `the status after ${length} events (${last})`,
+      );
+      expectOnce(events, staged, `after ${length} events (${last})`);
+    }
+  }),
+);
+
+/** Promise 9: what had begun before the crash is not begun again unless its tool says that it may be. */
+function expectOnce(before: readonly Event[], { runs }: Staged, when: string): void {
+  const begun = new Set(ofType(before, 'tool_started').map(({ turn, index }) => `${turn}.${index}`));
+  const seen = new Set<string>();
+  for (const { name, context } of runs) {
+    const place = context.idempotencyKey.split(':').at(-1) ?? '';
+    expect(!seen.has(place), `call ${place} to run once in one process, ${when}`);
+    seen.add(place);
+    expect(name !== 'write' || !begun.has(place), `call ${place} of ${name} not to run again, ${when}`);
+  }
+}
+
+export const resumeCases: readonly ExecutorCase[] = [
+  ...prefixCases,
+  the('P9 what a crash interrupted: read and idempotent tools run again, once never', async (stage) => {
+    const first = probes();
+    const never = () => new Promise<string>(() => {});
+    const agent = puppet([calls(['read', 'set', 'write'])]);
+    const effects = { read: 'read', set: 'idempotent', write: 'once' } as const;
+    for (const [interrupted, runs] of [
+      ['read', ['read', 'set', 'write']],
+      ['set', ['set', 'write']],
+      ['write', []],
+    ] as const) {
+      const sessionId = `at-${interrupted}`;
+      const make = (probe: ReturnType<typeof probes>, hanging: string | undefined) =>
+        (['read', 'set', 'write'] as const).map((name) =>
+          probe.tool(name, { effect: effects[name], ...(name === hanging && { execute: never }) }),
+        );
+      const run = stage.run(
+        { agent: puppet([calls(['read', 'set', 'write'])]), tools: make(first, interrupted) },
+        'Go.',
+        {
+          sessionId,
+        },
+      );
+      await stage.advance(2000);
+      const second = probes();
+      const again = stage.resume(
+        { agent: puppet([says('Done.')]), tools: make(second, undefined) },
+        sessionId,
+      );
+      const result = await stage.until(again);
+      expectEqual(second.names, [...runs], `what ran again after a crash in ${interrupted}`);
+      const unknown = resultTexts(result.messages).filter((text) => text.includes('outcome is unknown'));
+      expectEqual(unknown.length, interrupted === 'write' ? 1 : 0, 'the outcomes unknown');
+      run.cancel();
+      await stage.until(run);
+    }
+    expectEqual(agent.requests.length, 0, 'the requests of nobody');
+  }),
+  the(
+    'P9 a call that began before the crash and whose tool is gone has an unknown outcome',
+    async (stage) => {
+      const { tool } = probes();
+      const hanging = tool('write', { execute: () => new Promise(() => {}) });
+      const run = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {
+        sessionId: 'one',
+      });
+      await stage.advance(2000);
+      const result = await stage.until(stage.resume({ agent: puppet([says('Done.')]) }, 'one'));
+      expect(resultTexts(result.messages)[0]?.includes('outcome is unknown') === true, 'the unknown outcome');
+      run.cancel();
+      await stage.until(run);
+    },
+  ),
+  the('B2 what was used before the crash counts towards the limits', async (stage) => {
+    const { tool } = probes();
+    const usage = { inputTokens: 3000, outputTokens: 10 };
+    const agent = puppet([calls(['one'], { usage }), calls(['one'], { usage }), hangs()]);
+    const run = stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
+    await stage.advance(2000);
+    const next = puppet([says('Never asked.')]);
+    // The next request would have room if only the conversation counted, which weighs half of what was used.
+    const tokens = stage.resume({ agent: next, tools: [tool('one')], limits: { tokens: 6400 } }, 'one');
+    expectEqual((await stage.until(tokens)).limit, 'tokens', 'the limit on tokens');
+    const turns = stage.resume({ agent: next, tools: [tool('one')], limits: { turns: 2 } }, 'one');
+    const result = await stage.until(turns);
+    expectEqual([result.limit, result.metrics.invocations], ['turns', 2], 'the limit on requests');
+    expectEqual(next.requests.length, 0, 'the number of requests');
+    run.cancel();
+    await stage.until(run);
+  }),
+  the('a finished session taken up again ends as it did, without a request', async (stage) => {
+    await stage.play({ agent: puppet([says('Done.')]) }, 'Go.', { sessionId: 'one' });
+    const result = await stage.until(stage.resume({ agent: puppet([]) }, 'one'));
+    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
+  }),
+  the('a failed session taken up again tries again', async (stage) => {
+    const agent = puppet([() => Promise.reject(new Error('gone')), says('Back again.')]);
+    const first = await stage.play({ agent }, 'Go.', { sessionId: 'one' });
+    expectEqual(first.status, 'failed', 'the first end');
+    const result = await stage.until(stage.resume({ agent }, 'one'));
+    expectEqual([result.status, result.text], ['complete', 'Back again.'], 'the end');
+  }),
+  the('a session that nobody has cannot be taken up, and is not made by trying', async (stage) => {
+    const agent = puppet([says('Hello?')]);
+    const result = await stage.until(stage.resume({ agent }, 'nowhere'));
+    expectEqual(
+      [result.status, result.error?.kind, result.error?.code],
+      ['failed', 'invalid', 'no_session'],
+      'the end',
+    );
+    expectEqual(agent.requests.length, 0, 'the number of requests');
+    expectEqual(await stage.store.sessions(), [], 'the sessions');
+  }),
+];
+
+const fencing = group('writers');
+
+export const writerCases: readonly ExecutorCase[] = [
+  fencing('P9 P13 of two writers the older one is shut out and starts nothing more', async (stage) => {
+    const { tool, names } = probes();
+    const held = Promise.withResolvers<ReturnType<typeof says>>();
+    const old = stage.run({ agent: puppet([() => held.promise]), tools: [tool('write')] }, 'Go.', {
+      sessionId: 'one',
+    });
+    await stage.advance(1000);
+    const next = stage.run({ agent: puppet([says('Mine now.')]) }, 'Hello.', { sessionId: 'one' });
+    expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
+    held.resolve(calls(['write']));
+    const result = await stage.until(old);
+    expectEqual([result.status, result.error?.code], ['failed', 'fenced'], 'the end of the older one');
+    expectEqual(names, [], 'the tools that the older one ran');
+    const stored = await stage.until(Promise.resolve(stage.store.read('one')));
+    expectEqual(
+      stored.filter(({ runId }) => runId === old.id).map(({ type }) => type),
+      ['user'],
+      'what the older one has written',
+    );
+  }),
+  fencing('P9 a session taken up elsewhere in the middle of a tool does not run it again', async (stage) => {
+    const probe = probes();
+    const hanging = probe.tool('write', { execute: () => new Promise(() => {}) });
+    const old = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {
+      sessionId: 'one',
+    });
+    await stage.advance(1000);
+    const next = stage.resume({ agent: puppet([says('Done.')]), tools: [probe.tool('write')] }, 'one');
+    expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
+    expectEqual(probe.names, ['write'], 'the tools that ran');
+    old.cancel();
+    expectEqual((await stage.until(old)).status, 'cancelled', 'the end of the older one');
+  }),
+];

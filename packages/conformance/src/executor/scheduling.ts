@@ -1,0 +1,222 @@
+import type { Tool, ToolEffect } from '@cobbler/agent';
+import type { Stage } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  ofType,
+  probes,
+  puppet,
+  resultsOf,
+  resultTexts,
+  says,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('scheduling');
+
+/** Which tools ran together: those that began before any of them had ended. */
+async function waves(
+  stage: Stage,
+  made: readonly (readonly [string, ToolEffect, (readonly string[])?])[],
+  toolScheduling: 'parallel' | 'sequential' = 'parallel',
+): Promise<string[][]> {
+  const { tool } = probes();
+  const begun: string[][] = [];
+  let wave: string[] = [];
+  const tools = made.map(([name, effect, locks]): Tool => {
+    const execute = async () => {
+      wave.push(name);
+      await new Promise<void>((resolve) => void stage.runtime.timer(10, resolve));
+      if (wave.length > 0) begun.push(wave);
+      wave = [];
+      return name;
+    };
+    return tool(name, { effect, execute, ...(locks !== undefined && { locks }) });
+  });
+  const names = made.map(([name]) => name);
+  const result = await stage.play({ agent: puppet([calls(names), says('Done.')]), tools, toolScheduling });
+  expectEqual(resultTexts(result.messages), names, 'the results in the order of the calls');
+  return begun;
+}
+
+export const schedulingCases: readonly ExecutorCase[] = [
+  the('neighbouring reads run together', async (stage) => {
+    const found = await waves(stage, [
+      ['a', 'read'],
+      ['b', 'read'],
+      ['c', 'read'],
+    ]);
+    expectEqual(found, [['a', 'b', 'c']], 'what ran together');
+  }),
+  the('whatever changes something runs alone and in order', async (stage) => {
+    const found = await waves(stage, [
+      ['a', 'read'],
+      ['b', 'read'],
+      ['c', 'once'],
+      ['d', 'idempotent'],
+      ['e', 'read'],
+      ['f', 'read'],
+    ]);
+    expectEqual(found, [['a', 'b'], ['c'], ['d'], ['e', 'f']], 'what ran together');
+  }),
+  the('S4.13 sequential scheduling runs one tool after the other', async (stage) => {
+    const found = await waves(
+      stage,
+      [
+        ['a', 'read'],
+        ['b', 'read'],
+      ],
+      'sequential',
+    );
+    expectEqual(found, [['a'], ['b']], 'what ran together');
+  }),
+  the('reads that want the same thing for themselves do not run together', async (stage) => {
+    const found = await waves(stage, [
+      ['a', 'read', ['screen']],
+      ['b', 'read'],
+      ['c', 'read', ['screen']],
+      ['d', 'read', ['sound']],
+    ]);
+    expectEqual(
+      found,
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+      'what ran together',
+    );
+  }),
+  the('a tool is once unless it says otherwise, and so runs alone', async (stage) => {
+    const { tool, names } = probes();
+    const held = Promise.withResolvers<string>();
+    const first = tool('first', { execute: () => held.promise });
+    const run = stage.run({
+      agent: puppet([calls(['first', 'second']), says('Done.')]),
+      tools: [first, tool('second')],
+    });
+    await stage.advance(1000);
+    expectEqual(names, ['first'], 'what has begun');
+    held.resolve('done');
+    await stage.until(run);
+    expectEqual(names, ['first', 'second'], 'what has run');
+  }),
+  the(
+    'P9 a tool runs only after its start is stored, and those that run together share the write',
+    async (stage) => {
+      const seen: number[] = [];
+      const { tool } = probes();
+      let run: ReturnType<Stage['run']> | undefined;
+      const look = () => {
+        seen.push(run === undefined ? 0 : ofType(stage.storedOf(run), 'tool_started').length);
+        return 'done';
+      };
+      const tools = ['a', 'b'].map((name) => tool(name, { effect: 'read', execute: look }));
+      run = stage.run({ agent: puppet([calls(['a', 'b']), says('Done.')]), tools });
+      await stage.until(run);
+      expectEqual(seen, [2, 2], 'the starts stored when each tool began');
+    },
+  ),
+  the('P12 a refused call between two that run is answered in its place', async (stage) => {
+    const { tool, names } = probes();
+    const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
+    const result = await stage.play({ agent: puppet([calls(['a', 'nobody', 'b']), says('Done.')]), tools });
+    expectEqual(names, ['a', 'b'], 'the tools that ran');
+    expectEqual(
+      resultsOf(result.messages).map(({ isError }) => isError === true),
+      [false, true, false],
+      'the errors',
+    );
+  }),
+  the('P12 forty reads run together and each has its result', async (stage) => {
+    const { tool, names } = probes();
+    const one = tool('one', { effect: 'read', execute: (args) => `got ${args['n']}` });
+    const many = Array.from({ length: 40 }, (_, n) => ({ name: 'one', id: `id-${n}`, arguments: { n } }));
+    const result = await stage.play({ agent: puppet([calls(many), says('Done.')]), tools: [one] });
+    expectEqual(names.length, 40, 'the tools that ran');
+    expect(
+      resultTexts(result.messages).every((text, n) => text === `got ${n}`),
+      'each result in its place',
+    );
+  }),
+];
+
+const stopBatch = group('stop-batch');
+
+export const stopBatchCases: readonly ExecutorCase[] = [
+  stopBatch(
+    'P12 the first error leaves the rest of the batch unrun, and the model is told',
+    async (stage) => {
+      const { tool, names } = probes();
+      const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
+      const agent = puppet([calls(['good', 'bad', 'good', 'good']), says('I see.')]);
+      const result = await stage.play({ agent, tools: [tool('good'), bad], toolErrors: 'stop-batch' });
+      expectEqual(names, ['good', 'bad'], 'the tools that ran');
+      expectEqual(
+        resultsOf(result.messages).map(({ notRun }) => notRun === true),
+        [false, false, true, true],
+        'what was not run',
+      );
+      expectEqual([result.status, agent.requests.length], ['complete', 2], 'the end');
+    },
+  ),
+  stopBatch('the calls left unrun raise no event of their own', async (stage) => {
+    const { tool } = probes();
+    const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
+    const run = stage.run({
+      agent: puppet([calls(['bad', 'good', 'good']), says('I see.')]),
+      tools: [tool('good'), bad],
+      toolErrors: 'stop-batch',
+    });
+    await stage.until(run);
+    expectEqual(ofType(stage.storedOf(run), 'tool_result').length, 1, 'the number of result events');
+  }),
+  stopBatch('P12 tools that had begun beside the failed one keep their results', async (stage) => {
+    const { tool } = probes();
+    const held = Promise.withResolvers<string>();
+    const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });
+    const slow = tool('slow', { effect: 'read', execute: () => held.promise });
+    const run = stage.run({
+      agent: puppet([calls(['bad', 'slow', 'write']), says('I see.')]),
+      tools: [bad, slow, tool('write')],
+      toolErrors: 'stop-batch',
+    });
+    await stage.advance(1000);
+    held.resolve('slow done');
+    const result = await stage.until(run);
+    expectEqual(resultTexts(result.messages)[1], 'slow done', 'the result of the slow tool');
+    expectEqual(
+      resultsOf(result.messages).map(({ notRun }) => notRun === true),
+      [false, false, true],
+      'what was not run',
+    );
+  }),
+  stopBatch('a refused call stops the batch like a failed one', async (stage) => {
+    const { tool, names } = probes();
+    const gate = ({ toolName }: { toolName: string }) =>
+      toolName === 'no' ? ({ type: 'deny', message: 'Not that.' } as const) : ({ type: 'allow' } as const);
+    const result = await stage.play({
+      agent: puppet([calls(['no', 'good']), says('I see.')]),
+      tools: [tool('no'), tool('good')],
+      toolErrors: 'stop-batch',
+      gate,
+    });
+    expectEqual(names, [], 'the tools that ran');
+    expectEqual(
+      resultsOf(result.messages).map(({ notRun }) => notRun === true),
+      [true, true],
+      'what was not run',
+    );
+  }),
+  stopBatch('unless asked for, an error leaves the rest of the batch alone', async (stage) => {
+    const { tool, names } = probes();
+    const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
+    const result = await stage.play({
+      agent: puppet([calls(['bad', 'good']), says('I see.')]),
+      tools: [bad, tool('good')],
+    });
+    expectEqual(names, ['bad', 'good'], 'the tools that ran');
+    expectEqual(result.status, 'complete', 'the status');
+  }),
+];

@@ -1,0 +1,16 @@
+import type { Spoil, Stage } from '@cobbler/agent/testing';
+
+/** Makes another stage with a new, empty store, for cases that play more than once. */
+export type NewStage = (spoil?: Spoil) => Stage;
+
+/** A case of the executor's contract before it is bound to a store. */
+export interface ExecutorCase {
+  readonly group: string;
+  readonly name: string;
+  run(stage: Stage, newStage: NewStage): Promise<void>;
+}
+
+/** Defines the cases of one group. */
+export function group(name: string): (what: string, run: ExecutorCase['run']) => ExecutorCase {
+  return (what, run) => ({ group: name, name: what, run });
+}

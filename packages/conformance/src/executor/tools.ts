@@ -1,0 +1,296 @@
+import type { Tool } from '@cobbler/agent';
+import { toolOutput } from '@cobbler/agent';
+import type { Stage } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  maxOutputBytes,
+  ofType,
+  probes,
+  puppet,
+  resultsOf,
+  resultTexts,
+  says,
+} from '@cobbler/agent/testing';
+import type { ExecutorCase } from './setup/cases.ts';
+import { group } from './setup/cases.ts';
+
+const the = group('tools');
+
+/** Runs one tool and gives what the model is told of it; the run itself must not notice. */
+async function toldOf(
+  stage: Stage,
+  rest: Partial<Omit<Tool, 'name'>>,
+): Promise<{ text: string; isError: boolean }> {
+  const { tool } = probes();
+  const result = await stage.play({
+    agent: puppet([calls(['one']), says('Gone on.')]),
+    tools: [tool('one', rest)],
+  });
+  expectEqual([result.status, result.text], ['complete', 'Gone on.'], 'the end');
+  const [told] = resultsOf(result.messages);
+  return { text: resultTexts(result.messages)[0] ?? '', isError: told?.isError === true };
+}
+
+const hostile = new Proxy(new Error('hidden'), {
+  get() {
+    throw new Error('no looking');
+  },
+});
+
+const thrown: readonly (readonly [string, unknown, string])[] = [
+  ['an error', new Error('no such file'), 'no such file'],
+  ['words', 'no such file', 'no such file'],
+  ['nothing', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['a number', 7, '7'],
+  ['a symbol', Symbol('odd'), 'odd'],
+  ['an object without a message', { reason: 'none' }, 'Error'],
+  ['an error that cannot be looked at', hostile, 'cannot be described'],
+];
+
+const throwCases = thrown.flatMap(([what, value, text]) => [
+  the(`P10 a tool that throws ${what} gives an error result`, async (stage) => {
+    const told = await toldOf(stage, {
+      execute() {
+        throw value;
+      },
+    });
+    expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
+  }),
+  the(`P10 a tool that rejects with ${what} gives an error result`, async (stage) => {
+    const told = await toldOf(stage, { execute: () => Promise.reject(value) });
+    expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
+  }),
+]);
+
+const cycle: Record<string, unknown> = { name: 'cycle' };
+cycle['self'] = cycle;
+
+const returned: readonly (readonly [string, () => unknown, string, boolean])[] = [
+  ['nothing', () => undefined, '(no output)', false],
+  ['an empty text', () => '', '(no output)', false],
+  ['blanks', () => ' \n ', '(no output)', false],
+  ['null', () => null, 'null', false],
+  ['an object', () => ({ b: 1, a: [true] }), '{"b":1,"a":[true]}', false],
+  ['a number', () => 7, '7', false],
+  ['half of a surrogate pair', () => 'a\ud83db', 'a\ufffdb', false],
+  ['a cycle', () => cycle, 'circular', true],
+  ['a big integer', () => 7n, 'BigInt', true],
+  ['a symbol', () => Symbol('odd'), 'symbol', true],
+  ['a function', () => () => 7, 'function', true],
+  [
+    'an object that cannot be written',
+    () => ({
+      toJSON() {
+        throw new Error('not me');
+      },
+    }),
+    'not me',
+    true,
+  ],
+  [
+    'a promise of another kind that throws',
+    () => ({
+      // biome-ignore lint/suspicious/noThenProperty: what the case is about.
+      then() {
+        throw new Error('no promise');
+      },
+    }),
+    'no promise',
+    true,
+  ],
+  ['an output without content', () => toolOutput({} as { content: string }), 'cannot be written', true],
+  [
+    'an output with a part nobody knows',
+    () => toolOutput({ content: [{ type: 'sound' } as never] }),
+    'neither',
+    true,
+  ],
+  ['an output with no parts', () => toolOutput({ content: [] }), '(no output)', false],
+];
+
+const returnCases = returned.map(([what, make, text, isError]) =>
+  the(`P10 a tool that returns ${what} gives ${isError ? 'an error' : 'a result'}`, async (stage) => {
+    const told = await toldOf(stage, { execute: make });
+    expect(told.text.toLowerCase().includes(text.toLowerCase()), `a text with ${text}, found ${told.text}`);
+    expectEqual(told.isError, isError, 'whether it is an error');
+  }),
+);
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+const sizeCases: readonly ExecutorCase[] = [
+  the(
+    'P10 5 MB of output reach the model as 256 KiB at most, head and tail kept and the cut marked',
+    async (stage) => {
+      const { text } = await toldOf(stage, { execute: () => `first ${'ä🧵x'.repeat(700_000)} last` });
+      expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
+      expect(bytesOf(text) > maxOutputBytes * 0.95, 'most of the room used');
+      expect(text.startsWith('first ') && text.endsWith(' last'), 'head and tail');
+      expect(text.includes('bytes left out') && !text.includes('\ufffd'), 'a mark and whole characters');
+    },
+  ),
+  the('P10 P12 half characters in output are replaced before anything of it is stored', async (stage) => {
+    const { tool } = probes();
+    const agent = puppet([calls(['one']), says('Done.')]);
+    const run = stage.run({ agent, tools: [tool('one', { execute: () => 'a\ud83dz' })] });
+    const result = await stage.until(run);
+    expectEqual(resultTexts(result.messages), ['a\ufffdz'], 'what the model sees');
+    const [event] = ofType(stage.storedOf(run), 'tool_result');
+    expectEqual(event?.content[0], { type: 'text', text: 'a\ufffdz' }, 'what is stored');
+  }),
+  the('P10 an error of 5 MB is cut as well', async (stage) => {
+    const { text } = await toldOf(stage, { execute: () => Promise.reject('x'.repeat(5_000_000)) });
+    expect(bytesOf(text) <= maxOutputBytes, 'a short error');
+  }),
+  the('P10 a tool may ask for less, never for more', async (stage) => {
+    const long = () => 'x'.repeat(400_000);
+    const less = await toldOf(stage, { maxOutputBytes: 1000, execute: long });
+    expect(bytesOf(less.text) <= 1000, `at most 1000 bytes, found ${bytesOf(less.text)}`);
+    const more = await toldOf(stage, { maxOutputBytes: 10_000_000, execute: long });
+    expect(bytesOf(more.text) <= maxOutputBytes, 'the ceiling');
+  }),
+  the('P10 many parts share one limit', async (stage) => {
+    const content = Array.from({ length: 20 }, () => ({ type: 'text', text: 'x'.repeat(100_000) }) as const);
+    const { text } = await toldOf(stage, { execute: () => toolOutput({ content }) });
+    expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
+  }),
+  the('P10 the model sees no stack', async (stage) => {
+    const stack =
+      'it broke\n    at run (/home/me/app.js:3:7)\n    at file:///srv/index.js:1:1\nwhile reading';
+    const { text } = await toldOf(stage, { execute: () => Promise.reject(new Error(stack)) });
+    expectEqual(text, 'it broke\nwhile reading', 'the text');
+  }),
+];
+
+const timeCases: readonly ExecutorCase[] = [
+  the('P2 P10 a tool that hangs ends at its time limit, told by its signal', async (stage) => {
+    const { tool, runs } = probes();
+    const hanging = tool('one', { timeoutMs: 3000, execute: () => new Promise(() => {}) });
+    const agent = puppet([calls(['one']), says('Gone on.')]);
+    const result = await stage.play({ agent, tools: [hanging] });
+    expectEqual([result.status, resultsOf(result.messages)[0]?.isError], ['complete', true], 'the end');
+    expect(resultTexts(result.messages)[0]?.includes('3 s') === true, 'the time in the result');
+    expect(runs[0]?.context.signal.aborted === true, 'the signal aborted');
+    expect(stage.elapsed >= 3000 && stage.elapsed < 3500, `an end after 3 s, found ${stage.elapsed}`);
+  }),
+  the('P2 the time limit of a tool is 120 s unless it says otherwise', async (stage) => {
+    await toldOf(stage, { execute: () => new Promise(() => {}) });
+    expect(stage.elapsed >= 120_000 && stage.elapsed < 120_500, `120 s, found ${stage.elapsed}`);
+  }),
+  the('a tool that stops at its signal is heard: what it has so far counts', async (stage) => {
+    const { text, isError } = await toldOf(stage, {
+      timeoutMs: 1000,
+      execute: (_args, { signal }) =>
+        new Promise((resolve) => signal.addEventListener('abort', () => resolve('half of it'))),
+    });
+    expectEqual([text, isError], ['half of it', false], 'the result');
+  }),
+  the('P10 a tool that throws at its signal is said to have run out of time', async (stage) => {
+    const { text, isError } = await toldOf(stage, {
+      timeoutMs: 1000,
+      execute: (_args, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        ),
+    });
+    expect(isError && text.includes('1 s'), `the time in the result, found ${text}`);
+  }),
+  the('P10 what a tool does after its time changes nothing', async (stage) => {
+    const { tool } = probes();
+    const late = Promise.withResolvers<string>();
+    const hanging = tool('one', { timeoutMs: 1000, execute: () => late.promise });
+    const run = stage.run({ agent: puppet([calls(['one']), says('Gone on.')]), tools: [hanging] });
+    await stage.until(run);
+    const before = stage.eventsOf(run).length;
+    late.reject(new Error('too late'));
+    await stage.rest();
+    expectEqual(stage.eventsOf(run).length, before, 'the number of events');
+  }),
+];
+
+const contextCases: readonly ExecutorCase[] = [
+  the('a tool gets its call, a key of its own and a way to show progress', async (stage) => {
+    const { tool, runs } = probes();
+    const one = tool('one', {
+      execute(_args, { progress }) {
+        progress('half way');
+        return 'done';
+      },
+    });
+    const run = stage.run({ agent: puppet([calls(['one', 'one']), says('Done.')]), tools: [one] });
+    const result = await stage.until(run);
+    expectEqual(
+      runs.map(({ context }) => context.callId),
+      ['call-1', 'call-2'],
+      'the ids of the calls',
+    );
+    const keys = new Set(runs.map(({ context }) => context.idempotencyKey));
+    expectEqual(keys.size, 2, 'the number of keys');
+    const shown = stage.eventsOf(run).flatMap((event) => (event.type === 'progress' ? [event.text] : []));
+    expectEqual(shown, ['half way', 'half way'], 'the progress shown');
+    expect(!JSON.stringify(result.messages).includes('half way'), 'nothing of it told to the model');
+  }),
+  the('progress after the tool has ended is shown to nobody', async (stage) => {
+    const { tool, runs } = probes();
+    const late = () => {
+      runs[0]?.context.progress('still here');
+      return says('Done.');
+    };
+    const run = stage.run({ agent: puppet([calls(['one']), late]), tools: [tool('one')] });
+    await stage.until(run);
+    late();
+    expect(!stage.eventsOf(run).some(({ type }) => type === 'progress'), 'no progress shown');
+  }),
+  the('pictures go to the model; summary and diff go to watchers only', async (stage) => {
+    const { tool } = probes();
+    const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0=' } as const;
+    const content = [{ type: 'text', text: 'A chart.' }, { type: 'text', text: '' }, picture] as const;
+    const one = tool('one', {
+      execute: () => toolOutput({ content, isError: true, summary: 'exit 1', diff: '+x' }),
+    });
+    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [one] });
+    const result = await stage.until(run);
+    const [told] = resultsOf(result.messages);
+    expectEqual(told?.content, [content[0], picture], 'what the model gets');
+    expectEqual(told?.isError, true, 'whether it is an error');
+    const [event] = ofType(stage.storedOf(run), 'tool_result');
+    expectEqual([event?.summary, event?.diff], ['exit 1', '+x'], 'what watchers get');
+  }),
+  the(
+    'a tool gets its arguments as its own check converts them; the log keeps them as they came',
+    async (stage) => {
+      const { tool, runs } = probes();
+      const one = tool('one', {
+        validate: (args) => ({ ok: true, value: { ...args, count: BigInt(String(args['count'])) } }),
+      });
+      const agent = puppet([calls([{ name: 'one', arguments: { count: '7' } }]), says('Done.')]);
+      const run = stage.run({ agent, tools: [one] });
+      await stage.until(run);
+      expectEqual(runs[0]?.arguments['count'] === 7n, true, 'the converted argument');
+      expectEqual(
+        ofType(stage.storedOf(run), 'tool_started')[0]?.arguments,
+        { count: '7' },
+        'the recorded one',
+      );
+    },
+  ),
+  the('P9 P10 a check that throws refuses the call', async (stage) => {
+    const { text, isError } = await toldOf(stage, {
+      validate() {
+        throw new Error('no check today');
+      },
+    });
+    expect(isError && text.includes('no check today'), `the reason in the result, found ${text}`);
+  }),
+];
+
+export const toolCases: readonly ExecutorCase[] = [
+  ...throwCases,
+  ...returnCases,
+  ...sizeCases,
+  ...timeCases,
+  ...contextCases,
+];

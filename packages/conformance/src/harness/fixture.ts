@@ -1,0 +1,96 @@
+import type { Agent, HarnessOptions, Message, ModelRequest, Runtime, Tool } from '@cobbler/agent';
+import { defineTool, systemRuntime, textOf } from '@cobbler/agent';
+import type { ScriptedAnswer } from '@cobbler/agent/testing';
+import { scriptedAgent } from '@cobbler/agent/testing';
+
+/** Long enough for a request never to be answered within a case. */
+const never = 600_000;
+
+/** Long enough to be interrupted from another process. */
+const unhurriedMs = 300;
+
+/**
+ * What stands behind the harness in every case: an agent that does what the last thing said to it says, and
+ * four tools. It keeps nothing, so that any process may take a session over.
+ *
+ * | said | what the agent does |
+ * |---|---|
+ * | `say TEXT` | answers TEXT |
+ * | `think TEXT` | reasons, then answers TEXT |
+ * | `count` | answers how many times it was spoken to |
+ * | `use A B` | calls these tools in one answer, then says what they gave |
+ * | `loop` | calls `look` again and again until something else is said |
+ * | `listen` | the same, but so slowly that there is time to say something |
+ * | `hang` | never answers |
+ * | `begin TEXT` | answers TEXT and never ends the answer |
+ * | `fail`, `cut`, `refuse` | fails, is cut off, refuses |
+ *
+ * | tool | what it does |
+ * |---|---|
+ * | `look` | gives `seen` |
+ * | `write` | waits for a person, then gives `written` |
+ * | `break` | throws |
+ * | `hold` | works until it is stopped |
+ */
+export function harnessScene(runtime: Runtime = systemRuntime): SceneOptions {
+  const agent = scriptedAgent([answerTo], { repeat: true, runtime, retry: { baseMs: 1, maxMs: 1 } });
+  return {
+    agent,
+    tools: sceneTools,
+    gate: (call) => ({ type: call.toolName === 'write' ? 'ask' : 'allow' }),
+  };
+}
+
+/** What the scene decides about a harness. */
+export interface SceneOptions extends Pick<HarnessOptions, 'tools' | 'gate'> {
+  readonly agent: Agent;
+}
+
+function answerTo({ messages, config }: ModelRequest): ScriptedAnswer {
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const said = messages[at];
+  const [word = '', ...rest] = (said === undefined ? '' : textOf(said)).split(' ');
+  const results = messages.slice(at + 1).filter(({ role }) => role === 'tool_result');
+  if (config?.toolChoice === 'none') return { text: 'That is all.' };
+  if (word === 'use') return results.length === 0 ? calling(rest) : { text: resultsIn(results) };
+  if (word === 'loop') return calling(['look']);
+  if (word === 'listen') return { ...calling(['look']), delayMs: unhurriedMs };
+  if (word === 'count') return { text: String(messages.filter(({ role }) => role === 'user').length) };
+  return plainAnswers[word]?.(rest.join(' ')) ?? { text: `There is no ${word}.` };
+}
+
+const plainAnswers: Readonly<Record<string, (text: string) => ScriptedAnswer>> = {
+  say: (text) => ({ text }),
+  think: (text) => ({ reasoning: 'Let me think.', text }),
+  begin: (text) => ({ text, stalls: true }),
+  hang: () => ({ delayMs: never }),
+  fail: () => ({ error: { kind: 'auth', message: 'The key was refused.', status: 401 } }),
+  cut: () => ({ text: 'Half of', stop: 'max_tokens' }),
+  refuse: () => ({ text: 'No.', stop: 'refusal' }),
+};
+
+function calling(names: readonly string[]): ScriptedAnswer {
+  return { text: 'Working.', calls: names.map((name) => ({ name, arguments: { of: name } })) };
+}
+
+function resultsIn(results: readonly Message[]): string {
+  return results.map(textOf).join(', ');
+}
+
+const sceneTools: readonly Tool[] = [
+  sceneTool('look', { effect: 'read', mayRepeat: true, execute: () => 'seen' }),
+  sceneTool('write', { execute: () => 'written' }),
+  sceneTool('break', {
+    execute: () => {
+      throw new Error('It broke.');
+    },
+  }),
+  sceneTool('hold', {
+    execute: (_args, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  }),
+];
+
+function sceneTool(name: string, rest: Pick<Tool, 'execute' | 'effect' | 'mayRepeat'>): Tool {
+  return defineTool({ name, description: `The tool ${name}.`, parameters: { type: 'object' }, ...rest });
+}

@@ -1,0 +1,87 @@
+import type { AgentError, HarnessHandler } from '@cobbler/agent';
+import type { ContractCase } from '@cobbler/agent/testing';
+import type { HarnessCase, HarnessNeed, Opened } from './cases.ts';
+import { busyCases, cancelCases, forkCases, steerCases } from './control.ts';
+import type { HarnessSubject } from './environment.ts';
+import { notes } from './environment.ts';
+import { closeCases, deltaCases, promptCases, readerCases } from './prompts.ts';
+import { storeCases } from './stored.ts';
+import { approvalCases, handlerCases, resumeCases, toolCases, toolHandlerCases } from './tools.ts';
+
+const definitions: readonly HarnessCase[] = [
+  ...promptCases,
+  ...readerCases,
+  ...deltaCases,
+  ...busyCases,
+  ...cancelCases,
+  ...steerCases,
+  ...toolCases,
+  ...approvalCases,
+  ...resumeCases,
+  ...forkCases,
+  ...handlerCases,
+  ...toolHandlerCases,
+  ...closeCases,
+  ...storeCases,
+];
+
+/**
+ * What a harness promises, whoever does the work behind it: the local loop, a server far away, another
+ * program. Each case opens a conversation over the scene of `harnessScene`; a case that needs what the
+ * harness does not have is off and says why.
+ */
+export function harnessContract(subject: HarnessSubject): ContractCase[] {
+  return definitions.map((definition) => bound(definition, subject));
+}
+
+function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject): ContractCase {
+  const lacking = needs.filter((need) => !has(subject, need));
+  return {
+    group,
+    name,
+    ...(lacking.length > 0 && { off: `it has no ${lacking.map((need) => words[need]).join(', ')}` }),
+    async run() {
+      const { heard, handler } = notes();
+      const { stand, reports } = await opened(subject, handler);
+      try {
+        await run({
+          harness: stand.harness,
+          heard,
+          reports,
+          log: (sessionId = stand.harness.sessionId) => stand.log(sessionId),
+          refuse: async (isFull) => stand.refuse?.(isFull),
+          open: async (other = {}) => {
+            const more = await opened(subject, other);
+            return { ...more.stand, reports: more.reports };
+          },
+        });
+      } finally {
+        await stand.close();
+      }
+    },
+  };
+}
+
+function has({ capabilities, ownTools, refuses }: HarnessSubject, need: HarnessNeed): boolean {
+  if (need === 'refuses') return refuses === true;
+  if (need === 'calls') return capabilities.tools || ownTools !== undefined;
+  if (need === 'names') return capabilities.tools || ownTools === 'named';
+  return capabilities[need];
+}
+
+const words: Readonly<Record<HarnessNeed, string>> = {
+  tools: 'tools but its own',
+  gate: 'gate',
+  steer: 'steer',
+  fork: 'fork',
+  deltas: 'deltas',
+  calls: 'calls',
+  names: 'names for its calls that others know',
+  refuses: 'store that can be made to refuse',
+};
+
+async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {
+  const reports: AgentError[] = [];
+  const stand = await subject.open({ handler, report: (error) => void reports.push(error) });
+  return { stand, reports };
+}

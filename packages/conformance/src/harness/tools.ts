@@ -1,0 +1,169 @@
+import type { ApprovalRequestedEvent, Run } from '@cobbler/agent';
+import { textOf } from '@cobbler/agent';
+import { assertValidHistory, expect, expectEqual } from '@cobbler/agent/testing';
+import type { HarnessCase } from './cases.ts';
+import { group } from './cases.ts';
+import { endOf, seen, soon, storedOf } from './environment.ts';
+
+const batches = group('tools', ['tools']);
+const running = group('tools', ['calls']);
+const ordered = group('tools', ['names']);
+
+export const toolCases: readonly HarnessCase[] = [
+  batches('S4.13 the first tool that fails stops its batch', async ({ harness, heard }) => {
+    const result = await endOf(harness.prompt('use look break look'));
+    const answers = result.messages.filter(({ role }) => role === 'tool_result');
+    expectEqual(
+      answers.map((answer) => 'notRun' in answer),
+      [false, false, true],
+      'what was not run',
+    );
+    expectEqual(
+      heard.filter((line) => line.startsWith('result')).map((line) => line.slice(0, 20)),
+      ['result seen', 'result It broke. (er'],
+      'what the handler heard',
+    );
+    assertValidHistory(result.messages);
+  }),
+  running('S4.14 a tool that throws is told to the model and the run goes on', async ({ harness }) => {
+    const result = await endOf(harness.prompt('use break'));
+    expectEqual([result.status, result.error], ['complete', undefined], 'the end');
+    expect(result.text.includes('It broke.'), 'the failure in the answer');
+  }),
+  ordered('S4.13 tools run one after another, in the order of the calls', async ({ harness }) => {
+    const events = await storedOf(harness.prompt('use look look'));
+    const places = events.flatMap((event) =>
+      event.type === 'tool_started' || event.type === 'tool_result' ? [`${event.type} ${event.index}`] : [],
+    );
+    expectEqual(places, ['tool_started 0', 'tool_result 0', 'tool_started 1', 'tool_result 1'], 'the order');
+  }),
+  running('P3 cancel ends a tool at work, and its call is answered', async ({ harness }) => {
+    const run = harness.prompt('use hold look');
+    await seen(run, 'tool_started');
+    harness.cancel();
+    const result = await endOf(run);
+    expectEqual(result.status, 'cancelled', 'the status');
+    assertValidHistory(result.messages);
+    expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
+  }),
+  running('P12 a tool that is not there is an answer, not an end', async ({ harness }) => {
+    const result = await endOf(harness.prompt('use nothing'));
+    expectEqual(result.status, 'complete', 'the status');
+    expect(result.text.includes('There is no tool named'), 'the reason in the answer');
+  }),
+];
+
+const asking = group('approvals', ['tools', 'gate']);
+
+async function asked(run: Run): Promise<ApprovalRequestedEvent> {
+  const request = await seen(run, 'approval_requested');
+  expectEqual((await endOf(run)).status, 'waiting', 'the status');
+  return request;
+}
+
+export const approvalCases: readonly HarnessCase[] = [
+  asking('a call that a person must allow waits, and nothing of it has started', async ({ harness, log }) => {
+    const request = await asked(harness.prompt('use write'));
+    expectEqual([request.toolName, request.arguments], ['write', { of: 'write' }], 'what is asked');
+    expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
+  }),
+  asking('what was allowed is run once the conversation is taken up', async ({ harness }) => {
+    const { approvalId } = await asked(harness.prompt('use write'));
+    const result = await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
+    expectEqual([result.status, result.text], ['complete', 'written'], 'the end');
+  }),
+  asking('what was denied is not run, and the model hears why', async ({ harness, log }) => {
+    const { approvalId } = await asked(harness.prompt('use write'));
+    const answer = { approvalId, decision: 'deny', message: 'Not today.' } as const;
+    expectEqual((await endOf(harness.resume({ answers: [answer] }))).text, 'Not today.', 'the end');
+    expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
+  }),
+  asking('P9 an answer counts once', async ({ harness, log }) => {
+    const { approvalId } = await asked(harness.prompt('use write'));
+    await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
+    await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
+    expectEqual(
+      (await log()).filter(({ type }) => type === 'tool_started').length,
+      1,
+      'the runs of the tool',
+    );
+  }),
+  asking('a new prompt comes before what nobody has decided', async ({ harness, log }) => {
+    await asked(harness.prompt('use write'));
+    const result = await endOf(harness.prompt('say On.'));
+    expectEqual([result.status, result.text], ['complete', 'On.'], 'the end');
+    assertValidHistory(result.messages);
+    const decided = (await log()).flatMap((event) =>
+      event.type === 'approval_decided' ? [event.decision] : [],
+    );
+    expectEqual(decided, ['superseded'], 'the decision');
+  }),
+];
+
+const again = group('resume');
+
+export const resumeCases: readonly HarnessCase[] = [
+  again('there is nothing to go on with before the first prompt', async ({ harness }) => {
+    const { status, error } = await endOf(harness.resume());
+    expectEqual([status, error?.kind, error?.code], ['failed', 'invalid', 'no_session'], 'the end');
+  }),
+  again('a conversation that has ended ends again, and nothing is asked', async ({ harness }) => {
+    await endOf(harness.prompt('say One.'));
+    const result = await endOf(harness.resume());
+    expectEqual([result.status, result.messages.map(textOf)], ['complete', ['say One.', 'One.']], 'the end');
+  }),
+];
+
+const hearing = group('handler');
+
+export const handlerCases: readonly HarnessCase[] = [
+  hearing('S4.9 S4.10 the handler hears blocks and results in the order of the protocol', async (scene) => {
+    await endOf(scene.harness.prompt('think Done.'));
+    expectEqual(
+      scene.heard.filter((line) => !line.startsWith('status')),
+      ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
+      'what it heard',
+    );
+    expectEqual(scene.heard.at(-1), 'status idle', 'the last it heard');
+  }),
+  hearing('S4.18 a failed run leaves the status error', async ({ harness, heard }) => {
+    await endOf(harness.prompt('fail'));
+    expect(heard.at(-1)?.startsWith('status error') === true, `the status error, found ${heard.at(-1)}`);
+  }),
+  hearing('a handler that throws is reported once and changes nothing', async ({ open }) => {
+    const fault = () => {
+      throw new Error('I am broken.');
+    };
+    const stand = await open({ onText: fault, onUser: fault, onEvent: fault });
+    const result = await endOf(stand.harness.prompt('say Hello.'));
+    expectEqual([result.status, result.text], ['complete', 'Hello.'], 'the end');
+    expectEqual(stand.reports.length, 1, 'the number of reports');
+    await soon(stand.close(), 'the harness to close');
+  }),
+  hearing('S4.4 nobody need listen', async ({ open }) => {
+    const stand = await open({});
+    expectEqual((await endOf(stand.harness.prompt('say Hello.'))).text, 'Hello.', 'the end');
+    await soon(stand.close(), 'the harness to close');
+  }),
+];
+
+const handlingTools = group('handler', ['names']);
+
+export const toolHandlerCases: readonly HarnessCase[] = [
+  handlingTools('S4.9 a turn with a tool is told as text, call, result, text', async ({ harness, heard }) => {
+    await endOf(harness.prompt('use look'));
+    expectEqual(
+      heard.filter((line) => !line.startsWith('status')),
+      [
+        'user use look',
+        'text Working.',
+        'call look {"of":"look"}',
+        'usage 120 30',
+        'result seen',
+        'text seen',
+        'usage 120 30',
+      ],
+      'what it heard',
+    );
+  }),
+];

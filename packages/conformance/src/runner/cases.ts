@@ -1,0 +1,138 @@
+import type { ErrorData, Json, JsonObject, Runner, StartOptions } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { ContractFailure, expectEqual } from '@cobbler/agent/testing';
+import type { RunnerAbility, RunnerPlace } from './environment.ts';
+import { markOf } from './routines.ts';
+
+/** A case of the runner's contract before it is bound to a runner. */
+export interface RunnerCase {
+  readonly group: string;
+  readonly name: string;
+  readonly needs: readonly RunnerAbility[];
+  run(stage: RunnerStage): Promise<void>;
+}
+
+type Define = (name: string, run: RunnerCase['run']) => RunnerCase;
+
+/** Defines the cases of one group that need some abilities. */
+export function group(name: string, ...needs: readonly RunnerAbility[]): Define {
+  return (what, run) => ({ group: name, name: what, needs, run });
+}
+
+/** How far time moves between two looks at what is waited for, and how often it is looked. */
+const stride = 20;
+const looks = 400;
+
+/** What a case works with. Runs go by short names; their ids are those of no other case. */
+export class RunnerStage {
+  readonly place: RunnerPlace;
+  readonly #prefix: string;
+  #runner: Runner;
+
+  constructor(place: RunnerPlace, runner: Runner, prefix: string) {
+    this.place = place;
+    this.#runner = runner;
+    this.#prefix = prefix;
+  }
+
+  get runner(): Runner {
+    return this.#runner;
+  }
+
+  id(run: string): string {
+    return `${this.#prefix}-${run}`;
+  }
+
+  start(run: string, input: JsonObject, options: Omit<StartOptions, 'runId'> = {}): Promise<boolean> {
+    const { key, ...rest } = options;
+    const own = key === undefined ? rest : { ...rest, key: this.id(key) };
+    return this.soon(`the start of ${run}`, this.#runner.start(input, { ...own, runId: this.id(run) }));
+  }
+
+  signal(run: string, name: string, value: Json = null): Promise<boolean> {
+    return this.soon(`the signal ${name}`, this.#runner.signal(this.id(run), name, value));
+  }
+
+  cancel(run: string): Promise<boolean> {
+    return this.soon(`the cancelling of ${run}`, this.#runner.cancel(this.id(run)));
+  }
+
+  async state(run: string): Promise<string> {
+    return (await this.soon('a status', this.#runner.status(this.id(run)))).state;
+  }
+
+  /** The run's output, once it is over. */
+  result(run: string): Promise<Json> {
+    return this.soon(`the result of ${run}`, this.#runner.result(this.id(run)));
+  }
+
+  /** How the run failed. */
+  async failure(run: string): Promise<ErrorData> {
+    return await this.refusal(() => this.#runner.result(this.id(run)), `the result of ${run}`);
+  }
+
+  /** What is thrown. */
+  async refusal(work: () => Promise<unknown>, what: string): Promise<ErrorData> {
+    let value: unknown;
+    try {
+      value = await this.soon(what, work());
+    } catch (thrown) {
+      if (AgentError.is(thrown)) return thrown.toJSON();
+      throw new ContractFailure(`${what}: expected an AgentError, found ${String(thrown)}`);
+    }
+    throw new ContractFailure(`${what}: expected an error, found ${JSON.stringify(value) ?? 'nothing'}`);
+  }
+
+  /** Lines of a run's mark. */
+  lines(run: string, mark: string): Promise<readonly string[]> {
+    return this.place.counter.list(markOf(this.id(run), mark));
+  }
+
+  /** Adds a line to a run's mark, which its routine may wait for. */
+  async leave(run: string, mark: string): Promise<void> {
+    await this.place.counter.add(markOf(this.id(run), mark), '');
+  }
+
+  async expectLines(run: string, mark: string, count: number): Promise<void> {
+    expectEqual((await this.lines(run, mark)).length, count, `how often ${run} did ${mark}`);
+  }
+
+  /** Lets time pass until a run's mark has so many lines. */
+  reached(run: string, mark: string, count = 1): Promise<void> {
+    return this.until(`${run} reaches ${mark}`, async () => (await this.lines(run, mark)).length >= count);
+  }
+
+  async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+    for (let look = 0; look < looks; look += 1) {
+      if (await holds()) return;
+      await this.place.advance(stride);
+    }
+    throw new ContractFailure(`waited in vain until ${what}`);
+  }
+
+  /** Lets time pass until a promise settles. */
+  async soon<Value>(what: string, promise: Promise<Value>): Promise<Value> {
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+    };
+    promise.then(settle, settle);
+    // What is settled already should not cost time.
+    await Promise.race([promise.then(settle, settle), this.place.advance(0)]);
+    if (!isSettled) await this.until(`${what} is there`, () => isSettled);
+    return await promise;
+  }
+
+  /** Closes the runner; `between` happens while it is closed. */
+  async reopen(between: () => Promise<void> = async () => {}): Promise<void> {
+    await this.soon('the end of the runner', this.#runner.close());
+    await between();
+    this.#runner = await this.place.open();
+  }
+
+  async crash(between: () => Promise<void> = async () => {}): Promise<void> {
+    await this.place.crash?.();
+    await between();
+    this.#runner = await this.place.open();
+  }
+}

@@ -1,0 +1,285 @@
+import type { ErrorData, Json, JsonObject, Routine, StepCall, Steps } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { isObject } from '@cobbler/agent/provider';
+import type { Counter } from './environment.ts';
+
+/** What a routine of the contract is made of. */
+export interface RoutineMeans {
+  readonly input: JsonObject;
+  readonly steps: Steps;
+  /** Adds a line to a mark of this run; gives how many lines the mark has. */
+  note(mark: string, text?: string): Promise<number>;
+  /** Resolves when the mark of this run has a line. */
+  reached(mark: string): Promise<void>;
+  /** The same for a mark that runs share. */
+  noteShared(mark: string, text: string): Promise<number>;
+}
+
+/** The one routine that a stand deploys. Its input names which of {@link contractRoutines} it is. */
+export function contractRoutine(counter: Counter): Routine {
+  return (input, steps) => {
+    const given = isObject(input) ? (input as JsonObject) : {};
+    const routine = contractRoutines[String(given['routine'])];
+    if (routine === undefined) throw new Error(`There is no routine ${JSON.stringify(given['routine'])}.`);
+    return routine({
+      input: given,
+      steps,
+      note: (mark, text = '') => counter.add(markOf(steps.runId, mark), text),
+      reached: (mark) => counter.reached(markOf(steps.runId, mark)),
+      noteShared: (mark, text) => counter.add(mark, text),
+    });
+  };
+}
+
+/** Where the lines of a run's mark are. */
+export function markOf(runId: string, mark: string): string {
+  return `${runId}/${mark}`;
+}
+
+/**
+ * `recorded` is left where a step is known to have its result; it is left again when the run is taken up.
+ * By name, so that a runner in another process or on an engine can have them too. */
+export const contractRoutines: Readonly<Record<string, (means: RoutineMeans) => Promise<Json>>> = {
+  /** One step with a result of the input. */
+  async echo({ input, steps, note }) {
+    const { value, replayed } = await steps.run('echo', async () => {
+      await note('echo');
+      return input['value'] ?? null;
+    });
+    return { value, replayed };
+  },
+
+  /** `count` steps; after the one numbered `waitAfter` it waits for the signal `go`. */
+  async steps({ input, steps, note }) {
+    const replayed: boolean[] = [];
+    let sum = 0;
+    for (let at = 0; at < Number(input['count']); at += 1) {
+      const result = await steps.run(`s${at}`, async ({ idempotencyKey }) => {
+        await note(`s${at}`, idempotencyKey);
+        return at;
+      });
+      sum += result.value;
+      replayed.push(result.replayed);
+      if (at !== input['waitAfter']) continue;
+      await note('recorded');
+      await steps.waitFor('go');
+    }
+    return { sum, replayed };
+  },
+
+  /** Uses the name `a` for two things, then goes on. */
+  async names({ input, steps }) {
+    const found: Json[] = [];
+    await steps.run('a', () => 1);
+    const second = String(input['second'] ?? 'a');
+    const ways: Record<string, () => Promise<unknown>> = {
+      run: () => steps.run(second, () => 2),
+      sleep: () => steps.sleep(second, 1),
+      waitFor: () => steps.waitFor(second, { timeoutMs: 1 }),
+    };
+    for (const way of Object.values(ways)) found.push(await errorOf(way));
+    const { value } = await steps.run('b', () => 'went on');
+    return { found, value };
+  },
+
+  /** A step that fails its first `failures` attempts with `error`; then waits for `go` when told to. */
+  async failing({ input, steps, note }) {
+    const { retry, timeoutMs } = input as unknown as {
+      readonly retry?: { readonly retries: number; readonly firstMs: number };
+      readonly timeoutMs?: number;
+    };
+    const failed = await errorOf(() =>
+      steps.run(
+        'failing',
+        async ({ attempt, idempotencyKey }) => {
+          const count = await note('attempt', `${attempt} ${idempotencyKey}`);
+          if (count <= Number(input['failures'])) throw thrownOf(input['error']);
+          return 'mended';
+        },
+        { ...(retry && { retry }), ...(timeoutMs !== undefined && { timeoutMs }) },
+      ),
+    );
+    await note('recorded');
+    if (input['wait'] === true) await steps.waitFor('go');
+    if (input['rethrow'] === true && failed !== null) throw new AgentError(failed as unknown as ErrorData);
+    return failed;
+  },
+
+  /** Steps with results that JSON cannot hold, each with what it was refused with. */
+  async odd({ steps }) {
+    const found: JsonObject = {};
+    for (const [name, value] of Object.entries(oddValues()))
+      found[name] = await errorOf(() => steps.run(name, () => value as Json));
+    return found;
+  },
+
+  /** A step whose result is `text` repeated `count` times. */
+  async large({ input, steps }) {
+    let length = 0;
+    const error = await errorOf(async () => {
+      const text = String(input['text']).repeat(Number(input['count']));
+      length = (await steps.run('large', () => text)).value.length;
+    });
+    return { length, error };
+  },
+
+  /** Changes what a step has returned. */
+  async changing({ steps }) {
+    const list = ['a'];
+    const { value } = await steps.run('list', () => list);
+    list.push('b');
+    value.push('c');
+    const { value: later } = await steps.run('later', () => value.length);
+    return { list: value, later };
+  },
+
+  /** A step, a pause of `ms`, a step. */
+  async sleeper({ input, steps, note }) {
+    await steps.run('before', () => note('before'));
+    await note('recorded');
+    await steps.sleep('pause', Number(input['ms'] ?? 0));
+    await steps.run('after', () => note('after'));
+    return 'awake';
+  },
+
+  /** Sleeps that cannot be, with what they were refused with. */
+  async badDurations({ steps }) {
+    const found: Json[] = [];
+    for (const [at, ms] of [Number.NaN, -1, Number.POSITIVE_INFINITY].entries())
+      found.push(await errorOf(() => steps.sleep(`bad${at}`, ms)));
+    return found;
+  },
+
+  /** A step, what comes under each of `names` in turn, or how long it is, a step. */
+  async waiter({ input, steps, note }) {
+    await steps.run('before', () => note('before'));
+    await note('recorded');
+    const { timeoutMs, names = ['go'] } = input as { readonly timeoutMs?: number; readonly names?: string[] };
+    const came: Json[] = [];
+    for (const name of names) {
+      const value = await steps.waitFor(name, timeoutMs === undefined ? {} : { timeoutMs });
+      const { length } = String(value);
+      came.push(value === undefined ? 'nothing came' : { value: input['measure'] === true ? length : value });
+    }
+    await steps.run('after', () => note('after'));
+    return came;
+  },
+
+  /** A step that ends only when it is stopped; a deaf one, only when `release` has a line. */
+  async hanging({ input, steps, note, reached }) {
+    const { timeoutMs, retry, isDeaf } = input as unknown as {
+      readonly timeoutMs?: number;
+      readonly retry?: { readonly retries: number; readonly firstMs: number };
+      readonly isDeaf?: boolean;
+    };
+    const perform = async (call: StepCall) => {
+      await note('in', call.idempotencyKey);
+      if (isDeaf) await reached('release');
+      else await stopped(call.signal);
+      await note('out', call.signal.aborted ? 'stopped' : 'not stopped');
+      return 'late';
+    };
+    const settings = { ...(timeoutMs !== undefined && { timeoutMs }), ...(retry && { retry }) };
+    const error = await errorOf(() => steps.run('hanging', perform, settings));
+    await steps.run('after', () => note('after')).catch((thrown) => note('refused', kindOf(thrown)));
+    return error;
+  },
+
+  /** Waits outside of any step until the run is stopped. */
+  async between({ steps, note }) {
+    await steps.run('before', () => note('before'));
+    await note('recorded');
+    await stopped(steps.signal);
+    await note('stopped');
+    return null;
+  },
+
+  /** `count` steps side by side; none ends before all have begun, and when told to the first not before `release`. */
+  async parallel({ input, steps, note, reached }) {
+    const places = Array.from({ length: Number(input['count']) }, (_, at) => at);
+    const done = places.map((at) =>
+      steps.run(`p${at}`, async () => {
+        await note(`p${at}`);
+        for (const other of places) await reached(`p${other}`);
+        if (input['hold'] === true && at === 0) await reached('release');
+        return at;
+      }),
+    );
+    return (await Promise.all(done)).map(({ value }) => value);
+  },
+
+  /** Fails as a whole. */
+  async throwing({ input }) {
+    throw thrownOf(input['error']);
+  },
+
+  /** An output that nobody can keep. */
+  async oddOutput({ input }) {
+    if (input['size'] !== undefined) return 'x'.repeat(Number(input['size']));
+    return new Map() as unknown as Json;
+  },
+
+  /** Begins a step when its run is over. */
+  async afterlife({ steps, note, reached }) {
+    reached('over')
+      .then(() => steps.run('late', () => note('ran')))
+      .catch((thrown) => note('refused', kindOf(thrown)));
+    return 'over';
+  },
+
+  /** Says when it begins and ends under a mark that runs share; in between it waits for `go`, if told to. */
+  async turn({ input, steps, noteShared }) {
+    const name = String(input['name']);
+    await steps.run('begin', () => noteShared(String(input['mark']), `+${name}`));
+    if (input['wait'] === true) await steps.waitFor('go');
+    await steps.run('end', () => noteShared(String(input['mark']), `-${name}`));
+    if (input['fails'] === true) throw new Error('failed in its turn');
+    return name;
+  },
+};
+
+/** What was thrown, as data; null when nothing was. */
+async function errorOf(work: () => Promise<unknown>): Promise<Json> {
+  try {
+    await work();
+    return null;
+  } catch (thrown) {
+    if (!AgentError.is(thrown)) return { kind: 'not an AgentError', message: String(thrown) };
+    const { kind, code = null, message } = thrown;
+    return { kind, code, message };
+  }
+}
+
+function kindOf(thrown: unknown): string {
+  return AgentError.is(thrown) ? thrown.kind : String(thrown);
+}
+
+/** A text is the message of an ordinary error. */
+function thrownOf(error: Json | undefined): Error {
+  return isObject(error) ? new AgentError(error as unknown as ErrorData) : new Error(String(error));
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function oddValues(): Record<string, unknown> {
+  const circle: unknown[] = [];
+  circle.push(circle);
+  return {
+    nothing: undefined,
+    function: () => 1,
+    symbol: Symbol('x'),
+    'not a number': [Number.NaN],
+    infinity: { a: Number.POSITIVE_INFINITY },
+    error: new Error('x'),
+    map: new Map(),
+    bytes: new Uint8Array(1),
+    bigint: 1n,
+    circle,
+    hole: Array.from({ length: 2 }).fill(1, 1),
+  };
+}

@@ -1,0 +1,52 @@
+import type { ContractCase } from '@cobbler/agent/testing';
+import { attemptCases } from './attempts.ts';
+import { cancelCases } from './cancels.ts';
+import type { RunnerCase } from './cases.ts';
+import { RunnerStage } from './cases.ts';
+import { endCases } from './ends.ts';
+import type { RunnerStand } from './environment.ts';
+import { keyCases } from './keys.ts';
+import { startCases } from './starts.ts';
+import { stepCases } from './steps.ts';
+import { waitCases } from './waits.ts';
+
+const definitions: readonly RunnerCase[] = [
+  ...startCases,
+  ...stepCases,
+  ...attemptCases,
+  ...waitCases,
+  ...cancelCases,
+  ...keyCases,
+  ...endCases,
+];
+
+/**
+ * What every runner has to do, as a list of cases that any test runner can run. The routines are those of
+ * `contractRoutine`, which the stand gives its runner; they are told by the input what to do, and leave their traces
+ * with the stand's counter, so that it does not matter in which process or on which engine they run.
+ */
+export function runnerContract(stand: RunnerStand): ContractCase[] {
+  return definitions.map((definition, index) => bound(definition, index, stand));
+}
+
+function bound({ group, name, needs, run }: RunnerCase, index: number, stand: RunnerStand): ContractCase {
+  const off = needs.map((need) => stand.lacks[need]).find((reason) => reason !== undefined);
+  return {
+    group,
+    name,
+    ...(off !== undefined && { off }),
+    async run() {
+      const place = await stand.place();
+      try {
+        const stage = new RunnerStage(place, await place.open(), `c${index}`);
+        try {
+          await run(stage);
+        } finally {
+          await stage.runner.close();
+        }
+      } finally {
+        await place.dispose();
+      }
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { Event, Usage } from '@cobbler/agent';
+import { addUsage, costOf, noUsage } from '@cobbler/agent';
+import { isNoUsage } from '@cobbler/agent/testing';
+import { sameUsage } from './auditor.ts';
+import type { Surroundings } from './life.ts';
+import type { RunRecord } from './scenario/record.ts';
+import { chainOf } from './scenario/record.ts';
+import { price } from './scenario/setting.ts';
+import type { World } from './scenario/world.ts';
+import type { Disk } from './world/disk.ts';
+import type { Service } from './world/service.ts';
+import { heardOf } from './world/service.ts';
+
+/** What a run and those it goes on with have cost. */
+export interface Account {
+  readonly used: Usage;
+  readonly wasted: Usage;
+  readonly answers: number;
+}
+
+/** What is committed about earlier runs of the chain, and what this one's agent has told. */
+export function accountOf(record: RunRecord, disk: Disk): Account {
+  const events = disk.events(record.sessionId);
+  // A run that could not even read its session knows nothing of it.
+  const before = record.blind ? [] : chainOf(events, record);
+  let { used, wasted, answers } = committed(events, before);
+  for (const { spent, model } of record.calls) {
+    if (spent === undefined) continue;
+    used = addUsage(used, spent.used);
+    wasted = addUsage(wasted, spent.wasted);
+    if (model !== undefined) answers += 1;
+  }
+  return { used, wasted, answers };
+}
+
+function committed(events: readonly Event[], runs: readonly string[]): Account {
+  let account: Account = { used: noUsage, wasted: noUsage, answers: 0 };
+  for (const event of events) {
+    if (!runs.includes(event.runId)) continue;
+    if (event.type === 'assistant') {
+      account = {
+        used: addUsage(account.used, event.usage),
+        wasted: addUsage(account.wasted, event.wasted),
+        answers: account.answers + 1,
+      };
+    }
+    if (event.type === 'compacted' && event.spent !== undefined) {
+      account = {
+        used: addUsage(account.used, event.spent.usage),
+        wasted: addUsage(account.wasted, event.spent.wasted),
+        answers: account.answers + (event.spent.answers ?? 1),
+      };
+    }
+    if (event.type === 'ask_failed')
+      account = { ...account, wasted: addUsage(account.wasted, event.error.wasted ?? noUsage) };
+  }
+  return account;
+}
+
+/** Promise 14, at the end of a run: what it says it has cost is what it has cost. */
+export function checkAccount(record: RunRecord, { disk, world, setting }: Surroundings): void {
+  const { result } = record;
+  if (result === undefined) return;
+  const { metrics } = result;
+  const { used, wasted, answers } = accountOf(record, disk);
+  const told: Usage = {
+    inputTokens: metrics.totalInputTokens,
+    outputTokens: metrics.totalOutputTokens,
+    cacheReadTokens: metrics.cacheReadTokens,
+    cacheWriteTokens: metrics.cacheWriteTokens,
+    reasoningTokens: metrics.reasoningTokens,
+  };
+  const show = (usage: Usage) => JSON.stringify(usage);
+  world.expect(sameUsage(told, used), 'P14 totals', () => `used were ${show(used)}, told are ${show(told)}`);
+  world.expect(
+    sameUsage(metrics.wasted, wasted),
+    'P14 wasted totals',
+    () => `wasted were ${show(wasted)}, told are ${show(metrics.wasted)}`,
+  );
+  // Money is counted in fractions that do not add up exactly.
+  const cost = costOf(used, price) + costOf(wasted, price);
+  const isPriced = setting.priced || (isNoUsage(used) && isNoUsage(wasted));
+  const isPaid = isPriced ? Math.abs((metrics.usd ?? -1) - cost) < 1e-9 : metrics.usd === undefined;
+  world.expect(isPaid, 'P14 money', () => `spent were $${cost}, told are $${metrics.usd}`);
+  world.expect(
+    metrics.invocations === answers,
+    'P14 answers',
+    `${answers} answers came, told are ${metrics.invocations}`,
+  );
+}
+
+/** Every answer in the log is one that the service gave, whole, once, with its own counts. */
+export function checkAnswers(events: readonly Event[], service: Service, world: World): void {
+  const seen = new Set<string>();
+  for (const event of events) {
+    if (event.type !== 'assistant') continue;
+    const served = service.ofModel(event.model);
+    if (served === undefined) {
+      world.violate('log answers', `nobody gave the answer of ${event.model}`);
+      continue;
+    }
+    const heard = heardOf(served);
+    world.expect(!seen.has(event.model), 'log answers', `the answer of ${event.model} is there twice`);
+    world.expect(heard.ended, 'P1 truncated', `the answer of ${event.model} is stored and has no end`);
+    world.expect(
+      sameUsage(event.usage, heard.usage),
+      'P14 stored',
+      `the counts of ${event.model} are others`,
+    );
+    seen.add(event.model);
+  }
+}

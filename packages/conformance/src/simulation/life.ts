@@ -1,0 +1,280 @@
+import type {
+  Agent,
+  Capabilities,
+  ContextPolicy,
+  ExecutorOptions,
+  Message,
+  ResumeOptions,
+  Run,
+  RunEvent,
+  RunOptions,
+  Store,
+} from '@cobbler/agent';
+import { Executor, spill, summarize, userMessage } from '@cobbler/agent';
+import { createAgent } from '@cobbler/agent/provider';
+import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
+import { audited } from './auditor.ts';
+import type { People } from './people.ts';
+import { Program } from './scenario/program.ts';
+import type { RunRecord } from './scenario/record.ts';
+import { chainOf, mark, summaryOf } from './scenario/record.ts';
+import type { Setting } from './scenario/setting.ts';
+import { price, storeTimeoutMs } from './scenario/setting.ts';
+import type { World } from './scenario/world.ts';
+import { never } from './scenario/world.ts';
+import type { Watcher } from './watcher.ts';
+import type { Cellar } from './world/cellar.ts';
+import type { Disk } from './world/disk.ts';
+import type { Permits } from './world/gatekeeper.ts';
+import { gatekeeper } from './world/gatekeeper.ts';
+import { answerTool } from './world/mind.ts';
+import type { Service } from './world/service.ts';
+import { shapeFor } from './world/shape.ts';
+import type { Workshop } from './world/workshop.ts';
+
+/** Everything around a program. */
+export interface Surroundings {
+  readonly world: World;
+  readonly disk: Disk;
+  readonly cellar: Cellar;
+  readonly service: Service;
+  readonly workshop: Workshop;
+  readonly people: People;
+  readonly watcher: Watcher;
+  readonly setting: Setting;
+}
+
+/** What a run goes on with. */
+export interface Past {
+  readonly sessionId: string;
+  /** Its earlier runs, where a run takes up what they have left. */
+  readonly before: readonly string[];
+}
+
+/** One life of the agent: a program, its executor, and one run at a time in it. */
+export class Life {
+  readonly program: Program;
+  readonly #around: Surroundings;
+  readonly #executor: Executor;
+  readonly #store: Store;
+  readonly #permits: Permits | undefined;
+  #current: RunRecord | undefined;
+  #abort = new AbortController();
+  #runs = 0;
+
+  constructor(name: string, around: Surroundings, seed: number) {
+    const { world, setting, disk } = around;
+    this.program = new Program(name, world, seed);
+    this.#around = around;
+    this.#permits = setting.gated ? new Map() : undefined;
+    this.#store = this.#watchedStore(disk.open(this.program));
+    this.#executor = new Executor(this.#options());
+  }
+
+  get record(): RunRecord {
+    if (this.#current === undefined) throw new Error(`Nothing runs in ${this.program.name} yet.`);
+    return this.#current;
+  }
+
+  /** What aborts the current run's signal. */
+  get abort(): AbortController {
+    return this.#abort;
+  }
+
+  run(prompt: string | readonly Message[], past: Past): RunRecord {
+    return this.#begin(past, (options) =>
+      this.#executor.run(prompt, { ...options, sessionId: past.sessionId }),
+    );
+  }
+
+  resume(past: Past, answers: NonNullable<ResumeOptions['answers']>): RunRecord {
+    return this.#begin(past, (options) => this.#executor.resume(past.sessionId, { ...options, answers }));
+  }
+
+  #begin({ sessionId, before }: Past, start: (options: RunOptions) => Run): RunRecord {
+    const { world, watcher, setting, disk } = this.#around;
+    disk.forgive(this.program);
+    this.#abort = new AbortController();
+    this.program.watch(this.#abort.signal);
+    this.#runs += 1;
+    const name = `${this.program.name}.${this.#runs}`;
+    const isCrowded = this.#current?.hasty === true;
+    const early: RunEvent[] = [];
+    let record: RunRecord | undefined;
+    const onEvent = (event: RunEvent) => {
+      if (record === undefined) early.push(event);
+      else watcher.see(record, event);
+    };
+    const schema = shapeFor(this.program);
+    const output = setting.output === undefined ? {} : { output: { name: answerTool, schema } };
+    const run = start({ signal: this.#abort.signal, onEvent, ...output });
+    record = {
+      name,
+      program: this.program,
+      sessionId,
+      before,
+      startedAt: world.elapsed,
+      run,
+      events: [],
+      readings: [],
+      calls: [],
+      executions: [],
+      heard: [],
+      stops: [],
+      replies: [],
+      asking: new Set(),
+      waitedMs: 0,
+      closing: false,
+    };
+    this.#current = record;
+    for (const event of early) watcher.see(record, event);
+    void watcher.read(record, `${name}'s reader`);
+    this.#noteEnd(record, isCrowded);
+    return record;
+  }
+
+  /** @param isCrowded the run before it may still be using the store. */
+  #noteEnd(record: RunRecord, isCrowded: boolean): void {
+    const { world } = this.#around;
+    record.run.result.then(
+      (result) => {
+        if (!this.program.alive) return;
+        world.note(`${record.name}: is over: ${result.status}`);
+        record.result = result;
+        record.endedAt = world.elapsed;
+        record.blind = isCrowded || record.read !== true;
+        world.touch();
+      },
+      (error) => world.violate('P1 result', `the result of a run rejects with ${String(error)}`),
+    );
+  }
+
+  #options(): ExecutorOptions {
+    const { world, service, workshop, setting } = this.#around;
+    const current = () => this.record;
+    const { scheduling } = setting;
+    const isClosing = () => this.#isClosing();
+    return {
+      agent: audited(this.#agent(), current, { service, world, isClosing }),
+      tools: workshop.tools({
+        current,
+        permits: this.#permits,
+        scheduling,
+        spills: setting.spillAbove !== undefined,
+      }),
+      system: 'Work carefully.',
+      limits: setting.limits,
+      onLimit: setting.onLimit,
+      toolErrors: setting.toolErrors,
+      toolScheduling: scheduling,
+      attended: setting.attended,
+      store: this.#store,
+      storeTimeoutMs,
+      runtime: this.program.runtime,
+      ...(this.#permits !== undefined && { gate: gatekeeper(world, this.program, this.#permits) }),
+      ...(setting.approvalMs !== undefined && { approvalMs: setting.approvalMs }),
+      ...(setting.priced && { pricing: () => price }),
+      context: { ...this.#compaction(), ...this.#spill() },
+    };
+  }
+
+  /** The run has reached a limit, in this life or in one that it goes on with. */
+  #isClosing(): boolean {
+    const { record } = this;
+    const events = this.#around.disk.events(record.sessionId);
+    const runs = [...chainOf(events, record), record.run.id];
+    return events.some(
+      (event) => event.type === 'stop_requested' && event.reason === 'limit' && runs.includes(event.runId),
+    );
+  }
+
+  #agent(): Agent {
+    const { service, setting } = this.#around;
+    const capabilities: Capabilities = { ...scriptCapabilities, output: setting.output ?? 'native' };
+    const wire = scriptWire({ baseURL: 'http://service.test', apiKey: 'no-key' });
+    const transport = service.transport(this.program);
+    return createAgent(wire, {
+      model: 'asked-model',
+      capabilities,
+      runtime: this.program.runtime,
+      transport,
+    });
+  }
+
+  /** Notes how far a run has come with its session. */
+  #watchedStore(store: Store): Store {
+    return {
+      ...store,
+      claim: (sessionId) =>
+        noted(store.claim(sessionId), () => Object.assign(this.record, { claimed: true })),
+      read: (sessionId, afterSeq) =>
+        noted(store.read(sessionId, afterSeq), () => {
+          if (this.record.claimed === true) this.record.read = true;
+        }),
+      append: (sessionId, events, writer) => {
+        const { record } = this;
+        const isEnd = events.some(({ type, runId }) => type === 'finished' && runId === record.run.id);
+        if (this.program.alive && isEnd) record.closing = true;
+        return store.append(sessionId, events, writer);
+      },
+    };
+  }
+
+  #spill(): Pick<ContextPolicy, 'spill'> {
+    const { cellar, setting } = this.#around;
+    const { spillAbove } = setting;
+    if (spillAbove === undefined) return {};
+    return { spill: spill(cellar.blobs(this.program), { overBytes: spillAbove, excerptBytes: 600 }) };
+  }
+
+  #compaction(): Omit<ContextPolicy, 'spill'> {
+    const { world, setting } = this.#around;
+    const { program } = this;
+    const { compactAbove: maxTokens } = setting;
+    if (maxTokens === undefined) return {};
+    const keep = world.choices.pick('keep', [2, 0, 5]);
+    if (setting.summaryBy === 'model') return { maxTokens, compact: summarize(undefined, { keep }) };
+    const compact = summarize(
+      (messages) => {
+        if (!program.alive) return never();
+        program.cross('summary');
+        const manner = world.choices.among<'sums up' | 'throws' | 'hangs'>('summary', [
+          [90, 'sums up'],
+          [5, 'throws'],
+          [5, 'hangs'],
+        ]);
+        if (manner === 'hangs') return never();
+        const ms = world.choices.pick('summary takes', [100, 900, 60_000]);
+        return world.later(ms, program, `the summary ${manner}`, () => {
+          if (manner === 'throws') throw new Error('no summary today');
+          return summaryOf(messages);
+        });
+      },
+      { keep },
+    );
+    return { maxTokens, compact };
+  }
+}
+
+/** Has something happen when the answer is there. */
+function noted<Value>(answer: Value | Promise<Value>, act: () => void): Value | Promise<Value> {
+  if (!(answer instanceof Promise)) {
+    // A direct store answers while the run is still being made: its record comes a moment later.
+    void Promise.resolve().then(act);
+    return answer;
+  }
+  return answer.then((value) => {
+    act();
+    return value;
+  });
+}
+
+/** A prompt that can be found again. */
+export function promptText(number: number): string {
+  return `Do the work. ${mark(`prompt ${number}`)}`;
+}
+
+/** A conversation with another prompt behind it. */
+export function goneOn(messages: readonly Message[], prompt: string): Message[] {
+  return [...messages, userMessage(prompt)];
+}

@@ -1,0 +1,82 @@
+import type { Usage } from '@cobbler/agent';
+import { noUsage } from '@cobbler/agent';
+import { isObject } from '@cobbler/agent/provider';
+import type { ScriptAnswer } from '@cobbler/agent/testing';
+import { chunksOf, pieces, scriptTesting, tellBlock, textOfBlock } from '@cobbler/agent/testing';
+import type { Choices } from './choices.ts';
+
+/** A frame of an answer, and where it ends in the body. */
+export interface Frame {
+  readonly payload: unknown;
+  readonly text: string;
+  readonly end: number;
+}
+
+/** Everything that a whole answer says, frame by frame. */
+export function framesOf(answer: ScriptAnswer, choices: Choices): Frame[] {
+  const deltas = choices.between('deltas', 1, 3);
+  const steps = answer.blocks.flatMap((block, at) =>
+    tellBlock(block, at, pieces(textOfBlock(block), deltas)),
+  );
+  const said = [...steps, { type: 'end' as const }].flatMap((step) => scriptTesting.line(step, answer));
+  const payloads = [...scriptTesting.begin(answer), ...said];
+  const noise = choices.whether('noise', 0.2) ? scriptTesting.noise() : [];
+  return laidOut([...noise, ...payloads, ...noise.slice(0, 1)]);
+}
+
+/** Frames one after another. */
+export function laidOut(payloads: readonly unknown[]): Frame[] {
+  let end = 0;
+  return payloads.map((payload) => {
+    const text = scriptTesting.frame(payload);
+    end += encoder.encode(text).length;
+    return { payload, text, end };
+  });
+}
+
+/** The bytes of some frames as the network cuts them. */
+export function chunked(frames: readonly Frame[], choices: Choices): Uint8Array[] {
+  const texts = frames.map(({ text }) => text);
+  const cut = choices.among<'whole' | 'payload' | 'anywhere'>('chunks', [
+    [3, 'whole'],
+    [2, 'payload'],
+    [1, 'anywhere'],
+  ]);
+  return chunksOf(texts, cut === 'anywhere' ? { seed: choices.between('cuts', 1, 1000) } : cut);
+}
+
+/** What whoever has read these payloads knows about the answer. */
+export interface Heard {
+  readonly usage: Usage;
+  /** UTF-16 units of what was said. */
+  readonly size: number;
+  /** Whether the answer came to its end. */
+  readonly ended: boolean;
+}
+
+export function heardFrom(payloads: readonly unknown[]): Heard {
+  let usage = noUsage;
+  let size = 0;
+  let ended = false;
+  for (const payload of payloads) {
+    if (!isObject(payload)) {
+      if (typeof payload === 'string') break;
+      continue;
+    }
+    const word = payload['do'];
+    if (word === 'usage') usage = { ...usage, ...(payload['counts'] as Usage) };
+    if (word === 'fail' && !ended) break;
+    if (typeof payload['delta'] === 'string' && spoken.has(word) && !ended) size += payload['delta'].length;
+    if (word === 'end') ended = true;
+  }
+  return { usage, size, ended };
+}
+
+/** What an answer that came to nothing has cost: the larger of what was counted and what was heard. */
+export function wastedIn({ usage, size }: Heard): Usage {
+  const estimate = Math.ceil(size / 4);
+  return estimate > usage.outputTokens ? { ...usage, outputTokens: estimate, estimated: true } : usage;
+}
+
+const spoken: ReadonlySet<unknown> = new Set(['text', 'reasoning', 'input']);
+const encoder = new TextEncoder();

@@ -1,0 +1,195 @@
+import type { ScriptAnswer, ScriptFault } from '@cobbler/agent/testing';
+import { scriptTesting } from '@cobbler/agent/testing';
+import type { Frame } from './broadcast.ts';
+import { chunked, framesOf, laidOut } from './broadcast.ts';
+import type { Choices } from './choices.ts';
+
+/** One thing that a connection does. */
+export interface Move {
+  /** Milliseconds after the move before it. */
+  readonly afterMs: number;
+  readonly bytes?: Uint8Array;
+  /** The body ends here. */
+  readonly ending?: 'end' | 'reset';
+}
+
+/** How one request is served. */
+export interface Serving {
+  readonly what: string;
+  /** Absent: there is no head, because the connection breaks (`ending`) or nobody ever answers. */
+  readonly head?: { readonly status: number; readonly headers: Readonly<Record<string, string>> };
+  readonly ending?: 'reset';
+  readonly headMs: number;
+  /** What the body is made of; empty for a body that is no answer. */
+  readonly frames: readonly Frame[];
+  readonly moves: Iterable<Move>;
+}
+
+/** How often something goes wrong on the way. */
+export type Weather = 'fair' | 'mixed' | 'foul';
+
+const chanceOfTrouble: Readonly<Record<Weather, number>> = { fair: 0, mixed: 0.12, foul: 0.45 };
+
+/** Decides how a request is served that would get this answer. */
+export function serve(answer: ScriptAnswer, weather: Weather, choices: Choices): Serving {
+  const headMs = choices.among('head', [
+    [6, 5],
+    [3, 0],
+    [1, 400],
+  ]);
+  if (choices.whether('trouble', chanceOfTrouble[weather])) return troubled(answer, headMs, choices);
+  const frames = framesOf(answer, choices);
+  return streamed('answers', frames, [...paced(chunked(frames, choices), choices), end], headMs);
+}
+
+type Trouble =
+  | 'unreachable'
+  | 'silent'
+  | 'status'
+  | 'page'
+  | 'cut'
+  | 'reset'
+  | 'stall'
+  | 'pings'
+  | 'reports'
+  | 'garbage'
+  | 'torn'
+  | 'drips'
+  | 'lingers'
+  | 'breaks late';
+
+const troubles: readonly (readonly [number, Trouble])[] = [
+  [2, 'status'],
+  [2, 'unreachable'],
+  [1, 'silent'],
+  [1, 'page'],
+  [2, 'cut'],
+  [2, 'reset'],
+  [1, 'stall'],
+  [1, 'pings'],
+  [2, 'reports'],
+  [1, 'garbage'],
+  [1, 'torn'],
+  [1, 'drips'],
+  [1, 'lingers'],
+  [1, 'breaks late'],
+];
+
+function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): Serving {
+  const trouble = choices.among('kind of trouble', troubles);
+  if (trouble === 'unreachable') return { what: 'is unreachable', ending: 'reset', headMs, ...nothing };
+  if (trouble === 'silent') return { what: 'never answers', headMs, ...nothing };
+  if (trouble === 'status') return refused(headMs, choices);
+  if (trouble === 'page') return page(headMs);
+  const whole = framesOf(answer, choices);
+  if (trouble === 'drips' || trouble === 'lingers' || trouble === 'breaks late')
+    return late(trouble, whole, headMs, choices);
+  return spoiled(trouble, whole, headMs, choices);
+}
+
+/** Whole answers that make trouble nevertheless. */
+function late(
+  trouble: 'drips' | 'lingers' | 'breaks late',
+  whole: readonly Frame[],
+  headMs: number,
+  choices: Choices,
+): Serving {
+  if (trouble === 'drips') {
+    const gap = choices.pick('drip', [500, 5_000, 40_000]);
+    const drops = whole.map((frame) => ({ afterMs: gap, bytes: encoder.encode(frame.text) }));
+    return streamed(`drips every ${gap} ms`, whole, [...drops, end], headMs);
+  }
+  const moves = paced(chunked(whole, choices), choices);
+  if (trouble === 'lingers') return streamed('answers and does not hang up', whole, moves, headMs);
+  return streamed('answers and breaks', whole, [...moves, { afterMs: 1, ending: 'reset' }], headMs);
+}
+
+/** Answers that stop before their end, at any frame. */
+function spoiled(
+  trouble: Exclude<
+    Trouble,
+    'unreachable' | 'silent' | 'status' | 'page' | 'drips' | 'lingers' | 'breaks late'
+  >,
+  whole: readonly Frame[],
+  headMs: number,
+  choices: Choices,
+): Serving {
+  const last = whole.findLastIndex(({ payload }) => (payload as { do?: string }).do === 'end');
+  const kept = whole.slice(0, choices.between('place of trouble', 0, last));
+  const more = {
+    cut: [],
+    reset: [],
+    stall: [],
+    pings: [],
+    torn: [],
+    garbage: ['{"do":"te'],
+    reports: scriptTesting.fail({ kind: choices.pick('reported', reported), message: 'The service fails.' }),
+  }[trouble];
+  const frames = more.length === 0 ? kept : laidOut([...kept.map(({ payload }) => payload), ...more]);
+  const moves: Move[] = paced(chunked(frames, choices), choices);
+  if (trouble === 'torn') moves.push({ afterMs: 1, bytes: encoder.encode('data: {"do":"tex') });
+  const what = `${trouble} after ${kept.length} of ${whole.length} frames`;
+  if (trouble === 'pings') return streamed(what, frames, pinging(moves), headMs);
+  if (trouble !== 'stall') moves.push(trouble === 'reset' ? { afterMs: 1, ending: 'reset' } : end);
+  return streamed(what, frames, moves, headMs);
+}
+
+const reported: readonly ScriptFault['kind'][] = ['busy', 'rate_limit', 'agent', 'invalid'];
+
+function* pinging(moves: readonly Move[]): Iterable<Move> {
+  yield* moves;
+  for (;;) yield { afterMs: 20_000, bytes: encoder.encode(': ping\n\n') };
+}
+
+const waits: readonly (Readonly<Record<string, string>> | undefined)[] = [
+  undefined,
+  { 'retry-after': '2' },
+  { 'retry-after': '0' },
+  { 'retry-after': '-3' },
+  { 'retry-after': 'soon' },
+  { 'retry-after': '86400' },
+  { 'retry-after-ms': '700' },
+  { 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' },
+];
+
+const statuses = [529, 500, 429, 503, 408, 409, 400, 401, 404, 307] as const;
+
+function refused(headMs: number, choices: Choices): Serving {
+  const status = choices.pick('status', statuses);
+  const hint = choices.pick('retry-after', waits) ?? {};
+  const headers = { 'content-type': 'application/json', ...hint };
+  const body = JSON.stringify({ message: `The service answers ${status}.` });
+  const moves: Move[] = [{ afterMs: 1, bytes: encoder.encode(body) }];
+  if (!choices.whether('hangs in the refusal', 0.1)) moves.push(end);
+  const what = `refuses with ${status} ${JSON.stringify(hint)}`;
+  return { what, head: { status, headers }, headMs, frames: [], moves };
+}
+
+function page(headMs: number): Serving {
+  const moves = [{ afterMs: 1, bytes: encoder.encode('<html>Welcome to the airport</html>') }, end];
+  return {
+    what: 'shows a page',
+    head: { status: 200, headers: { 'content-type': 'text/html' } },
+    headMs,
+    frames: [],
+    moves,
+  };
+}
+
+function streamed(what: string, frames: readonly Frame[], moves: Iterable<Move>, headMs: number): Serving {
+  const head = { status: 200, headers: { 'content-type': scriptTesting.contentType } };
+  return { what, head, headMs, frames, moves };
+}
+
+function paced(chunks: readonly Uint8Array[], choices: Choices): Move[] {
+  const pace = choices.among('pace', [
+    [5, 1],
+    [3, 0],
+    [1, 60],
+  ]);
+  return chunks.map((bytes) => ({ afterMs: pace, bytes }));
+}
+
+const end: Move = { afterMs: 1, ending: 'end' };
+const nothing = { frames: [], moves: [] } as const;
+const encoder = new TextEncoder();

@@ -1,0 +1,290 @@
+import type { AgentError, Message, ResumeOptions } from '@cobbler/agent';
+import type { Past, Surroundings } from './life.ts';
+import { goneOn, Life, promptText } from './life.ts';
+import { planImpulses } from './mishaps.ts';
+import { People } from './people.ts';
+import type { Choices } from './scenario/choices.ts';
+import type { Program } from './scenario/program.ts';
+import type { RunRecord } from './scenario/record.ts';
+import type { Setting } from './scenario/setting.ts';
+import { chooseSetting, storeTimeoutMs } from './scenario/setting.ts';
+import { World } from './scenario/world.ts';
+import { judge } from './verdict.ts';
+import { Watcher } from './watcher.ts';
+import { Cellar } from './world/cellar.ts';
+import { Disk } from './world/disk.ts';
+import { Mind } from './world/mind.ts';
+import { Service } from './world/service.ts';
+import { Workshop } from './world/workshop.ts';
+
+/** More things than this do not happen in one story that comes to an end. */
+const mostSteps = 20_000;
+
+/** How often a run is taken up again before it is left alone. */
+const mostResumes = 4;
+
+/** How long after a run whatever it has left behind must be gone, in milliseconds. */
+const settledAfterMs = 2_200;
+
+/**
+ * One simulation from beginning to end: some prompts in fair or foul weather, each taken up again when its
+ * process dies or it waits for a person, and at last one prompt on a calm day, which must succeed.
+ */
+export class Story {
+  readonly world: World;
+  readonly #disk: Disk;
+  readonly #seed: number;
+  readonly #setting: Setting;
+  readonly #service: Service;
+  readonly #people: People;
+  readonly #around: Surroundings;
+  readonly #underWay = new Set<RunRecord>();
+  readonly #runs: string[] = [];
+  /** Programs whose user did not wait for the end of a run to be written. */
+  readonly #hurried = new Set<Program>();
+  #lives = 0;
+  #sessions = 0;
+  #prompts = 0;
+  #life: Life;
+
+  constructor(seed: number, choices: Choices) {
+    this.#seed = seed;
+    this.world = new World(choices);
+    this.#setting = chooseSetting(choices);
+    this.#disk = new Disk(this.world);
+    const mind = new Mind(choices, seed);
+    this.#service = new Service(this.world, mind, this.#setting.weather);
+    this.#people = new People(this.world);
+    const workshop = new Workshop(this.world, mind, this.#disk, {
+      stop: (record) => this.#people.cancel(record),
+      speak: (record) => this.#people.steer(record),
+    });
+    this.#around = {
+      world: this.world,
+      disk: this.#disk,
+      cellar: new Cellar(this.world),
+      service: this.#service,
+      people: this.#people,
+      workshop,
+      watcher: new Watcher(this.world, this.#disk, this.#people, this.#setting),
+      setting: this.#setting,
+    };
+    this.#life = this.#newLife();
+  }
+
+  /** The logs of all sessions. */
+  log(): Promise<readonly string[]> {
+    return Promise.resolve(this.#disk.sessions.flatMap((sessionId) => this.#disk.lines(sessionId)));
+  }
+
+  async play(): Promise<void> {
+    await this.#play();
+    // What never comes to rest ends with its program.
+    for (const { program } of [...this.#underWay, this.#life]) program.kill();
+  }
+
+  async #play(): Promise<void> {
+    const { choices } = this.world;
+    let past = this.#newSession();
+    let messages: readonly Message[] = [];
+    for (let prompts = choices.between('prompts', 1, 2); prompts > 0; prompts -= 1) {
+      const record = await this.#prompt(past, messages);
+      if (this.#isOver) return;
+      messages = record?.result?.messages ?? [];
+      const movesOn = messages.length > 0 && choices.whether('goes on elsewhere', 0.15);
+      past = movesOn ? this.#newSession() : past;
+      if (!movesOn) messages = [];
+      if (choices.whether('program ends', 0.5)) await this.#endLife();
+    }
+    await this.#calmDay(past, messages);
+  }
+
+  get #isOver(): boolean {
+    return this.world.violation !== undefined;
+  }
+
+  /** A prompt and whatever it takes to bring it to an end. */
+  async #prompt(past: Past, messages: readonly Message[]): Promise<RunRecord | undefined> {
+    this.#prompts += 1;
+    const text = promptText(this.#prompts);
+    if (!this.#life.program.alive) this.#life = this.#newLife();
+    let record = this.#start(this.#life.run(messages.length > 0 ? goneOn(messages, text) : text, past));
+    for (let resumes = 0; resumes <= mostResumes; resumes += 1) {
+      await this.#untilOver();
+      if (this.#isOver) return undefined;
+      record = this.#life.record;
+      if (!this.#goesOn(record)) return record;
+      const isBegun = this.#disk.events(past.sessionId).length > 0;
+      await this.#endLife();
+      this.#life = this.#newLife();
+      record = this.#start(isBegun ? this.#resume(record) : this.#life.run(text, past));
+    }
+    await this.#untilOver();
+    return record;
+  }
+
+  #goesOn(record: RunRecord): boolean {
+    const { choices } = this.world;
+    if (!record.program.alive) return true;
+    const status = record.result?.status;
+    if (status === 'waiting') return !choices.whether('nobody decides', 0.2);
+    return (status === 'failed' || status === 'limit') && choices.whether('tries again', 0.3);
+  }
+
+  #resume(record: RunRecord): RunRecord {
+    const { sessionId } = record;
+    return this.#life.resume({ sessionId, before: [...this.#runs] }, this.#decisions(record));
+  }
+
+  /** What people have decided while nothing was running. */
+  #decisions({ sessionId }: RunRecord): NonNullable<ResumeOptions['answers']> {
+    const { choices } = this.world;
+    if (choices.whether('no decisions', 0.2)) return [];
+    const asked = this.#disk.events(sessionId).filter((event) => event.type === 'approval_requested');
+    return asked.flatMap(({ approvalId }) => {
+      const decision = choices.pick('decision', ['allow', 'deny'] as const);
+      const other = decision === 'allow' ? 'deny' : 'allow';
+      const once = { approvalId, decision };
+      return choices.whether('decides twice', 0.2) ? [once, { approvalId, decision: other }] : [once];
+    });
+  }
+
+  /** When nothing goes wrong any more, the next prompt works. */
+  async #calmDay({ sessionId }: Past, messages: readonly Message[]): Promise<void> {
+    await this.#endLife();
+    if (this.#isOver) return;
+    this.world.note('a calm day');
+    this.world.choices.calm();
+    this.#disk.calm();
+    this.#service.calm();
+    this.#life = this.#newLife();
+    const text = promptText(0);
+    const prompt = messages.length > 0 ? goneOn(messages, text) : text;
+    const record = this.#start(this.#life.run(prompt, { sessionId, before: [] }));
+    await this.#untilOver();
+    const { result } = record;
+    const isGood = result?.status === 'complete' || this.#mayEndAs(result?.error);
+    this.world.expect(
+      isGood,
+      'P12 next prompt',
+      () => `it ends as ${result?.status}: ${result?.error?.message}`,
+    );
+    await this.#endLife();
+  }
+
+  /** A run without room for a single request is good when it says so. */
+  #mayEndAs(error: AgentError | undefined): boolean {
+    const { limits, priced } = this.#setting;
+    if (error?.code === 'unpriced') return !priced;
+    return (
+      (error?.kind === 'limit' && limits[error.code as 'tokens' | 'usd'] !== undefined) || limits.ms < 10_000
+    );
+  }
+
+  #newSession(): Past {
+    this.#sessions += 1;
+    return { sessionId: `s${this.#sessions}`, before: [] };
+  }
+
+  #newLife(): Life {
+    this.#lives += 1;
+    return new Life(`p${this.#lives}`, this.#around, this.#seed + this.#lives);
+  }
+
+  /** Lets a run be disturbed. */
+  #start(record: RunRecord): RunRecord {
+    this.#underWay.add(record);
+    this.#runs.push(record.run.id);
+    const life = this.#life;
+    planImpulses(record, life.abort, this.#around, () => this.#takeOver(record));
+    return record;
+  }
+
+  /** Another process believes that this one is dead, and goes on with its session. */
+  #takeOver(record: RunRecord): void {
+    if (this.#life.record !== record || record.result !== undefined) return;
+    this.#life = this.#newLife();
+    this.#start(this.#resume(record));
+  }
+
+  /** Lets time go by until no run is under way. */
+  async #untilOver(): Promise<void> {
+    for (;;) {
+      await this.world.rest();
+      for (const record of this.#underWay) this.#seeEnd(record);
+      if (this.#isOver || this.#underWay.size === 0) return;
+      if (this.world.steps > mostSteps) return this.world.violate('P2 end', `no end in ${mostSteps} steps`);
+      if (!(await this.world.step())) await this.#comeBack();
+    }
+  }
+
+  #seeEnd(record: RunRecord): void {
+    const { program, result, events, endedAt = 0 } = record;
+    if (program.alive && result === undefined) return;
+    // A run that was left behind by its own patience may come to its written end a little later.
+    const isWritten = events.at(-1)?.type === 'finished' || this.world.elapsed > endedAt + settledAfterMs;
+    if (program.alive && !isWritten) {
+      record.hasty ??= this.world.choices.whether('goes on at once', 0.2);
+      if (!record.hasty) return;
+      this.#hurried.add(program);
+    }
+    this.#underWay.delete(record);
+    if (program.alive) judge(record, this.#around);
+  }
+
+  /** Nothing is left to happen: whoever was to decide something must come back, or the run hangs. */
+  async #comeBack(): Promise<void> {
+    for (let round = 0; round < 20; round += 1) await this.world.rest();
+    for (const record of this.#underWay) {
+      if (record.result !== undefined) return this.world.pass(settledAfterMs + 1);
+      if (record.asking.size === 0)
+        return this.world.violate('P2 end', 'nothing is left that could end the run');
+      this.world.note(`${record.name}: nobody decides, so the run is cancelled`);
+      this.#people.cancel(record);
+    }
+  }
+
+  /** Whatever the runs of the program have left behind comes to its end, and changes nothing. */
+  async #endLife(): Promise<void> {
+    const { program } = this.#life;
+    if (!program.alive || this.#isOver) return;
+    const { record } = this.#life;
+    await this.world.pass(settledAfterMs);
+    this.#checkLeft(program);
+    const shown = record.events.length;
+    const { failed } = this.#disk.trouble(program);
+    const stored = this.#disk.lines(record.sessionId).length;
+    while (this.world.steps < mostSteps && (await this.world.step()));
+    const { world } = this;
+    world.expect(record.events.length === shown, 'events end', 'events were shown long after the end');
+    const isSame = failed || this.#disk.lines(record.sessionId).length === stored;
+    world.expect(isSame, 'log end', 'events were stored long after the end');
+    this.#checkReaders(record);
+    program.kill();
+  }
+
+  #checkLeft(program: Program): void {
+    const { world } = this;
+    const { connections, listeners } = program;
+    // The store may still be waited for, by a run that nobody waits for any more.
+    const mayWait = (ms: number) => ms === storeTimeoutMs && this.#hurried.has(program);
+    const timers = program.timers.filter((ms) => !mayWait(ms));
+    world.expect(timers.length === 0, 'timers', () => `timers of ${timers.join(', ')} ms were left behind`);
+    world.expect(connections === 0, 'connections', `${connections} connections were left open`);
+    world.expect(listeners === 0, 'listeners', `${listeners} listeners were left behind`);
+  }
+
+  #checkReaders({ readings, events }: RunRecord): void {
+    const stored = events.filter((event) => 'seq' in event);
+    for (const reading of readings) {
+      const got = reading.events.filter((event) => 'seq' in event);
+      const isPrefix = got.every((event, index) => event === stored[index]);
+      const isWhole = reading.left || (reading.ended && got.length === stored.length);
+      this.world.expect(
+        isPrefix && isWhole,
+        'readers',
+        () => `${reading.who} got ${got.length} of ${stored.length} stored events`,
+      );
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import type { Countable, Limits, Run, Tool, ToolContext, Usage } from '@cobbler/agent';
+import { Budget, costOf, defineTool, Executor, memoryStore } from '@cobbler/agent';
+import { createAgent } from '@cobbler/agent/provider';
+import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
+import type { Audited } from './auditor.ts';
+import { audited, slackMs } from './auditor.ts';
+import type { Choices } from './scenario/choices.ts';
+import { Program } from './scenario/program.ts';
+import { price } from './scenario/setting.ts';
+import type { Weather } from './scenario/weather.ts';
+import { World } from './scenario/world.ts';
+import { Mind } from './world/mind.ts';
+import { Service } from './world/service.ts';
+
+/** Levels of runs: the first, those it hands work to, and those that these hand work to. */
+const levels = 3;
+
+/** One run of the tree, in a program of its own so that its requests are known. */
+interface Branch extends Audited {
+  readonly run: Run;
+}
+
+/** A run that hands work to others at the same time, which do so too: all of them draw on one budget. */
+export class Tree {
+  readonly world: World;
+  readonly #seed: number;
+  readonly #service: Service;
+  readonly #limits: Pick<Limits, 'tokens' | 'usd' | Countable>;
+  #looks = 0;
+  /** How long the first run may take, and with it all others, in milliseconds. */
+  readonly #ms: number;
+  readonly #budget: Budget;
+  readonly #branches: Branch[] = [];
+  readonly #store = memoryStore();
+  readonly #abort = new AbortController();
+
+  constructor(seed: number, choices: Choices) {
+    this.#seed = seed;
+    this.world = new World(choices);
+    const weather = choices.pick<Weather>('weather', ['fair', 'mixed', 'foul']);
+    this.#service = new Service(this.world, new Mind(choices, seed, true), weather);
+    this.#limits = choices.pick('limits', [
+      { tokens: 20_000 },
+      { tokens: 3_000 },
+      { tokens: 1_000 },
+      { usd: 0.03 },
+      { usd: 0.005 },
+      { tokens: 8_000, usd: 0.03 },
+      { turns: 5 },
+      { toolCalls: 6 },
+      { turns: 9, toolCalls: 9, tokens: 20_000 },
+    ]);
+    this.#ms = choices.among('limit on time', [
+      [3, 3_600_000],
+      [1, 400],
+      [1, 60],
+    ]);
+    this.#budget = new Budget(this.#limits);
+  }
+
+  /** The log of the first run. */
+  async log(): Promise<readonly string[]> {
+    const [first] = this.#branches;
+    const events = first === undefined ? [] : await this.#store.read(first.run.sessionId);
+    return events.map((event) => JSON.stringify(event));
+  }
+
+  async play(): Promise<void> {
+    const { world } = this;
+    const first = this.#grow(1, this.#budget, this.#abort.signal);
+    if (world.choices.whether('cancelled', 0.3)) this.#planCancel(first.program);
+    let endedAt = Number.POSITIVE_INFINITY;
+    void first.run.result.then(() => {
+      endedAt = world.elapsed;
+    });
+    while (world.violation === undefined && (await world.step())) this.#look();
+    const isOver = await settled(first.run.result);
+    world.expect(isOver, 'P2 end', 'the first run never ends');
+    if (!isOver) return;
+    const { status, error } = await first.run.result;
+    world.note(`the tree of ${this.#branches.length} runs is over: ${status}`);
+    const isTried = this.#service.of(first.program).length > 0;
+    const mayRest = status === 'limit' || status === 'timeout' || this.#abort.signal.aborted;
+    world.expect(isTried || mayRest, 'tree begins', () => `nothing was asked: ${error?.message}`);
+    world.expect(endedAt <= this.#ms + slackMs, 'P2 time', `the tree took ${endedAt} ms of ${this.#ms}`);
+    await this.#checkEnds(endedAt);
+    if (world.violation === undefined) this.#settle();
+  }
+
+  /** The end of the first run is the end of all: nobody asks or waits for anything any more. */
+  async #checkEnds(endedAt: number): Promise<void> {
+    for (const { run, program, calls } of this.#branches) {
+      this.world.expect(await settled(run.result), 'P2 end', `${program.name} never ends`);
+      const late = calls.find(({ begunAt }) => begunAt > endedAt);
+      this.world.expect(late === undefined, 'P3 stop', () => `${program.name} asks at ${late?.begunAt}`);
+    }
+  }
+
+  #planCancel(program: Program): void {
+    const { choices } = this.world;
+    const nth = choices.between('cancelled at', 1, 10);
+    const ticks = choices.between('ticks', 1, 20);
+    program.arrange({ site: 'chunk', nth, ticks, what: 'cancel', act: () => this.#abort.abort() });
+  }
+
+  #grow(level: number, budget: Budget, signal: AbortSignal): Branch {
+    const name = `run-${this.#branches.length + 1}.level-${level}`;
+    const program = new Program(name, this.world, this.#seed + this.#branches.length);
+    const audit: Audited = { program, calls: [], stops: [] };
+    const wire = scriptWire({ baseURL: 'http://service.test', apiKey: 'no-key' });
+    const { runtime } = program;
+    const transport = this.#service.transport(program);
+    const agent = createAgent(wire, {
+      model: 'asked-model',
+      capabilities: scriptCapabilities,
+      runtime,
+      transport,
+    });
+    const executor = new Executor({
+      agent: audited(agent, () => audit, {
+        service: this.#service,
+        world: this.world,
+        isClosing: () => false,
+      }),
+      tools: this.#tools(level, program),
+      limits: { turns: 4, ...(level === 1 && { ms: this.#ms }) },
+      // An answer that might take all that is left would leave nothing to those who work at the same time.
+      request: { maxTokens: 400 },
+      pricing: () => price,
+      runtime,
+      store: level === 1 ? this.#store : memoryStore(),
+    });
+    const branch = { ...audit, run: executor.run(`Do the work of level ${level}.`, { budget, signal }) };
+    this.#branches.push(branch);
+    return branch;
+  }
+
+  #tools(level: number, program: Program): Tool[] {
+    const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const looks = (args: Record<string, unknown>) => {
+      this.#looks += 1;
+      return this.world.later(
+        20,
+        program,
+        `looks for call ${args['n']}`,
+        () => `Result of call ${args['n']}`,
+      );
+    };
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks.',
+      effect: 'read',
+      parameters,
+      execute: looks,
+    });
+    if (level === levels) return [look];
+    const delegate = defineTool({
+      name: 'delegate',
+      description: 'Hands work on.',
+      effect: 'read',
+      parameters,
+      execute: (_args, context) => this.#delegate(level, context),
+    });
+    return [delegate, look];
+  }
+
+  async #delegate(level: number, { budget, signal }: ToolContext): Promise<string> {
+    const { status, text } = await this.#grow(level + 1, budget, signal).run.result;
+    return `${status}: ${text}`;
+  }
+
+  /** At every moment: what is spent and what is held back together are within the limits. */
+  #look(): void {
+    const { tokensLeft, usdLeft } = this.#budget;
+    // Money is counted in fractions that do not add up exactly.
+    const [turns, calls] = [this.#budget.left('turns'), this.#budget.left('toolCalls')];
+    const isKept = tokensLeft >= 0 && usdLeft >= -1e-9 && turns >= 0 && calls >= 0;
+    const left = `${tokensLeft} tokens, $${usdLeft}, ${turns} turns and ${calls} calls`;
+    this.world.expect(isKept, 'tree limits', `${left} are left`);
+  }
+
+  /** What was used of it is within its limit, and known to the budget. */
+  #checkCount(what: Countable, used: number): void {
+    const { [what]: most = Number.POSITIVE_INFINITY } = this.#limits;
+    this.world.expect(used <= most, 'tree limits', `${used} ${what} were used of ${most}`);
+    const isKnown = most === Number.POSITIVE_INFINITY || this.#budget.left(what) === most - used;
+    this.world.expect(
+      isKnown,
+      'P14 tree',
+      `${most - this.#budget.left(what)} ${what} are booked, used were ${used}`,
+    );
+  }
+
+  /** In the end: nothing is held back any more, and the budget knows of everything that was used, once. */
+  #settle(): void {
+    const { tokens, usd, tokensLeft } = this.#budget;
+    const { tokens: most = Number.POSITIVE_INFINITY, usd: mostUsd = Number.POSITIVE_INFINITY } = this.#limits;
+    let used = 0;
+    let cost = 0;
+    for (const { spent } of this.#branches.flatMap(({ calls }) => calls)) {
+      for (const usage of spent === undefined ? [] : [spent.used, spent.wasted]) {
+        used += tokensOf(usage);
+        cost += costOf(usage, price);
+      }
+    }
+    const { world } = this;
+    world.expect(tokens === used, 'P14 tree', `the budget knows of ${tokens} tokens, used were ${used}`);
+    world.expect(Math.abs(usd - cost) < 1e-9, 'P14 tree', `the budget knows of $${usd}, spent were $${cost}`);
+    world.expect(
+      tokens <= most && usd <= mostUsd + 1e-9,
+      'tree limits',
+      `${tokens} tokens, $${usd} were spent`,
+    );
+    const answers = this.#branches.flatMap(({ calls }) => calls).filter(({ model }) => model !== undefined);
+    const calls = this.#looks + this.#branches.length - 1;
+    this.#checkCount('turns', answers.length);
+    this.#checkCount('toolCalls', calls);
+    const isReleased = most === Number.POSITIVE_INFINITY || tokensLeft === most - tokens;
+    world.expect(isReleased, 'tree limits', `${most - tokens - tokensLeft} tokens are held back for ever`);
+  }
+}
+
+function tokensOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
+}
+
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  let isSettled = false;
+  void promise.then(() => {
+    isSettled = true;
+  });
+  for (let round = 0; round < 200 && !isSettled; round += 1) await undefined;
+  return isSettled;
+}

@@ -1,0 +1,298 @@
+import type { Event, Message, RunEnd, RunResult, RunStatus, State } from '@cobbler/agent';
+import { AgentError, callsOf, defaultLimits, emptyState, fold, isErrorKind, isStored } from '@cobbler/agent';
+import { assertValidHistory, maxOutputBytes } from '@cobbler/agent/testing';
+import { checkAccount, checkAnswers } from './account.ts';
+import { slackMs } from './auditor.ts';
+import { checkCircles } from './circles.ts';
+import type { Surroundings } from './life.ts';
+import type { RunRecord } from './scenario/record.ts';
+import { chainOf, marksIn } from './scenario/record.ts';
+import { readingTool, repeatable } from './scenario/routine.ts';
+import type { World } from './scenario/world.ts';
+import type { Trouble } from './world/disk.ts';
+
+/** A run that is over. */
+interface Over {
+  readonly record: RunRecord;
+  readonly result: RunResult;
+  readonly events: readonly Event[];
+  /** The runs that this one went on with. */
+  readonly chain: readonly string[];
+  readonly trouble: Trouble;
+  readonly around: Surroundings;
+}
+
+/** Checks everything that is promised about a run once it is over. */
+export function judge(record: RunRecord, around: Surroundings): void {
+  const { result } = record;
+  if (result === undefined) return;
+  const { disk, world, service } = around;
+  const events = disk.events(record.sessionId);
+  const chain = chainOf(events, record);
+  const over: Over = { record, result, events, chain, trouble: disk.trouble(record.program), around };
+  const expect: World['expect'] = (condition, rule, message) => world.expect(condition, rule, message);
+  checkEnd(over, expect);
+  checkBlame(over, expect);
+  if (record.hasty !== true) checkShownEnd(over, expect);
+  checkStop(over, expect);
+  checkTime(over, expect);
+  checkHistory(over, expect);
+  checkNothingLost(over, expect);
+  checkLog(over, expect);
+  checkLimits(over, expect);
+  checkCircles(events, around.setting.limits.repeats ?? defaultLimits.repeats, expect);
+  checkBlobs(over, expect);
+  checkAccount(record, around);
+  checkAnswers(events, service, world);
+}
+
+type Expect = World['expect'];
+
+const kindOfStatus: Partial<Record<RunStatus, string>> = {
+  cancelled: 'aborted',
+  timeout: 'timeout',
+  limit: 'limit',
+};
+const withoutError: ReadonlySet<RunStatus> = new Set(['complete', 'max_tokens', 'refusal', 'waiting']);
+
+/** Promise 1: exactly one end is shown, and it is the one of the result. */
+function checkShownEnd({ record, result }: Over, expect: Expect): void {
+  const { status } = result;
+  const ends = record.events.filter((event): event is RunEnd => event.type === 'finished');
+  expect(
+    ends.length === 1 && record.events.at(-1) === ends[0],
+    'P1 one end',
+    `${ends.length} ends were shown`,
+  );
+  expect(
+    ends[0]?.status === status,
+    'P1 one status',
+    `shown is ${ends[0]?.status}, the result says ${status}`,
+  );
+}
+
+/** Promise 1: exactly one status, and one typed error or none. */
+function checkEnd({ result }: Over, expect: Expect): void {
+  const { status, error } = result;
+  const isTyped = error === undefined || (AgentError.is(error) && isErrorKind(error.kind));
+  expect(isTyped, 'P1 error', `the error is no AgentError: ${String(error)}`);
+  expect((error === undefined) === withoutError.has(status), 'P1 error', `${status} with ${error?.message}`);
+  const kind = kindOfStatus[status];
+  expect(
+    kind === undefined || error?.kind === kind,
+    'P1 error kind',
+    `${status} with an error of kind ${error?.kind}`,
+  );
+  expect(
+    (status === 'limit') === (result.limit !== undefined),
+    'P4 limit',
+    `${status} with the limit ${result.limit}`,
+  );
+  expect(error?.code !== 'stuck', 'P2 progress', error?.message ?? '');
+}
+
+/** A store is to blame for what it has done, or for being slow when nobody waits any longer. */
+function checkBlame({ record, result, trouble, around }: Over, expect: Expect): void {
+  if (result.error?.code !== 'store') return;
+  const isLate = ownTime(record) >= around.setting.limits.ms;
+  const isToBlame = trouble.failed || isLate || record.pressedAt !== undefined;
+  expect(isToBlame, 'P4 store', 'the store is blamed and did nothing');
+}
+
+/** Promise 4: a stop that was accepted beats everything, and nobody stops a run but those who may. */
+function checkStop({ record, result, events, chain, trouble, around }: Over, expect: Expect): void {
+  const { status } = result;
+  const wasStopped = record.stops.length > 0;
+  const isStopped = status === 'cancelled' || status === 'timeout';
+  expect(
+    !wasStopped || isStopped || (status === 'failed' && (trouble.failed || trouble.fenced)),
+    'P4 stop beats success',
+    `the run was told to stop and ended as ${status}`,
+  );
+  const earlier = events.filter((event) => event.type === 'stop_requested' && chain.includes(event.runId));
+  const mayStop = wasStopped || earlier.length > 0;
+  if (status === 'cancelled') expect(mayStop, 'P4 cancelled', 'nobody cancelled the run');
+  if (status !== 'timeout') return;
+  const ran = ownTime(record);
+  const isLate = ran >= around.setting.limits.ms;
+  expect(mayStop || isLate, 'P4 timeout', `the run timed out after ${ran} ms of its own`);
+}
+
+/** Promises 2 and 3: a run ends within its time, and soon after it was told to. */
+function checkTime({ record, around }: Over, expect: Expect): void {
+  const endedAt = record.endedAt ?? 0;
+  const ran = ownTime(record);
+  expect(ran <= around.setting.limits.ms + slackMs, 'P2 time', `the run took ${ran} ms of its own`);
+  if (record.pressedAt === undefined) return;
+  const took = endedAt - record.pressedAt;
+  expect(took <= slackMs, 'P3 stop in time', `the run ended ${took} ms after it was told to stop`);
+}
+
+/** Promise 12, and every result stands with its own call. */
+function checkHistory({ result, around }: Over, expect: Expect): void {
+  const { messages } = result;
+  try {
+    if (messages.length > 0) assertValidHistory(messages);
+  } catch (error) {
+    expect(false, 'P12 history', String(error));
+  }
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue;
+    for (const [index, call] of callsOf(message).entries())
+      checkResult(messages[at + 1 + index], call, { most: mostBytes(call, around), expect });
+  }
+}
+
+/** P10: what a result may take; with a cellar no more than what stays out of it. */
+function mostBytes({ toolName }: { readonly toolName: string }, { setting }: Surroundings): number {
+  return toolName === readingTool ? maxOutputBytes : (setting.spillAbove ?? maxOutputBytes);
+}
+
+/** Promise 10: nothing that was put away is lost or mixed up. */
+function checkBlobs({ record, result, events, around }: Over, expect: Expect): void {
+  const own = events.filter(({ runId }) => runId === record.run.id);
+  around.cellar.checkExcerpts(own, expect);
+  around.cellar.checkReading(result.messages, expect);
+}
+
+function checkResult(
+  result: Message | undefined,
+  call: ReturnType<typeof callsOf>[number],
+  { most, expect }: { readonly most: number; readonly expect: Expect },
+): void {
+  const text = JSON.stringify(result?.content ?? '');
+  expect(text.length < most + 1_000, 'P10 size', `call ${call.arguments['n']} gave ${text.length} bytes`);
+  if (call.toolName === readingTool) return;
+  const marks = marksIn(result?.content ?? '');
+  const own = `[[result ${call.arguments['n']}]]`;
+  expect(
+    marks.every((found) => found === own),
+    'P9 own result',
+    `call ${call.arguments['n']} has the result ${marks.join()}`,
+  );
+}
+
+/** What was heard and what tools gave stands in the history, once. */
+function checkNothingLost({ record, result }: Over, expect: Expect): void {
+  const { messages, status } = result;
+  const marks = marksIn(messages);
+  for (const said of record.heard) {
+    const count = marks.filter((found) => found === said).length;
+    expect(count === 1, 'steering', `${said} stands ${count} times in the history`);
+  }
+  // Steering is placed last: an answer to it is the end, or the run is not complete.
+  const isAnswered = messages.at(-1)?.role !== 'user';
+  expect(
+    status !== 'complete' || isAnswered,
+    'steering',
+    'the run is complete and has not answered the last word',
+  );
+  for (const { n, settled, toolName } of record.executions) {
+    if (settled === undefined || repeatable.has(toolName)) continue;
+    const call = resultsOf(messages).get(n);
+    // Neither stands in a summary, nor what was said before its answer was compacted away.
+    if (call === undefined) continue;
+    expect(
+      !call.notRun && !call.text.includes('outcome is unknown'),
+      'P13 result',
+      `${toolName} has finished call ${n}, of which the history says: ${call.text}`,
+    );
+  }
+}
+
+function resultsOf(messages: readonly Message[]): Map<unknown, { text: string; notRun: boolean }> {
+  const results = new Map<unknown, { text: string; notRun: boolean }>();
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue;
+    for (const [index, call] of callsOf(message).entries()) {
+      const result = messages[at + 1 + index];
+      if (result?.role !== 'tool_result') continue;
+      results.set(call.arguments['n'], {
+        text: JSON.stringify(result.content),
+        notRun: result.notRun === true,
+      });
+    }
+  }
+  return results;
+}
+
+/** The log is the state, ends with the end, and watchers have seen all of it. */
+function checkLog({ record, result, events, trouble }: Over, expect: Expect): void {
+  const own = events.filter(({ runId }) => runId === record.run.id);
+  const end = own.findIndex(({ type }) => type === 'finished');
+  expect(end < 0 || end === own.length - 1, 'log end', 'events stand behind the end of their run');
+  const shown = record.events.filter(isStored);
+  const isHealthy = !trouble.failed && !trouble.fenced && record.hasty !== true;
+  // There is no session to write to, and perhaps the time was over before that was found.
+  const isLost = record.before.length > 0 && shown.length < 2;
+  const isWritten = !isLost && result.error?.code !== 'store';
+  if (isHealthy && isWritten) {
+    expect(end >= 0, 'log end', 'the end of the run is not committed');
+    expect(sameEvents(shown, own), 'readers complete', 'watchers were not shown all that is committed');
+  }
+  if (end < 0 || !isHealthy || !isWritten) return;
+  const state = stateAfter(events, own.at(-1)?.seq ?? 0);
+  expect(
+    state.finished?.status === result.status,
+    'log status',
+    `the log ends with ${state.finished?.status}`,
+  );
+  if (result.status === 'waiting' || record.blind) return;
+  expect(
+    JSON.stringify(state.messages) === JSON.stringify(result.messages),
+    'log is the state',
+    'folding the log gives other messages than the result has',
+  );
+  checkLastAnswer(state, result, events, expect);
+}
+
+/** Promise 4: how a run ended is how its last answer ended. */
+function checkLastAnswer(state: State, result: RunResult, events: readonly Event[], expect: Expect): void {
+  const { status } = result;
+  if (status !== 'complete' && status !== 'max_tokens' && status !== 'refusal') return;
+  const last = events.findLast((event) => event.type === 'assistant' && event.seq < state.seq);
+  const reason = last?.type === 'assistant' ? last.stopReason : undefined;
+  const isGiven = events.some((event) => event.type === 'tool_result' && event.final === true);
+  expect(
+    reason === status || (status === 'complete' && isGiven && reason === 'tool_use'),
+    'P4 status',
+    `the last answer ended with ${reason}, the run with ${status}`,
+  );
+}
+
+function checkLimits({ record, result, events, chain, around }: Over, expect: Expect): void {
+  const { limits, onLimit } = around.setting;
+  const runs = [...chain, record.run.id];
+  const own = events.filter(({ runId }) => runs.includes(runId));
+  const turns = own.filter(({ type }) => type === 'assistant').length;
+  const most = limits.turns + (onLimit === 'finalize' ? 1 : 0);
+  expect(turns <= most, 'limit on turns', `${turns} answers where ${limits.turns} were allowed`);
+  const wound = own.findIndex((event) => event.type === 'stop_requested' && event.reason === 'limit');
+  const closing = wound < 0 ? 0 : own.slice(wound).filter(({ type }) => type === 'assistant').length;
+  expect(closing <= 1, 'closing answer', `${closing} answers came after the limit was reached`);
+  const started = own.flatMap((event) =>
+    event.type === 'tool_started' ? [`${event.turn}.${event.index}`] : [],
+  );
+  const calls = new Set(started).size;
+  expect(calls <= (limits.toolCalls ?? calls), 'limit on calls', `${calls} calls ran`);
+  const { totalInputTokens, totalOutputTokens, wasted, usd = 0 } = result.metrics;
+  const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
+  expect(tokens <= (limits.tokens ?? tokens), 'limit on tokens', `${tokens} tokens were used`);
+  expect(usd <= (limits.usd ?? usd), 'limit on money', `$${usd} were spent`);
+}
+
+/** Milliseconds that a run took, those not counted that people took. */
+function ownTime({ startedAt, endedAt = startedAt, waitedMs, waitsSince }: RunRecord): number {
+  const stillWaited = waitsSince === undefined ? 0 : endedAt - waitsSince;
+  return endedAt - startedAt - waitedMs - stillWaited;
+}
+
+function sameEvents(left: readonly Event[], right: readonly Event[]): boolean {
+  return left.length === right.length && left.every((event, index) => event.id === right[index]?.id);
+}
+
+function stateAfter(events: readonly Event[], seq: number): State {
+  const state = emptyState();
+  for (const event of events) if (event.seq <= seq) fold(state, event);
+  return state;
+}

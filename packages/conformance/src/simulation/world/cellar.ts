@@ -1,0 +1,147 @@
+import type { Blobs, Event, Message, ToolCallPart } from '@cobbler/agent';
+import { callsOf, textOf } from '@cobbler/agent';
+import type { Program } from '../scenario/program.ts';
+import { cutsIn, readingTool } from '../scenario/routine.ts';
+import type { World } from '../scenario/world.ts';
+import { never } from '../scenario/world.ts';
+
+type Putting = 'keeps' | 'keeps later' | 'fails' | 'hangs';
+
+const puttings: readonly (readonly [number, Putting])[] = [
+  [85, 'keeps'],
+  [8, 'keeps later'],
+  [4, 'fails'],
+  [3, 'hangs'],
+];
+
+type Getting = 'gives' | 'gives later' | 'has lost' | 'fails' | 'hangs';
+
+const gettings: readonly (readonly [number, Getting])[] = [
+  [85, 'gives'],
+  [8, 'gives later'],
+  [3, 'has lost'],
+  [2, 'fails'],
+  [2, 'hangs'],
+];
+
+/** Where long output of tools is put away: it outlives the programs, and is no better than other disks. */
+export class Cellar {
+  readonly #world: World;
+  readonly #kept = new Map<string, Uint8Array>();
+  readonly #lost = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** The cellar as one program sees it. */
+  blobs(program: Program): Blobs {
+    const { choices } = this.#world;
+    return {
+      put: (id, bytes) => {
+        const keep = () => void this.#kept.set(id, bytes);
+        const manner = choices.among('blob is put', puttings);
+        const what = `the cellar ${manner} blob ${id} of ${bytes.length} bytes`;
+        return this.#behave(program, what, manner, keep);
+      },
+      get: (id, { start, end }) => {
+        const manner = choices.among('blob is read', gettings);
+        if (manner === 'has lost') this.#lost.add(id);
+        const give = () => {
+          const bytes = manner === 'has lost' ? undefined : this.#kept.get(id);
+          return bytes && { bytes: bytes.subarray(start, end), size: bytes.length };
+        };
+        return this.#behave(program, `the cellar ${manner} blob ${id} from ${start} on`, manner, give);
+      },
+    };
+  }
+
+  #behave<Value>(
+    program: Program,
+    what: string,
+    manner: Putting | Getting,
+    work: () => Value,
+  ): Value | Promise<Value> {
+    if (!program.alive) return never();
+    program.cross('blob');
+    this.#world.note(`${program.name}: ${what}`);
+    if (manner === 'hangs') return never();
+    if (manner === 'fails') return this.#world.later(3, program, what, broken);
+    if (manner !== 'keeps later' && manner !== 'gives later') return work();
+    return this.#world.later(this.#world.choices.pick('cellar takes', [40, 900, 9_000]), program, what, work);
+  }
+
+  /** P10: what stands in the log for a long output are its ends, and how to read what is between them. */
+  checkExcerpts(events: readonly Event[], expect: World['expect']): void {
+    for (const event of events) {
+      if (event.type !== 'tool_result' || event.toolName === readingTool) continue;
+      const cuts = event.content.flatMap((part) => (part.type === 'text' ? cutsIn(part.text) : []));
+      const named = (event.blobs ?? []).map(({ id, bytes }) => `${id} of ${bytes}`);
+      const cut = cuts.map(({ id }) => `${id} of ${this.#kept.get(id)?.length}`);
+      expect(named.join() === cut.join(), 'P10 blobs', `the event names ${named}, its text ${cut}`);
+      for (const { id, offset, head, tail, between } of cuts) {
+        const whole = this.#kept.get(id) ?? new Uint8Array();
+        const isSame =
+          sizeOf(head) === offset &&
+          textIn(whole, 0, offset) === head &&
+          textIn(whole, offset + between, whole.length) === tail;
+        expect(
+          isSame,
+          'P10 excerpt',
+          `what stands around ${between} bytes of ${id} at ${offset} is not its own`,
+        );
+      }
+    }
+  }
+
+  /** P10: what is read is what was put away, from the place that was asked for on. */
+  checkReading(messages: readonly Message[], expect: World['expect']): void {
+    for (const [at, message] of messages.entries()) {
+      if (message.role !== 'assistant') continue;
+      for (const [index, call] of callsOf(message).entries()) {
+        const result = messages[at + 1 + index];
+        if (call.toolName === readingTool && result?.role === 'tool_result')
+          this.#checkRead(call, textOf(result), expect);
+      }
+    }
+  }
+
+  #checkRead(call: ToolCallPart, text: string, expect: World['expect']): void {
+    const id = String(call.arguments['id']);
+    const offset = Number(call.arguments['offset'] ?? 0);
+    const whole = this.#kept.get(id);
+    const told = `reading ${id} from ${offset} on gives: ${text.slice(0, 80)}`;
+    if (text.startsWith('There is no blob'))
+      expect(whole === undefined || this.#lost.has(id), 'P10 reading', told);
+    if (text.includes('is behind its end')) expect(offset >= (whole?.length ?? 0), 'P10 reading', told);
+    const match = /^\(bytes (\d+) to (\d+) of (\d+); (more follows|the end)\)\n/.exec(text);
+    if (match === null) return;
+    const [head, from, to, size, rest] = [
+      match[0],
+      Number(match[1]),
+      Number(match[2]),
+      Number(match[3]),
+      match[4],
+    ];
+    const isSame =
+      whole !== undefined &&
+      size === whole.length &&
+      from >= offset &&
+      from < offset + 4 &&
+      text.slice(head.length) === textIn(whole, from, to) &&
+      (rest === 'the end') === (to === size);
+    expect(isSame, 'P10 reading', told);
+  }
+}
+
+function broken(): never {
+  throw Object.assign(new Error('the cellar is flooded'), { code: 'EIO' });
+}
+
+function sizeOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function textIn(bytes: Uint8Array, from: number, to: number): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(from, to));
+}

@@ -1,0 +1,220 @@
+import type { Usage } from '@cobbler/agent';
+import { noUsage } from '@cobbler/agent';
+import type { RawResponse, Transport, TransportRequest } from '@cobbler/agent/provider';
+import type { ScriptAnswer } from '@cobbler/agent/testing';
+import { scriptTesting } from '@cobbler/agent/testing';
+import type { Heard } from '../scenario/broadcast.ts';
+import { heardFrom, wastedIn } from '../scenario/broadcast.ts';
+import type { Program } from '../scenario/program.ts';
+import type { Move, Serving, Weather } from '../scenario/weather.ts';
+import { serve } from '../scenario/weather.ts';
+import type { World } from '../scenario/world.ts';
+import { never } from '../scenario/world.ts';
+import type { Mind } from './mind.ts';
+
+/** A request that reached the service, and what of the answer reached the client. */
+export interface Served {
+  /** From 1 on. */
+  readonly request: number;
+  readonly program: Program;
+  readonly answer: ScriptAnswer;
+  readonly serving: Serving;
+  /** Bytes of the body that the client was given. */
+  arrived: number;
+  /** The same without a piece in the midst of which the client left: it need not have looked at the rest. */
+  surely: number;
+}
+
+/** The model's service: it takes every request, refuses bad histories, and knows what each has cost. */
+export class Service {
+  readonly #world: World;
+  readonly #mind: Mind;
+  readonly #weather: Weather;
+  readonly #served: Served[] = [];
+  #calm = false;
+
+  constructor(world: World, mind: Mind, weather: Weather) {
+    this.#world = world;
+    this.#mind = mind;
+    this.#weather = weather;
+  }
+
+  /** The requests of a program, in order. */
+  of(program: Program): readonly Served[] {
+    return this.#served.filter((served) => served.program === program);
+  }
+
+  /** The request that the answer of this model belongs to. */
+  ofModel(model: string): Served | undefined {
+    return this.#served.find(({ answer }) => answer.model === model);
+  }
+
+  /** From here on every request is answered well. */
+  calm(): void {
+    this.#calm = true;
+  }
+
+  /** The way to the service for one program. */
+  transport(program: Program): Transport {
+    return (request) => {
+      if (!program.alive) return never();
+      program.cross('request');
+      const served = this.#take(program, request);
+      return new Connection(this.#world, served, request.signal).open();
+    };
+  }
+
+  #take(program: Program, { body }: TransportRequest): Served {
+    const text = new TextDecoder().decode(joined(body));
+    const request = this.#served.length + 1;
+    const asked: unknown = JSON.parse(text);
+    const refusal = scriptTesting.refuse(asked);
+    this.#world.expect(
+      refusal === undefined,
+      'P12 wire',
+      () => `the service refuses request ${request}: ${refusal?.body}`,
+    );
+    const read = scriptTesting.read(asked);
+    const answer = this.#mind.answer({ request, read, bytes: text.length });
+    const serving = serve(answer, this.#calm ? 'fair' : this.#weather, this.#world.choices);
+    const served: Served = { request, program, answer, serving, arrived: 0, surely: 0 };
+    this.#served.push(served);
+    this.#world.note(`${program.name}: request ${request}, which the service ${serving.what}`);
+    return served;
+  }
+}
+
+/** What the client has heard of an answer. */
+export function heardOf({ serving, arrived }: Served): Heard {
+  return heardUpTo(serving, arrived);
+}
+
+/** What an answer that was of no use has cost: at least and at most. */
+export function wastedBy({ serving, arrived, surely }: Served): readonly [least: Usage, most: Usage] {
+  if (serving.frames.length === 0) return [noUsage, noUsage];
+  return [wastedIn(heardUpTo(serving, surely)), wastedIn(heardUpTo(serving, arrived))];
+}
+
+function heardUpTo({ frames }: Serving, bytes: number): Heard {
+  return heardFrom(frames.filter(({ end }) => end <= bytes).map(({ payload }) => payload));
+}
+
+/** One connection: it moves when the world lets it, and ends when the client leaves. */
+class Connection implements RawResponse {
+  readonly #world: World;
+  readonly #served: Served;
+  readonly #program: Program;
+  readonly #moves: Iterator<Move>;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = () => this.#leave();
+  #give: (bytes: Uint8Array) => void = () => {};
+  #end: () => void = () => {};
+  #break: (error: unknown) => void = () => {};
+  #cancel: () => void = () => {};
+  #open = true;
+
+  constructor(world: World, served: Served, signal: AbortSignal) {
+    this.#world = world;
+    this.#served = served;
+    this.#program = served.program;
+    this.#moves = served.serving.moves[Symbol.iterator]();
+    this.#signal = signal;
+  }
+
+  get status(): number {
+    return this.#served.serving.head?.status ?? 0;
+  }
+
+  get headerNames(): readonly string[] {
+    return Object.keys(this.#served.serving.head?.headers ?? {});
+  }
+
+  header(name: string): string | undefined {
+    return this.#served.serving.head?.headers[name];
+  }
+
+  open(): Promise<RawResponse> {
+    const { serving, request } = this.#served;
+    this.#program.opened(this);
+    this.#signal.addEventListener('abort', this.#onAbort, { once: true });
+    return new Promise((resolve, reject) => {
+      this.#break = reject;
+      if (serving.head === undefined && serving.ending === undefined) return;
+      this.#cancel = this.#world.after(serving.headMs, this.#program, `head of answer ${request}`, () => {
+        this.#program.cross('head');
+        if (serving.head !== undefined) return resolve(this);
+        this.#close();
+        reject(Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' }));
+      });
+    });
+  }
+
+  read(onChunk: (bytes: Uint8Array) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#give = onChunk;
+      this.#end = resolve;
+      this.#break = reject;
+      if (this.#open) this.#next();
+      else reject(new Error('the connection is closed'));
+    });
+  }
+
+  close(): void {
+    this.#leave();
+  }
+
+  #next(): void {
+    const { done, value } = this.#moves.next();
+    if (done === true) return;
+    const what = value.ending ?? `${value.bytes?.length ?? 0} bytes`;
+    this.#cancel = this.#world.after(
+      value.afterMs,
+      this.#program,
+      `answer ${this.#served.request}: ${what}`,
+      () => this.#move(value),
+    );
+  }
+
+  #move({ bytes, ending }: Move): void {
+    this.#program.cross('chunk');
+    if (!this.#open) return;
+    if (ending === 'end') {
+      this.#close();
+      return this.#end();
+    }
+    if (ending === 'reset') {
+      this.#close();
+      return this.#break(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
+    }
+    if (bytes !== undefined) {
+      this.#served.arrived += bytes.length;
+      this.#give(bytes);
+      // Whoever is told to stop in the midst of a piece leaves the rest of it unread.
+      if (this.#open || !this.#signal.aborted) this.#served.surely = this.#served.arrived;
+    }
+    if (this.#open) this.#next();
+  }
+
+  #leave(): void {
+    if (!this.#open) return;
+    this.#close();
+    this.#break(this.#signal.reason ?? new Error('the connection was closed'));
+  }
+
+  #close(): void {
+    this.#open = false;
+    this.#cancel();
+    this.#program.closed(this);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,290 @@
+import type { Event, JsonObject, Tool, ToolContext } from '@cobbler/agent';
+import { defineTool } from '@cobbler/agent';
+import type { Execution, RunRecord } from '../scenario/record.ts';
+import { mark } from '../scenario/record.ts';
+import { repeatable } from '../scenario/routine.ts';
+import type { World } from '../scenario/world.ts';
+import { never } from '../scenario/world.ts';
+import type { Disk } from './disk.ts';
+import type { Permits } from './gatekeeper.ts';
+import type { Mind } from './mind.ts';
+
+type Kind = Required<Pick<Tool, 'name' | 'effect'>> &
+  Pick<Tool, 'locks' | 'timeoutMs' | 'maxOutputBytes' | 'mayRepeat'>;
+
+const kinds: readonly Kind[] = [
+  { name: 'look', effect: 'read' },
+  { name: 'peek', effect: 'read', locks: ['desk'], timeoutMs: 3_000 },
+  { name: 'scan', effect: 'read', locks: ['desk', 'lamp'], maxOutputBytes: 400 },
+  { name: 'put', effect: 'idempotent', timeoutMs: 3_000 },
+  { name: 'send', effect: 'once' },
+  { name: 'pay', effect: 'once', timeoutMs: 3_000 },
+  { name: 'glance', effect: 'read' },
+  { name: 'poll', effect: 'read', mayRepeat: true },
+];
+
+const parameters: JsonObject = {
+  type: 'object',
+  properties: { n: { type: 'integer' }, note: { type: 'string' } },
+  required: ['n'],
+  additionalProperties: false,
+};
+
+type Manner =
+  | 'returns at once'
+  | 'returns later'
+  | 'throws'
+  | 'rejects later'
+  | 'hangs until told to stop'
+  | 'hangs for ever'
+  | 'returns far too late'
+  | 'rejects far too late'
+  | 'returns a lot'
+  | 'returns nonsense'
+  | 'reports'
+  | 'reports after its end'
+  | 'stops the run'
+  | 'speaks to the run'
+  | 'sees nothing new'
+  | 'sees something new';
+
+const manners: readonly (readonly [number, Manner])[] = [
+  [30, 'returns at once'],
+  [30, 'returns later'],
+  [5, 'throws'],
+  [5, 'rejects later'],
+  [3, 'hangs until told to stop'],
+  [2, 'hangs for ever'],
+  [2, 'returns far too late'],
+  [2, 'rejects far too late'],
+  [2, 'returns a lot'],
+  [3, 'returns nonsense'],
+  [4, 'reports'],
+  [2, 'reports after its end'],
+  [1, 'stops the run'],
+  [2, 'speaks to the run'],
+];
+
+/** Where long output is put away. */
+const wordy: typeof manners = [...manners, [30, 'returns a lot']];
+
+/** Of tools that are used again and again. */
+const looks: readonly (readonly [number, Manner])[] = [
+  [80, 'sees nothing new'],
+  [5, 'sees something new'],
+  [5, 'throws'],
+  [2, 'returns later'],
+  [6, 'speaks to the run'],
+  [2, 'returns a lot'],
+];
+
+/** What tools may do to the run that they are in. */
+export interface Insider {
+  stop(record: RunRecord): void;
+  speak(record: RunRecord): void;
+}
+
+/** What the tools of one program need to know. */
+export interface Bench {
+  readonly current: () => RunRecord;
+  /** What the program's gate has allowed; absent without a gate. */
+  readonly permits: Permits | undefined;
+  readonly scheduling: 'parallel' | 'sequential';
+  /** Whether long output is put away. */
+  readonly spills: boolean;
+}
+
+/** The tools, and what they have really done: the outside world keeps no secrets from the one who checks. */
+export class Workshop {
+  readonly #world: World;
+  readonly #mind: Mind;
+  readonly #disk: Disk;
+  readonly #insider: Insider;
+  readonly #executions: Execution[] = [];
+  readonly #keys = new Map<string, number>();
+
+  constructor(world: World, mind: Mind, disk: Disk, insider: Insider) {
+    this.#world = world;
+    this.#mind = mind;
+    this.#disk = disk;
+    this.#insider = insider;
+  }
+
+  /** The tools of one program. */
+  tools(bench: Bench): Tool[] {
+    return kinds.map((kind) =>
+      defineTool({
+        ...kind,
+        description: `The tool ${kind.name}.`,
+        parameters,
+        execute: (args, context) => this.#execute(kind, bench, args, context),
+      }),
+    );
+  }
+
+  #execute(kind: Kind, bench: Bench, args: Record<string, unknown>, context: ToolContext): unknown {
+    const record = bench.current();
+    const { program } = record;
+    if (!program.alive) return never();
+    const usual = bench.spills ? wordy : manners;
+    const manner = this.#world.choices.among('tool', repeatable.has(kind.name) ? looks : usual);
+    this.#world.note(`${program.name}: ${kind.name} runs call ${args['n']} and ${manner}`);
+    const n = Number(args['n']);
+    const execution: Execution = { n, toolName: kind.name, record, signal: context.signal };
+    this.#check(execution, kind, bench, args, context);
+    this.#executions.push(execution);
+    record.executions.push(execution);
+    program.watch(context.signal);
+    program.cross('tool');
+    return noted(execution, () => this.#behave(manner, execution, context));
+  }
+
+  /** Everything that must be so when a tool begins. */
+  #check(
+    execution: Execution,
+    kind: Kind,
+    bench: Bench,
+    args: Record<string, unknown>,
+    { idempotencyKey }: ToolContext,
+  ): void {
+    const { n, record } = execution;
+    const expect = (condition: boolean, rule: string, what: string) =>
+      this.#world.expect(condition, rule, `${kind.name} begins call ${n}, ${what}`);
+    const call = this.#mind.call(n);
+    expect(call !== undefined && call.toolName === kind.name, 'P9 call', 'which nobody made');
+    expect(call?.flaw === undefined, 'P9 arguments', `which is no good: ${call?.flaw}`);
+    expect(record.result === undefined, 'P4 end', 'though the run is over');
+    expect(record.stops.length === 0, 'P3 stop', 'though the run was told to stop');
+    const before = repeatable.has(kind.name) ? [] : this.#executions.filter((other) => other.n === n);
+    expect(kind.effect !== 'once' || before.length === 0, 'P9 once', 'which has run before');
+    expect(!before.some((other) => other.record === record), 'P9 once', 'which has run in this run');
+    expect((this.#keys.get(idempotencyKey) ?? n) === n, 'P9 key', `with the key of another`);
+    this.#keys.set(idempotencyKey, n);
+    const events = this.#eventsAbout(record.sessionId);
+    const isStarted = events.some((event) => event.type === 'tool_started' && event.arguments['n'] === n);
+    expect(isStarted, 'P13 intent', 'and its start is not committed');
+    expect(allows(events, n, args, bench.permits), 'P9 gate', 'which nobody has allowed');
+    for (const other of record.executions) {
+      if (other.settled !== undefined || other.signal.aborted) continue;
+      expect(mayRunBeside(kind, other, bench), 'scheduling', `while ${other.toolName} runs call ${other.n}`);
+    }
+  }
+
+  #eventsAbout(sessionId: string): Event[] {
+    const lines = this.#disk.lines(sessionId);
+    return lines
+      .filter((line) => /"type":"(tool_started|approval_)/.test(line))
+      .map((line) => JSON.parse(line));
+  }
+
+  #behave(manner: Manner, execution: Execution, { signal, progress }: ToolContext): unknown {
+    const { n, record } = execution;
+    const { program } = record;
+    const result = `Result of call ${n} ${mark(`result ${n}`)}`;
+    const fail = () => {
+      throw new Error(`call ${n} failed ${mark(`result ${n}`)}`);
+    };
+    const later = <Value>(ms: number, value: () => Value) =>
+      this.#world.later(ms, program, `call ${n} comes to its end`, () => {
+        program.cross('tool done');
+        return value();
+      });
+    switch (manner) {
+      case 'returns at once':
+      case 'sees nothing new':
+        return result;
+      case 'sees something new':
+        return `${result}, and now ${this.#executions.length} things`;
+      case 'returns later':
+        return later(this.#world.choices.pick('tool takes', [10, 0, 1, 2_990, 60_000]), () => result);
+      case 'throws':
+        return fail();
+      case 'rejects later':
+        return later(10, fail);
+      case 'hangs until told to stop':
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error(`call ${n} was stopped`)), { once: true });
+        });
+      case 'hangs for ever':
+        return never();
+      case 'returns far too late':
+        return later(700_000, () => result);
+      case 'rejects far too late':
+        return later(700_000, fail);
+      case 'returns a lot':
+        return `${result}${'.'.repeat(this.#world.choices.pick('how much', [3_000, 3_000, 300_000]))}`;
+      case 'returns nonsense':
+        return nonsense(this.#world.choices.between('nonsense', 0, 4));
+      case 'reports':
+        progress(`Call ${n} is half done.`);
+        return later(5, () => result);
+      case 'reports after its end':
+        void later(20, () => progress(`Call ${n} is not done.`));
+        return result;
+      case 'stops the run':
+        this.#insider.stop(record);
+        return later(5, () => result);
+      case 'speaks to the run':
+        this.#insider.speak(record);
+        return result;
+    }
+  }
+}
+
+/** Notes how an execution ends, unless it was told to stop before. */
+function noted(execution: Execution, behave: () => unknown): unknown {
+  const note = (how: 'value' | 'error') => {
+    if (!execution.signal.aborted) execution.settled = how;
+  };
+  try {
+    const value = behave();
+    if (!(value instanceof Promise)) {
+      note('value');
+      return value;
+    }
+    return value.then(
+      (settled) => {
+        note('value');
+        return settled;
+      },
+      (error) => {
+        note('error');
+        throw error;
+      },
+    );
+  } catch (error) {
+    note('error');
+    throw error;
+  }
+}
+
+function nonsense(kind: number): unknown {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  return [undefined, cycle, 10n, Symbol('nothing'), 'half a pair \ud83e'][kind];
+}
+
+function mayRunBeside(kind: Kind, other: Execution, { scheduling }: Bench): boolean {
+  const beside = kinds.find(({ name }) => name === other.toolName);
+  if (scheduling === 'sequential' || kind.effect !== 'read' || beside?.effect !== 'read') return false;
+  return !(kind.locks ?? []).some((lock) => beside.locks?.includes(lock));
+}
+
+/** The gate let the call through as it is, or the first decision about it was a person's permission. */
+function allows(
+  events: readonly Event[],
+  n: number,
+  args: Record<string, unknown>,
+  permits: Permits | undefined,
+): boolean {
+  if (permits === undefined) return true;
+  const permitted = permits.get(n);
+  if (permitted !== undefined) return JSON.stringify(permitted) === JSON.stringify(args);
+  // A call that is made again is asked about again.
+  const asked = events.findLast((event) => event.type === 'approval_requested' && event.arguments['n'] === n);
+  if (asked?.type !== 'approval_requested') return false;
+  const decided = events.find(
+    (event) => event.type === 'approval_decided' && event.approvalId === asked.approvalId,
+  );
+  return decided?.type === 'approval_decided' && decided.decision === 'allow';
+}

@@ -1,0 +1,185 @@
+import type { RunEvent } from '@cobbler/agent';
+import { defineTool, Executor, isStored } from '@cobbler/agent';
+import {
+  ended,
+  eventsOf,
+  expect,
+  expectEqual,
+  said,
+  scriptedAgent,
+  wholeRun,
+  write,
+} from '@cobbler/agent/testing';
+import type { StoreCase } from './cases.ts';
+import { group, reopening } from './cases.ts';
+import { expectRefused } from './refusal.ts';
+
+const the = group('claim');
+const afterReopening = reopening('claim');
+
+/** Texts that are no ids. */
+const hostileIds = [
+  '',
+  ' ',
+  '.',
+  '..',
+  '../up',
+  'a/b',
+  'a\\b',
+  '/etc/passwd',
+  'a\0b',
+  'a\nb',
+  'a b',
+  "x'; DROP TABLE sessions; --",
+  'ümlaut',
+  '🙂',
+  '-flag',
+  '%2e%2e',
+  '<b>',
+  'x'.repeat(129),
+];
+
+export const claimCases: readonly StoreCase[] = [
+  the('each claim gives a larger epoch, whatever the session', async ({ store }) => {
+    const epochs: number[] = [];
+    for (const id of ['one', 'two', 'one', 'one', 'two']) epochs.push(await store.claim(id));
+    expect(
+      epochs.every((epoch, index) => index === 0 || epoch > (epochs[index - 1] ?? 0)),
+      `epochs that grow, found ${epochs.join(', ')}`,
+    );
+  }),
+  the('an older writer is shut out, and the newer one is not', async ({ store }) => {
+    const older = await write(store, 'one', [said('a')]);
+    const newer = await store.claim('one');
+    const next = eventsOf('one', [said('b')], 1);
+    await expectRefused(() => store.append('one', next, { epoch: older }), 'fenced', 'the older writer');
+    await expectRefused(
+      () => store.append('one', [], { epoch: older }),
+      'fenced',
+      'an older writer without events',
+    );
+    await store.append('one', next, { epoch: newer });
+    expectEqual((await store.read('one')).length, 2, 'the number of events');
+  }),
+  the(
+    'P13 a run whose session another one takes shows only what is there, and an end without a place',
+    async ({ store }) => {
+      const [answer, taken] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+      const tool = defineTool({
+        name: 'wait',
+        description: 'Waits.',
+        parameters: { type: 'object' },
+        execute: () => {
+          taken.resolve();
+          return answer.promise;
+        },
+      });
+      const first = new Executor({
+        agent: scriptedAgent([{ calls: [{ name: 'wait', arguments: {} }] }, 'First.']),
+        tools: [tool],
+        store,
+      });
+      const shown: RunEvent[] = [];
+      const run = first.run('Go.', { sessionId: 'one', onEvent: (event) => void shown.push(event) });
+      await taken.promise;
+      const second = new Executor({ agent: scriptedAgent(['Second.']), store });
+      expectEqual(
+        (await second.run('And?', { sessionId: 'one' })).text,
+        'Second.',
+        'what the other run gave',
+      );
+      answer.resolve('Too late.');
+      const { status, error } = await run;
+      expectEqual([status, error?.code], ['failed', 'fenced'], 'the end of the first run');
+      const stored = await store.read('one');
+      const placed = shown.filter(isStored);
+      expectEqual(placed, stored.slice(0, placed.length), 'the stored events that the first run showed');
+      expectEqual(
+        stored.map(({ seq }) => seq),
+        stored.map((_, index) => index + 1),
+        'the places in the log',
+      );
+      const last = shown.at(-1);
+      expectEqual([last?.type, last !== undefined && 'seq' in last], ['finished', false], 'its last event');
+    },
+  ),
+  the('who has claimed nothing, or something else, cannot write', async ({ store }) => {
+    const other = await store.claim('other');
+    const events = eventsOf('one', [said('a')]);
+    for (const epoch of [0, 1, other, other + 1, -1, Number.NaN])
+      await expectRefused(() => store.append('one', events, { epoch }), 'fenced', `epoch ${epoch}`);
+    expectEqual(await store.sessions(), [], 'the sessions');
+  }),
+  the('a claim alone makes no session', async ({ store }) => {
+    await store.claim('one');
+    expectEqual(await store.sessions(), [], 'the sessions');
+    expectEqual(await store.info('one'), undefined, 'what is known of it');
+    expectEqual((await store.list()).sessions, [], 'the list');
+    expectEqual(await store.rename('one', 'Title'), false, 'whether it can be given a title');
+  }),
+  the(
+    'a session that was deleted and made again is another one: its old writer is shut out',
+    async ({ store }) => {
+      const old = await write(store, 'one', wholeRun());
+      await store.delete('one');
+      const events = eventsOf('one', [said('new')]);
+      await expectRefused(
+        () => store.append('one', events, { epoch: old }),
+        'fenced',
+        'the writer of what is gone',
+      );
+      const epoch = await store.claim('one');
+      await expectRefused(() => store.append('one', events, { epoch: old }), 'fenced', 'the old writer');
+      await store.append('one', events, { epoch });
+      expectEqual(await store.read('one'), events, 'the events');
+    },
+  ),
+  the(
+    'a session given back in the middle of a run can be written to by whoever claims it',
+    async ({ store }) => {
+      const epoch = await store.claim('one');
+      await store.append('one', eventsOf('one', [said('a')]), { epoch, release: true });
+      await write(store, 'one', [said('b'), ended()]);
+      expectEqual((await store.read('one')).length, 3, 'the number of events');
+    },
+  ),
+  the('what is no id is refused when it is claimed, and nothing is there under it', async ({ store }) => {
+    for (const id of hostileIds) {
+      const what = JSON.stringify(id.slice(0, 40));
+      await expectRefused(() => store.claim(id), 'session_id', `a claim of ${what}`);
+      await expectRefused(
+        () => store.append(id, eventsOf(id, [said('a')]), { epoch: 1 }),
+        'fenced',
+        `an append to ${what}`,
+      );
+      expectEqual(await store.read(id), [], `the events of ${what}`);
+      expectEqual(await store.info(id), undefined, `what is known of ${what}`);
+      expectEqual(await store.rename(id, 'x'), false, `a title for ${what}`);
+      expectEqual(await store.delete(id), false, `whether ${what} was deleted`);
+    }
+    expectEqual(await store.sessions(), [], 'the sessions');
+  }),
+  the('every character that an id may have is told from every other', async ({ store }) => {
+    const ids = ['a', 'A', '0', 'a.b', 'a_b', 'a:b', 'a-b', 'a@b', 'a-1', 'a-2', 'tg:-1001', 'x'.repeat(128)];
+    for (const id of ids) await write(store, id, [said(id)]);
+    expectEqual(await store.sessions(), ids, 'the sessions');
+    for (const id of ids) expectEqual((await store.info(id))?.title, titled(id), `the title of ${id}`);
+  }),
+  afterReopening('epochs go on growing, and those of another time are refused', async (stage) => {
+    const before = await write(stage.store, 'one', [said('a')]);
+    await stage.reopen();
+    const next = eventsOf('one', [said('b')], 1);
+    const after = await stage.store.claim('one');
+    expect(after > before, `an epoch larger than ${before}, found ${after}`);
+    await expectRefused(
+      () => stage.store.append('one', next, { epoch: before }),
+      'fenced',
+      'the writer of before',
+    );
+    await stage.store.append('one', next, { epoch: after });
+  }),
+];
+
+function titled(id: string): string {
+  return id.length > 80 ? `${id.slice(0, 79)}…` : id;
+}

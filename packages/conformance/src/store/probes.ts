@@ -1,0 +1,33 @@
+import { ended, eventsOf, expectEqual, said, wholeRun, write } from '@cobbler/agent/testing';
+import type { StoreCase } from './cases.ts';
+import { group, reopening } from './cases.ts';
+
+const the = group('probe');
+const afterReopening = reopening('probe');
+
+export const probeCases: readonly StoreCase[] = [
+  the('a probe leaves nothing behind', async ({ store }) => {
+    for (let times = 0; times < 3; times += 1) await store.probe();
+    expectEqual(await store.sessions(), [], 'the sessions');
+    expectEqual((await store.list()).sessions, [], 'the list');
+    await write(store, 'one', wholeRun());
+    await store.probe();
+    expectEqual(await store.sessions(), ['one'], 'the sessions after a run');
+  }),
+  the('a probe does not disturb a run', async ({ store }) => {
+    const events = eventsOf('one', [said('a'), said('b'), said('c'), ended()]);
+    const epoch = await store.claim('one');
+    for (const event of events)
+      await Promise.all([store.probe(), store.append('one', [event], { epoch }), store.probe()]);
+    expectEqual(await store.read('one'), events, 'the events');
+  }),
+  afterReopening('a probe leaves nothing behind for the next process', async (stage) => {
+    await write(stage.store, 'one', wholeRun());
+    const before = await stage.store.read('one');
+    await stage.store.probe();
+    await stage.reopen();
+    expectEqual(await stage.store.sessions(), ['one'], 'the sessions');
+    expectEqual(await stage.store.read('one'), before, 'the events');
+    await stage.store.probe();
+  }),
+];

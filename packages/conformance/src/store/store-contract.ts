@@ -1,0 +1,57 @@
+import type { ContractCase } from '@cobbler/agent/testing';
+import { appendCases } from './appends.ts';
+import type { StoreCase, StoreSubject } from './cases.ts';
+import { claimCases } from './claims.ts';
+import { deleteCases, forkCases, retentionCases } from './ends.ts';
+import { fileCases } from './files.ts';
+import { listCases } from './lists.ts';
+import { probeCases } from './probes.ts';
+import { snapshotCases } from './snapshots.ts';
+
+const definitions: readonly StoreCase[] = [
+  ...appendCases,
+  ...claimCases,
+  ...listCases,
+  ...fileCases,
+  ...forkCases,
+  ...deleteCases,
+  ...retentionCases,
+  ...snapshotCases,
+  ...probeCases,
+];
+
+/** What every store of sessions has to do, as a list of cases that any test runner can run. */
+export function storeContract(subject: StoreSubject): ContractCase[] {
+  return definitions.map((definition) => bound(definition, subject));
+}
+
+function bound({ group, name, reopens, run }: StoreCase, subject: StoreSubject): ContractCase {
+  const { forgets } = subject;
+  return {
+    group,
+    name,
+    ...(reopens && forgets !== undefined && { off: forgets }),
+    async run() {
+      // Some day of the year 2026.
+      let time = 1_767_312_000_000;
+      const place = await subject.place(() => time);
+      let store = await place.open();
+      try {
+        await run({
+          get store() {
+            return store;
+          },
+          pass(ms) {
+            time += ms;
+          },
+          async reopen() {
+            await store.close();
+            store = await place.open();
+          },
+        });
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { askForVerdict, readVerdict } from '@cobbler/agent';
+import { describe, expect, it } from 'vitest';
+import { gateContract } from '../src/gate/gate-contract.ts';
+import { describeContract } from '../src/report/describe-contract.ts';
+import { gateDoors } from './gate-doors.ts';
+
+describe.each(gateDoors)('P21 the gate contract at $name', (door) =>
+  describeContract(gateContract(door), { describe, it }),
+);
+
+describe('P21 a verdict', () => {
+  it('says what it had to be when it is none', () => {
+    expect(readVerdict({ type: 'yes' })).toEqual({
+      type: 'deny',
+      message: expect.stringMatching(/gave type "yes"\. It has to give \{ type: 'allow' \}/),
+    });
+  });
+
+  it('that asks is an ask, and keeps an interrupt of a deny', () => {
+    expect(readVerdict({ type: 'ask' })).toEqual({ type: 'ask' });
+    expect(readVerdict({ behavior: 'deny', message: 'Stop.', interrupt: true })).toEqual({
+      type: 'deny',
+      message: 'Stop.',
+      interrupt: true,
+    });
+  });
+
+  it('that comes after the question was taken back denies', async () => {
+    const stop = new AbortController();
+    const answer = askForVerdict(async () => {
+      stop.abort();
+      return { type: 'allow' };
+    }, stop.signal);
+    expect((await answer).type).toBe('deny');
+  });
+
+  it('has arguments that share nothing with what was given', () => {
+    const given = { command: 'date', deep: { list: [1, -0] } };
+    const verdict = readVerdict({ type: 'allow', arguments: given });
+    given.deep.list.push(2);
+    expect(verdict).toStrictEqual({ type: 'allow', arguments: { command: 'date', deep: { list: [1, 0] } } });
+  });
+});

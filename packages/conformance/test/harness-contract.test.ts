@@ -1,0 +1,8 @@
+import { describe, it } from 'vitest';
+import { harnessContract } from '../src/harness/harness-contract.ts';
+import { describeContract } from '../src/report/describe-contract.ts';
+import { local } from './local-harness-subject.ts';
+
+describe('a harness over the local loop', () => {
+  describeContract(harnessContract(local), { describe, it });
+});

@@ -1,0 +1,60 @@
+import type { FoundPart, ProviderTesting, ScriptFault } from '@cobbler/agent/testing';
+import { inverse, wordFor } from '@cobbler/agent/testing';
+import { byes, oopses } from './wire.ts';
+
+type Body = Record<'engine' | 'hands', string> & { manner: string[]; ceiling: number; heat: number } & Talk;
+type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: string[][] }[] };
+
+const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
+const oops = ({ kind, message }: ScriptFault) => ['oops', wordFor(oopses, kind), message];
+
+function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
+  if (kind === 'words') return { type: 'text', text: first };
+  if (kind === 'picture') return { type: 'image', mediaType: first, data: second };
+  if (kind === 'musing') return { type: 'reasoning', text: first, seal: second };
+  if (kind === 'errand') return { type: 'call', id: first, name: second, input: third };
+  return { type: 'result', id: first, parts: [{ type: 'text', text: second }], isError: third === 'botched' };
+}
+
+/** The inverse of the Lantern wire. */
+export const lanternTesting: ProviderTesting = inverse<Body>({
+  provider: 'lantern',
+  framing: 'ndjson',
+  lacks: {
+    documents: 'A guest can show pictures but no papers.',
+    'native-output': 'There is no way to ask for a shape of the answer.',
+    pause: 'A host never asks to be continued.',
+    'context-full-stop': 'A talk that is too long is refused, never broken off.',
+  },
+  begin: ({ model }) => [['hail', model]],
+  open: (at, block) => [
+    block.type === 'call' ? ['errand', at, block.id, block.name] : [words[block.type], at, ''],
+  ],
+  delta: (at, text, { type }) => [[words[type], at, text]],
+  seal: (at, seal) => [['wax', at, seal]],
+  close: (at) => [['shut', at]],
+  end({ stop, usage: { inputTokens, outputTokens, reasoningTokens, ...cache } }) {
+    const { cacheReadTokens: warm = 0, cacheWriteTokens: stored = 0 } = cache;
+    const eaten = ['eaten', inputTokens - warm - stored, warm, stored, outputTokens, reasoningTokens];
+    return [eaten, ['bye', wordFor(byes, stop) ?? 'vanished']];
+  },
+  noise: () => [['beat'], ['hums', 0, 'a tune']],
+  error: (fault) => ({
+    body: oops(fault),
+    headers: { 'x-lantern-wait': String((fault.retryAfterMs ?? 0) / 100) },
+  }),
+  read: ({ engine, manner, deeds, hands, talk, ceiling, heat }) => ({
+    model: engine,
+    system: manner,
+    tools: deeds.map(([name, description, parameters]) => ({ name, description, parameters })),
+    toolChoice: hands === 'tied' ? 'none' : 'auto',
+    turns: talk.map(({ who, said }) => ({
+      side: who === 'guest' ? 'user' : 'assistant',
+      parts: said.map(found),
+    })),
+    maxTokens: ceiling,
+    temperature: heat,
+  }),
+  refuse: ({ talk }) =>
+    talk.every(({ who }, index) => who === (index % 2 === 0 ? 'guest' : 'host')) ? undefined : 'Take turns.',
+});

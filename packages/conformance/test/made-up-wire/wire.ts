@@ -1,0 +1,83 @@
+import type { Agent, Capabilities, StopReason } from '@cobbler/agent';
+import type { FaultKind, Json, Out, Turn, Wire } from '@cobbler/agent/provider';
+import { createAgent } from '@cobbler/agent/provider';
+import type { AgentLink } from '../../src/agent/setup/subject.ts';
+
+const able = { images: true, reasoning: true, parallelCalls: true, sampling: true, cacheUsage: true };
+const capabilities: Capabilities = { ...able, documents: false, output: 'none' };
+
+/** An agent of the Lantern service, as its one-page description has it. */
+export function createLantern({ baseURL, apiKey, model = 'wick-3', ...options }: AgentLink): Agent {
+  return createAgent(lantern(baseURL, apiKey), { ...options, model, capabilities });
+}
+
+const lantern = (baseURL: string, pass: string): Wire => ({
+  provider: 'lantern',
+  framing: 'ndjson',
+  endpoint: { url: `${baseURL}/v0/converse`, headers: { 'x-lantern-pass': pass }, secrets: [pass] },
+  envelope: ({ model, system, tools, toolChoice, maxTokens, temperature }) => ({
+    turns: 'talk',
+    body: {
+      engine: model,
+      manner: [...system],
+      deeds: tools.map(({ name, description, parameters }) => [name, description, parameters]),
+      hands: toolChoice === 'none' ? 'tied' : 'free',
+      ceiling: maxTokens ?? null,
+      heat: temperature ?? null,
+    },
+  }),
+  turn: ({ side, parts }) => [{ who: side === 'user' ? 'guest' : 'host', said: parts.map(pieceOf) }],
+  event(payload, out) {
+    const [word, ...rest] = Array.isArray(payload) ? payload : [];
+    if (Object.hasOwn(lines, word)) lines[word]?.(out, ...(rest as never[]));
+  },
+  fault(_status, body, header) {
+    const [word, what, message] = JSON.parse(body);
+    if (word !== 'oops') throw new Error('These are not the words of a host.');
+    return { message, kind: oopses.get(what), retryAfterMs: Number(header('x-lantern-wait')) * 100 };
+  },
+});
+
+function pieceOf(part: Turn['parts'][number]): Json {
+  if (part.type === 'text') return ['words', part.text];
+  if (part.type === 'reasoning') return ['musing', part.text, part.seal?.data ?? null];
+  if (part.type === 'tool_call') return ['errand', part.id, part.toolName, part.arguments as Json];
+  if (part.type !== 'tool_result') return part.type === 'image' ? ['picture', part.mediaType, part.data] : [];
+  const texts = part.content.map((item) => (item.type === 'text' ? item.text : `[${item.data}]`));
+  return ['brought', part.callId, texts.join(''), part.isError ? 'botched' : 'well'];
+}
+
+/** How a host says goodbye. */
+export const byes: ReadonlyMap<string, StopReason> = new Map([
+  ['ok', 'complete'],
+  ['deeds', 'tool_use'],
+  ['full', 'max_tokens'],
+  ['no', 'refusal'],
+]);
+
+/** What a host cannot help, and what a guest can. */
+export const oopses: ReadonlyMap<string, FaultKind> = new Map([
+  ['crowded', 'busy'],
+  ['hasty', 'rate_limit'],
+  ['broken', 'agent'],
+  ['wrong', 'invalid'],
+  ['stranger', 'auth'],
+  ['no engine', 'not_found'],
+  ['too long', 'too_long'],
+]);
+
+const lines: Record<string, (out: Out, ...line: never[]) => void> = {
+  hail: (out, engine: string) => out.model(engine),
+  words: (out, slot: number, text: string) => out.text(slot, text),
+  musing: (out, slot: number, text: string) => out.reasoning(slot, text),
+  wax: (out, slot: number, seal: string) => out.seal(slot, seal),
+  errand: (out, slot: number, plate: string, deed: string) => out.call(slot, plate, deed),
+  needs: (out, slot: number, json: string) => out.input(slot, json),
+  shut: (out, slot: number) => out.close(slot),
+  eaten(out, fresh: number, warm: number, stored: number, outputTokens: number, mused: number) {
+    const input = { inputTokens: fresh + warm + stored, cacheReadTokens: warm, cacheWriteTokens: stored };
+    out.usage({ ...input, outputTokens, reasoningTokens: mused });
+  },
+  bye: (out, how: string) => out.end(byes.get(how), how),
+  oops: (out, what: string, why: string) => out.fail({ kind: oopses.get(what) ?? 'invalid', message: why }),
+};

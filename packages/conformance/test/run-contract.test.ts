@@ -1,0 +1,172 @@
+import type { Out } from '@cobbler/agent/provider';
+import { createAgent } from '@cobbler/agent/provider';
+import type { ContractCase, Lack, ProviderTesting } from '@cobbler/agent/testing';
+import { scriptCapabilities, scriptTesting, scriptWire } from '@cobbler/agent/testing';
+import { describe, expect, it } from 'vitest';
+import { agentContract } from '../src/agent/agent-contract.ts';
+import type { ContractSubject } from '../src/agent/setup/subject.ts';
+import { runContract } from '../src/report/run-contract.ts';
+
+function subject(
+  change: Partial<ReturnType<typeof scriptWire>> = {},
+  testing: ProviderTesting = scriptTesting,
+): ContractSubject {
+  return {
+    name: 'changed',
+    create: ({ baseURL, apiKey, ...options }) =>
+      createAgent(
+        { ...scriptWire({ baseURL, apiKey }), ...change },
+        { model: 'm', capabilities: scriptCapabilities, ...options },
+      ),
+    testing,
+  };
+}
+
+/** What a wire may tell, as plain functions. */
+function bound(out: Out): Out {
+  return {
+    begin: (...told) => out.begin(...told),
+    text: (...told) => out.text(...told),
+    reasoning: (...told) => out.reasoning(...told),
+    seal: (...told) => out.seal(...told),
+    call: (...told) => out.call(...told),
+    input: (...told) => out.input(...told),
+    delta: (...told) => out.delta(...told),
+    close: (...told) => out.close(...told),
+    skip: (...told) => out.skip(...told),
+    usage: (...told) => out.usage(...told),
+    model: (...told) => out.model(...told),
+    stop: (...told) => out.stop(...told),
+    end: (...told) => out.end(...told),
+    fail: (...told) => out.fail(...told),
+  };
+}
+
+function only(cases: readonly ContractCase[], group: string): ContractCase[] {
+  return cases.filter((member) => member.group === group);
+}
+
+describe('a contract without a test runner', () => {
+  const fine: ContractCase = { group: 'one', name: 'holds', run: async () => {} };
+  const bad: ContractCase = {
+    group: 'two',
+    name: 'does not',
+    run: () => Promise.reject(new Error('it did not')),
+  };
+
+  it('prints a line per group and counts what was off apart', async () => {
+    const lines: string[] = [];
+    const totals = await runContract(
+      [fine, { ...fine, off: 'It has no hands.' }, { ...bad, group: 'one', off: 'It has no hands.' }, bad],
+      (line) => lines.push(line),
+    );
+    expect(lines).toEqual([
+      'one      1/1  off 2 (It has no hands.)',
+      'two      0/1',
+      '  failed: does not: it did not',
+    ]);
+    expect(totals).toEqual({
+      total: 2,
+      passed: 1,
+      off: 2,
+      failures: [{ group: 'two', name: 'does not', message: 'it did not' }],
+    });
+  });
+
+  it('never runs a case that is off', async () => {
+    expect((await runContract([{ ...bad, off: 'Not here.' }])).failures).toEqual([]);
+  });
+});
+
+describe('the agent contract', () => {
+  it('has at least 200 cases, each with a name of its own within its group', () => {
+    const names = agentContract(subject()).map(({ group, name }) => `${group}: ${name}`);
+    expect(names.length).toBeGreaterThan(200);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('switches a case off by a declared lack alone, with its reason', () => {
+    const lacks = { images: 'It cannot see a thing.' };
+    const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
+      (member) => member.off !== undefined,
+    );
+    expect(off.length).toBeGreaterThan(0);
+    expect(new Set(off.map((member) => member.off))).toEqual(new Set(['It cannot see a thing.']));
+    expect(agentContract(subject()).filter((member) => member.off !== undefined)).toEqual([]);
+  });
+
+  it('says of a case that fails what was found and where to look', async () => {
+    const mute = agentContract(subject({ event: (_payload, out) => out.end() }));
+    const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
+    expect(failures[0]?.message).toMatch(
+      /: expected "The answer is forty-two\.".*Look at `event` of the wire/,
+    );
+  });
+
+  it('takes the case of bytes that are no text for off where a check sum refuses them', () => {
+    const lacks = { 'checked-text': 'Each frame has a check sum.' };
+    const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
+      (one) => one.off !== undefined,
+    );
+    expect(off.map(({ name }) => name)).toEqual([
+      'bytes that are no text are replaced, and nothing else is lost',
+    ]);
+  });
+
+  it('asks a wire without names of models, or counts of what a cache was written, for neither', async () => {
+    const plain = scriptWire({ baseURL: 'http://127.0.0.1', apiKey: 'k' });
+    const mute = (out: Out): Out => ({
+      ...bound(out),
+      model: () => {},
+      usage: ({ cacheWriteTokens: _, ...usage }) => out.usage(usage),
+    });
+    const change = { event: (payload: unknown, out: Out) => plain.event(payload, mute(out)) };
+    const groups = ['answers', 'usage', 'capabilities', 'blocks'];
+    const failing = async (lacks: ProviderTesting['lacks']) => {
+      const cases = agentContract(subject(change, { ...scriptTesting, lacks }));
+      const asked = cases.filter(({ group }) => groups.includes(group));
+      return (await runContract(asked)).failures.map(({ name }) => name);
+    };
+    expect(await failing({})).toContain('the model that answered is named, though another one was asked');
+    const reason = 'The service does not tell.';
+    expect(await failing({ 'model-name': reason, 'cache-write-usage': reason })).toEqual([]);
+  });
+
+  it('fails a wire that lacks more than five things', async () => {
+    const names: Lack[] = ['seal', 'images', 'documents', 'sampling', 'pause', 'interleaving'];
+    const lacks = Object.fromEntries(names.map((name) => [name, 'It was never built.']));
+    const cases = agentContract(subject({}, { ...scriptTesting, lacks }));
+    expect((await runContract(only(cases, 'lacks'))).failures[0]?.message).toContain(
+      'at most 5 lacks, found 6',
+    );
+    const patient = agentContract(subject({}, { ...scriptTesting, lacks }), { maxLacks: 6 });
+    expect((await runContract(only(patient, 'lacks'))).failures).toEqual([]);
+  });
+
+  it('fails a wire that declares a lack without a reason', async () => {
+    const cases = agentContract(subject({}, { ...scriptTesting, lacks: { pause: 'no' } }));
+    expect((await runContract(only(cases, 'lacks'))).failures).toHaveLength(1);
+  });
+
+  it('names the seed at which a law does not hold, and that seed alone fails again', async () => {
+    const changed = subject({
+      turn: ({ side }) => [{ side, parts: [{ type: 'text', text: 'always the same' }] }],
+    });
+    const { failures } = await runContract(only(agentContract(changed, { seeds: { count: 20 } }), 'laws'));
+    const seed = Number(/^seed (\d+): /.exec(failures[0]?.message ?? '')?.[1]);
+    expect(seed).toBeGreaterThan(0);
+    const again = await runContract(
+      only(agentContract(changed, { seeds: { first: seed, count: 1 } }), 'laws'),
+    );
+    expect(again.failures[0]?.message).toBe(failures[0]?.message);
+  });
+
+  it('fails a wire whose requests the service refuses, with the words of the service', async () => {
+    const changed = subject({
+      turn: ({ parts }) => [{ side: 'assistant', parts: JSON.parse(JSON.stringify(parts)) }],
+    });
+    const { failures } = await runContract(only(agentContract(changed), 'answers'));
+    expect(failures.length).toBeGreaterThan(10);
+    expect(failures.map(({ message }) => message).join()).toContain('turn 0 is from the wrong side');
+  });
+});

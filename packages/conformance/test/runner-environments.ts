@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Runner } from '@cobbler/agent';
+import { memoryRunner } from '@cobbler/agent';
+import { sqliteRunner } from '@cobbler/agent/node';
+import type { FakeRuntime } from '@cobbler/agent/testing';
+import { fakeRuntime } from '@cobbler/agent/testing';
+import type { Counter, RunnerStand } from '../src/runner/environment.ts';
+import { contractRoutine } from '../src/runner/routines.ts';
+
+/** Lines in memory, which outlive the runners that add to them. */
+export class MemoryCounter implements Counter {
+  readonly #lines = new Map<string, string[]>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  async add(name: string, text: string): Promise<number> {
+    const lines = this.#lines.get(name) ?? [];
+    this.#lines.set(name, lines);
+    for (const wake of this.#waiting.get(name) ?? []) wake();
+    this.#waiting.delete(name);
+    return lines.push(text);
+  }
+
+  async list(name: string): Promise<readonly string[]> {
+    return [...(this.#lines.get(name) ?? [])];
+  }
+
+  reached(name: string): Promise<void> {
+    if (this.#lines.has(name)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), resolve]));
+  }
+}
+
+/** A counter that those hold who may die: from then on nothing that they do comes to anything. */
+class MortalCounter implements Counter {
+  readonly #counter: Counter;
+  #isDead = false;
+
+  constructor(counter: Counter) {
+    this.#counter = counter;
+  }
+
+  die(): void {
+    this.#isDead = true;
+  }
+
+  add(name: string, text: string): Promise<number> {
+    return this.#isDead ? new Promise(() => {}) : this.#counter.add(name, text);
+  }
+
+  list(name: string): Promise<readonly string[]> {
+    return this.#counter.list(name);
+  }
+
+  async reached(name: string): Promise<void> {
+    await this.#counter.reached(name);
+    if (this.#isDead) await new Promise(() => {});
+  }
+}
+
+/** Time that stands still until it is moved, with digests that are there at once. */
+export function stillRuntime(): FakeRuntime {
+  const clock = fakeRuntime();
+  return {
+    now: clock.now,
+    monotonic: clock.monotonic,
+    timer: clock.timer,
+    random: clock.random,
+    id: clock.id,
+    fetch: clock.fetch,
+    get timers() {
+      return clock.timers;
+    },
+    digest: async (text: string) => createHash('sha256').update(text).digest('hex'),
+    /** Moves the clock, and lets writes to files happen in between. */
+    async advance(ms: number): Promise<void> {
+      for (let round = 0; round < 4; round += 1) await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(ms);
+      for (let round = 0; round < 4; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+const forgets = 'what is in memory ends with the runner';
+
+export const memoryStand: RunnerStand = {
+  name: 'memory',
+  lacks: { reopen: forgets, crash: forgets },
+  place() {
+    const runtime = stillRuntime();
+    const counter = new MemoryCounter();
+    return {
+      counter,
+      open: async () => memoryRunner({ routine: contractRoutine(counter), runtime }),
+      advance: runtime.advance,
+      now: runtime.now,
+      timers: () => runtime.timers,
+      async dispose() {},
+    };
+  },
+};
+
+/** A crash is played by going on with a copy of the files as they are at that moment. */
+export const sqliteStand: RunnerStand = {
+  name: 'sqlite',
+  lacks: {},
+  place() {
+    const runtime = stillRuntime();
+    const folder = mkdtempSync(join(tmpdir(), 'cobbler-runner-'));
+    const counter = new MemoryCounter();
+    let lives = 0;
+    let mortal = new MortalCounter(counter);
+    let runner: Runner | undefined;
+    const file = () => join(folder, String(lives), 'runs.db');
+    return {
+      counter,
+      async open() {
+        runner = sqliteRunner({ file: file(), routine: contractRoutine(mortal), runtime });
+        return runner;
+      },
+      async crash() {
+        mortal.die();
+        mortal = new MortalCounter(counter);
+        const left = file();
+        lives += 1;
+        mkdirSync(join(folder, String(lives)));
+        for (const suffix of ['', '-wal', '-made'])
+          if (existsSync(left + suffix)) copyFileSync(left + suffix, file() + suffix);
+        await runner?.close();
+      },
+      advance: runtime.advance,
+      now: runtime.now,
+      timers: () => runtime.timers,
+      async dispose() {
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};

@@ -1,0 +1,28 @@
+import { Executor, memoryRunner, memoryStore, runnerHarness, sessionRoutine } from '@cobbler/agent';
+import type { HarnessSubject } from '../src/harness/environment.ts';
+import { harnessScene } from '../src/harness/fixture.ts';
+
+/** A conversation whose runs a runner sees to, for `harnessContract`. */
+export const onRunner: HarnessSubject = {
+  name: 'runner',
+  capabilities: { tools: true, gate: true, steer: false, fork: true, deltas: false },
+  open({ handler, report }) {
+    const store = memoryStore();
+    const executor = new Executor({
+      ...harnessScene(),
+      store,
+      toolErrors: 'stop-batch',
+      toolScheduling: 'sequential',
+    });
+    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
+    const harness = runnerHarness({ runner, store, executor, handler, report, pollMs: 5 });
+    return {
+      harness,
+      log: async (sessionId) => store.read(sessionId),
+      async close() {
+        await harness.close();
+        await runner.close();
+      },
+    };
+  },
+};

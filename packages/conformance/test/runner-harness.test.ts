@@ -1,0 +1,79 @@
+import type { Store } from '@cobbler/agent';
+import {
+  AgentError,
+  Executor,
+  memoryRunner,
+  memoryStore,
+  runnerHarness,
+  sessionRoutine,
+} from '@cobbler/agent';
+import { describe, expect, it } from 'vitest';
+import { harnessScene } from '../src/harness/fixture.ts';
+import { harnessContract } from '../src/harness/harness-contract.ts';
+import { describeContract } from '../src/report/describe-contract.ts';
+import { onRunner } from './runner-harness-subject.ts';
+
+describe('a harness over a runner', () => {
+  describeContract(harnessContract(onRunner), { describe, it });
+});
+
+describe('two harnesses of one session over a runner', () => {
+  it('the second is refused while the first runs, and its run begins and ends once', async () => {
+    const store = memoryStore();
+    const executor = new Executor({ ...harnessScene(), store });
+    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
+    const open = () => runnerHarness({ runner, store, executor, sessionId: 'one', pollMs: 5 });
+    const [first, second] = [open(), open()];
+    const run = first.prompt('hang');
+    for await (const event of run) if (event.type === 'user') break;
+    const events: string[] = [];
+    const refused = second.prompt('say Hi.');
+    for await (const event of refused) events.push(event.type);
+    expect(events).toEqual(['started', 'finished']);
+    expect((await refused.result).error?.code).toBe('busy');
+    const joined = await second.join();
+    expect(joined?.run.id).toBe(run.id);
+    expect(second.cancel()).toBe(true);
+    expect((await run.result).status).toBe('cancelled');
+    expect((await joined?.run.result)?.status).toBe('cancelled');
+    await runner.close();
+  });
+});
+
+describe('what is followed over a runner', () => {
+  const away = (retryable: boolean) =>
+    new AgentError({ kind: 'agent', code: 'store_unreachable', message: 'Nobody answers.', retryable });
+
+  /** A run whose log cannot be read some times while it is followed. */
+  async function followed(times: number, retryable: boolean) {
+    const store = memoryStore();
+    const executor = new Executor({ ...harnessScene(), store });
+    const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
+    let left = times;
+    const read: Store['read'] = async (...range) => {
+      if (range[1] === undefined || range[1] === 0) return await store.read(...range);
+      left -= 1;
+      if (left >= 0) throw away(retryable);
+      return await store.read(...range);
+    };
+    const harness = runnerHarness({ runner, store: { ...store, read }, executor, pollMs: 1 });
+    const told: string[] = [];
+    await harness.prompt('say Hi.').result;
+    const run = harness.prompt('say Hi again.');
+    for await (const event of run) told.push(event.type);
+    const result = await run.result;
+    await runner.close();
+    return { told, result, left };
+  }
+
+  it('P13 outlives a store that cannot be reached for a while, and is told once', async () => {
+    const { told, result, left } = await followed(3, true);
+    expect([result.status, left < 0]).toEqual(['complete', true]);
+    expect(told).toEqual(['started', 'user', 'assistant', 'finished']);
+  });
+
+  it('is given up when the store says that trying again is no use', async () => {
+    const { result } = await followed(3, false);
+    expect([result.status, result.error?.code]).toEqual(['failed', 'store_unreachable']);
+  });
+});

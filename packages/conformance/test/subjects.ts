@@ -1,0 +1,32 @@
+import { systemRuntime } from '@cobbler/agent';
+import { createAgent, fetchTransport } from '@cobbler/agent/provider';
+import { scriptCapabilities, scriptModel, scriptTesting, scriptWire } from '@cobbler/agent/testing';
+import type { ContractSubject } from '../src/agent/setup/subject.ts';
+import { lanternTesting } from './made-up-wire/testing.ts';
+import { createLantern } from './made-up-wire/wire.ts';
+
+/** The wire of scripts: the plainest there is, in which a failure is one of the kit. */
+export const scripted: ContractSubject = {
+  name: 'scripted',
+  create: ({ baseURL, apiKey, ...options }) =>
+    createAgent(scriptWire({ baseURL, apiKey }), {
+      model: scriptModel,
+      capabilities: scriptCapabilities,
+      ...options,
+    }),
+  testing: scriptTesting,
+};
+
+/** The same over the web's fetch: what browsers, workers and other runtimes use. */
+export const fetching: ContractSubject = {
+  ...scripted,
+  name: 'fetch',
+  create: (link) => scripted.create({ transport: fetchTransport(systemRuntime.fetch), ...link }),
+};
+
+/** A service whose protocol resembles no real one. */
+export const lantern: ContractSubject = {
+  name: 'made up',
+  create: createLantern,
+  testing: lanternTesting,
+};
