@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { Budget, Executor } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
 import type { ProviderTesting } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { claudeCode, createAgentTool, findProgram } from '@cobbler/delegate';
 import { claudePricing, createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
 const model = 'claude-opus-5-5';
-const says = (...blocks: Parameters<typeof scriptAnswer>[0]) => plays(scriptAnswer(blocks, { model }));
+const says = (...blocks: Parameters<typeof scriptResponse>[0]) => replies(scriptResponse(blocks, { model }));
 
 // The scripted service knows by the tools of a request who asks: our own model, or that of Claude Code.
 const job = { action: 'create', backend: 'claude-code', prompt: 'say There is no file here.' };

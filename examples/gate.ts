@@ -34,7 +34,7 @@ run.subscribe((event) => {
     // Nothing has started yet. What is allowed here is bound to exactly these arguments.
     const isFine = event.subject === 'git tag v1';
     console.log(`asked about "${event.subject}": ${isFine ? 'yes' : 'no'}`);
-    run.answer(
+    run.decide(
       event.approvalId,
       isFine ? { decision: 'allow' } : { decision: 'deny', message: 'Not today.' },
     );

@@ -1,13 +1,13 @@
 // Shows a run that is recorded once and played again: no network, no tool at work, the same events byte for byte.
 // Run it with: npm run try -- examples/record-and-replay.ts
 import { defineTool, Executor } from '@cobbler/agent';
-import type { Tape } from '@cobbler/agent/testing';
+import type { Recording } from '@cobbler/agent/testing';
 import {
   callBlock,
   player,
-  plays,
   recorder,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   serveLoopback,
   wireServer,
 } from '@cobbler/agent/testing';
@@ -16,8 +16,8 @@ import { claudeTesting } from '@cobbler/provider-claude/testing';
 
 // In the place of the real service stands one that plays a script, on a port of this machine.
 const service = wireServer(claudeTesting, [
-  plays(scriptAnswer(['I will ask the till.', callBlock('toolu_1', 'takings', {})])),
-  plays(scriptAnswer(['We took 86 today.'])),
+  replies(scriptResponse(['I will ask the till.', callBlock('toolu_1', 'takings', {})])),
+  replies(scriptResponse(['We took 86 today.'])),
 ]);
 const { url, close } = await serveLoopback(service.handler);
 
@@ -34,7 +34,7 @@ const takings = defineTool({
 });
 
 /** The same program for both: whatever comes in, comes in through the tape. */
-async function ask(tape: Tape, question: string) {
+async function ask(tape: Recording, question: string) {
   const { runtime, transport } = tape;
   const config = { apiKey: 'sk-ant-example', baseURL: url, model: 'claude-opus-5-5' };
   const agent = createClaude({ ...config, runtime, transport });

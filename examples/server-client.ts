@@ -3,7 +3,7 @@
 import { defineTool, memoryStore } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { startServer, TokenBook } from '@cobbler/server';
+import { startServer, TokenStore } from '@cobbler/server';
 
 // What a session may do is the server's to say: model, tools, permissions. No request can change it.
 const bell = defineTool({
@@ -21,7 +21,7 @@ const isPrompt = ({ role, content }: { role: string; content: readonly { type: s
   role === 'user' && content.some(({ type }) => type === 'text');
 
 const store = memoryStore();
-const tokens = new TokenBook();
+const tokens = new TokenStore();
 const gate = () => ({ type: 'ask' }) as const;
 const open = () =>
   startServer({ store, tokens, settings: () => ({ agent, tools: [bell], gate, attended: true }) });
@@ -34,7 +34,7 @@ const run = client.prompt('Tell them that I am here.');
 for await (const event of run) {
   if (event.type === 'approval_requested') {
     console.log('asked about', event.toolName);
-    run.answer(event.approvalId, { decision: 'allow' });
+    run.decide(event.approvalId, { decision: 'allow' });
   }
   if (event.type === 'tool_result' || event.type === 'finished') console.log(`${event.seq} ${event.type}`);
 }

@@ -9,7 +9,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { longestFunction } from './budgets/longest-function.ts';
+import { maxFunction } from './budgets/longest-function.ts';
 import { shapeOf } from './budgets/shape.ts';
 import type { EntrySize } from './budgets/sizes.ts';
 import { budgetFor, entrySizes, verdict } from './budgets/sizes.ts';
@@ -42,7 +42,7 @@ function check(sizes: readonly EntrySize[], budgets: Budgets): number {
 async function printAll(sizes: readonly EntrySize[], budgets: Budgets): Promise<void> {
   const project = readProject(root, house.sources);
   const shape = shapeOf(project);
-  const fn = await longestFunction(root);
+  const fn = await maxFunction(root);
   print(
     tableOf([
       ['what', 'now', 'allowed', 'where'],

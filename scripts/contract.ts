@@ -16,7 +16,7 @@ import { runSuite, table } from './contract/column.ts';
 import { allSuites } from './contract/suites.ts';
 
 /** Failures that are named of one suite: when everything fails, the first of them say why. */
-const mostShown = 30;
+const maxShown = 30;
 
 /** Everything that goes wrong where nobody looks. */
 function watchProcess(): string[] {
@@ -51,9 +51,9 @@ async function main(words: readonly string[]): Promise<number> {
   }
   for (const suite of missing) print(`NOT RUN: ${suite.name}: ${suite.missing}`);
   for (const { name, failures } of columns) {
-    for (const { group, name: what, message } of failures.slice(0, mostShown))
+    for (const { group, name: what, message } of failures.slice(0, maxShown))
       print(`FAILED on ${name}: ${group}: ${what}: ${message}`);
-    if (failures.length > mostShown) print(`FAILED on ${name}: ${failures.length - mostShown} more`);
+    if (failures.length > maxShown) print(`FAILED on ${name}: ${failures.length - maxShown} more`);
   }
   // When nothing at all could be run, nothing has been shown.
   return columns.length > 0 && columns.every(({ failures }) => failures.length === 0) ? 0 : 1;

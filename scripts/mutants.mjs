@@ -29,7 +29,7 @@ const faults = {
   survived: 'SURVIVED: no test in `by` notices',
   uncited: 'UNCITED: noticed, but by no test that cites what it breaks',
   broken: 'BROKEN: the mutant cannot be loaded, so nothing was tested',
-  misplaced: 'MISPLACED: what it changes does not stand exactly once in its file any more',
+  invalidPosition: 'MISPLACED: what it changes does not stand exactly once in its file any more',
 };
 
 async function main() {
@@ -40,14 +40,19 @@ async function main() {
   const folders = positionals.length > 0 ? positionals : packagesWithMutants();
   const { mutants: all, promises } = await mutantsOf(folders);
   const wanted = all.filter((mutant) => values.only.some((words) => nameOf(mutant).includes(words)));
-  const [mutants, misplaced] = [wanted.filter(isInPlace), wanted.filter((mutant) => !isInPlace(mutant))];
-  for (const mutant of misplaced) console.log(`MISPLACED ${nameOf(mutant)}`);
+  const [mutants, invalidPosition] = [
+    wanted.filter(isInPlace),
+    wanted.filter((mutant) => !isInPlace(mutant)),
+  ];
+  for (const mutant of invalidPosition) console.log(`MISPLACED ${nameOf(mutant)}`);
   if (wanted.length === 0) console.log('No mutant has such words in its file or reason.');
   if (wanted.length === 0) return 1;
   const isAll = wanted.length === all.length && positionals.length === 0;
   const outcomes = await onBenches((benches) => tryAll(benches, mutants));
   if (outcomes === undefined) return 1;
-  outcomes.push(...misplaced.map((mutant) => ({ mutant, ms: 0, verdict: 'misplaced', tests: [] })));
+  outcomes.push(
+    ...invalidPosition.map((mutant) => ({ mutant, ms: 0, verdict: 'invalidPosition', tests: [] })),
+  );
   printAreas(outcomes);
   const unproven = printPromises(outcomes, isAll ? promises : []);
   return printVerdict(outcomes, unproven);

@@ -8,7 +8,7 @@ import type { PlantedBug } from '../packages/conformance/test/planted-bugs.ts';
 import { plantedBugs } from '../packages/conformance/test/planted-bugs.ts';
 
 /** Within so many seeds each bug has to be found. */
-const mostSeeds = 2_000;
+const maxSeeds = 2_000;
 
 const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages');
 
@@ -21,7 +21,7 @@ const unhandled = async () => {
   await new Promise((resolve) => setImmediate(resolve));
   return rejected.splice(0);
 };
-for (let seed = 1; seed <= ${mostSeeds}; seed += 1) {
+for (let seed = 1; seed <= ${maxSeeds}; seed += 1) {
   const { violation } = await simulate(seed, { unhandled });
   if (violation === undefined) continue;
   console.log(JSON.stringify({ seed, ...violation }));
@@ -59,7 +59,7 @@ export async function findPlanted(only: string): Promise<boolean> {
 /** @param isSound the seed breaks no promise without the bug. */
 function print({ name }: PlantedBug, found: Found | undefined, isSound: boolean): void {
   const write = (line: string) => process.stdout.write(`${line}\n`);
-  if (found === undefined) return void write(`NOT FOUND in ${mostSeeds}  ${name}`);
+  if (found === undefined) return void write(`NOT FOUND in ${maxSeeds}  ${name}`);
   write(`seed ${String(found.seed).padStart(4)}  ${name}`);
   write(`           ${short(found)}`);
   if (!isSound) write('           This seed fails without the bug as well: mend that first.');

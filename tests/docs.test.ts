@@ -13,7 +13,7 @@ import { blocksOf, followedPages, inlineCodeOf, readPages } from '../scripts/doc
 import { anchorsOf, brokenLinks } from '../scripts/docs-commands/links.ts';
 import { runPage } from '../scripts/docs-commands/page-run.ts';
 import type { Plan } from '../scripts/docs-commands/plan.ts';
-import { filledIn, planFor, unfilled } from '../scripts/docs-commands/plan.ts';
+import { planFor, unfilled, withDefaults } from '../scripts/docs-commands/plan.ts';
 import { plans } from '../scripts/docs-commands/plans.ts';
 import { fragmentsOf, wholeProgramsOf, writePrograms } from '../scripts/docs-commands/programs.ts';
 
@@ -109,8 +109,8 @@ describe('the plans', () => {
   });
 
   test('placeholders get the values of the command, the page and all', () => {
-    expect(filledIn(one('one NAME'), some)).toBe('two x');
-    expect(filledIn(one('say cbk_… NAME', 'b.md'), some)).toBe('say $TOKEN NAME');
+    expect(withDefaults(one('one NAME'), some)).toBe('two x');
+    expect(withDefaults(one('say cbk_… NAME', 'b.md'), some)).toBe('say $TOKEN NAME');
   });
 
   test('a placeholder that is left is noticed', () => {
@@ -133,7 +133,7 @@ describe('the plans', () => {
     const left = pages
       .flatMap(commandsOf)
       .filter((command) => planFor(command, plans)?.apart === undefined)
-      .filter((command) => unfilled(filledIn(command, plans)) !== undefined);
+      .filter((command) => unfilled(withDefaults(command, plans)) !== undefined);
     expect(texts(left)).toEqual([]);
   });
 });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Agent, Message } from '@cobbler/agent';
 import { Executor, textOf } from '@cobbler/agent';
-import type { Play, ProviderTesting, ReadRequest } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { MockReply, ProviderTesting, ReadRequest } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { createOpenAI } from '@cobbler/provider-openai';
@@ -60,7 +60,10 @@ function folder(): string {
   return path;
 }
 
-async function serve(testing: ProviderTesting, script: readonly Play[] | ((request: ReadRequest) => Play)) {
+async function serve(
+  testing: ProviderTesting,
+  script: readonly MockReply[] | ((request: ReadRequest) => MockReply),
+) {
   const server = wireServer(testing, script, { secret: key });
   const { url, close } = await serveLoopback(server.handler);
   onTestFinished(() => close());
@@ -73,13 +76,13 @@ function says(
   model: string,
   text: string,
   ...made: readonly (readonly [name: string, input: unknown])[]
-): Play {
+): MockReply {
   const blocks = made.map(([name, input]) => callBlock(`call_${++calls}`, name, input));
-  return plays(scriptAnswer([...(text === '' ? [] : [text]), ...blocks], { model }));
+  return replies(scriptResponse([...(text === '' ? [] : [text]), ...blocks], { model }));
 }
 
 /** Reads, edits, runs, in turns that react to what came back. */
-function threeTools(model: string): (request: ReadRequest) => Play {
+function threeTools(model: string): (request: ReadRequest) => MockReply {
   return (request) => {
     const results = request.turns.flatMap((turn) => turn.parts.filter((part) => part.type === 'result'));
     const last = results.at(-1)?.text ?? '';
@@ -148,9 +151,9 @@ describe('a conversation that moves between providers', () => {
       const cwd = folder();
       writeFileSync(join(cwd, 'word.txt'), 'cobbler\n');
       const tools = workspaceTools({ root: cwd });
-      const turns = (wire: WireRow, word: string): Play[] => [
-        plays(
-          scriptAnswer(
+      const turns = (wire: WireRow, word: string): MockReply[] => [
+        replies(
+          scriptResponse(
             [
               ...('reasoning' in wire.testing.lacks
                 ? []

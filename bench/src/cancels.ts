@@ -9,8 +9,8 @@ import { subjects as claude } from '../../packages/provider-claude/test/subjects
 import { subjects as openai } from '../../packages/provider-openai/test/subjects.ts';
 
 /** Promise 3, in milliseconds. */
-const mostBackMs = 250;
-const mostClosedMs = 1000;
+const maxBackMs = 250;
+const maxClosedMs = 1000;
 
 /** How long what was closed may take to be gone from the process, in milliseconds. */
 const goneMs = 2000;
@@ -50,7 +50,7 @@ export async function cancelRow(subject: ContractSubject, count: number, seed: n
 }
 
 function isKept({ back, closed, timers }: CancelFigures): boolean {
-  return Math.max(...back) <= mostBackMs && Math.max(0, ...closed) <= mostClosedMs && timers === 0;
+  return Math.max(...back) <= maxBackMs && Math.max(0, ...closed) <= maxClosedMs && timers === 0;
 }
 
 function summary({ back, closed, answered, timers }: CancelFigures) {
@@ -131,7 +131,7 @@ async function main(count: number, seed: number): Promise<number> {
   for (const subject of subjects) rows.push(await cancelRow(subject, count, seed));
   process.stdout.write(cancelTable(rows));
   process.stdout.write(
-    `Milliseconds from the cancel to the end of the run (at most ${mostBackMs}) and to the end of its connection (at most ${mostClosedMs}); seed ${seed}.\n`,
+    `Milliseconds from the cancel to the end of the run (at most ${maxBackMs}) and to the end of its connection (at most ${maxClosedMs}); seed ${seed}.\n`,
   );
   return rows.every((row) => row.isKept) ? 0 : 1;
 }

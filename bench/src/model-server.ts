@@ -22,7 +22,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-interface Tally {
+interface SessionStats {
   bytesByTurn: number[];
   requests: number;
   firstAt: number | undefined;
@@ -42,7 +42,7 @@ export async function startModelServer(extra: Readonly<Record<string, Script>> =
   for (const { name, script } of works) scripts.set(name, answersOf(script));
   for (const [name, script] of Object.entries(extra)) scripts.set(name, answersOf(script));
   const warmUp = answersOf(warmUpScript);
-  const tallies = new Map<string, Tally>();
+  const tallies = new Map<string, SessionStats>();
   const server = http.createServer((request, response) => {
     const at = machineTime();
     const [, first = '', job = ''] = request.url?.split('/') ?? [];
@@ -88,7 +88,7 @@ function answersIn(body: Buffer): number {
 }
 
 function count(
-  tallies: Map<string, Tally>,
+  tallies: Map<string, SessionStats>,
   job: string,
   { turn, bytes, at }: { turn: number; bytes: number; at: number },
 ): void {
@@ -98,7 +98,7 @@ function count(
   tallies.set(job, tally);
 }
 
-function receivedOf(tally: Tally | undefined): Received {
+function receivedOf(tally: SessionStats | undefined): Received {
   const bytesByTurn = Array.from(tally?.bytesByTurn ?? [], (bytes) => bytes ?? 0);
   return {
     requests: tally?.requests ?? 0,

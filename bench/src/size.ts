@@ -62,11 +62,11 @@ export async function weigh({ imports, without }: Program, folder: string): Prom
     logLevel: 'error',
     write: false,
   });
-  return weightOf(outputFiles.map(({ contents }) => contents));
+  return estimateTokens(outputFiles.map(({ contents }) => contents));
 }
 
 /** The weight of a bundle's files. */
-export function weightOf(files: readonly Uint8Array[]): {
+export function estimateTokens(files: readonly Uint8Array[]): {
   readonly bytes: number;
   readonly gzipBytes: number;
 } {

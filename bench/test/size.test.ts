@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { reachedFrom, reachedIn, sizesOf, weightOf } from '../src/size.ts';
+import { estimateTokens, reachedFrom, reachedIn, sizesOf } from '../src/size.ts';
 
 /** A folder with these files in it. */
 function planted(files: Record<string, string>): string {
@@ -22,7 +22,7 @@ const packed = (name: string, text: string) => ({
 
 test('what is repeated weighs little once it is compressed', () => {
   const text = new TextEncoder().encode('the same again; '.repeat(1000));
-  const { bytes, gzipBytes } = weightOf([text, text]);
+  const { bytes, gzipBytes } = estimateTokens([text, text]);
   expect(bytes).toBe(32_000);
   expect(gzipBytes).toBeLessThan(300);
 });

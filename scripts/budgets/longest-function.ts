@@ -10,7 +10,7 @@ const least = 20;
 const folders = ['packages', 'apps', 'scripts', 'bench', 'examples'];
 
 /** The longest function outside of tests, as the linter counts lines that holds functions to their limit. */
-export async function longestFunction(root: string): Promise<Longest> {
+export async function maxFunction(root: string): Promise<Longest> {
   const home = mkdtempSync(join(tmpdir(), 'cobbler-lines-'));
   try {
     const options = { maxLines: least, skipBlankLines: false };
@@ -21,7 +21,7 @@ export async function longestFunction(root: string): Promise<Longest> {
     writeFileSync(join(home, 'biome.json'), JSON.stringify({ root: true, linter: { rules } }));
     const args = ['lint', `--config-path=${home}`, '--reporter=github', '--max-diagnostics=none', ...folders];
     const { output } = await capture('biome', args, { cwd: root, env: process.env });
-    const { lines, place } = longestIn(output);
+    const { lines, place } = maxIn(output);
     return { lines, place: relative(root, place) };
   } finally {
     rmSync(home, { recursive: true, force: true });
@@ -29,7 +29,7 @@ export async function longestFunction(root: string): Promise<Longest> {
 }
 
 /** What the linter's annotations say of functions; `::error title=...,file=...,line=...::... (lines) ...` each. */
-export function longestIn(output: string): Longest {
+export function maxIn(output: string): Longest {
   const pattern = /^::error .*file=([^,]+),line=(\d+).*::This function has too many lines \((\d+)\)/gm;
   let longest: Longest = { lines: 0, place: 'none' };
   for (const [, file = '', line = '', count = ''] of output.matchAll(pattern)) {

@@ -13,7 +13,7 @@ export interface EntrySize {
 
 /** How far a budget may lie above what is measured, as a part of it; small entries have a hundred bytes. */
 const headroom = 0.05;
-const leastRoom = 100;
+const minRoom = 100;
 
 /**
  * Weighs every entry of every published package, and the command line as a whole, as they are built.
@@ -49,14 +49,14 @@ async function sizeOf(project: Project, target: Package, entry: string, imports:
 
 /** The budget that goes with a size: 3 % of room, or half of the least. */
 export function budgetFor(gzipBytes: number): number {
-  return Math.ceil(Math.max(gzipBytes * 1.03, gzipBytes + leastRoom / 2) / 10) * 10;
+  return Math.ceil(Math.max(gzipBytes * 1.03, gzipBytes + minRoom / 2) / 10) * 10;
 }
 
 /** What is wrong with a size and its budget, if anything. A new entry has none until `--write` gives it one. */
 export function verdict({ entry, gzipBytes }: EntrySize, budget: number | undefined): string | undefined {
   if (budget === undefined) return undefined;
   if (gzipBytes > budget) return `${entry} weighs ${gzipBytes} bytes, more than ${budget}`;
-  const most = Math.max(gzipBytes * (1 + headroom), gzipBytes + leastRoom);
+  const most = Math.max(gzipBytes * (1 + headroom), gzipBytes + minRoom);
   if (budget > most) return `${entry} weighs ${gzipBytes} bytes and may take ${budget}: lower its budget`;
   return undefined;
 }

@@ -4,7 +4,7 @@ import { heldBytes } from '../../packages/conformance/src/agent/setup/memory.ts'
 import type { Suite } from './suite.ts';
 
 /** What a suite may still hold when all of its cases are over, in MiB: its modules among it. */
-const mostHeld = 64;
+const maxHeld = 64;
 
 /** How one suite went. */
 export interface Column {
@@ -37,9 +37,9 @@ export async function runSuite(suite: Suite, troubles: string[]): Promise<Column
   await new Promise((resolve) => setTimeout(resolve, 50));
   for (const message of troubles.splice(0)) failures.push({ group: 'process', name: 'no trouble', message });
   const heldMiB = ((await heldBytes()) - before) / 2 ** 20;
-  if (heldMiB > mostHeld) {
+  if (heldMiB > maxHeld) {
     const message = `${heldMiB.toFixed(0)} MiB are still held`;
-    failures.push({ group: 'process', name: `at most ${mostHeld} MiB held in the end`, message });
+    failures.push({ group: 'process', name: `at most ${maxHeld} MiB held in the end`, message });
   }
   return { name: suite.name, groups, off, failures, seconds: (performance.now() - began) / 1000, heldMiB };
 }

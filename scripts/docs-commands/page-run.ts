@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from './commands.ts';
 import type { Plan, Plans } from './plan.ts';
-import { filledIn, planFor, unfilled } from './plan.ts';
+import { planFor, unfilled, withDefaults } from './plan.ts';
 import { writeProgram } from './programs.ts';
 import type { End, PagePlace, Running } from './shell.ts';
 import { PageShell } from './shell.ts';
@@ -55,7 +55,7 @@ export async function runPage(page: string, commands: readonly Command[], means:
 }
 
 /** Where `cobbler serve` listens unless told otherwise. */
-const usualPort = /\b4370\b/g;
+const defaultPort = /\b4370\b/g;
 
 /** How often Ctrl-C is pressed in a chat, and how long each may take, in milliseconds. */
 const [ctrlCs, betweenMs] = [30, 1000];
@@ -130,7 +130,7 @@ class Reader {
     const { program } = command;
     const text =
       program === undefined
-        ? this.#here(filledIn(command, plans))
+        ? this.#here(withDefaults(command, plans))
         : `docs-program '${writeProgram(clone, { ...program, text: this.#here(program.text) })}'`;
     const rest = program === undefined ? unfilled(text) : undefined;
     if (rest !== undefined) throw new Failure(`nothing is put for ${rest}; add it to the plans`);
@@ -223,7 +223,7 @@ class Reader {
   }
 
   #here(text: string): string {
-    return text.replaceAll(usualPort, String(this.#means.port));
+    return text.replaceAll(defaultPort, String(this.#means.port));
   }
 
   #env(plan: Plan): Record<string, string> {

@@ -72,7 +72,7 @@ export function planFor(command: Command, { commands }: Plans): Plan | undefined
 }
 
 /** The command with values in the place of placeholders: its own first, then those of its page, then all others. */
-export function filledIn(command: Command, plans: Plans): string {
+export function withDefaults(command: Command, plans: Plans): string {
   const ofPage = plans.pages.find(({ page }) => page === command.page)?.fill ?? [];
   const fills = [...(planFor(command, plans)?.fill ?? []), ...ofPage, ...plans.fill];
   return fills.reduce((text, [words, value]) => text.replaceAll(words, () => value), command.text);

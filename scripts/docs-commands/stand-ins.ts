@@ -1,6 +1,6 @@
 // What the commands of the documents speak to in the place of services on the network: models, and Telegram.
-import type { Play, ProviderTesting, ReadRequest } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { MockReply, ProviderTesting, ReadRequest } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { fakeTelegram } from '@cobbler/assistant/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
@@ -53,20 +53,20 @@ function modelOf(testing: ProviderTesting) {
 let calls = 0;
 
 /** Writes the file that a prompt speaks of, takes its time over `all the tests`, and has a word for anything else. */
-function answerTo({ turns, tools }: ReadRequest): Play {
+function answerTo({ turns, tools }: ReadRequest): MockReply {
   const parts = turns.at(-1)?.parts ?? [];
   const last = parts.at(-1);
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   const has = (name: string) => JSON.stringify(tools).includes(`"${name}"`);
   const call = (name: string, input: unknown) => {
     calls += 1;
-    return plays(scriptAnswer([callBlock(`toolu_docs${calls}`, name, input)]));
+    return replies(scriptResponse([callBlock(`toolu_docs${calls}`, name, input)]));
   };
-  if (last?.type === 'result') return plays(scriptAnswer(['That is done.']));
+  if (last?.type === 'result') return replies(scriptResponse(['That is done.']));
   const file = /[Ww]rite (\S+\.txt)/.exec(said)?.[1];
   if (file !== undefined && has('write_file')) return call('write_file', { path: file, content: 'Hello.\n' });
   if (/all the tests/.test(said) && has('run_command')) return call('run_command', { command: 'npm test' });
-  return plays(scriptAnswer(['This is the answer of a model that is not there.']));
+  return replies(scriptResponse(['This is the answer of a model that is not there.']));
 }
 
 async function embeddings(request: Request): Promise<Response> {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
  */
 
 /** @type {Patience} */
-export const usualPatience = { each: 8_000, all: 60_000 };
+export const defaultPatience = { each: 8_000, all: 60_000 };
 
 /** Where everything that mutants are judged by is run at once, and a failure would end it all. */
 export const longPatience = { each: 60_000, all: 300_000 };
@@ -45,7 +45,7 @@ export function endProbes() {
  * Runs contract cases whose names begin with one of the words, those that match the pattern first.
  * @returns {Promise<Finding>}
  */
-export async function probeCases(bench, home, beginnings, pattern, patience = usualPatience) {
+export async function probeCases(bench, home, beginnings, pattern, patience = defaultPatience) {
   const args = [
     '--conditions=@cobbler/source',
     join(here, 'cases.mjs'),
@@ -75,7 +75,7 @@ export async function probeCases(bench, home, beginnings, pattern, patience = us
  * Runs files of unit tests, only the tests whose names match the pattern, if any, until one fails.
  * @returns {Promise<Finding>}
  */
-export async function probeUnits(bench, home, files, pattern, patience = usualPatience) {
+export async function probeUnits(bench, home, files, pattern, patience = defaultPatience) {
   const report = join(bench.home(home), 'report.json');
   await rm(report, { force: true });
   const flags = [

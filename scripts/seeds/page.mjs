@@ -7,10 +7,10 @@
  */
 
 /** How many tests of one number are shown. */
-const mostShown = 3;
+const maxShown = 3;
 
 /** How long the name of a test may be. */
-const mostCharacters = 96;
+const maxCharacters = 96;
 
 const notice =
   '<!-- Written by `npm run docs:seeds` from scripts/seeds and the names of the tests: change those. -->';
@@ -102,7 +102,7 @@ function chosen(tests) {
   const ranked = tests.toSorted((left, right) => obscurity(left) - obscurity(right));
   const firsts = ranked.filter(({ file }, at) => ranked.findIndex((one) => one.file === file) === at);
   const others = ranked.filter((test) => !firsts.includes(test));
-  return [...firsts, ...others].slice(0, mostShown);
+  return [...firsts, ...others].slice(0, maxShown);
 }
 
 /**
@@ -140,7 +140,7 @@ function bare(name) {
 
 /** @param {string} words */
 function short(words) {
-  return words.length > mostCharacters ? `${words.slice(0, mostCharacters).trimEnd()}…` : words;
+  return words.length > maxCharacters ? `${words.slice(0, maxCharacters).trimEnd()}…` : words;
 }
 
 /** @param {string} text */

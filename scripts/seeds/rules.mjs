@@ -8,7 +8,7 @@ import { join } from 'node:path';
  */
 
 /** More than these a test cannot be about. */
-const mostNumbers = 3;
+const maxNumbers = 3;
 
 /**
  * @param {string} root
@@ -35,10 +35,10 @@ function problemsOfName({ file, line, name, numbers }, known) {
   const problems = numbers
     .filter((number) => !known.has(number))
     .map((number) => `${where} cites ${number}, which stands in no table of scripts/seeds.`);
-  if (numbers.length > mostNumbers) {
+  if (numbers.length > maxNumbers) {
     const cited = `${numbers.length} numbers (${numbers.join(', ')})`;
     problems.push(
-      `${where} cites ${cited}, its groups' included: keep ${mostNumbers}, or make two tests of it.`,
+      `${where} cites ${cited}, its groups' included: keep ${maxNumbers}, or make two tests of it.`,
     );
   }
   return problems;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { longestIn } from '../budgets/longest-function.ts';
+import { maxIn } from '../budgets/longest-function.ts';
 import { shapeOf } from '../budgets/shape.ts';
 import { budgetFor, entrySizes, verdict } from '../budgets/sizes.ts';
 import { dependencyRows, tableOf } from '../budgets/table.ts';
@@ -65,8 +65,8 @@ test('the longest function is the one of which the linter says so, tests left ou
   const told = (file: string, count: number) =>
     `::error title=lint/complexity,file=${file},line=7,endLine=9,col=1,endColumn=2::This function has too many lines (${count}). Maximum allowed is 20.`;
   const output = ['x', told('src/a.ts', 31), told('src/b.ts', 62), told('p/test/c.ts', 99)].join('\n');
-  expect(longestIn(output)).toEqual({ lines: 62, place: 'src/b.ts:7' });
-  expect(longestIn('')).toEqual({ lines: 0, place: 'none' });
+  expect(maxIn(output)).toEqual({ lines: 62, place: 'src/b.ts:7' });
+  expect(maxIn('')).toEqual({ lines: 0, place: 'none' });
 });
 
 test('what is installed along is listed, what is optional in brackets', () => {

@@ -1,11 +1,11 @@
-import type { LivePlay } from '@cobbler/agent/testing';
-import { framesOf, LiveStream, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import type { LiveReply } from '@cobbler/agent/testing';
+import { framesOf, LiveStream, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
 /** An answer that comes in so many pieces, one after another. */
-export function slowly(text: string, count: number, everyMs: number): LivePlay {
-  const answer = scriptAnswer([text], { model: 'claude-test' });
-  const frames = framesOf(plays(answer, { steps: tell(answer, count) }), claudeTesting);
+export function slowly(text: string, count: number, everyMs: number): LiveReply {
+  const answer = scriptResponse([text], { model: 'claude-test' });
+  const frames = framesOf(replies(answer, { steps: responseSteps(answer, count) }), claudeTesting);
   const stream = new LiveStream();
   let timer: NodeJS.Timeout | undefined;
   const send = (index: number) => {

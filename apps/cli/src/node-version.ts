@@ -6,8 +6,8 @@ export const oldestNode = '22.18';
 /** @throws UsageError for an older Node, in the place of whatever it would trip over first. */
 export function checkNode(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor = 0, leastMinor = 0] = oldestNode.split('.').map(Number);
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
+  const [minMajor = 0, minMinor = 0] = oldestNode.split('.').map(Number);
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
   throw new UsageError(
     `this is Node ${version}, and ${oldestNode} or later is needed.`,
     'Install a newer one, or put it first on the PATH.',

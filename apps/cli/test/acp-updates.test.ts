@@ -1,6 +1,6 @@
 import type { AssistantMessage, Event, EventBody, RunEvent, Tool } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import type { Told, UpdateView } from '../src/acp/session-updates.ts';
+import type { SentUpdate, UpdateView } from '../src/acp/session-updates.ts';
 import { nothingTold, sessionUpdates } from '../src/acp/session-updates.ts';
 import { seenOf } from './acp-editor.ts';
 
@@ -33,7 +33,7 @@ const answer = (content: AssistantMessage['content'], usd?: number) =>
     ...(usd !== undefined && { usd }),
   });
 
-function toldBy(events: readonly RunEvent[], from: UpdateView = view, told: Told = nothingTold) {
+function toldBy(events: readonly RunEvent[], from: UpdateView = view, told: SentUpdate = nothingTold) {
   const updates = events.flatMap((event) => {
     const next = sessionUpdates(told, event, from);
     told = next.told;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { sqliteStore } from '@cobbler/agent/node';
-import type { Play } from '@cobbler/agent/testing';
-import { plays, scriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
+import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
 import type { Editor, EditorOptions } from './acp-editor.ts';
 import { keptOf, seenOf, startEditor } from './acp-editor.ts';
@@ -24,7 +24,7 @@ interface Opened extends Editor {
 }
 
 async function opened(
-  script: readonly Play[],
+  script: readonly MockReply[],
   more: Partial<EditorOptions> & { folder?: string } = {},
 ): Promise<Opened> {
   const service = await mockService(script);
@@ -251,7 +251,7 @@ test('ACP: files and pictures go along with the words', patience, async () => {
 
 test('ACP: how a run ended is the stop reason, and a failure is told in words', patience, async () => {
   const stopped = (stop: 'max_tokens' | 'refusal') =>
-    plays(scriptAnswer(['Half'], { stop, model: 'claude-test' }));
+    replies(scriptResponse(['Half'], { stop, model: 'claude-test' }));
   const list = ['list_files', {}] as const;
   const broken = { type: 'raw', status: 401, body: '{}' } as const;
   const script = [stopped('max_tokens'), stopped('refusal'), says('', list), broken];

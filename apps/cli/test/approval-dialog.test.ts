@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
+import type { ApprovalDecision, ApprovalRequestedEvent } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
 import type { Key } from '../src/terminal/io.ts';
 import { keysOf } from '../src/terminal/keyboard.ts';
@@ -24,7 +24,7 @@ function request(id: string, rest: Partial<ApprovalRequestedEvent> = {}): Approv
 
 function dialogOf(columns = 100) {
   const shown: string[] = [];
-  const answers: [string, ApprovalAnswer][] = [];
+  const answers: [string, ApprovalDecision][] = [];
   const rules: string[] = [];
   const dialog = new ApprovalDialog({
     style,

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene } from '@cobbler/conformance';
-import { startServer, TokenBook, tokenFile } from '@cobbler/server';
+import { harnessFixture } from '@cobbler/conformance';
+import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { describe, expect, test } from 'vitest';
 import { readManifest } from '../src/backup/manifest.ts';
 import { cobbler } from './binary.ts';
@@ -41,9 +41,14 @@ async function counted(file: string) {
 describe('cobbler backup', { timeout: 120_000 }, () => {
   test('copies a server that goes on writing, as a state that a crash could have left; restore brings it back', async () => {
     const { home, into, store, at } = await place();
-    const tokens = new TokenBook(tokenFile(join(home, 'server-tokens.json')));
+    const tokens = new TokenStore(tokenFile(join(home, 'server-tokens.json')));
     const token = tokens.own();
-    const server = await startServer({ store, tokens, settings: () => harnessScene(), log: () => undefined });
+    const server = await startServer({
+      store,
+      tokens,
+      settings: () => harnessFixture(),
+      log: () => undefined,
+    });
     const ask = async (method: string, path: string, body?: unknown) =>
       await fetch(server.url + path, {
         method,
@@ -77,7 +82,7 @@ describe('cobbler backup', { timeout: 120_000 }, () => {
     const other = join(temporaryFolder(), 'other');
     expect((await at(['restore', into], other)).code).toBe(0);
     expect(await counted(join(other, 'server.db'))).toBeGreaterThan(before);
-    expect(new TokenBook(tokenFile(join(other, 'server-tokens.json'))).own()).toBe(token);
+    expect(new TokenStore(tokenFile(join(other, 'server-tokens.json'))).own()).toBe(token);
     expect(statSync(join(other, 'server-tokens.json')).mode & 0o777).toBe(0o600);
   });
 

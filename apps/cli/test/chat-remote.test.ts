@@ -2,7 +2,7 @@ import type { Agent, SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import type { CobblerServer } from '@cobbler/server';
-import { startServer, TokenBook } from '@cobbler/server';
+import { startServer, TokenStore } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RemoteHost } from '../src/chat/remote-host.ts';
@@ -13,7 +13,7 @@ import { ownPort } from './own-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A server whose sessions ask before they do something. */
-async function serverOf(agent: Agent, folder: string, store: SessionStore, tokens: TokenBook, port = 0) {
+async function serverOf(agent: Agent, folder: string, store: SessionStore, tokens: TokenStore, port = 0) {
   const permission = new Permission('ask', [], true);
   const server = await startServer({
     store,
@@ -45,7 +45,7 @@ const writes = {
 
 describe('a chat with a server', () => {
   test('is the same as one here: prompt, approval with its diff, answer; and shows what the log holds', async () => {
-    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenBook()];
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const server = await serverOf(scriptedAgent([writes, 'Written.']), folder, store, tokens);
     const stage = await remote(server, tokens.own(), folder);
     stage.type('write it', '\r');
@@ -63,7 +63,7 @@ describe('a chat with a server', () => {
   });
 
   test('goes on after the server was away, and says so', async () => {
-    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenBook()];
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const agent = scriptedAgent(['One.', 'Two.']);
     const port = await ownPort();
     const first = await serverOf(agent, folder, store, tokens, port);
@@ -80,7 +80,7 @@ describe('a chat with a server', () => {
   });
 
   test('has no rules, tools or models of its own to change', async () => {
-    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenBook()];
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const server = await serverOf(scriptedAgent([]), folder, store, tokens);
     const stage = await remote(server, tokens.own(), folder);
     for (const command of ['/permissions', '/model', '/tools']) stage.type(command, '\r');
@@ -90,7 +90,7 @@ describe('a chat with a server', () => {
   });
 
   test('says what to do about a token that is refused', async () => {
-    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenBook()];
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const server = await serverOf(scriptedAgent([]), folder, store, tokens);
     const stage = await remote(server, 'cbk_wrong', folder);
     stage.type('/sessions', '\r');

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { usualPort } from '../src/server/server-home.ts';
+import { defaultPort } from '../src/server/server-home.ts';
 import { botStage, botToken } from './assistant-stage.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
 import { mockService, says, testKey } from './mock-service.ts';
@@ -35,8 +35,8 @@ describe('the container file', () => {
       expect([copied, source === 'apps/cli/dist' || existsSync(join(root, source))]).toEqual([copied, true]);
     }
     expect(all('USER')).toEqual(['1000:1000']);
-    expect(all('HEALTHCHECK').join()).toContain(`http://127.0.0.1:${usualPort}/livez`);
-    expect(all('EXPOSE')).toEqual([String(usualPort)]);
+    expect(all('HEALTHCHECK').join()).toContain(`http://127.0.0.1:${defaultPort}/livez`);
+    expect(all('EXPOSE')).toEqual([String(defaultPort)]);
     expect(JSON.parse(all('ENTRYPOINT').join())).toEqual(['/opt/cobbler/start', 'cobbler']);
     expect(statSync(join(root, 'deploy/start')).mode & 0o111).toBe(0o111);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Play, ScriptBlock } from '@cobbler/agent/testing';
-import { plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import type { MockReply, ScriptBlock } from '@cobbler/agent/testing';
+import { replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
@@ -10,10 +10,10 @@ import { temporaryFolder } from './temporary-folder.ts';
 const patience = { timeout: 120_000 };
 
 /** An answer that stops in the middle of its text and never goes on. */
-function halfAnswer(text: string): Play {
-  const answer = scriptAnswer([text], { model: 'claude-test' });
-  const steps = tell(answer).filter((step) => step.type === 'open' || step.type === 'delta');
-  return plays(answer, { steps, ending: 'stall' });
+function halfAnswer(text: string): MockReply {
+  const answer = scriptResponse([text], { model: 'claude-test' });
+  const steps = responseSteps(answer).filter((step) => step.type === 'open' || step.type === 'delta');
+  return replies(answer, { steps, ending: 'stall' });
 }
 
 /** Runs a task as JSON with deltas, and sends a signal as soon as the output holds a text. */
@@ -69,9 +69,9 @@ test('a summary is printed after a cancel, and what came of the answer', patienc
     { type: 'text', text: 'half of an answer' },
     { type: 'reasoning', text: 'Let me think.', seal: 'seal' },
   ];
-  const answer = scriptAnswer(blocks, { model: 'claude-test' });
-  const steps = tell(answer).filter((step) => step.type !== 'end');
-  const service = await mockService([plays(answer, { steps, ending: 'stall' })]);
+  const answer = scriptResponse(blocks, { model: 'claude-test' });
+  const steps = responseSteps(answer).filter((step) => step.type !== 'end');
+  const service = await mockService([replies(answer, { steps, ending: 'stall' })]);
   let seen = '';
   const end = await cobbler(['-v', 'go'], {
     env: claudeAt(service),

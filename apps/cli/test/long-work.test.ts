@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '@cobbler/agent';
-import type { Play, ReadRequest } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { MockReply, ReadRequest } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { invoke } from './in-process.ts';
@@ -10,7 +10,7 @@ import { testKey } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** What the model says to a request: `results` are those of all tools so far. */
-type Mind = (results: readonly string[], request: ReadRequest) => Play;
+type Mind = (results: readonly string[], request: ReadRequest) => MockReply;
 
 async function service(mind: Mind) {
   const requests: ReadRequest[] = [];
@@ -44,11 +44,11 @@ function place(url: string) {
   return { folder, home, env: { ...env, COBBLER_HOME: home } };
 }
 
-const says = (text: string, usage?: { inputTokens: number; outputTokens: number }): Play =>
-  plays(scriptAnswer([text], { model: 'claude-test', ...(usage !== undefined && { usage }) }));
-const calls = (name: string, input: unknown, inputTokens = 1_000): Play =>
-  plays(
-    scriptAnswer([callBlock(`toolu_${name}_${inputTokens}`, name, input)], {
+const says = (text: string, usage?: { inputTokens: number; outputTokens: number }): MockReply =>
+  replies(scriptResponse([text], { model: 'claude-test', ...(usage !== undefined && { usage }) }));
+const calls = (name: string, input: unknown, inputTokens = 1_000): MockReply =>
+  replies(
+    scriptResponse([callBlock(`toolu_${name}_${inputTokens}`, name, input)], {
       model: 'claude-test',
       usage: { inputTokens, outputTokens: 10 },
     }),
@@ -108,7 +108,7 @@ describe('long output', () => {
       results.length === 0 ? calls('run_command', { command: loud }) : says('Done.'),
     );
     const { folder, home, env } = place(url);
-    const { stdout } = await invoke(['--yes', '--json', '--spill-above', 'never', 'Count.'], {
+    const { stdout } = await invoke(['--yes', '--json', '--offload-above', 'never', 'Count.'], {
       cwd: folder,
       env,
     });
@@ -124,17 +124,17 @@ describe('long output', () => {
     const { folder, home, env } = place(url);
     writeFileSync(join(folder, 'a.txt'), 'x\n'.repeat(5_000));
     mkdirSync(home);
-    writeFileSync(join(home, 'config.yaml'), 'spillAbove: 2000\n');
+    writeFileSync(join(home, 'config.yaml'), 'offloadAbove: 2000\n');
     await invoke(['-q', 'Read.'], { cwd: folder, env });
     expect(JSON.stringify(requests.at(-1)?.turns)).toContain('read_blob with');
-    await invoke(['-q', '--spill-above', '64k', 'Read.'], { cwd: folder, env });
+    await invoke(['-q', '--offload-above', '64k', 'Read.'], { cwd: folder, env });
     expect(JSON.stringify(requests.at(-1)?.turns)).not.toContain('read_blob with');
   });
 });
 
 describe('a long conversation', () => {
   /** Looks at one thing after the other; every request is counted as more. One without tools is for a summary. */
-  function reader(summary: Play): Mind {
+  function reader(summary: MockReply): Mind {
     let looks = 0;
     return (_, { tools }) => {
       if (tools.length === 0) return summary;
@@ -159,7 +159,7 @@ describe('a long conversation', () => {
   });
 
   test('goes on without a summary where the model gives none', async () => {
-    const half = plays(scriptAnswer(['Half'], { model: 'claude-test', stop: 'max_tokens' }));
+    const half = replies(scriptResponse(['Half'], { model: 'claude-test', stop: 'max_tokens' }));
     const { url, requests } = await service(reader(half));
     const { folder, env } = place(url);
     const { code, stderr } = await invoke(['--compact-above', '9k', '--read-only', 'Look.'], {

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteStore } from '@cobbler/agent/node';
-import type { Play } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Standing } from '../src/mcp-server/mcp-session.ts';
+import type { McpRunState } from '../src/mcp-server/mcp-session.ts';
 import { bareEnvironment, cobbler, command } from './binary.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -15,7 +15,7 @@ const patience = { timeout: 120_000 };
 interface Called {
   readonly text: string;
   readonly isError: boolean;
-  readonly standing: Standing;
+  readonly standing: McpRunState;
 }
 
 interface Desk {
@@ -29,7 +29,7 @@ interface Desk {
 }
 
 /** The official client, speaking with the real command. */
-async function desk(script: readonly Play[], args: readonly string[] = [], again?: Desk): Promise<Desk> {
+async function desk(script: readonly MockReply[], args: readonly string[] = [], again?: Desk): Promise<Desk> {
   const service = await mockService(script);
   const folder = temporaryFolder();
   const cwd = again?.cwd ?? join(folder, 'work');
@@ -68,7 +68,7 @@ async function desk(script: readonly Play[], args: readonly string[] = [], again
       return {
         text: content[0]?.text ?? '',
         isError: result.isError === true,
-        standing: result.structuredContent as unknown as Standing,
+        standing: result.structuredContent as unknown as McpRunState,
       };
     },
   };
@@ -143,7 +143,7 @@ test(
     await expect.poll(() => one.progress.length, { timeout: 60_000 }).toBeGreaterThan(0);
     back.abort('enough');
     await expect(running).rejects.toThrow();
-    const list = (await one.call('cobbler_status', {})).standing as unknown as { sessions: Standing[] };
+    const list = (await one.call('cobbler_status', {})).standing as unknown as { sessions: McpRunState[] };
     const { session_id = '' } = list.sessions[0] ?? {};
     const status = async () => (await one.call('cobbler_status', { session_id })).standing.status;
     await expect.poll(status, { timeout: 60_000 }).toBe('cancelled');
@@ -175,7 +175,7 @@ test('cobbler mcp: sessions are kept as in run, and gone on with by another star
   expect((await store.info(session_id))?.status).toBe('complete');
   await store.close();
   const other = await desk([says('It was 7.')], [], one);
-  const list = (await other.call('cobbler_status', {})).standing as unknown as { sessions: Standing[] };
+  const list = (await other.call('cobbler_status', {})).standing as unknown as { sessions: McpRunState[] };
   expect(list.sessions).toMatchObject([{ session_id, status: 'complete' }]);
   expect((await other.call('cobbler_run', { prompt: 'What was it?', session_id })).text).toBe('It was 7.');
 });

@@ -1,5 +1,5 @@
-import type { Play, ProviderTesting, WireServer } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { MockReply, ProviderTesting, WireServer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { onTestFinished } from 'vitest';
 
@@ -13,7 +13,7 @@ export interface MockService {
 export const testKey = 'sk-ant-test-0123456789abcdefghij';
 
 export async function mockService(
-  script: readonly Play[],
+  script: readonly MockReply[],
   testing: ProviderTesting = claudeTesting,
 ): Promise<MockService> {
   const server = wireServer(testing, script, { secret: testKey });
@@ -30,7 +30,7 @@ export function claudeAt(service: MockService): Record<string, string> {
 let calls = 0;
 
 /** An answer of text and calls. */
-export function says(text: string, ...made: readonly (readonly [name: string, input: unknown])[]): Play {
+export function says(text: string, ...made: readonly (readonly [name: string, input: unknown])[]): MockReply {
   const blocks = made.map(([name, input]) => callBlock(`toolu_${++calls}`, name, input));
-  return plays(scriptAnswer([...(text === '' ? [] : [text]), ...blocks], { model: 'claude-test' }));
+  return replies(scriptResponse([...(text === '' ? [] : [text]), ...blocks], { model: 'claude-test' }));
 }

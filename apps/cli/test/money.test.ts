@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { plays, scriptAnswer } from '@cobbler/agent/testing';
+import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { models } from '../src/commands/models.ts';
 import { bareEnvironment } from './binary.ts';
@@ -13,7 +13,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 async function asked(model: string, given: { flags?: readonly string[]; config?: string; answers?: string }) {
   const { flags = [], config = '', answers = model } = given;
   const usage = { inputTokens: 10_000, outputTokens: 1_000, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  const service = await mockService([plays(scriptAnswer(['Done.'], { model: answers, usage }))]);
+  const service = await mockService([replies(scriptResponse(['Done.'], { model: answers, usage }))]);
   const cwd = temporaryFolder();
   const home = join(cwd, 'home');
   mkdirSync(home);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Play } from '@cobbler/agent/testing';
-import { failsWith, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
+import { failsWith, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { cobbler } from './binary.ts';
 import { invoke } from './in-process.ts';
@@ -22,13 +22,13 @@ function place(): { cwd: string; cassette: string } {
 
 const busy = failsWith({ kind: 'busy', message: 'Overloaded' });
 
-function cut(text: string): Play {
-  const answer = scriptAnswer([text], { model: 'claude-test' });
-  return plays(answer, { steps: tell(answer).slice(0, 3), ending: 'reset' });
+function cut(text: string): MockReply {
+  const answer = scriptResponse([text], { model: 'claude-test' });
+  return replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'reset' });
 }
 
 /** A run with everything: a 529, parallel reads, a cut stream, an edit, a command that is denied. */
-const script = (): Play[] => [
+const script = (): MockReply[] => [
   busy,
   says('I read.', ['read_file', { path: 'a.txt' }], ['read_file', { path: 'b.txt' }], ['list_files', {}]),
   cut('Half a sen'),

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { stripVTControlCharacters } from 'node:util';
 import { Executor, forkSession } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import type { Play } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const patience = { timeout: 120_000 };
 
 /** A folder to work in, a home, and a service that says these things. */
-async function place(...script: readonly Play[]) {
+async function place(...script: readonly MockReply[]) {
   const service = await mockService(script);
   const home = join(temporaryFolder(), 'home');
   const cwd = temporaryFolder();

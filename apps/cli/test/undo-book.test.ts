@@ -2,7 +2,7 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tool, ToolContext } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import { UndoBook } from '../src/chat/undo-history.ts';
+import { UndoHistory } from '../src/chat/undo-history.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const context = {} as ToolContext;
@@ -24,7 +24,7 @@ function writer(folder: string, name = 'write_file'): Tool {
 function book() {
   const [folder, kept] = [temporaryFolder(), temporaryFolder()];
   writeFileSync(join(folder, 'a.txt'), 'one');
-  const undo = new UndoBook(folder, kept);
+  const undo = new UndoHistory(folder, kept);
   undo.begin('s', 'r');
   const [tool] = undo.watched([writer(folder)]);
   const write = async (path: string, text: string, fails = false) =>
@@ -60,11 +60,11 @@ test('a file goes back to what it was before the first edit, one that was made g
 test('another process can take it back, and a copy of the session as well', async () => {
   const { folder, kept, write } = book();
   await write('a.txt', 'two');
-  const later = new UndoBook(folder, kept);
+  const later = new UndoHistory(folder, kept);
   expect(await later.restorations('s', run)).toHaveLength(1);
   expect(await later.restorations('s', new Set(['other']))).toEqual([]);
   later.copy('s', 't');
-  expect(await new UndoBook(folder, kept).restorations('t', run)).toHaveLength(1);
+  expect(await new UndoHistory(folder, kept).restorations('t', run)).toHaveLength(1);
 });
 
 test('what lies outside the folder is neither kept nor restored', async () => {

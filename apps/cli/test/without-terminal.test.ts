@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersStatus, failsWith, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { answersStatus, failsWith, replies, scriptResponse } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { cobbler } from './binary.ts';
 import { claudeAt, mockService, says, testKey } from './mock-service.ts';
@@ -114,7 +114,7 @@ describe('a run without a terminal', () => {
 
   test('an answer that reached its length is exit 1', patience, async () => {
     const service = await mockService([
-      plays(scriptAnswer(['half an ans'], { stop: 'max_tokens', model: 'claude-test' })),
+      replies(scriptResponse(['half an ans'], { stop: 'max_tokens', model: 'claude-test' })),
     ]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 1, stdout: 'half an ans\n' });

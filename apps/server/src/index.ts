@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type NewToken, TokenBook, type TokenFile, type TokenInfo, tokenFile } from './auth/token-store.ts';
+export { type NewToken, type TokenFile, type TokenInfo, TokenStore, tokenFile } from './auth/token-store.ts';
 export { defaultLimits, type ServerLimits } from './requests/limits.ts';
 export { type Scope, scopes } from './requests/scope.ts';
 export { type CobblerServer, type ServerOptions, startServer } from './server.ts';

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { Doorkeeper } from './auth/auth-guard.ts';
-import type { TokenBook } from './auth/token-store.ts';
+import { AuthGuard } from './auth/auth-guard.ts';
+import type { TokenStore } from './auth/token-store.ts';
 import { frontRoutes } from './front-ends/front-routes.ts';
 import { responsesRoutes } from './front-ends/responses-routes.ts';
 import { createFront } from './http/http-listener.ts';
@@ -20,13 +20,13 @@ import { pageRoutes } from './routes/page-routes.ts';
 import { Readiness } from './routes/readiness.ts';
 import type { Services } from './routes/services.ts';
 import { contentRoutes, runRoutes, sessionRoutes } from './routes/session-routes.ts';
-import { ApprovalDesk } from './sessions/approval-service.ts';
+import { ApprovalService } from './sessions/approval-service.ts';
 import type { Elsewhere } from './sessions/session-service.ts';
-import { Desk } from './sessions/session-service.ts';
+import { SessionService } from './sessions/session-service.ts';
 import type { SessionSettings } from './sessions/session-work.ts';
 import { Streams } from './streams/streams.ts';
 import type { Level, LineSink } from './telemetry/logger.ts';
-import { Journal } from './telemetry/logger.ts';
+import { Logger } from './telemetry/logger.ts';
 import { Meters } from './telemetry/meters.ts';
 
 /** What a server is made of. Only these decide what a session may do; no request can. */
@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly settings: (sessionId: string) => SessionSettings;
   /** Sees to runs in a way that outlives this process. Default: they are done here, and gone on with at its next start. */
   readonly elsewhere?: Elsewhere;
-  readonly tokens: TokenBook;
+  readonly tokens: TokenStore;
   /** Default 127.0.0.1. */
   readonly host?: string;
   /** Default 0: any free one. */
@@ -74,12 +74,12 @@ const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 export async function startServer(options: ServerOptions): Promise<CobblerServer> {
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
   const { tokens, host = '127.0.0.1', version = '0.0.0' } = options;
-  const journal = new Journal(options.log ?? (() => undefined), options.level);
+  const journal = new Logger(options.log ?? (() => undefined), options.level);
   const meters = new Meters();
   const services = servicesOf(options, limits, journal, meters);
   const { desk, approvals, streams, cookies } = services;
   const allowed = [...(options.allowedHosts ?? []), ...(loopback.has(host) ? [] : [host])];
-  const doorkeeper = new Doorkeeper(tokens, cookies, allowed);
+  const doorkeeper = new AuthGuard(tokens, cookies, allowed);
   const front = createFront({
     routes: allRoutes(services, version),
     doorkeeper,
@@ -121,14 +121,9 @@ export async function startServer(options: ServerOptions): Promise<CobblerServer
   };
 }
 
-function servicesOf(
-  options: ServerOptions,
-  limits: ServerLimits,
-  journal: Journal,
-  meters: Meters,
-): Services {
+function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logger, meters: Meters): Services {
   const { store, tokens } = options;
-  const desk: Desk = new Desk({
+  const desk: SessionService = new SessionService({
     store,
     settings: options.settings,
     ...(options.elsewhere !== undefined && { elsewhere: options.elsewhere }),
@@ -147,7 +142,7 @@ function servicesOf(
       });
     },
   });
-  const approvals: ApprovalDesk = new ApprovalDesk(desk, store);
+  const approvals: ApprovalService = new ApprovalService(desk, store);
   const readiness = new Readiness({
     probe: () => store.probe(),
     reuseMs: limits.readyMs,
@@ -219,7 +214,7 @@ export function allRoutes(services: Services, version: string): Route[] {
 }
 
 /** Looks again and again for what other processes wrote; one look at a time. Gives what stops it. */
-function lookAround(desk: Desk, everyMs: number): () => void {
+function lookAround(desk: SessionService, everyMs: number): () => void {
   let isLooking = false;
   const look = async () => {
     if (isLooking) return;
@@ -235,11 +230,11 @@ function lookAround(desk: Desk, everyMs: number): () => void {
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === 'EADDRINUSE';
-      const message = inUse
+      const sessionInUse = error.code === 'EADDRINUSE';
+      const message = sessionInUse
         ? `Port ${port} of ${host} is in use by another process.`
         : `Cannot listen on ${host}, port ${port} (${error.code}).`;
-      reject(new AgentError({ kind: 'invalid', code: inUse ? 'port_in_use' : 'listen', message }));
+      reject(new AgentError({ kind: 'invalid', code: sessionInUse ? 'port_in_use' : 'listen', message }));
     });
     server.listen({ port, host, backlog: 1024 }, resolve);
   });

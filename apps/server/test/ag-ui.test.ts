@@ -2,7 +2,7 @@ import type { BaseEvent, Interrupt, Message, ResumeEntry } from '@ag-ui/client';
 import { HttpAgent } from '@ag-ui/client';
 import { systemRuntime } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import { agUiMessages } from './ag-ui-fold.ts';
 import type { Rig } from './rig.ts';
@@ -108,7 +108,7 @@ describe('a front end of AG-UI', () => {
       { ...call, reasoning: 'Once more.' },
       'Done.',
     ]);
-    const one = await rig({ settings: () => ({ ...harnessScene(), agent }) });
+    const one = await rig({ settings: () => ({ ...harnessFixture(), agent }) });
     const front = new Front(one);
     await front.say('Look.', 'run-1');
     await holdsTheLog(front, one);
@@ -132,7 +132,7 @@ describe('a front end of AG-UI', () => {
   });
 
   test('is interrupted by a run that waits in memory, and continues it; the same answer again gives the same', async () => {
-    const one = await rig({ settings: () => ({ ...harnessScene(), attended: true }) });
+    const one = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
     const front = new Front(one);
     await front.say('use look write');
     const { interrupts } = front;
@@ -269,7 +269,7 @@ describe('a front end of AG-UI', () => {
       runtime: systemRuntime,
       retry: { baseMs: 1, maxMs: 1 },
     });
-    const one = await rig({ settings: () => ({ ...harnessScene(), agent }) });
+    const one = await rig({ settings: () => ({ ...harnessFixture(), agent }) });
     const front = new Front(one);
     await front.say('Begin.');
     await front.say('say It.');

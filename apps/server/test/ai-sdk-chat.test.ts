@@ -1,7 +1,7 @@
 import type { HarnessOptions } from '@cobbler/agent';
 import { openSession, textOf } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import type { UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { ChatPage } from './chat-page.ts';
@@ -11,7 +11,7 @@ import { rig } from './rig.ts';
 const path = '/v1/sessions/s/chat';
 
 async function page(options: Partial<HarnessOptions> = {}): Promise<{ one: Rig; page: ChatPage }> {
-  const one = await rig({ settings: () => ({ ...harnessScene(), ...options }) });
+  const one = await rig({ settings: () => ({ ...harnessFixture(), ...options }) });
   await one.ask('POST', '/v1/sessions', { id: 's' });
   return { one, page: new ChatPage(one) };
 }

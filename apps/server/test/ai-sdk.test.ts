@@ -1,7 +1,7 @@
 import type { Event } from '@cobbler/agent';
 import { openSession, systemRuntime } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { DefaultChatTransport, readUIMessageStream } from 'ai';
 import { describe, expect, test } from 'vitest';
@@ -323,7 +323,7 @@ describe('a page with useChat', () => {
         retry: { baseMs: 1, maxMs: 1 },
       },
     );
-    const { one, chat } = await page({ settings: () => ({ ...harnessScene(), agent }) });
+    const { one, chat } = await page({ settings: () => ({ ...harnessFixture(), agent }) });
     await chat.say('say It.');
     expect(types(chat.chunks)).toContain('reset-step');
     expect(chat.messages.at(-1)?.parts.filter(({ type }) => type === 'step-start')).toHaveLength(1);

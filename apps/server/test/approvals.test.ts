@@ -1,5 +1,5 @@
 import { memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
@@ -85,7 +85,7 @@ describe('approvals', () => {
   });
 
   test('expire: a late answer gets 409', async () => {
-    const one = await rig({ settings: () => ({ ...harnessScene(), approvalMs: 1 }) });
+    const one = await rig({ settings: () => ({ ...harnessFixture(), approvalMs: 1 }) });
     await one.ask('POST', '/v1/sessions', { id: 's' });
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'use write' });
     await one.idle('s');

@@ -1,7 +1,7 @@
 import type { Event, LiveEvent, UnstoredEnd } from '@cobbler/agent';
 import { emptyState } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import type { Place, Sink } from '../src/sessions/broadcast.ts';
+import type { Sink, StreamPosition } from '../src/sessions/broadcast.ts';
 import { Broadcast } from '../src/sessions/broadcast.ts';
 import { moment } from './rig.ts';
 
@@ -46,7 +46,7 @@ function texts(): Sink & { readonly blocks: string[] } {
   return { ...sink(), blocks, write };
 }
 
-const place: Place = { form: 'versioned', seq: 0, live: true };
+const place: StreamPosition = { form: 'versioned', seq: 0, live: true };
 
 test('P16 what is committed and shown while a reader is told what it missed is not lost', async () => {
   const log = [said(1)];

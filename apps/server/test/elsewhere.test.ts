@@ -1,5 +1,5 @@
 import { memoryRunner, memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sessionWork } from '../src/index.ts';
 import type { Rig } from './rig.ts';
@@ -16,7 +16,7 @@ async function twoServers(): Promise<{ readonly one: Rig; readonly other: Rig }>
       for (const tell of watchers) tell(sessionId);
     },
   };
-  const runner = memoryRunner({ routine: sessionWork(store, () => harnessScene()) });
+  const runner = memoryRunner({ routine: sessionWork(store, () => harnessFixture()) });
   onTestFinished(() => runner.close());
   const watch = (listener: (sessionId: string) => void) => {
     watchers.add(listener);

@@ -1,6 +1,6 @@
 import { memoryStore } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { TokenBook } from '../src/index.ts';
+import { TokenStore } from '../src/index.ts';
 import { rig, signedIn } from './rig.ts';
 
 describe('the page', () => {
@@ -30,7 +30,7 @@ describe('the page', () => {
   });
 
   test('its cookie outlives a restart of the server, and ends with its token', async () => {
-    const [store, tokens] = [memoryStore(), new TokenBook()];
+    const [store, tokens] = [memoryStore(), new TokenStore()];
     const first = await rig({ store, tokens });
     const { cookie, key } = await signedIn(first.ask, first.token);
     await first.server.close();

@@ -1,6 +1,6 @@
 import { systemRuntime } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import OpenAI, { APIError } from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { Rig } from './rig.ts';
@@ -85,7 +85,7 @@ describe('the official openai client', () => {
     } as const;
     const retry = { baseMs: 1, maxMs: 1 };
     const agent = scriptedAgent([failing, 'The whole answer.'], { runtime: systemRuntime, retry });
-    const one = await rig({ settings: () => ({ ...harnessScene(), agent }) });
+    const one = await rig({ settings: () => ({ ...harnessFixture(), agent }) });
     const stream = clientOf(one).responses.stream({ model, input: 'say It.' });
     const final = await stream.finalResponse();
     expect(final.output_text).toBe('The whole answer.');
@@ -150,7 +150,7 @@ describe('the official openai client', () => {
     const one = await rig();
     const openai = clientOf(one);
     const { data } = await openai.models.list();
-    expect(data.map(({ id }) => id)).toEqual(['cobbler', harnessScene().agent.model]);
+    expect(data.map(({ id }) => id)).toEqual(['cobbler', harnessFixture().agent.model]);
     const { model: named } = await openai.responses.create({ model: data[1]?.id ?? '', input: 'say Hi.' });
     expect(named).toBe(data[1]?.id);
   });

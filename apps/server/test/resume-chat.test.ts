@@ -1,7 +1,7 @@
 import type { Agent, SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { expect, test } from 'vitest';
 import { moment, rig } from './rig.ts';
 
@@ -38,7 +38,7 @@ test('P16 a page that comes back while the answer is stored gets it once, and it
       return kept.info(id);
     },
   };
-  const settings = () => ({ ...harnessScene(), agent, attended: true });
+  const settings = () => ({ ...harnessFixture(), agent, attended: true });
   const one = await rig({ store, settings });
   await one.ask('POST', '/v1/sessions', { id: 's' });
   await one.ask('POST', '/v1/sessions/s/prompt', { content: 'Go.' });

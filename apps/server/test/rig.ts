@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { onTestFinished } from 'vitest';
 import type { CobblerServer, ServerOptions } from '../src/index.ts';
-import { startServer, TokenBook } from '../src/index.ts';
+import { startServer, TokenStore } from '../src/index.ts';
 
 /** An answer whose body is there. */
 export interface Answered {
@@ -18,7 +18,7 @@ export interface Answered {
 export interface Rig {
   readonly server: CobblerServer;
   readonly store: SessionStore;
-  readonly tokens: TokenBook;
+  readonly tokens: TokenStore;
   readonly token: string;
   /** Lines of the log. */
   readonly log: readonly string[];
@@ -33,11 +33,11 @@ export interface Rig {
 /** Starts a server over the scene of the harness contract, until the test is over. */
 export async function rig(options: Partial<ServerOptions> = {}): Promise<Rig> {
   const store = options.store ?? memoryStore();
-  const tokens = options.tokens ?? new TokenBook();
+  const tokens = options.tokens ?? new TokenStore();
   const token = tokens.own();
   const log: string[] = [];
   const server = await startServer({
-    settings: () => harnessScene(),
+    settings: () => harnessFixture(),
     level: 'debug',
     log: (line) => log.push(line),
     ...options,

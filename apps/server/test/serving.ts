@@ -4,13 +4,13 @@
 import { existsSync } from 'node:fs';
 import type { Agent } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene, refusingStore } from '@cobbler/conformance';
-import { startServer, TokenBook } from '../src/index.ts';
+import { harnessFixture, refusingStore } from '@cobbler/conformance';
+import { startServer, TokenStore } from '../src/index.ts';
 import { fullMark } from './full-mark.ts';
 
 const [, , file = '', port = '0'] = process.argv;
 let token: string | undefined = process.env['TOKEN_FILE_TEXT'];
-const tokens = new TokenBook({
+const tokens = new TokenStore({
   read: () => token,
   write: (text) => {
     token = text;
@@ -23,7 +23,7 @@ const server = await startServer({
   tokens,
   port: Number(port),
   settings: () => {
-    const scene = harnessScene();
+    const scene = harnessFixture();
     return { ...scene, agent: paced(scene.agent) };
   },
   limits: { drainMs: 1_000, heartbeatMs: 2_000 },

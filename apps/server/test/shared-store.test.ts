@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SessionStore } from '@cobbler/agent';
 import { AgentError, createHarness, memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame } from './rig.ts';
 import { moment, rig } from './rig.ts';
@@ -86,7 +86,7 @@ describe('a file of sessions', () => {
     await one.ask('POST', '/v1/sessions', { id: 's' });
     const watched = await one.watch('/v1/sessions/s/events');
     // Another connection to the file is to us what another process is.
-    const other = createHarness({ ...harnessScene(), store: storeIn(path), sessionId: 's' });
+    const other = createHarness({ ...harnessFixture(), store: storeIn(path), sessionId: 's' });
     await other.prompt('say Hi.').result;
     await watched.until(({ json }) => json['type'] === 'finished');
     await other.prompt('use write').result;
@@ -201,7 +201,7 @@ describe('P13 P16 only what the store has accepted has a place', () => {
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say One.' }, heads);
     await one.idle('s');
     const watched = await one.watch('/v1/sessions/s/events');
-    const other = createHarness({ ...harnessScene(), store: storeIn(path), sessionId: 's' });
+    const other = createHarness({ ...harnessFixture(), store: storeIn(path), sessionId: 's' });
     for (let turn = 0; turn < 40; turn += 1)
       await other.prompt('use look', { runId: `other-${turn}` }).result;
     const again = await one.ask(

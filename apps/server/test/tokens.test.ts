@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { TokenBook, tokenFile } from '../src/index.ts';
+import { TokenStore, tokenFile } from '../src/index.ts';
 import { rig, signedIn } from './rig.ts';
 
 function place(): string {
@@ -14,40 +14,40 @@ function place(): string {
 describe('P15 the file of tokens', () => {
   test('is made with a random token, for its owner only, and kept', () => {
     const path = place();
-    const token = new TokenBook(tokenFile(path)).own();
+    const token = new TokenStore(tokenFile(path)).own();
     expect(token).toMatch(/^cbk_[\w-]{43}$/);
     expect([statSync(path).mode & 0o777, statSync(join(path, '..')).mode & 0o777]).toEqual([0o600, 0o700]);
-    expect(new TokenBook(tokenFile(path)).own()).toBe(token);
+    expect(new TokenStore(tokenFile(path)).own()).toBe(token);
   });
 
   test('keeps only the hash of all other tokens', () => {
     const path = place();
-    const book = new TokenBook(tokenFile(path));
+    const book = new TokenStore(tokenFile(path));
     const { token } = book.add({ name: 'phone', scopes: ['read'] });
     expect(readFileSync(path, 'utf8')).not.toContain(token);
-    expect(new TokenBook(tokenFile(path)).find(token)).toMatchObject({ name: 'phone', scopes: ['read'] });
+    expect(new TokenStore(tokenFile(path)).find(token)).toMatchObject({ name: 'phone', scopes: ['read'] });
   });
 
   test('is closed again when others could read it', () => {
     const path = place();
-    new TokenBook(tokenFile(path)).own();
+    new TokenStore(tokenFile(path)).own();
     chmodSync(path, 0o644);
-    new TokenBook(tokenFile(path));
+    new TokenStore(tokenFile(path));
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   test.each(['{', '{"v":1}', '[]'])('that is damaged is said to be so (%s)', (text) => {
     const path = place();
-    new TokenBook(tokenFile(path)).own();
+    new TokenStore(tokenFile(path)).own();
     writeFileSync(path, text);
-    expect(() => new TokenBook(tokenFile(path))).toThrow(/file of tokens/);
+    expect(() => new TokenStore(tokenFile(path))).toThrow(/file of tokens/);
   });
 });
 
 describe('tokens', () => {
   test('end when they are rotated; the old one may have a while', () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
-    const book = new TokenBook(undefined, () => now);
+    const book = new TokenStore(undefined, () => now);
     const first = book.own();
     const second = book.rotate(1000);
     expect([second === first, book.own() === second]).toEqual([false, true]);
@@ -96,7 +96,7 @@ describe('tokens', () => {
 
   test('end with their time, and with them every stream that they opened, and no other', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
-    const { ask, watch } = await rig({ tokens: new TokenBook(undefined, () => now) });
+    const { ask, watch } = await rig({ tokens: new TokenStore(undefined, () => now) });
     await ask('POST', '/v1/sessions', { id: 's' });
     const { json } = await ask('POST', '/v1/tokens', { name: 'short', scopes: ['read'], expiresInMs: 1000 });
     const headers = { authorization: `Bearer ${json['token']}` };
@@ -159,7 +159,7 @@ describe('tokens', () => {
 
   test('a stream of a page ends with its cookie', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
-    const { ask, token, watch } = await rig({ tokens: new TokenBook(undefined, () => now) });
+    const { ask, token, watch } = await rig({ tokens: new TokenStore(undefined, () => now) });
     await ask('POST', '/v1/sessions', { id: 's' });
     const { cookie, key } = await signedIn(ask, token);
     const headers = { authorization: '', cookie, 'cobbler-page': key };

@@ -2,13 +2,13 @@ import type { Event } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import type { SeededRandom } from '@cobbler/agent/testing';
 import { seededRandom } from '@cobbler/agent/testing';
-import { TokenBook } from '@cobbler/server';
+import { TokenStore } from '@cobbler/server';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Cut } from '../../server/test/cutting-proxy.ts';
 import { CuttingProxy } from '../../server/test/cutting-proxy.ts';
 import { ServerProcess } from '../../server/test/process.ts';
-import { viewOf } from '../src/app/session/view.ts';
+import { sessionView } from '../src/app/session/view.ts';
 import { longLog } from './long-log.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
@@ -28,7 +28,7 @@ function seededCut(random: SeededRandom, mayCut: () => boolean): Cut {
 
 /** What the page draws has to be a part of what the log says without gap, and its end. */
 async function showsExactly(page: Page, log: readonly Event[]): Promise<void> {
-  const expected = viewOf(log).items.map(({ seq }) => `e${seq}`);
+  const expected = sessionView(log).items.map(({ seq }) => `e${seq}`);
   const count = expected.length;
   await expect
     .poll(() => page.locator('.item').last().getAttribute('id'), { timeout: 20_000 })
@@ -211,7 +211,7 @@ describe('P16 the page shows the log exactly', () => {
   test('a store that lost events is told from its beginning, and a token that ends asks for another', {
     timeout: 120_000,
   }, async () => {
-    const tokens = new TokenBook();
+    const tokens = new TokenStore();
     const first = await rig({ tokens });
     const port = Number(new URL(first.server.url).port);
     const { page } = await visit(first.address);

@@ -1,7 +1,7 @@
 import type { Gate, Message, SessionStore } from '@cobbler/agent';
 import { AgentError, memoryStore } from '@cobbler/agent';
 import type { CobblerServer } from '@cobbler/server';
-import { startServer, TokenBook } from '@cobbler/server';
+import { startServer, TokenStore } from '@cobbler/server';
 import type { Line, Play } from './scene.ts';
 import { sceneAgent, sceneTools } from './scene.ts';
 
@@ -125,14 +125,14 @@ export interface Rig {
 export async function rig(
   options: {
     store?: SessionStore;
-    tokens?: TokenBook;
+    tokens?: TokenStore;
     port?: number;
     resumes?: boolean;
     approvalMs?: number;
   } = {},
 ): Promise<Rig> {
   const store = options.store ?? memoryStore();
-  const tokens = options.tokens ?? new TokenBook();
+  const tokens = options.tokens ?? new TokenStore();
   const token = tokens.own();
   const server = await startServer({
     store,

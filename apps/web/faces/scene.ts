@@ -1,4 +1,12 @@
-import type { Agent, AssistantPart, Message, ModelRequest, RunContext, Tool, Usage } from '@cobbler/agent';
+import type {
+  Agent,
+  AssistantPart,
+  Message,
+  ModelRequest,
+  RequestContext,
+  Tool,
+  Usage,
+} from '@cobbler/agent';
 import { AgentError, defineTool, textOf, toolOutput } from '@cobbler/agent';
 
 /** What the model of the scene says to one request. */
@@ -58,7 +66,11 @@ export function sceneAgent(play: Play): Agent {
   };
 }
 
-async function spoken(line: Line, { emit, signal }: RunContext, id: () => string): Promise<AssistantPart[]> {
+async function spoken(
+  line: Line,
+  { emit, signal }: RequestContext,
+  id: () => string,
+): Promise<AssistantPart[]> {
   const content: AssistantPart[] = [];
   const { paceMs = 0 } = line;
   for (const kind of ['reasoning', 'text'] as const) {

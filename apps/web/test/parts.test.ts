@@ -11,10 +11,10 @@ import { changesIn } from '../src/app/session/changes.ts';
 import { readDiff } from '../src/app/session/diff.ts';
 import { FrameReader } from '../src/app/session/frame-reader.ts';
 import { foldLive, nothingLive, rejoined, settled } from '../src/app/session/live.ts';
-import { addressOf, placeOf, tokenIn } from '../src/app/session/route.ts';
+import { addressOf, parseRoute, tokenIn } from '../src/app/session/route.ts';
 import { transcriptOf } from '../src/app/session/transcript-text.ts';
 import { totalsOf, turnsIn } from '../src/app/session/turns.ts';
-import { viewOf } from '../src/app/session/view.ts';
+import { sessionView } from '../src/app/session/view.ts';
 import { answered, call, gave, log, placed, said, text } from './story.ts';
 
 describe('the stream of events', () => {
@@ -118,7 +118,7 @@ describe('diffs', () => {
   });
 
   test('the changes of a session are those that were made, by file', () => {
-    const view = viewOf(
+    const view = sessionView(
       log(
         said('go'),
         answered(call('a'), call('b'), call('c')),
@@ -182,7 +182,7 @@ describe('words and figures', () => {
   });
 
   test('what came of a call is its own word for it', () => {
-    const view = viewOf(log(said('go'), answered(call('a')), gave(1, 0, { summary: 'exit 1' })));
+    const view = sessionView(log(said('go'), answered(call('a')), gave(1, 0, { summary: 'exit 1' })));
     const answer = view.items[1];
     expect(answer?.kind === 'answer' && answer.calls.map(outcomeOf)).toEqual(['exit 1']);
   });
@@ -190,8 +190,8 @@ describe('words and figures', () => {
   test('an address names a session and an event, and a token only in its fragment', () => {
     const place = { sessionId: 'a:b', seq: 42 };
     const [pathname = '', hash = ''] = addressOf(place).split('#');
-    expect(placeOf({ pathname, hash: `#${hash}` })).toEqual(place);
-    expect(placeOf({ pathname: '/', hash: '' })).toEqual({});
+    expect(parseRoute({ pathname, hash: `#${hash}` })).toEqual(place);
+    expect(parseRoute({ pathname: '/', hash: '' })).toEqual({});
     expect([tokenIn({ hash: '#token=cbk_1' }), tokenIn({ hash: '#e42' })]).toEqual(['cbk_1', undefined]);
   });
 
@@ -201,7 +201,7 @@ describe('words and figures', () => {
   });
 
   test('a copied conversation keeps output in a fence that it cannot break out of', () => {
-    const view = viewOf(
+    const view = sessionView(
       log(
         said('go'),
         answered(text('Look.'), call('a', { command: 'ls' })),
@@ -234,7 +234,7 @@ describe('what turns used', () => {
       durationMs: 2,
       usd: 0.5,
     };
-    const { items, failures } = viewOf(
+    const { items, failures } = sessionView(
       log(said('go'), answered(text('a')), unpriced, { type: 'compacted', upTo: 1, summary: 's', spent }),
     );
     const turns = turnsIn(items);
@@ -260,7 +260,7 @@ describe('what turns used', () => {
         ...(usd !== undefined && { usd }),
       }) as const;
     const totals = (...events: ReturnType<typeof failed>[]) => {
-      const { items, failures } = viewOf(log(said('go'), answered(text('a')), ...events));
+      const { items, failures } = sessionView(log(said('go'), answered(text('a')), ...events));
       return totalsOf(turnsIn(items), failures);
     };
     const [priced, free] = [failed({ wasted }, 0.25), failed({})];

@@ -1,10 +1,17 @@
 import type { Event, EventBody, Message } from '@cobbler/agent';
 import { createHarness, emptyState, fold, memoryStore } from '@cobbler/agent';
 import { seededRandom } from '@cobbler/agent/testing';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
 import type { CallView, View } from '../src/app/session/view.ts';
-import { emptyView, foldView, messagesOf, pendingCalls, phaseOf, viewOf } from '../src/app/session/view.ts';
+import {
+  emptyView,
+  foldView,
+  messagesOf,
+  pendingCalls,
+  phaseOf,
+  sessionView,
+} from '../src/app/session/view.ts';
 import {
   answered,
   asked,
@@ -45,24 +52,24 @@ describe('what the page shows is what the harness has', () => {
 
   test('the items of a log are the messages of the harness that wrote it, after every run', async () => {
     const store = memoryStore();
-    const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });
+    const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     for (const prompt of prompts) {
       const { messages } = await harness.prompt(prompt).result;
-      const view = viewOf(await store.read('s'));
+      const view = sessionView(await store.read('s'));
       expect(messagesOf(view)).toEqual(messages);
     }
-    expect(viewOf(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
+    expect(sessionView(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
   });
 
   test('an answer that was stopped stays, and nobody is said to have said the note after it', async () => {
     const store = memoryStore();
-    const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });
+    const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     const run = harness.prompt('begin Once upon a time');
     for await (const event of run) if (event.type === 'text' || event.type === 'text_delta') break;
     harness.steer('say Never mind.');
     harness.cancel();
     const { messages } = await run.result;
-    const view = viewOf(await store.read('s'));
+    const view = sessionView(await store.read('s'));
     expect(messagesOf(view)).toEqual(messages);
     expect(kinds(view)).toEqual(['said', 'stop', 'answer', 'failed', 'said', 'finished']);
     const answer = view.items.find(({ kind }) => kind === 'answer');
@@ -71,15 +78,15 @@ describe('what the page shows is what the harness has', () => {
 
   test('also through a wait for a person, its answer, a cancel and what was said meanwhile', async () => {
     const store = memoryStore();
-    const harness = createHarness({ ...harnessScene(), store, sessionId: 's' });
+    const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     const waited = await harness.prompt('use write look').result;
     expect(waited.status).toBe('waiting');
-    const view = viewOf(await store.read('s'));
+    const view = sessionView(await store.read('s'));
     const [pending] = pendingCalls(view);
     expect(pending?.part.toolName).toBe('write');
     const approvalId = pending?.asked?.approvalId ?? '';
     const allowed = await harness.resume({ answers: [{ approvalId, decision: 'allow' }] }).result;
-    expect(messagesOf(viewOf(await store.read('s')))).toEqual(allowed.messages);
+    expect(messagesOf(sessionView(await store.read('s')))).toEqual(allowed.messages);
     const run = harness.prompt('use hold');
     for await (const event of run) {
       if (event.type !== 'tool_started') continue;
@@ -87,7 +94,7 @@ describe('what the page shows is what the harness has', () => {
       harness.cancel();
     }
     const { messages } = await run.result;
-    expect(messagesOf(viewOf(await store.read('s')))).toEqual(messages);
+    expect(messagesOf(sessionView(await store.read('s')))).toEqual(messages);
   });
 
   test('whatever a log holds, sense or nonsense, its items are the messages that the fold makes of it', () => {
@@ -103,7 +110,7 @@ describe('what the page shows is what the harness has', () => {
 
   test('an event that comes again changes nothing', () => {
     const events = randomStory(seededRandom(5), 60);
-    const once = viewOf(events);
+    const once = sessionView(events);
     const twice = emptyView();
     for (const at of events.keys())
       for (const seen of events.slice(Math.max(0, at - 3), at + 1)) foldView(twice, seen);
@@ -118,7 +125,7 @@ describe('what the page shows is what the harness has', () => {
       gave(1, 0),
       gave(1, 1),
     );
-    const view = viewOf(events.slice(0, 3));
+    const view = sessionView(events.slice(0, 3));
     const before = [...view.items];
     for (const event of events.slice(3, 4)) foldView(view, event);
     expect(view.items[0]).toBe(before[0]);
@@ -130,7 +137,7 @@ describe('what the page shows is what the harness has', () => {
 describe('where a call stands', () => {
   const batch = answered(text('Working.'), call('a'), call('b'));
   const phases = (...bodies: readonly EventBody[]) =>
-    callsIn(viewOf(log(said('go'), batch, ...bodies))).map(phaseOf);
+    callsIn(sessionView(log(said('go'), batch, ...bodies))).map(phaseOf);
 
   test('proposed, running and done, each as soon as it is known', () => {
     expect(phases()).toEqual(['proposed', 'proposed']);
@@ -174,9 +181,9 @@ describe('what else a conversation shows', () => {
       gave(1, 0),
       answered(text('Yes.')),
     );
-    const waiting = viewOf(events.slice(0, 3));
+    const waiting = sessionView(events.slice(0, 3));
     expect([kinds(waiting), waiting.queued.map(({ seq }) => seq)]).toEqual([['said', 'answer'], [3]]);
-    const heard = viewOf(events);
+    const heard = sessionView(events);
     expect([kinds(heard), heard.queued]).toEqual([['said', 'answer', 'said', 'answer'], []]);
     expect(heard.items[2]).toMatchObject({ kind: 'said', seq: 3, steer: true });
   });
@@ -184,11 +191,11 @@ describe('what else a conversation shows', () => {
   test('a failure is told once, at the end of its run', () => {
     const error = { kind: 'auth', message: 'refused' } as const;
     const failed = { type: 'ask_failed', error, durationMs: 1 } as const;
-    expect(kinds(viewOf(log(said('go'), failed, { ...ended('failed'), error } as never)))).toEqual([
+    expect(kinds(sessionView(log(said('go'), failed, { ...ended('failed'), error } as never)))).toEqual([
       'said',
       'finished',
     ]);
-    expect(kinds(viewOf(log(said('go'), failed)))).toEqual(['said', 'failed']);
+    expect(kinds(sessionView(log(said('go'), failed)))).toEqual(['said', 'failed']);
   });
 
   test('a conversation that began elsewhere is shown with its calls and their results', () => {
@@ -197,7 +204,7 @@ describe('what else a conversation shows', () => {
       { role: 'assistant', content: [call('x')] },
       { role: 'tool_result', toolCallId: 'x', content: [{ type: 'text', text: 'seen' }] },
     ];
-    const view = viewOf(log({ type: 'history', messages }, said('now'), answered(text('ok'))));
+    const view = sessionView(log({ type: 'history', messages }, said('now'), answered(text('ok'))));
     expect(kinds(view)).toEqual(['said', 'answer', 'said', 'answer']);
     expect(callsIn(view).map(phaseOf)).toEqual(['done']);
     expect(view.items[0]).toMatchObject({ steer: false });
@@ -205,7 +212,7 @@ describe('what else a conversation shows', () => {
 
   test('a run is under way from its first event to its end', () => {
     const events = log(said('go'), answered(text('ok')), ended('complete'));
-    expect(viewOf(events.slice(0, 2)).runStartedAt).toBe(events[0]?.time);
-    expect(viewOf(events).runStartedAt).toBeUndefined();
+    expect(sessionView(events.slice(0, 2)).runStartedAt).toBe(events[0]?.time);
+    expect(sessionView(events).runStartedAt).toBeUndefined();
   });
 });

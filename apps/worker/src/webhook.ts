@@ -4,7 +4,7 @@ import type { Parts } from './parts.ts';
 import { report } from './parts.ts';
 
 /** An update of Telegram's is far smaller. */
-const longestBody = 262_144;
+const maxBodyLength = 262_144;
 
 /**
  * Takes an update in. 200 once it is recorded, so that Telegram forgets it; also for strangers and for what is not
@@ -28,13 +28,13 @@ export async function takeUpdate(request: Request, { settings, assistant }: Part
 
 /** The body, or nothing when there is too much of it; what is too much is not read. */
 async function boundedText(request: Request): Promise<string | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > longestBody) return undefined;
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyLength) return undefined;
   const decoder = new TextDecoder();
   let length = 0;
   let body = '';
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
-    if (length > longestBody) return undefined;
+    if (length > maxBodyLength) return undefined;
     body += decoder.decode(chunk, { stream: true });
   }
   return body + decoder.decode();

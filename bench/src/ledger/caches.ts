@@ -9,7 +9,7 @@ export interface PromptCache {
 }
 
 /** Nothing shorter is kept: what both services ask for with the models in use. */
-const leastTokens = 1024;
+const minTokens = 1024;
 
 interface Entry {
   readonly keepMs: number;
@@ -41,7 +41,7 @@ export class MarkedCache implements PromptCache {
     const found = Math.max(-1, ...marks.map(({ at }) => this.#lookBack(blocks, at, now)));
     if (found >= 0) this.#touch(blocks[found]?.prefix ?? '', now);
     const read = upTo[found] ?? 0;
-    const written = marks.filter(({ at }) => at > found && (upTo[at] ?? 0) >= leastTokens);
+    const written = marks.filter(({ at }) => at > found && (upTo[at] ?? 0) >= minTokens);
     for (const { at, markMs } of written) this.#put(blocks[at]?.prefix ?? '', markMs, now);
     const end = (long: boolean) =>
       upTo[Math.max(-1, ...written.filter(({ markMs }) => !long || markMs > 300_000).map(({ at }) => at))] ??
@@ -89,7 +89,7 @@ export class BreakpointCache implements PromptCache {
     const upTo = runningTotals(blocks.map(({ tokens }) => tokens));
     const total = upTo.at(-1) ?? 0;
     const last = blocks.findLastIndex(({ endsUser }) => endsUser === true);
-    if (isOff === true || last < 0 || (upTo[last] ?? 0) < leastTokens) return plainBill(total);
+    if (isOff === true || last < 0 || (upTo[last] ?? 0) < minTokens) return plainBill(total);
     const name = (at: number) => `${key}\0${blocks[at]?.prefix}`;
     const candidates = [...blocks.keys()].filter((at) => blocks[at]?.endsUser === true).slice(-80);
     const isAlive = (at: number) => key !== undefined && (this.#entries.get(name(at)) ?? -1) >= now;
@@ -113,7 +113,7 @@ export class StepCache implements PromptCache {
     this.#kept = this.#kept.filter(({ until }) => now <= until);
     const common = Math.max(0, ...this.#kept.map((kept) => commonLength(kept.text, text)));
     const steps = Math.floor(tokensFor(common) / 128) * 128;
-    const read = steps >= leastTokens ? Math.min(steps, total) : 0;
+    const read = steps >= minTokens ? Math.min(steps, total) : 0;
     const others = this.#kept.filter((kept) => !text.startsWith(kept.text));
     this.#kept = [...others, { text, until: now + 86_400_000 }];
     return { read, write: 0, writeLong: 0, plain: total - read };

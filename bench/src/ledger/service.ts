@@ -1,6 +1,6 @@
 import type { RawResponse, Transport } from '@cobbler/agent/provider';
 import type { ProviderTesting, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
-import { framesOf, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import { framesOf, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import type { Bill } from './bill.ts';
 import { addBills, noBill, tokensOf } from './bill.ts';
 import type { PromptCache } from './caches.ts';
@@ -88,13 +88,13 @@ export class LedgerService {
       return this.#response(status, headers, [words], 'end');
     }
     const bill = cache.bill(prompt(body), now());
-    const whole = scriptAnswer(reply.blocks, { model: request.model });
+    const whole = scriptResponse(reply.blocks, { model: request.model });
     const answer = withUsage(shortened(whole, request.maxTokens), bill);
     const isCut = reply.trouble === 'cut';
     const { outputTokens } = answer.usage;
     this.entries.push({ outcome: isCut ? 'cut' : 'answered', bill, outputTokens });
-    const steps = isCut ? { steps: tell(answer).filter(({ type }) => type !== 'end') } : {};
-    const frames = framesOf(plays(answer, steps), testing);
+    const steps = isCut ? { steps: responseSteps(answer).filter(({ type }) => type !== 'end') } : {};
+    const frames = framesOf(replies(answer, steps), testing);
     return this.#response(200, { 'content-type': testing.contentType }, frames, isCut ? 'reset' : 'end');
   }
 

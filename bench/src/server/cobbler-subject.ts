@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Agent, AgentEvent, ModelRequest, ModelResponse } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
-import { startServer, TokenBook } from '../../../apps/server/src/index.ts';
+import { startServer, TokenStore } from '../../../apps/server/src/index.ts';
 import type { Subject } from './subject.ts';
 import { frameText } from './subject.ts';
 
@@ -11,7 +11,7 @@ import { frameText } from './subject.ts';
  * is cancelled; what is told goes out as the words of whoever holds.
  */
 export async function startCobbler(folder: string): Promise<Subject> {
-  const tokens = new TokenBook();
+  const tokens = new TokenStore();
   let emit: (event: AgentEvent) => void = () => undefined;
   const agent: Agent = {
     provider: 'measured',

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Play, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
-import { framesOf, plays } from '@cobbler/agent/testing';
+import type { MockReply, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
+import { framesOf, replies } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
 /** How long an idle connection of a client is kept, in milliseconds: gone before descriptors are counted. */
@@ -49,17 +49,17 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 let calls = 0;
 
-function playFor(request: ReadRequest): Extract<Play, { type: 'answer' }> | 'silence' | undefined {
+function playFor(request: ReadRequest): Extract<MockReply, { type: 'answer' }> | 'silence' | undefined {
   const { parts, isAnswered } = lastWords(request);
   const [word = '', ...rest] = parts.split(' ');
   const text = rest.join(' ');
   if (word === 'hang') return 'silence';
-  if (word === 'say') return plays(said(Array.from({ length: Number(text) }, () => 'word').join(' ')));
+  if (word === 'say') return replies(said(Array.from({ length: Number(text) }, () => 'word').join(' ')));
   if (word !== 'use' && word !== 'both') return undefined;
-  if (isAnswered) return plays(said('Done.'));
-  if (word === 'both') return plays(calling([calls_('read_file', text), calls_('list_files', '{}')]));
+  if (isAnswered) return replies(said('Done.'));
+  if (word === 'both') return replies(calling([calls_('read_file', text), calls_('list_files', '{}')]));
   const [tool = '', ...input] = rest;
-  return plays(calling([calls_(tool, input.join(' '))]));
+  return replies(calling([calls_(tool, input.join(' '))]));
 }
 
 /** What was said last, and whether tools have answered since. */

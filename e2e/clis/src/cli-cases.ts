@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Backend, BackendResult, DelegatePermission, Happening } from '@cobbler/delegate';
+import type { Backend, BackendEvent, BackendResult, DelegatePermission } from '@cobbler/delegate';
 import { claudeCode, codex } from '@cobbler/delegate';
 import type { Rig } from './rig.ts';
 import { expect, expectEqual, until } from './rig.ts';
@@ -171,7 +171,7 @@ function gateCases(name: string, make: (rig: Rig) => Backend): Case[] {
 
 async function showsText(rig: Rig, backend: Backend): Promise<void> {
   const shown: string[] = [];
-  const hear = (happening: Happening) => {
+  const hear = (happening: BackendEvent) => {
     if (happening.type === 'delta' && happening.of === 'text') shown.push(happening.text);
   };
   await backend.run(job(rig, 'scene:say'), { onHappening: hear });

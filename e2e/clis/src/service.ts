@@ -1,8 +1,15 @@
 // The models of the suite, as a process of its own: the wire mocks of the providers on one port. What the last
 // prompt asks for decides what is answered. Prints its address; writes a line into a file for each request.
 import { appendFileSync } from 'node:fs';
-import type { Play, ProviderTesting, ReadPart, ReadRequest } from '@cobbler/agent/testing';
-import { callBlock, failsWith, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { MockReply, ProviderTesting, ReadPart, ReadRequest } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  failsWith,
+  replies,
+  scriptResponse,
+  serveLoopback,
+  wireServer,
+} from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { responsesTesting } from '@cobbler/provider-openai/testing';
 
@@ -37,7 +44,8 @@ function readResponses(body: unknown): ReadRequest {
 
 const usage = { inputTokens: 120, outputTokens: 30, cacheReadTokens: 0, reasoningTokens: 0 };
 
-const answers = (...blocks: Parameters<typeof scriptAnswer>[0]) => plays(scriptAnswer(blocks, { usage }));
+const answers = (...blocks: Parameters<typeof scriptResponse>[0]) =>
+  replies(scriptResponse(blocks, { usage }));
 
 /** A shell line that goes on whatever it is told. */
 const stubborn = `trap "" TERM INT HUP; echo begun > begun; while :; do sleep 0.1; done`;
@@ -51,7 +59,7 @@ function call(isClaude: boolean, command: string) {
   return callBlock(`toolu_${calls}`, 'Bash', { command, description: 'a step of the suite' });
 }
 
-function answerTo(isClaude: boolean, { turns }: ReadRequest): Play {
+function answerTo(isClaude: boolean, { turns }: ReadRequest): MockReply {
   const parts = turns.flatMap((turn) => turn.parts);
   const scenes = parts.map((part) =>
     part.type === 'text' ? /scene:(\S+)(?: (\S+))?/.exec(part.text) : null,

@@ -32,9 +32,9 @@ new Executor({ agent: scriptedAgent(['Hello.']) }).run('Say hello.').then(({ sta
 const servesThePage = `
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { memoryStore } from '@cobbler/agent';
-import { startServer, TokenBook } from '@cobbler/server';
+import { startServer, TokenStore } from '@cobbler/server';
 const settings = () => ({ agent: scriptedAgent(['Hello.']), tools: [] });
-const server = await startServer({ store: memoryStore(), tokens: new TokenBook(), settings });
+const server = await startServer({ store: memoryStore(), tokens: new TokenStore(), settings });
 const page = await (await fetch(new URL('/', server.url))).text();
 const parts = [...page.matchAll(/(?:src|href)="(\\/assets\\/[^"]+)"/g)].map(([, path]) => path);
 for (const path of parts) {

@@ -16,13 +16,13 @@ const pairs = [
 const application = ({ sdk, provider, options }: (typeof pairs)[number]) => `
 import { memoryStore } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
-import { startServer, TokenBook } from '@cobbler/server';
+import { startServer, TokenStore } from '@cobbler/server';
 import { trace } from '@opentelemetry/api';
 import { ${provider}, InMemorySpanExporter, SimpleSpanProcessor } from '${sdk.replace(/@[\d.]+$/, '')}';
 const exporter = new InMemorySpanExporter();
 const provider = new ${provider}({ spanProcessors: [new SimpleSpanProcessor(${options})] });
 trace.setGlobalTracerProvider(provider);
-const tokens = new TokenBook();
+const tokens = new TokenStore();
 const headers = { authorization: 'Bearer ' + tokens.own(), 'content-type': 'application/json' };
 const settings = () => ({ agent: scriptedAgent(['Hello.']), tools: [] });
 const server = await startServer({ store: memoryStore(), tokens, settings });

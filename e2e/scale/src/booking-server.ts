@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-const [, , file = '', name = '', leastMs = '0', mostMs = '0'] = process.argv;
+const [, , file = '', name = '', minMs = '0', maxMs = '0'] = process.argv;
 
 const place = { type: 'number' };
 const tools = [
@@ -21,7 +21,7 @@ async function call(tool: unknown, given: Readonly<Record<string, unknown>>): Pr
   if (tool !== 'book') return `place ${given['place']} is there`;
   // A line of its own, whole, whoever else writes.
   appendFileSync(file, `${given['session']} ${given['place']} ${name}\n`);
-  const ms = Number(leastMs) + Math.random() * (Number(mostMs) - Number(leastMs));
+  const ms = Number(minMs) + Math.random() * (Number(maxMs) - Number(minMs));
   await new Promise((resolve) => setTimeout(resolve, ms));
   return `booked ${given['place']}`;
 }

@@ -1,5 +1,5 @@
-import type { Play, ReadRequest, ScriptBlock } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { MockReply, ReadRequest, ScriptBlock } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
 /** Turns with tools before the last answer of a session that books places. */
@@ -24,7 +24,7 @@ export interface Model {
  */
 export async function startModel(
   answerMs: () => number,
-  answerTo: (request: ReadRequest) => Play = bookingAnswer,
+  answerTo: (request: ReadRequest) => MockReply = bookingAnswer,
 ): Promise<Model> {
   const server = wireServer(claudeTesting, async (request) => {
     await new Promise((resolve) => setTimeout(resolve, answerMs()));
@@ -44,7 +44,7 @@ export async function startModel(
   };
 }
 
-function bookingAnswer(request: ReadRequest): Play {
+function bookingAnswer(request: ReadRequest): MockReply {
   const [asked] = request.turns.flatMap(({ parts }) => parts);
   const said = asked?.type === 'text' ? asked.text : '';
   const [, amount, sessionId = ''] = /Book (all places|one place) of (\S+)\./.exec(said) ?? [];
@@ -59,7 +59,7 @@ function bookingAnswer(request: ReadRequest): Play {
  * The answers of a model that reads: to `Read NUMBER times.`, wherever in a conversation, so many turns with a call that
  * changes nothing, then words.
  */
-export function readingAnswer({ turns: said }: ReadRequest): Play {
+export function readingAnswer({ turns: said }: ReadRequest): MockReply {
   const prompts = said.map(({ side, parts }) =>
     side === 'user' ? parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('') : '',
   );
@@ -73,7 +73,7 @@ export function readingAnswer({ turns: said }: ReadRequest): Play {
   return answer(words, callBlock(`toolu_${at}_${turn}`, 'read_file', { path: 'places.txt' }));
 }
 
-function calling(turn: number, sessionId: string): Play {
+function calling(turn: number, sessionId: string): MockReply {
   const harmless =
     turn % 2 === 0
       ? callBlock(`toolu_read_${turn}`, 'read_file', { path: 'places.txt' })
@@ -87,6 +87,6 @@ export function bookingId(turn: number): string {
   return `toolu_book_${turn}`;
 }
 
-function answer(...blocks: readonly (string | ScriptBlock)[]): Play {
-  return plays(scriptAnswer(blocks, { model: 'claude-proof' }));
+function answer(...blocks: readonly (string | ScriptBlock)[]): MockReply {
+  return replies(scriptResponse(blocks, { model: 'claude-proof' }));
 }

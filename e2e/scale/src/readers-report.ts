@@ -20,7 +20,7 @@ export interface Leg {
 }
 
 /** Most problems that are named for each store. */
-const mostShown = 20;
+const maxShown = 20;
 
 type Row = readonly [label: string, value: (leg: Leg) => number | string];
 
@@ -88,7 +88,7 @@ export function reportLegs(legs: readonly Leg[], tell: (line: string) => void): 
   tell('');
   const isFaulty = (leg: Leg) => wrong.some(([, value]) => value(leg) !== 0) || leg.watchers.length === 0;
   for (const leg of legs.filter(isFaulty)) {
-    for (const problem of problems(leg).slice(0, mostShown)) tell(`FAILED ${leg.name}: ${problem}`);
+    for (const problem of problems(leg).slice(0, maxShown)) tell(`FAILED ${leg.name}: ${problem}`);
     if (leg.notes !== '') tell(`The servers wrote:\n${leg.notes}`);
   }
   const holds = legs.length > 0 && !legs.some(isFaulty);

@@ -16,7 +16,7 @@ export interface Course {
 }
 
 /** Most problems that are named. */
-const mostShown = 30;
+const maxShown = 30;
 
 /** Prints what was counted and what does not hold. True when everything does. */
 export function report(
@@ -43,7 +43,7 @@ export function report(
       .filter(({ moves }) => moves.length === 0)
       .map(() => 'a watcher at A did not go on at B'),
   ];
-  for (const problem of all.slice(0, mostShown)) tell(`FAILED ${problem}`);
+  for (const problem of all.slice(0, maxShown)) tell(`FAILED ${problem}`);
   if (all.length > 0 && course.logOfB !== '') tell(`B wrote:\n${course.logOfB}`);
   tell(all.length === 0 ? 'The proof holds.' : `${all.length} things do not hold.`);
   return all.length === 0;

@@ -13,7 +13,7 @@ import { startModel } from './model.ts';
 
 const bookingServer = fileURLToPath(new URL('./booking-server.ts', import.meta.url));
 
-export interface SceneOptions {
+export interface HarnessFixtureOptions {
   /** Nodes of the engine. */
   readonly nodes: number;
   /** How long the model takes for an answer, at least and at most, in milliseconds. */
@@ -36,7 +36,7 @@ export interface Scene {
 }
 
 /** Sets everything up but Cobbler itself. */
-export async function setScene({ nodes, answerMs, bookMs }: SceneOptions): Promise<Scene> {
+export async function setScene({ nodes, answerMs, bookMs }: HarnessFixtureOptions): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-scene-'));
   const endings: (() => Promise<unknown>)[] = [];
   const close = async () => {

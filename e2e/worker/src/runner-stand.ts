@@ -3,7 +3,7 @@ import { serveLoopback } from '@cobbler/agent/testing';
 import { migrations } from '@cobbler/assistant';
 import type { CloudflareRunner, WorkflowBinding } from '@cobbler/assistant/cloudflare';
 import { cloudflareRunner, d1Sql } from '@cobbler/assistant/cloudflare';
-import type { RunnerPlace, RunnerStand } from '@cobbler/conformance';
+import type { RunnerEnvironment, RunnerInstance } from '@cobbler/conformance';
 import { Lines } from './lines.ts';
 import { remoteD1 } from './remote-d1.ts';
 import type { Door } from './workerd.ts';
@@ -38,7 +38,7 @@ export class RunnerStage {
     await this.#loopback?.close();
   }
 
-  place(): RunnerPlace {
+  place(): RunnerInstance {
     let opened: CloudflareRunner | undefined;
     let isDead = false;
     const crash = async () => {
@@ -85,7 +85,7 @@ function remoteWorkflow(door: Door): WorkflowBinding {
 }
 
 /** What cannot be shown of it, and why. */
-export function workflowsStand(stage: RunnerStage): RunnerStand {
+export function workflowsStand(stage: RunnerStage): RunnerEnvironment {
   return {
     name: 'cloudflare',
     lacks: {

@@ -1,5 +1,5 @@
-import type { Loopback, Play, ReadRequest, WireServer } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { Loopback, MockReply, ReadRequest, WireServer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { migrations } from '@cobbler/assistant';
 import { telegramApi } from '@cobbler/assistant/telegram';
 import type { FakeDelivery, FakeTelegram, FakeUpdate } from '@cobbler/assistant/testing';
@@ -17,16 +17,16 @@ const key = 'sk-ant-worker-key';
 export const people: readonly number[] = Array.from({ length: 30 }, (_, index) => 1001 + index);
 
 /** What a model answers to what it is asked. */
-export type Brain = (request: ReadRequest) => Play | Promise<Play>;
+export type Brain = (request: ReadRequest) => MockReply | Promise<MockReply>;
 
 /** An answer in words. */
-export function says(text: string): Play {
-  return plays(scriptAnswer([text]));
+export function says(text: string): MockReply {
+  return replies(scriptResponse([text]));
 }
 
 /** An answer that calls a tool. */
-export function calls(name: string, text: string): Play {
-  return plays(scriptAnswer([callBlock(`call_${text}`, name, { text })]));
+export function calls(name: string, text: string): MockReply {
+  return replies(scriptResponse([callBlock(`call_${text}`, name, { text })]));
 }
 
 /** The texts of a request's conversation. */

@@ -7,19 +7,19 @@
 export {
   type Compacted,
   type Compaction,
-  type CompactionMeans,
+  type CompactionContext,
   compactionPoint,
   firstOf,
   keepLast,
 } from './context/compaction.ts';
 export type { ContextPolicy } from './context/context.ts';
-export { type Spill, type SpillOptions, spill } from './context/offload.ts';
+export { type Offload, type OffloadOptions, offload } from './context/offload.ts';
 export { type SummarizeOptions, type Summarizer, summarize } from './context/summary.ts';
 export { approvalText, argumentLines, type ShownCall, visibleText } from './events/approval-text.ts';
 export type * from './events/event.ts';
 export { isStored } from './events/event.ts';
 export { fold } from './events/fold.ts';
-export { type MendedMessages, type MessageProblem, mendMessages } from './events/repair-messages.ts';
+export { type MessageIssue, type RepairedMessages, repairMessages } from './events/repair-messages.ts';
 export { foldVersion, snapshotState, snapshotText } from './events/snapshot.ts';
 export { addUsd, spendingOf } from './events/spending.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './events/state.ts';
@@ -29,8 +29,8 @@ export {
   type Harness,
   type HarnessCapabilities,
   type HarnessOptions,
+  type HarnessResumeOptions,
   type PromptOptions,
-  type TakeUpOptions,
 } from './harness/harness.ts';
 export type * from './interfaces/agent.ts';
 export { type BlobPart, type Blobs, type MemoryBlobsOptions, memoryBlobs } from './interfaces/blobs.ts';
@@ -40,15 +40,15 @@ export type * from './interfaces/gate.ts';
 export { allowAll, planMode, readOnly, rules } from './interfaces/gate.ts';
 export type { Countable, LimitName, Limits, Price, Pricing, Reservation } from './interfaces/limits.ts';
 export { Budget, costOf, defaultLimits } from './interfaces/limits.ts';
-export type { AnswerCount, ExecutionMetrics } from './interfaces/metrics.ts';
+export type { ExecutionMetrics, RequestUsage } from './interfaces/metrics.ts';
 export type { OutputOption } from './interfaces/output.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './interfaces/standard-schema.ts';
 export type * from './interfaces/tool.ts';
-export { defineTool, fromSeedTool, toolOutput } from './interfaces/tool.ts';
+export { defineTool, fromFlatTool, toolOutput } from './interfaces/tool.ts';
 export { askForVerdict, readVerdict } from './interfaces/verdict.ts';
 export { checkSchema, schemaProblem } from './json-schema/check-schema.ts';
 export type { Action, Finish, Policy } from './loop/action.ts';
-export type { ApprovalAnswer, NamedAnswer } from './loop/approval-decision.ts';
+export type { ApprovalDecision, NamedDecision } from './loop/approval-decision.ts';
 export { decide } from './loop/decide.ts';
 export { Executor } from './loop/executor.ts';
 export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './loop/options.ts';
@@ -61,48 +61,48 @@ export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './runner/session-routine.ts';
 export {
   attemptStep,
-  changedStep,
   checkDuration,
   checkRunId,
-  keptError,
-  minded,
-  noRun,
-  notAwaited,
+  ignoreRejection,
   pause,
   runBusy,
   runCancelled,
+  runEnded,
+  runNotFound,
   runnerClosed,
-  runOver,
   StepNames,
   type StepWork,
+  stepMismatch,
+  toSerializableError,
+  waitAborted,
 } from './runner/step.ts';
 export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './runner/stepped-run.ts';
 export { type Fork, forkSession } from './store/fork-session.ts';
 export { type MemoryStoreOptions, memoryStore } from './store/memory-store.ts';
 export { openSession } from './store/open-session.ts';
-export type { Parent, SessionHead, SessionInfo, SessionStatus, Tally } from './store/session-info.ts';
-export { count, newTally, sessionInfo, titleOf } from './store/session-info.ts';
+export type { Parent, SessionHead, SessionInfo, SessionStats, SessionStatus } from './store/session-info.ts';
+export { addToStats, emptyStats, sessionInfo, titleOf } from './store/session-info.ts';
 export {
   badCursor,
   checkRetention,
   checkSessionId,
   cursorOf,
-  fenced,
-  gap,
-  inUse,
+  invalidPosition,
   isSessionId,
+  type ListCursor,
   type ListOptions,
-  type ListPlace,
-  misplaced,
   type Origin,
   pageSize,
-  placeOf,
+  parseCursor,
   type Retention,
   type SessionPage,
   type SessionStore,
   type Store,
+  sequenceGap,
   sessionIdPattern,
+  sessionInUse,
   type Writer,
+  writerReplaced,
 } from './store/store.ts';
 export {
   AgentError,

@@ -16,14 +16,21 @@ import * as kit from '../src/index.ts';
 import { AgentError, Executor, isErrorKind, summarize, toFlat, userMessage } from '../src/index.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import { outline, resultTexts } from '../src/testing/conversation.ts';
-import { probes } from '../src/testing/probe-tools.ts';
-import { Stage } from '../src/testing/run-fixture.ts';
-import { calls, fails, hangs, puppet, puppetUsage, says } from '../src/testing/scripted-model.ts';
+import { probeTools } from '../src/testing/probe-tools.ts';
+import { RunFixture } from '../src/testing/run-fixture.ts';
+import {
+  calls,
+  failedResponse,
+  noResponse,
+  scriptedModel,
+  scriptedUsage,
+  textResponse,
+} from '../src/testing/scripted-model.ts';
 import { streams } from './support/fake-server.ts';
 import { textAnswer } from './support/plain-wire.ts';
 import { rig } from './support/provider-rig.ts';
 
-const stage = (): Stage => new Stage(() => memoryStore());
+const stage = (): RunFixture => new RunFixture(() => memoryStore());
 
 describe('R1, R2, R3: agent, tool, response', () => {
   it('S0.1 an agent is anything with a run that answers one request; the loop is not its own', async () => {
@@ -31,21 +38,21 @@ describe('R1, R2, R3: agent, tool, response', () => {
     const agent: Agent = {
       provider: 'mine',
       model: 'small',
-      capabilities: puppet([]).capabilities,
+      capabilities: scriptedModel([]).capabilities,
       run(request) {
         asked.push(request);
         return Promise.resolve(calls(['one']));
       },
     };
-    const answer = await agent.run({ messages: [userMessage('Go.')], tools: [probes().tool('one')] });
+    const answer = await agent.run({ messages: [userMessage('Go.')], tools: [probeTools().tool('one')] });
     expect(answer.toolCalls).toHaveLength(1);
     expect(asked).toHaveLength(1);
     expectTypeOf<Agent['run']>().returns.toEqualTypeOf<Promise<ModelResponse>>();
   });
 
   it('S0.2 a request holds messages, tools and what it asks for', async () => {
-    const agent = puppet([says('Done.')]);
-    const { tool } = probes();
+    const agent = scriptedModel([textResponse('Done.')]);
+    const { tool } = probeTools();
     await stage().play({ agent, tools: [tool('one')], request: { maxTokens: 7 } }, 'Hello.');
     expect(agent.requests[0]).toMatchObject({
       messages: [userMessage('Hello.')],
@@ -85,18 +92,21 @@ describe('R1, R2, R3: agent, tool, response', () => {
         return Promise.resolve({ lines: 3 });
       },
     };
-    const agent = puppet([calls([{ name: 'read_file', arguments: { path: 'a.txt' } }]), says('Done.')]);
+    const agent = scriptedModel([
+      calls([{ name: 'read_file', arguments: { path: 'a.txt' } }]),
+      textResponse('Done.'),
+    ]);
     const result = await stage().play({ agent, tools: [tool] });
     expect(seen).toEqual([{ path: 'a.txt' }, true]);
     expect(resultTexts(result.messages)).toEqual(['{"lines":3}']);
   });
 
   it('S0.6 a response holds content, tool calls, usage and stop reason apart', async () => {
-    const { response } = await stage().play({ agent: puppet([says('Words.')]) });
+    const { response } = await stage().play({ agent: scriptedModel([textResponse('Words.')]) });
     expect(response).toMatchObject({
       content: 'Words.',
       toolCalls: [],
-      usage: puppetUsage,
+      usage: scriptedUsage,
       stopReason: 'complete',
     });
     expectTypeOf<ModelResponse>().toHaveProperty('content').toEqualTypeOf<string>();
@@ -111,7 +121,7 @@ describe('R1, R2, R3: agent, tool, response', () => {
 
   it('S0.8 usage is what the provider reports, to the token', async () => {
     const usage = { inputTokens: 12_345, outputTokens: 6, cacheReadTokens: 12_000 };
-    const result = await stage().play({ agent: puppet([says('Words.', { usage })]) });
+    const result = await stage().play({ agent: scriptedModel([textResponse('Words.', { usage })]) });
     expect(result.response?.usage).toEqual(usage);
     expect(result.metrics).toMatchObject({ totalInputTokens: 12_345, totalOutputTokens: 6 });
   });
@@ -126,29 +136,34 @@ describe('R1, R2, R3: agent, tool, response', () => {
 
 describe('R4: the conversation loop', () => {
   it('S0.10 goes on while there are tool calls and ends when there are none', async () => {
-    const agent = puppet([calls(['one']), calls(['one']), says('Done.'), says('Never asked.')]);
-    const result = await stage().play({ agent, tools: [probes().tool('one')] });
+    const agent = scriptedModel([
+      calls(['one']),
+      calls(['one']),
+      textResponse('Done.'),
+      textResponse('Never asked.'),
+    ]);
+    const result = await stage().play({ agent, tools: [probeTools().tool('one')] });
     expect(agent.requests).toHaveLength(3);
     expect(result.text).toBe('Done.');
   });
 
   it('S0.11 sends at the start, and again when the results are ready', async () => {
-    const agent = puppet([calls(['one']), says('Done.')]);
-    await stage().play({ agent, tools: [probes().tool('one')] });
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
+    await stage().play({ agent, tools: [probeTools().tool('one')] });
     expect(agent.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['user', 'tool_result']);
   });
 
   it('S0.12 executes each tool and collects every result', async () => {
-    const { tool, names } = probes();
-    const agent = puppet([calls(['one', 'two', 'one']), says('Done.')]);
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([calls(['one', 'two', 'one']), textResponse('Done.')]);
     const result = await stage().play({ agent, tools: [tool('one'), tool('two')] });
     expect(names).toEqual(['one', 'two', 'one']);
     expect(resultTexts(result.messages)).toEqual(['one done', 'two done', 'one done']);
   });
 
   it('S0.13 returns the final response when the model is complete without calls', async () => {
-    const answer = says('All done.');
-    const result = await stage().play({ agent: puppet([answer]) });
+    const answer = textResponse('All done.');
+    const result = await stage().play({ agent: scriptedModel([answer]) });
     expect(result.status).toBe('complete');
     expect(result.response).toEqual(answer);
     expect(result.unwrap()).toBe(result);
@@ -156,25 +171,25 @@ describe('R4: the conversation loop', () => {
 
   it('S0.14 brings the error of a request to the caller', async () => {
     const error = new AgentError({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
-    const result = await stage().play({ agent: puppet([fails(error)]) });
+    const result = await stage().play({ agent: scriptedModel([failedResponse(error)]) });
     expect(result.error).toMatchObject({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
     expect(() => result.unwrap()).toThrow('The line is dead.');
   });
 
   it('S0.15 S0.23 a deadline ends the run with a timeout error, its own or the one of its caller', async () => {
-    const own = await stage().play({ agent: puppet([hangs()]), limits: { ms: 1000 } });
+    const own = await stage().play({ agent: scriptedModel([noResponse()]), limits: { ms: 1000 } });
     expect(own).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
     const theirs = stage();
     const caller = new AbortController();
-    const run = theirs.run({ agent: puppet([hangs()]) }, 'Go.', { signal: caller.signal });
+    const run = theirs.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { signal: caller.signal });
     await theirs.advance(100);
     caller.abort(new DOMException('Too late.', 'TimeoutError'));
     expect(await theirs.until(run)).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
   });
 
   it('S0.16 each request carries the whole conversation', async () => {
-    const agent = puppet([calls(['one']), calls(['two']), says('Done.')]);
-    const { tool } = probes();
+    const agent = scriptedModel([calls(['one']), calls(['two']), textResponse('Done.')]);
+    const { tool } = probeTools();
     const result = await stage().play({ agent, tools: [tool('one'), tool('two')] }, 'First prompt.');
     expect(outline(agent.requests[2]?.messages ?? [])).toEqual([
       'user: First prompt.',
@@ -189,8 +204,8 @@ describe('R4: the conversation loop', () => {
   it('S0.17 the roles are user, assistant and tool_result; a result names its call', async () => {
     expectTypeOf<Role>().toEqualTypeOf<'user' | 'assistant' | 'tool_result'>();
     expectTypeOf<Message['role']>().toEqualTypeOf<Role>();
-    const agent = puppet([calls([{ name: 'one', id: 'call_7' }]), says('Done.')]);
-    const { messages } = await stage().play({ agent, tools: [probes().tool('one')] });
+    const agent = scriptedModel([calls([{ name: 'one', id: 'call_7' }]), textResponse('Done.')]);
+    const { messages } = await stage().play({ agent, tools: [probeTools().tool('one')] });
     expect(toFlat(messages)).toEqual([
       { role: 'user', content: 'Go.' },
       { role: 'assistant', content: '', toolCalls: [{ id: 'call_7', toolName: 'one', arguments: {} }] },
@@ -208,19 +223,19 @@ describe('R6, R7: cancellation and metrics', () => {
       told[name] = signal;
       return new Promise<never>(() => {});
     };
-    const { tool } = probes();
+    const { tool } = probeTools();
     const one = tool('one', { execute: (_args, { signal }) => never('tool', signal) });
-    const asking = (name: string) => puppet([(_request, { signal }) => never(name, signal)]);
+    const asking = (name: string) => scriptedModel([(_request, { signal }) => never(name, signal)]);
     const runs = [
       theatre.run({ agent: asking('request') }),
-      theatre.run({ agent: puppet([calls(['one'])]), tools: [one] }),
+      theatre.run({ agent: scriptedModel([calls(['one'])]), tools: [one] }),
       theatre.run({
-        agent: puppet([calls(['one'])]),
+        agent: scriptedModel([calls(['one'])]),
         tools: [one],
         gate: (_call, { signal }) => never('gate', signal),
       }),
       theatre.run({
-        agent: puppet([calls(['one'])]),
+        agent: scriptedModel([calls(['one'])]),
         tools: [tool('one')],
         context: {
           maxTokens: 1,
@@ -240,9 +255,9 @@ describe('R6, R7: cancellation and metrics', () => {
   it('S0.23 the abort of a parent reaches request and tool', async () => {
     const theatre = stage();
     const parent = new AbortController();
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const one = tool('one', { execute: () => new Promise(() => {}) });
-    const options = { agent: puppet([calls(['one'])]), tools: [one] };
+    const options = { agent: scriptedModel([calls(['one'])]), tools: [one] };
     const run = theatre.run(options, 'Go.', { signal: parent.signal });
     await theatre.advance(1000);
     parent.abort();
@@ -251,12 +266,12 @@ describe('R6, R7: cancellation and metrics', () => {
   });
 
   it('S0.24 P14 the metrics add up every answer and count it once', async () => {
-    const agent = puppet([
+    const agent = scriptedModel([
       calls(['one'], { usage: { inputTokens: 10, outputTokens: 1 } }),
       calls(['one'], { usage: { inputTokens: 20, outputTokens: 2 } }),
-      says('Done.', { usage: { inputTokens: 30, outputTokens: 3 } }),
+      textResponse('Done.', { usage: { inputTokens: 30, outputTokens: 3 } }),
     ]);
-    const { metrics } = await stage().play({ agent, tools: [probes().tool('one')] });
+    const { metrics } = await stage().play({ agent, tools: [probeTools().tool('one')] });
     expect(metrics).toMatchObject({ totalInputTokens: 60, totalOutputTokens: 6, invocations: 3 });
     expectTypeOf<
       Pick<ExecutionMetrics, 'totalInputTokens' | 'totalOutputTokens' | 'invocations'>
@@ -318,9 +333,9 @@ describe('R8: errors', () => {
   });
 
   it('S0.27 a failing tool is skipped: the model is told and the run goes on', async () => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
-    const agent = puppet([calls(['bad', 'good']), says('Done without it.')]);
+    const agent = scriptedModel([calls(['bad', 'good']), textResponse('Done without it.')]);
     const result = await stage().play({ agent, tools: [bad, tool('good')] });
     expect(result.status).toBe('complete');
     expect(resultTexts(result.messages)).toEqual(['broken', 'good done']);
@@ -330,8 +345,8 @@ describe('R8: errors', () => {
 describe('statelessness', () => {
   it('S0.31 two runs of one executor share nothing', async () => {
     const theatre = stage();
-    const agent = puppet([calls(['one']), says('One.'), says('Two.')]);
-    const executor = theatre.executor({ agent, tools: [probes().tool('one')] });
+    const agent = scriptedModel([calls(['one']), textResponse('One.'), textResponse('Two.')]);
+    const executor = theatre.executor({ agent, tools: [probeTools().tool('one')] });
     const [first, second] = [
       await theatre.until(executor.run('First.')),
       await theatre.until(executor.run('Second.')),

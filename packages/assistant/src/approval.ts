@@ -1,23 +1,23 @@
 import type { ApprovalRequestedEvent, Json } from '@cobbler/agent';
 import { approvalText } from '@cobbler/agent';
-import type { Button, Channel, ChannelFile, Piece } from './channel.ts';
+import type { Button, Channel, ChannelFile, MessagePart } from './channel.ts';
 import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './words.ts';
 
 /** What a person is asked about a call. */
 export interface ApprovalQuestion {
   /** The messages that show the call, one after another. */
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly MessagePart[];
   /** All of the call, where the messages do not show it. */
   readonly file?: ChannelFile;
   /** Under the last piece, once all of them are sure to have arrived. Absent: nobody can allow the call here. */
   readonly buttons?: readonly Button[];
   /** Sent last where Allow is not offered, with {@link ApprovalQuestion.denyButtons} under it. */
-  readonly withheld: Piece;
+  readonly withheld: MessagePart;
   readonly denyButtons: readonly Button[];
 }
 
 /** Most messages that one question takes. */
-const mostPieces = 3;
+const maxPieces = 3;
 
 /** How many characters of a call one message takes, the most first: channels differ in how long a message may be. */
 const pieceLengths = [3500, 1800, 700];
@@ -35,7 +35,7 @@ export function approvalQuestion(
   const deny = { label: allowNo, data: `deny:${approvalId}` };
   const shown = pieceLengths.map((length) => shownWhole(channel, toolName, partsOf(text, length)));
   const whole = shown.find((pieces) => pieces !== undefined);
-  const said = (markdown: string): Piece => channel.pieces(markdown)[0] ?? { text: markdown };
+  const said = (markdown: string): MessagePart => channel.pieces(markdown)[0] ?? { text: markdown };
   if (whole !== undefined) {
     const allow = { label: allowYes, data: `allow:${approvalId}` };
     return { pieces: whole, buttons: [allow, deny], withheld: said(notAllShown), denyButtons: [deny] };
@@ -53,8 +53,8 @@ function shownWhole(
   channel: Pick<Channel, 'pieces'>,
   toolName: string,
   parts: readonly string[],
-): readonly Piece[] | undefined {
-  if (parts.length > mostPieces) return undefined;
+): readonly MessagePart[] | undefined {
+  if (parts.length > maxPieces) return undefined;
   const pieces = parts.map((part, index) => {
     const markdown = index === 0 ? `${mayIUse(toolName)}\n\n${fenced(part)}` : fenced(part);
     const [piece, ...more] = channel.pieces(markdown);
@@ -68,7 +68,7 @@ function shownWhole(
 function partsOf(text: string, length: number): string[] {
   const parts: string[] = [];
   let at = 0;
-  while (text.length - at > length && parts.length <= mostPieces) {
+  while (text.length - at > length && parts.length <= maxPieces) {
     const line = text.lastIndexOf('\n', at + length);
     const isLine = line > at + length / 2;
     // Never between the halves of a character.

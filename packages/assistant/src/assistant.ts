@@ -4,7 +4,7 @@ import { customRandom, urlAlphabet } from 'nanoid';
 import { command, tap } from './control.ts';
 import { deliver, replyTo } from './deliver.ts';
 import type { ReadUpdate } from './incoming.ts';
-import type { AssistantOptions, Kit } from './kit.ts';
+import type { AssistantDependencies, AssistantOptions } from './kit.ts';
 import { remember } from './memory/remember.ts';
 import { defaultPersona } from './system-prompt.ts';
 import { turn } from './turn.ts';
@@ -42,7 +42,7 @@ export function createAssistant(options: AssistantOptions): Assistant {
   };
 }
 
-function kitOf(options: AssistantOptions): Kit {
+function kitOf(options: AssistantOptions): AssistantDependencies {
   return {
     ...options,
     tools: options.tools ?? [],
@@ -57,7 +57,7 @@ function kitOf(options: AssistantOptions): Kit {
   };
 }
 
-async function perform(kit: Kit, work: Work, steps: Steps): Promise<Json | undefined> {
+async function perform(kit: AssistantDependencies, work: Work, steps: Steps): Promise<Json | undefined> {
   switch (work.type) {
     case 'turn':
       return await turn(kit, work, steps);
@@ -76,7 +76,11 @@ async function perform(kit: Kit, work: Work, steps: Steps): Promise<Json | undef
   }
 }
 
-async function rememberChat(kit: Kit, { chatId }: RememberWork, steps: Steps): Promise<Json> {
+async function rememberChat(
+  kit: AssistantDependencies,
+  { chatId }: RememberWork,
+  steps: Steps,
+): Promise<Json> {
   const { memory, messages, agent, remember: rule } = kit;
   if (memory === undefined) return 0;
   const { value } = await steps.run(
@@ -91,7 +95,7 @@ async function rememberChat(kit: Kit, { chatId }: RememberWork, steps: Steps): P
 }
 
 /** Seed requirement S3.10: ids are nanoids. Their chance is the runtime's, like all chance. */
-function nanoidOf({ runtime }: Kit): () => string {
+function nanoidOf({ runtime }: AssistantDependencies): () => string {
   return customRandom(urlAlphabet, 21, (size) =>
     Uint8Array.from({ length: size }, () => Math.floor(runtime.random() * 256)),
   );

@@ -1,5 +1,5 @@
 /** A piece of a reply that fits into one message of the channel. */
-export interface Piece {
+export interface MessagePart {
   /** Plain text, sent when the markup is refused. */
   readonly text: string;
   /** The same in the channel's own markup. */
@@ -44,13 +44,13 @@ export interface ChannelFile {
 export interface Channel {
   readonly name: string;
   /** Cuts a reply written in markdown into pieces, the same way each time. */
-  pieces(markdown: string): readonly Piece[];
+  pieces(markdown: string): readonly MessagePart[];
   /** Sends one piece and gives the channel's id of the message. */
-  send(chatId: string, piece: Piece, options?: SendOptions): Promise<string>;
+  send(chatId: string, piece: MessagePart, options?: SendOptions): Promise<string>;
   /** Sends a text as a file and gives the channel's id of the message. */
   sendFile(chatId: string, file: ChannelFile, options?: Omit<SendOptions, 'buttons'>): Promise<string>;
   /** Replaces a message, its buttons included. A message that is no more, or is so already, is no error. */
-  edit(chatId: string, messageId: string, piece: Piece, options?: SendOptions): Promise<void>;
+  edit(chatId: string, messageId: string, piece: MessagePart, options?: SendOptions): Promise<void>;
   /** Shows for a few seconds that an answer is being written. Best effort: never rejects. */
   typing(chatId: string): Promise<void>;
   /** Tells that a tap was heard. A tap that is too old is no error. */

@@ -1,10 +1,10 @@
 import type { Steps } from '@cobbler/agent';
 import { approvalSignal } from '@cobbler/agent';
 import { approvalTap } from './approval.ts';
-import type { Piece } from './channel.ts';
+import type { MessagePart } from './channel.ts';
 import type { ChatMessage } from './chat-message.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
-import type { Kit } from './kit.ts';
+import type { AssistantDependencies } from './kit.ts';
 import type { SendPiece } from './outbox.ts';
 import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSessions } from './turn.ts';
@@ -18,7 +18,11 @@ const shownMemories = 30;
 type CommandReply = { markdown: string; answer?: string; replyTo?: string };
 
 /** A way to answer a command: in words, or by doing it all itself. */
-type Command = (kit: Kit, work: CommandWork, steps: Steps) => Promise<string | CommandReply | undefined>;
+type Command = (
+  kit: AssistantDependencies,
+  work: CommandWork,
+  steps: Steps,
+) => Promise<string | CommandReply | undefined>;
 
 const acts: Readonly<Record<keyof typeof words.commandWords, Command>> = {
   start: async () => words.greeting,
@@ -40,7 +44,7 @@ export const commandList: readonly { readonly name: string; readonly text: strin
 ).map(([name, text]) => ({ name, text }));
 
 /** Answers a command. */
-export async function command(kit: Kit, work: CommandWork, steps: Steps): Promise<void> {
+export async function command(kit: AssistantDependencies, work: CommandWork, steps: Steps): Promise<void> {
   const said = await answerTo(kit, work, steps);
   if (said === null) return;
   const isQuestion = work.name === 'forget';
@@ -58,7 +62,11 @@ export async function command(kit: Kit, work: CommandWork, steps: Steps): Promis
   });
 }
 
-async function answerTo(kit: Kit, work: CommandWork, steps: Steps): Promise<CommandReply | null> {
+async function answerTo(
+  kit: AssistantDependencies,
+  work: CommandWork,
+  steps: Steps,
+): Promise<CommandReply | null> {
   const act = commands.get(work.name);
   try {
     const { value } = await steps.run(
@@ -77,7 +85,7 @@ async function answerTo(kit: Kit, work: CommandWork, steps: Steps): Promise<Comm
 }
 
 /** Hears a tap: a decision about a call, or about forgetting. One that comes twice counts once. */
-export async function tap(kit: Kit, work: TapWork, steps: Steps): Promise<void> {
+export async function tap(kit: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
   const { channel } = kit;
   const { value: outcome } = await steps.run('tap', () => decide(kit, work), {
     retry: { retries: 3, firstMs: 500 },
@@ -94,7 +102,7 @@ export async function tap(kit: Kit, work: TapWork, steps: Steps): Promise<void> 
 
 type Outcome = { short: string; long: string };
 
-async function decide(kit: Kit, work: TapWork): Promise<Outcome> {
+async function decide(kit: AssistantDependencies, work: TapWork): Promise<Outcome> {
   const approval = approvalTap(work.data);
   if (approval !== undefined) {
     const runId = await kit.chats.running(work.chatId);
@@ -114,7 +122,12 @@ function same(text: string): Outcome {
 }
 
 /** The buttons go with the question, so that it is not answered again. */
-async function edit(kit: Kit, steps: Steps, { chatId, message = '' }: TapWork, piece: Piece): Promise<void> {
+async function edit(
+  kit: AssistantDependencies,
+  steps: Steps,
+  { chatId, message = '' }: TapWork,
+  piece: MessagePart,
+): Promise<void> {
   await steps.run('edit', async ({ signal }) => {
     await kit.channel
       .edit(chatId, message, piece, { signal })
@@ -123,12 +136,12 @@ async function edit(kit: Kit, steps: Steps, { chatId, message = '' }: TapWork, p
   });
 }
 
-async function startFresh({ messages }: Kit, { chatId }: CommandWork): Promise<string> {
+async function startFresh({ messages }: AssistantDependencies, { chatId }: CommandWork): Promise<string> {
   await messages.startFresh(chatId);
   return words.startedFresh;
 }
 
-async function cancel({ chats, runner }: Kit, { chatId }: CommandWork): Promise<string> {
+async function cancel({ chats, runner }: AssistantDependencies, { chatId }: CommandWork): Promise<string> {
   const runId = await chats.running(chatId);
   const isStopped = runId !== undefined && (await runner().cancel(runId));
   if (runId !== undefined) await chats.setRun(chatId, null, runId);
@@ -137,7 +150,7 @@ async function cancel({ chats, runner }: Kit, { chatId }: CommandWork): Promise<
 
 /** The answer that the command replies to, else the latest; of older ones only the text is kept. */
 async function again(
-  { messages, outbox }: Kit,
+  { messages, outbox }: AssistantDependencies,
   { chatId, repliesTo }: CommandWork,
 ): Promise<string | CommandReply> {
   const kept = await outbox.answer(chatId, repliesTo);
@@ -150,7 +163,7 @@ async function again(
   return recent.findLast(({ role }) => role === 'assistant')?.content ?? words.nothingToRepeat;
 }
 
-async function showMemory({ memory }: Kit, { chatId }: CommandWork): Promise<string> {
+async function showMemory({ memory }: AssistantDependencies, { chatId }: CommandWork): Promise<string> {
   const memories = (await memory?.list(chatId)) ?? [];
   if (memories.length === 0) return words.nothingRemembered;
   const shown = memories.slice(-shownMemories);
@@ -165,7 +178,7 @@ async function askToForget(): Promise<string> {
 }
 
 /** Also a turn under way: what it still says would be about what is gone. */
-async function forget(kit: Kit, chatId: string): Promise<string> {
+async function forget(kit: AssistantDependencies, chatId: string): Promise<string> {
   const { chats, messages, memory, outbox, runner, turns } = kit;
   const runId = await chats.running(chatId);
   if (runId !== undefined) await runner().cancel(runId);
@@ -177,7 +190,11 @@ async function forget(kit: Kit, chatId: string): Promise<string> {
   return words.forgotten(count, memories);
 }
 
-async function exportChat(kit: Kit, work: CommandWork, steps: Steps): Promise<string | undefined> {
+async function exportChat(
+  kit: AssistantDependencies,
+  work: CommandWork,
+  steps: Steps,
+): Promise<string | undefined> {
   const { channel, messages, outbox } = kit;
   const lines: string[] = [];
   for await (const message of messages.all(work.chatId)) lines.push(line(message));
@@ -196,7 +213,7 @@ function line({ id, role, content, createdAt }: ChatMessage): string {
   return JSON.stringify({ id, role, content, created_at: createdAt });
 }
 
-async function setTimeZone(kit: Kit, { chatId, rest }: CommandWork): Promise<string> {
+async function setTimeZone(kit: AssistantDependencies, { chatId, rest }: CommandWork): Promise<string> {
   const { chats, runtime } = kit;
   if (rest === '') return words.timeZoneAsked((await chats.get(chatId)).timeZone ?? kit.timeZone);
   if (!isTimeZone(rest)) return words.timeZoneUnknown(rest);

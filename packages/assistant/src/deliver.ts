@@ -1,7 +1,7 @@
 import type { StepCall, StepSettings, Steps } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Button, Piece } from './channel.ts';
-import type { Kit } from './kit.ts';
+import type { Button, MessagePart } from './channel.ts';
+import type { AssistantDependencies } from './kit.ts';
 import type { SendPiece } from './outbox.ts';
 import * as words from './words.ts';
 import type { TurnWork } from './work.ts';
@@ -47,7 +47,7 @@ const preparing: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs
  * is sent again with a note, as a reply to the message that it answers. What could not be delivered is said to the
  * person: now, or before the next reply to this chat.
  */
-export async function deliver(kit: Kit, steps: Steps, reply: Reply): Promise<Delivered> {
+export async function deliver(kit: AssistantDependencies, steps: Steps, reply: Reply): Promise<Delivered> {
   await prepare(kit, steps, reply);
   const pieces = kit.channel.pieces(reply.markdown);
   let delivered: Delivered = 'sent';
@@ -61,7 +61,7 @@ export async function deliver(kit: Kit, steps: Steps, reply: Reply): Promise<Del
 }
 
 /** Keeps an answer before any of it is sent, and sends what the person still has to learn of earlier replies. */
-async function prepare(kit: Kit, steps: Steps, reply: Reply): Promise<void> {
+async function prepare(kit: AssistantDependencies, steps: Steps, reply: Reply): Promise<void> {
   const { channel, outbox } = kit;
   const { chatId, markdown, answer, replyTo } = reply;
   await steps.run(
@@ -84,10 +84,10 @@ async function prepare(kit: Kit, steps: Steps, reply: Reply): Promise<void> {
 }
 
 async function sendPiece(
-  kit: Kit,
+  kit: AssistantDependencies,
   steps: Steps,
   reply: Reply,
-  { pieces, index }: { readonly pieces: readonly Piece[]; readonly index: number },
+  { pieces, index }: { readonly pieces: readonly MessagePart[]; readonly index: number },
 ): Promise<Delivered> {
   const { channel, outbox } = kit;
   const { chatId, isTied = false } = reply;
@@ -120,7 +120,7 @@ async function sendPiece(
 }
 
 /** Tells the person that a part is missing. A notice that cannot be sent either waits for the next reply. */
-async function sayUndelivered(kit: Kit, steps: Steps, reply: Reply): Promise<void> {
+async function sayUndelivered(kit: AssistantDependencies, steps: Steps, reply: Reply): Promise<void> {
   const { channel, outbox, report } = kit;
   const [piece] = channel.pieces(reply.answer === undefined ? words.replyNotDelivered : words.notDelivered);
   if (piece === undefined) return;

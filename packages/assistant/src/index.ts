@@ -12,7 +12,7 @@ export {
   type AuditOptions,
   auditOf,
 } from './audit.ts';
-export type { Button, Channel, ChannelFile, Piece, SendOptions } from './channel.ts';
+export type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel.ts';
 export { maxNoteLength } from './channel.ts';
 export type { ChatMessage, MessageStore } from './chat-message.ts';
 export { type Chat, type ChatStore, type RateLimit, sqlChats, type Turn } from './chat-store.ts';

@@ -44,7 +44,7 @@ export interface AssistantOptions {
 export type RememberRule = Pick<RememberOptions, 'threshold' | 'keep'>;
 
 /** The same with every default filled in. */
-export interface Kit extends AssistantOptions {
+export interface AssistantDependencies extends AssistantOptions {
   readonly tools: readonly Tool[];
   readonly gate: Gate;
   readonly persona: string;

@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import type { Button, Channel, ChannelFile, Piece, SendOptions } from './channel.ts';
+import type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel.ts';
 import { maxNoteLength } from './channel.ts';
 
 /** A message as it stands in the channel, edits included. */
@@ -119,8 +119,8 @@ function repliesTo({ replyTo }: SendOptions): Pick<SentMessage, 'replyTo'> {
 }
 
 /** Cut at the last line or word that fits, else anywhere between two code points. */
-function plainPieces(text: string, longest: number): Piece[] {
-  const pieces: Piece[] = [];
+function plainPieces(text: string, longest: number): MessagePart[] {
+  const pieces: MessagePart[] = [];
   let rest = text.trim();
   while (rest.length > longest) {
     const cut = cutOf(rest, longest);

@@ -1,6 +1,6 @@
 import type { ErrorData, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
-import type { Piece } from './channel.ts';
+import type { MessagePart } from './channel.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
@@ -15,7 +15,7 @@ export type OutboxState = 'planned' | 'sending' | 'sent' | 'maybe_sent' | 'given
 export interface OutboxEntry {
   readonly key: string;
   readonly chatId: string;
-  readonly piece: Piece;
+  readonly piece: MessagePart;
   readonly state: OutboxState;
   /** How often sending was begun. */
   readonly attempts: number;
@@ -55,7 +55,7 @@ export interface SendAttempt {
 }
 
 /** Sends one piece and returns the channel's id of the message. */
-export type SendPiece = (piece: Piece, attempt: SendAttempt) => Promise<string>;
+export type SendPiece = (piece: MessagePart, attempt: SendAttempt) => Promise<string>;
 
 /** An answer of the model, kept from before its first piece is sent. */
 export interface KeptAnswer {
@@ -81,7 +81,7 @@ export interface Outbox {
   deliver(
     key: string,
     chatId: string,
-    piece: Piece,
+    piece: MessagePart,
     send: SendPiece,
     options?: DeliverOptions,
   ): Promise<Delivery>;
@@ -310,7 +310,7 @@ function entryIn(row: SqlRow): OutboxEntry {
   return {
     key: textIn(row, 'key'),
     chatId: textIn(row, 'chat_id'),
-    piece: JSON.parse(textIn(row, 'piece')) as Piece,
+    piece: JSON.parse(textIn(row, 'piece')) as MessagePart,
     state: textIn(row, 'state') as OutboxState,
     attempts: numberIn(row, 'attempts'),
     doubts: numberIn(row, 'doubts'),

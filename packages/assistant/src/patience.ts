@@ -1,6 +1,6 @@
 import type { Steps } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Kit } from './kit.ts';
+import type { AssistantDependencies } from './kit.ts';
 import { stillWorking } from './words.ts';
 
 /** How long a channel shows that somebody writes. */
@@ -13,7 +13,7 @@ const longMs = 45_000;
  * Shows that an answer is being written, and says so once in words when it takes long. Returns what ends it.
  * Nothing of this can fail a turn, and the words are sent at most once, whatever goes on with it.
  */
-export function keepCompany(kit: Kit, steps: Steps, chatId: string): () => void {
+export function keepCompany(kit: AssistantDependencies, steps: Steps, chatId: string): () => void {
   const { channel, outbox, runtime } = kit;
   let cancel = () => {};
   const began = runtime.monotonic();

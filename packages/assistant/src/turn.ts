@@ -1,10 +1,10 @@
 import type { ApprovalRequestedEvent, Json, RunResult, StepSettings, Steps } from '@cobbler/agent';
 import { Executor, isoTime, runInSteps } from '@cobbler/agent';
 import { approvalQuestion } from './approval.ts';
-import type { Piece, SendOptions } from './channel.ts';
+import type { MessagePart, SendOptions } from './channel.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import { contextMessages, conversation } from './history.ts';
-import type { Kit } from './kit.ts';
+import type { AssistantDependencies } from './kit.ts';
 import { recallFor } from './memory/recall.ts';
 import type { SendPiece } from './outbox.ts';
 import { keepCompany } from './patience.ts';
@@ -25,7 +25,7 @@ const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 
  * One turn, on every machine the same: the message is saved, what matters is recalled, the model works with its
  * tools, the reply is sent, the reply is saved. Each is a step; seed requirements S3.1 to S3.13.
  */
-export async function turn(kit: Kit, work: TurnWork, steps: Steps): Promise<TurnEnd> {
+export async function turn(kit: AssistantDependencies, work: TurnWork, steps: Steps): Promise<TurnEnd> {
   const admitted = await admit(kit, work, steps);
   if (!admitted.ok) return refuse(kit, work, steps, admitted);
   const text = await answer(kit, work, steps, admitted);
@@ -43,7 +43,7 @@ type Moment = { readonly now: number; readonly timeZone: string };
 
 type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
 
-async function admit(kit: Kit, work: TurnWork, steps: Steps): Promise<Admitted> {
+async function admit(kit: AssistantDependencies, work: TurnWork, steps: Steps): Promise<Admitted> {
   const { chats, messages, rateLimit, runtime, timeZone } = kit;
   const { chatId, userId, messageId, text, sentAt } = work;
   const { value } = await steps.run<Admitted>(
@@ -63,7 +63,7 @@ async function admit(kit: Kit, work: TurnWork, steps: Steps): Promise<Admitted> 
 
 /** Only the first of many is told so: the others would be answered with as many words as they are. */
 async function refuse(
-  kit: Kit,
+  kit: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
   { first, waitMs }: Extract<Admitted, { ok: false }>,
@@ -79,7 +79,12 @@ interface Said {
   readonly isAnswer: boolean;
 }
 
-async function answer(kit: Kit, work: TurnWork, steps: Steps, moment: Moment): Promise<Said> {
+async function answer(
+  kit: AssistantDependencies,
+  work: TurnWork,
+  steps: Steps,
+  moment: Moment,
+): Promise<Said> {
   const endCompany = keepCompany(kit, steps, work.chatId);
   try {
     const result = await think(kit, work, steps, moment);
@@ -99,7 +104,12 @@ async function answer(kit: Kit, work: TurnWork, steps: Steps, moment: Moment): P
 /** Ends after which the last text is what the model wanted to say, or as much of it as it could. */
 const answering: ReadonlySet<RunResult['status']> = new Set(['complete', 'max_tokens', 'refusal', 'limit']);
 
-async function think(kit: Kit, work: TurnWork, steps: Steps, moment: Moment): Promise<RunResult> {
+async function think(
+  kit: AssistantDependencies,
+  work: TurnWork,
+  steps: Steps,
+  moment: Moment,
+): Promise<RunResult> {
   const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = kit;
   const { chatId } = work;
   const memories = await recalled(kit, work, steps);
@@ -136,11 +146,16 @@ export function turnSessions(chatId: string): string {
   return `chat:${chatId}:`;
 }
 
-async function recalled(kit: Kit, work: TurnWork, steps: Steps): Promise<readonly string[]> {
+async function recalled(
+  kit: AssistantDependencies,
+  work: TurnWork,
+  steps: Steps,
+): Promise<readonly string[]> {
   const { memory, runtime } = kit;
   if (memory === undefined) return [];
   const { value } = await steps.run('recall', async ({ signal }) => {
-    const report = (error: Parameters<Kit['report']>[0]) => kit.report(error, `recall in ${steps.runId}`);
+    const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
+      kit.report(error, `recall in ${steps.runId}`);
     const found = await recallFor(memory, work.chatId, work.text, { signal, runtime, report });
     return found.map(({ text }) => text);
   });
@@ -148,7 +163,7 @@ async function recalled(kit: Kit, work: TurnWork, steps: Steps): Promise<readonl
 }
 
 async function askPerson(
-  kit: Kit,
+  kit: AssistantDependencies,
   { chatId }: TurnWork,
   { runId }: Steps,
   { request, signal }: { readonly request: ApprovalRequestedEvent; readonly signal: AbortSignal },
@@ -159,8 +174,8 @@ async function askPerson(
   let isShown = buttons !== undefined;
   const post = async (
     name: string,
-    piece: Piece,
-    send: (planned: Piece, options: SendOptions) => Promise<string>,
+    piece: MessagePart,
+    send: (planned: MessagePart, options: SendOptions) => Promise<string>,
   ) => {
     const sendPiece: SendPiece = (planned, { isRepeat }) =>
       send(planned, { signal, ...(isRepeat && { note: words.mayBeRepeat }) });
@@ -189,7 +204,12 @@ function apology({ status, error }: RunResult): string {
 }
 
 /** What was not the model's own is not kept as the model's words. */
-async function finish(kit: Kit, work: TurnWork, steps: Steps, { said, isAnswer }: Said): Promise<void> {
+async function finish(
+  kit: AssistantDependencies,
+  work: TurnWork,
+  steps: Steps,
+  { said, isAnswer }: Said,
+): Promise<void> {
   const { chats, messages, memory, runner, runtime } = kit;
   const { chatId, replyId } = work;
   await steps.run(
@@ -213,8 +233,8 @@ async function finish(kit: Kit, work: TurnWork, steps: Steps, { said, isAnswer }
 
 /** In a run of its own: nobody waits for it, and its failure is nobody's. */
 async function rememberLater(
-  kit: Kit,
-  runner: ReturnType<Kit['runner']>,
+  kit: AssistantDependencies,
+  runner: ReturnType<AssistantDependencies['runner']>,
   chatId: string,
   runId: string,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, Routine, Runtime, Steps } from '@cobbler/agent';
 import { fakeRuntime } from '@cobbler/agent/testing';
-import type { Counter, RunnerStand } from '@cobbler/conformance';
+import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
 import { contractRoutine, describeContract, runnerContract } from '@cobbler/conformance';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CloudflareRunner } from '../src/cloudflare/cloudflare-runner.ts';
@@ -73,7 +73,7 @@ class Lines implements Counter {
 
 const elsewhere = 'shown on the real engine: npm run test:worker';
 
-const stand: RunnerStand = {
+const stand: RunnerEnvironment = {
   name: 'cloudflare',
   lacks: {
     reopen: elsewhere,

@@ -5,7 +5,7 @@ import { AgentError } from '@cobbler/agent';
 import type { FakeRuntime } from '@cobbler/agent/testing';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
-import type { Kit } from '../src/kit.ts';
+import type { AssistantDependencies } from '../src/kit.ts';
 import { memoryChannel } from '../src/memory-channel.ts';
 import { sqlOutbox } from '../src/outbox.ts';
 import { keepCompany } from '../src/patience.ts';
@@ -40,13 +40,13 @@ describe('a reply on its way', () => {
 });
 
 describe('while an answer takes long', () => {
-  function company(run: (kit: Kit, runtime: FakeRuntime) => Promise<void>) {
+  function company(run: (kit: AssistantDependencies, runtime: FakeRuntime) => Promise<void>) {
     const runtime = fakeRuntime();
     const folder = mkdtempSync(join(tmpdir(), 'cobbler-company-'));
     const sql = sqliteSql({ file: join(folder, 'chats.db') });
     const channel = memoryChannel();
     // Only these parts are looked at here.
-    const kit = { channel, runtime, outbox: sqlOutbox(sql, { runtime }) } as unknown as Kit;
+    const kit = { channel, runtime, outbox: sqlOutbox(sql, { runtime }) } as unknown as AssistantDependencies;
     return run(kit, runtime).finally(() => {
       sql.close();
       rmSync(folder, { recursive: true });
@@ -77,7 +77,7 @@ describe('while an answer takes long', () => {
 
   it('a channel that fails to show it changes nothing', async () => {
     await company(async (kit, runtime) => {
-      const broken: Kit = {
+      const broken: AssistantDependencies = {
         ...kit,
         channel: {
           ...kit.channel,

@@ -70,7 +70,7 @@ describe('embedders made of a function', () => {
   it('texts go in portions, and vectors come back in order', async () => {
     const portions: number[] = [];
     const embedder = embedderFrom({
-      ...{ name: 'own', dimensions: 1, floor: 0, mostAtOnce: 2 },
+      ...{ name: 'own', dimensions: 1, floor: 0, maxAtOnce: 2 },
       async embed(texts) {
         portions.push(texts.length);
         return texts.map((text) => [Number(text)]);

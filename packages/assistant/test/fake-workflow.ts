@@ -4,7 +4,7 @@ import type { WorkflowBinding, WorkflowParams, WorkflowStep } from '../src/cloud
 /** What the instances of a {@link FakeWorkflow} do. */
 export type InstanceWork = (params: WorkflowParams, step: WorkflowStep) => Promise<void>;
 
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
 /** A Workflow in memory that refuses what the deployed one is said to refuse, and the local one does not. */
 export class FakeWorkflow implements WorkflowBinding {
@@ -76,7 +76,7 @@ export class FakeInstance implements WorkflowStep {
     for (let attempt = 0; ; attempt += 1) {
       try {
         const text = JSON.stringify(await perform());
-        if (new TextEncoder().encode(text).length > mostBytes) throw new Error('step result is too large');
+        if (new TextEncoder().encode(text).length > maxBytes) throw new Error('step result is too large');
         this.kept.set(name, text);
         return JSON.parse(text) as Value;
       } catch (error) {

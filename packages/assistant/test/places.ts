@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Sql } from '../src/sql.ts';
 import type { SqliteSql } from '../src/sqlite/sqlite-sql.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
-import type { Means, PlaceSubject } from '../src/testing/place.ts';
+import type { ContractContext, PlaceSubject } from '../src/testing/place.ts';
 
 /** Puts something over a database. */
-export type Over<Thing> = (sql: Sql, means: Means) => Thing;
+export type Over<Thing> = (sql: Sql, means: ContractContext) => Thing;
 
 /** A file of its own for each case, opened anew for each life. */
 export function inFile<Thing>(over: Over<Thing>): PlaceSubject<Thing> {

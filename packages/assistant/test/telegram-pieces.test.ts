@@ -1,7 +1,7 @@
 import { systemRuntime } from '@cobbler/agent';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { longestMessage, longestPiece, piecesOf, telegramChannel } from '../src/telegram/index.ts';
+import { maxMessageLength, maxPartLength, piecesOf, telegramChannel } from '../src/telegram/index.ts';
 import { fakeTelegram, readHtml } from '../src/testing/index.ts';
 
 const token = '123456:pieces-Token';
@@ -70,7 +70,7 @@ describe('long text is cut where it reads well', () => {
   });
 
   it('exactly at 3994 units when there is no place to cut: a note of 100 fits above', () => {
-    expect(longestPiece).toBe(4096 - 100 - '\n\n'.length);
+    expect(maxPartLength).toBe(4096 - 100 - '\n\n'.length);
     expect(piecesOf(line(3994)).map(({ text }) => text.length)).toEqual([3994]);
     expect(piecesOf(line(3995)).map(({ text }) => text.length)).toEqual([3994, 1]);
   });
@@ -174,7 +174,7 @@ describe('any text', () => {
           const seen = telegram.messages(1).at(-1)?.text ?? '';
           expect(call?.outcome).toBe('done');
           expect(seen).toBe(piece.text);
-          expect(seen.length).toBeLessThanOrEqual(longestMessage);
+          expect(seen.length).toBeLessThanOrEqual(maxMessageLength);
         }
       }),
       { numRuns: 1000, seed: 7 },

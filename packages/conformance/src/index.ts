@@ -11,16 +11,16 @@ export type { AgentLink, ContractSubject } from './agent/setup/subject.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './drill/cancel-drill.ts';
 export { type ExecutorSubject, executorContract } from './executor/executor-contract.ts';
 export { type GateDoor, gateContract } from './gate/gate-contract.ts';
-export type { HarnessStand, HarnessSubject, SubjectOptions } from './harness/environment.ts';
+export type { HarnessEnvironment, HarnessSubject, SubjectOptions } from './harness/environment.ts';
 export { refusingStore } from './harness/environment.ts';
-export { harnessScene, type SceneOptions } from './harness/fixture.ts';
+export { type HarnessFixtureOptions, harnessFixture } from './harness/fixture.ts';
 export { harnessContract } from './harness/harness-contract.ts';
 export { type RandomHistory, randomHistory } from './random/random-history.ts';
-export { type Lacks, randomAnswer, randomPlay } from './random/random-response.ts';
+export { randomReply, randomResponse, type Unsupported } from './random/random-response.ts';
 export { describeContract, type TestRunner } from './report/describe-contract.ts';
 export { type ContractProblem, type ContractTotals, runContract } from './report/run-contract.ts';
-export type { Counter, RunnerAbility, RunnerPlace, RunnerStand } from './runner/environment.ts';
-export { contractRoutine, contractRoutines, type RoutineMeans } from './runner/routines.ts';
+export type { Counter, RunnerAbility, RunnerEnvironment, RunnerInstance } from './runner/environment.ts';
+export { contractRoutine, contractRoutines, type RoutineContext } from './runner/routines.ts';
 export { runnerContract } from './runner/runner-contract.ts';
 export { shrinkSimulation } from './simulation/shrink.ts';
 export {
@@ -30,5 +30,5 @@ export {
   type Violation,
 } from './simulation/simulate.ts';
 export { type BlobsSubject, blobsContract } from './store/blobs-contract.ts';
-export type { StorePlace, StoreSubject } from './store/cases.ts';
+export type { StoreInstance, StoreSubject } from './store/cases.ts';
 export { storeContract } from './store/store-contract.ts';

@@ -4,7 +4,7 @@ import type { Agent, ModelResponse, RunResult, Tool } from '@cobbler/agent';
 import { defineTool, Executor } from '@cobbler/agent';
 import type { OnWrite } from '@cobbler/agent/node';
 import { sqliteStore } from '@cobbler/agent/node';
-import { calls, puppet, says, seededRandom } from '@cobbler/agent/testing';
+import { calls, scriptedModel, seededRandom, textResponse } from '@cobbler/agent/testing';
 
 /** The files of one crash: the store, what the tools did, what was shown. */
 export interface CrashFiles {
@@ -26,22 +26,23 @@ const names = ['read', 'set', 'write', 'bad'] as const;
 
 /** What the model says: the same for the same seed. The first is a plain one with every kind of tool. */
 function scriptOf(seed: number): ModelResponse[] {
-  if (seed === 0) return [calls(['read', 'read']), calls(['write', 'set', 'read', 'write']), says('Done.')];
+  if (seed === 0)
+    return [calls(['read', 'read']), calls(['write', 'set', 'read', 'write']), textResponse('Done.')];
   const random = seededRandom(seed);
   const turns = Array.from({ length: random.between(1, 4) }, () =>
     calls(Array.from({ length: random.between(1, 4) }, () => random.pick(names))),
   );
-  return [...turns, says('Done.')];
+  return [...turns, textResponse('Done.')];
 }
 
 /** Goes by the conversation alone, as a model does, so that any process can go on. */
 function agentOf(seed: number): Agent {
   const script = scriptOf(seed);
   return {
-    ...puppet([]),
+    ...scriptedModel([]),
     run({ messages }) {
       const answers = messages.filter(({ role }) => role === 'assistant').length;
-      return Promise.resolve(script[answers] ?? says('Done.'));
+      return Promise.resolve(script[answers] ?? textResponse('Done.'));
     },
   };
 }

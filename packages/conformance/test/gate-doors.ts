@@ -1,16 +1,16 @@
 import type { Gate, Tool } from '@cobbler/agent';
 import { createHarness, Executor } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
-import type { Play } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
 import {
   callBlock,
   handlerTransport,
-  plays,
   recorder,
-  scriptAnswer,
+  replies,
   scriptCapabilities,
   scriptedAgent,
   scriptModel,
+  scriptResponse,
   scriptTesting,
   scriptWire,
   wireServer,
@@ -55,9 +55,9 @@ export const gateDoors: readonly GateDoor[] = [
     await harness.close();
   }),
   door('a gate on a tape', async (gate, tool) => {
-    const script: Play[] = [
-      plays(scriptAnswer([callBlock('c1', 'run', structuredClone(call))])),
-      plays(scriptAnswer(['Done.'])),
+    const script: MockReply[] = [
+      replies(scriptResponse([callBlock('c1', 'run', structuredClone(call))])),
+      replies(scriptResponse(['Done.'])),
     ];
     const secret = 'sk-test-0123456789';
     const { handler } = wireServer(scriptTesting, script, { secret });

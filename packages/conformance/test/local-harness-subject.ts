@@ -1,7 +1,7 @@
 import { createHarness, memoryStore } from '@cobbler/agent';
 import type { HarnessSubject } from '../src/harness/environment.ts';
 import { refusingStore } from '../src/harness/environment.ts';
-import { harnessScene } from '../src/harness/fixture.ts';
+import { harnessFixture } from '../src/harness/fixture.ts';
 
 /** A conversation over the local loop, for `harnessContract`. */
 export const local: HarnessSubject = {
@@ -11,7 +11,7 @@ export const local: HarnessSubject = {
   open({ handler, report }) {
     let isFull = false;
     const store = refusingStore(memoryStore(), () => isFull);
-    const harness = createHarness({ ...harnessScene(), store, handler, report });
+    const harness = createHarness({ ...harnessFixture(), store, handler, report });
     return {
       harness,
       log: async (sessionId) => store.read(sessionId),

@@ -205,8 +205,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'made smaller for ever',
     file: 'src/loop/decide.ts',
-    find: 'if (!compacted && isHeavier(',
-    replace: 'if (isHeavier(',
+    find: 'if (!compacted && exceedsTokens(',
+    replace: 'if (exceedsTokens(',
     why: 'a conversation that does not get small enough is never asked about again',
   },
 ];

@@ -1,6 +1,6 @@
-import type { Out } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import { createAgent } from '@cobbler/agent/provider';
-import type { ContractCase, Lack, ProviderTesting } from '@cobbler/agent/testing';
+import type { ContractCase, ProviderTesting, UnsupportedFeature } from '@cobbler/agent/testing';
 import { scriptCapabilities, scriptTesting, scriptWire } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
 import { agentContract } from '../src/agent/agent-contract.ts';
@@ -23,7 +23,7 @@ function subject(
 }
 
 /** What a wire may tell, as plain functions. */
-function bound(out: Out): Out {
+function bound(out: ResponseSink): ResponseSink {
   return {
     begin: (...told) => out.begin(...told),
     text: (...told) => out.text(...told),
@@ -115,12 +115,12 @@ describe('the agent contract', () => {
 
   it('asks a wire without names of models, or counts of what a cache was written, for neither', async () => {
     const plain = scriptWire({ baseURL: 'http://127.0.0.1', apiKey: 'k' });
-    const mute = (out: Out): Out => ({
+    const mute = (out: ResponseSink): ResponseSink => ({
       ...bound(out),
       model: () => {},
       usage: ({ cacheWriteTokens: _, ...usage }) => out.usage(usage),
     });
-    const change = { event: (payload: unknown, out: Out) => plain.event(payload, mute(out)) };
+    const change = { event: (payload: unknown, out: ResponseSink) => plain.event(payload, mute(out)) };
     const groups = ['answers', 'usage', 'capabilities', 'blocks'];
     const failing = async (lacks: ProviderTesting['lacks']) => {
       const cases = agentContract(subject(change, { ...scriptTesting, lacks }));
@@ -133,7 +133,7 @@ describe('the agent contract', () => {
   });
 
   it('fails a wire that lacks more than five things', async () => {
-    const names: Lack[] = ['seal', 'images', 'documents', 'sampling', 'pause', 'interleaving'];
+    const names: UnsupportedFeature[] = ['seal', 'images', 'documents', 'sampling', 'pause', 'interleaving'];
     const lacks = Object.fromEntries(names.map((name) => [name, 'It was never built.']));
     const cases = agentContract(subject({}, { ...scriptTesting, lacks }));
     expect((await runContract(only(cases, 'lacks'))).failures[0]?.message).toContain(

@@ -7,7 +7,7 @@ import { memoryRunner } from '@cobbler/agent';
 import { sqliteRunner } from '@cobbler/agent/node';
 import type { FakeRuntime } from '@cobbler/agent/testing';
 import { fakeRuntime } from '@cobbler/agent/testing';
-import type { Counter, RunnerStand } from '../src/runner/environment.ts';
+import type { Counter, RunnerEnvironment } from '../src/runner/environment.ts';
 import { contractRoutine } from '../src/runner/routines.ts';
 
 /** Lines in memory, which outlive the runners that add to them. */
@@ -85,7 +85,7 @@ export function stillRuntime(): FakeRuntime {
 
 const forgets = 'what is in memory ends with the runner';
 
-export const memoryStand: RunnerStand = {
+export const memoryStand: RunnerEnvironment = {
   name: 'memory',
   lacks: { reopen: forgets, crash: forgets },
   place() {
@@ -103,7 +103,7 @@ export const memoryStand: RunnerStand = {
 };
 
 /** A crash is played by going on with a copy of the files as they are at that moment. */
-export const sqliteStand: RunnerStand = {
+export const sqliteStand: RunnerEnvironment = {
   name: 'sqlite',
   lacks: {},
   place() {

@@ -1,6 +1,6 @@
 import { Executor, memoryRunner, memoryStore, runnerHarness, sessionRoutine } from '@cobbler/agent';
 import type { HarnessSubject } from '../src/harness/environment.ts';
-import { harnessScene } from '../src/harness/fixture.ts';
+import { harnessFixture } from '../src/harness/fixture.ts';
 
 /** A conversation whose runs a runner sees to, for `harnessContract`. */
 export const onRunner: HarnessSubject = {
@@ -9,7 +9,7 @@ export const onRunner: HarnessSubject = {
   open({ handler, report }) {
     const store = memoryStore();
     const executor = new Executor({
-      ...harnessScene(),
+      ...harnessFixture(),
       store,
       toolErrors: 'stop-batch',
       toolScheduling: 'sequential',

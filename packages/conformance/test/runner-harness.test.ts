@@ -8,7 +8,7 @@ import {
   sessionRoutine,
 } from '@cobbler/agent';
 import { describe, expect, it } from 'vitest';
-import { harnessScene } from '../src/harness/fixture.ts';
+import { harnessFixture } from '../src/harness/fixture.ts';
 import { harnessContract } from '../src/harness/harness-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 import { onRunner } from './runner-harness-subject.ts';
@@ -20,7 +20,7 @@ describe('a harness over a runner', () => {
 describe('two harnesses of one session over a runner', () => {
   it('the second is refused while the first runs, and its run begins and ends once', async () => {
     const store = memoryStore();
-    const executor = new Executor({ ...harnessScene(), store });
+    const executor = new Executor({ ...harnessFixture(), store });
     const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
     const open = () => runnerHarness({ runner, store, executor, sessionId: 'one', pollMs: 5 });
     const [first, second] = [open(), open()];
@@ -47,7 +47,7 @@ describe('what is followed over a runner', () => {
   /** A run whose log cannot be read some times while it is followed. */
   async function followed(times: number, retryable: boolean) {
     const store = memoryStore();
-    const executor = new Executor({ ...harnessScene(), store });
+    const executor = new Executor({ ...harnessFixture(), store });
     const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
     let left = times;
     const read: Store['read'] = async (...range) => {

@@ -10,7 +10,7 @@ import type {
 } from './backend.ts';
 import { readDecision } from './call-decision.ts';
 import { failureOf } from './failure.ts';
-import type { Happening } from './happening.ts';
+import type { BackendEvent } from './happening.ts';
 import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './session-agent.ts';
 
 /** What the sessions of an agent are. */
@@ -93,7 +93,7 @@ export class AgentBackend implements Backend {
 
 /** Turns what an agent tells into what happens. Whatever has begun has ended when something else begins. */
 class Teller {
-  readonly #tell: (happening: Happening) => void;
+  readonly #tell: (happening: BackendEvent) => void;
   readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
   /** Calls that were let through and have not ended, oldest first. */
   #running: string[] = [];
@@ -103,7 +103,7 @@ class Teller {
   #toolCalls = 0;
   #isOver = false;
 
-  constructor(tell: (happening: Happening) => void) {
+  constructor(tell: (happening: BackendEvent) => void) {
     this.#tell = tell;
   }
 

@@ -7,7 +7,7 @@ import type { Backend, BackendResult, DelegatePermission } from './backend.ts';
 import { claudeCode } from './claude/claude-code.ts';
 import { defaultTimeoutMs } from './cli-backend.ts';
 import { codex } from './codex/codex.ts';
-import { SessionBook } from './session-book.ts';
+import { SessionRegistry } from './session-book.ts';
 import { refusal, Sessions } from './sessions.ts';
 
 /** What the agent tool may do, decided by whoever makes it. */
@@ -76,7 +76,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
   const workspace = new Workspace(options.workspace);
   const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);
   const sessions = new Sessions({
-    book: new SessionBook(bookPath(options, workspace.root)),
+    book: new SessionRegistry(bookPath(options, workspace.root)),
     backends,
     maxSessions: options.maxSessions ?? 8,
     gate: options.gate,

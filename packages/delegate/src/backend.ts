@@ -1,5 +1,5 @@
 import type { AgentError, HarnessCapabilities, StopReason, Usage } from '@cobbler/agent';
-import type { Happening, Totals } from './happening.ts';
+import type { BackendEvent, Totals } from './happening.ts';
 
 /**
  * What a program may do, chosen by whoever makes its backend and by nobody else: `read-only` changes nothing,
@@ -62,7 +62,7 @@ export interface BackendContext {
   /** Aborting it ends the program and everything it started. */
   readonly signal?: AbortSignal;
   /** Hears what happens, synchronously and in order. What it throws is its own affair. */
-  readonly onHappening?: (happening: Happening) => void;
+  readonly onHappening?: (happening: BackendEvent) => void;
 }
 
 /** A decision about a call that was asked for. */

@@ -1,7 +1,7 @@
 import type { Price, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import type { BackendResult } from './backend.ts';
-import type { Happening } from './happening.ts';
+import type { BackendEvent } from './happening.ts';
 import { subtractUsage, tokensOf } from './happening.ts';
 
 /** What an answer or an error has to report of what a program used. */
@@ -35,7 +35,7 @@ export class Bill {
   }
 
   /** A try has failed, and another one follows. */
-  waste({ wasted = noUsage, usd }: Extract<Happening, { type: 'withdrawn' }>): void {
+  waste({ wasted = noUsage, usd }: Extract<BackendEvent, { type: 'withdrawn' }>): void {
     this.#lost = addUsage(this.#lost, wasted);
     if (usd !== undefined) this.#lostUsd = (this.#lostUsd ?? 0) + usd;
   }

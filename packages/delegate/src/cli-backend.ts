@@ -15,11 +15,11 @@ import type {
   CallDecision,
 } from './backend.ts';
 import { readDecision } from './call-decision.ts';
-import type { Dialect } from './dialect.ts';
-import type { Errand, RunningErrand } from './errand.ts';
-import { runErrand, silentFailure } from './errand.ts';
+import type { CliAdapter } from './dialect.ts';
+import type { CliProcess, RunningErrand } from './errand.ts';
+import { runCliProcess, silentFailure } from './errand.ts';
 import { capped } from './final-text.ts';
-import type { Happening } from './happening.ts';
+import type { BackendEvent } from './happening.ts';
 import { JobAccount } from './job-account.ts';
 import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
 
@@ -51,11 +51,11 @@ export class CliBackend implements Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities;
   readonly tellsCost: boolean;
-  readonly #dialect: Dialect;
+  readonly #dialect: CliAdapter;
   readonly #options: ProgramOptions;
   readonly #program: string | undefined;
 
-  constructor(dialect: Dialect, options: ProgramOptions) {
+  constructor(dialect: CliAdapter, options: ProgramOptions) {
     this.name = dialect.name;
     this.capabilities = dialect.capabilities;
     this.tellsCost = dialect.tellsCost;
@@ -97,14 +97,14 @@ export class CliBackend implements Backend {
 
 /** The program that a job is for. */
 interface Subject {
-  readonly dialect: Dialect;
+  readonly dialect: CliAdapter;
   readonly path: string | undefined;
   readonly problem: AgentErrorType | undefined;
 }
 
 /** One job: as many starts of the program as it takes, one after another. */
 class Job {
-  readonly #dialect: Dialect;
+  readonly #dialect: CliAdapter;
   readonly #program: string | undefined;
   readonly #problem: AgentErrorType | undefined;
   readonly #options: ProgramOptions;
@@ -208,12 +208,12 @@ class Job {
     }
   }
 
-  #try(program: string, request: BackendRequest): Promise<Errand> {
+  #try(program: string, request: BackendRequest): Promise<CliProcess> {
     this.#attempts += 1;
     const { env = process.env, extraEnv = {}, sandboxed } = this.#options;
     const sandbox: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
     const given = programEnvironment(this.#dialect, env, { ...sandbox, ...extraEnv });
-    this.#errand = runErrand({
+    this.#errand = runCliProcess({
       dialect: this.#dialect,
       program,
       request,
@@ -232,7 +232,7 @@ class Job {
     return Math.max(1, limit - (this.#runtime.monotonic() - this.#began));
   }
 
-  #hear(happening: Happening): void {
+  #hear(happening: BackendEvent): void {
     if (happening.type === 'answered' && happening.usage !== undefined) this.#count(happening.usage);
     this.#tell(happening);
   }
@@ -247,7 +247,7 @@ class Job {
     this.#errand?.stop();
   }
 
-  #tell(happening: Happening): void {
+  #tell(happening: BackendEvent): void {
     try {
       this.#context.onHappening?.(happening);
     } catch {
@@ -256,7 +256,7 @@ class Job {
   }
 
   /** A program that ended without a last word said it on standard error. */
-  #isStale({ end, exitCode, sessionId, stderr }: Errand): boolean {
+  #isStale({ end, exitCode, sessionId, stderr }: CliProcess): boolean {
     if (end !== undefined) return end.stale === true;
     return exitCode !== 0 && sessionId === undefined && this.#dialect.isStale(stderr);
   }
@@ -288,7 +288,7 @@ class Job {
   }
 
   /** Undefined only for a program that ended by itself with exit code 0 after a good last word. */
-  #errorOf(errand: Errand, program: string): AgentErrorType | undefined {
+  #errorOf(errand: CliProcess, program: string): AgentErrorType | undefined {
     if (this.#overrun !== undefined) return this.#overrun;
     if (errand.problem !== undefined) return errand.problem;
     if (errand.cause === 'timeout') {
@@ -302,7 +302,7 @@ class Job {
     return silentFailure(errand, program.split('/').at(-1) ?? program);
   }
 
-  #completed(errand: Errand, request: BackendRequest): BackendResult {
+  #completed(errand: CliProcess, request: BackendRequest): BackendResult {
     return {
       ...this.#facts(errand, request),
       status: 'completed',
@@ -310,13 +310,13 @@ class Job {
     };
   }
 
-  #stopped(errand: Errand | undefined): BackendResult {
+  #stopped(errand: CliProcess | undefined): BackendResult {
     const message = `${this.#dialect.name} was cancelled.`;
     const error = new AgentError({ kind: 'aborted', code: 'cancelled', message });
     return { ...this.#facts(errand, this.#request), status: 'cancelled', output: message, error };
   }
 
-  #failed(error: AgentErrorType, errand: Errand | undefined, request = this.#request): BackendResult {
+  #failed(error: AgentErrorType, errand: CliProcess | undefined, request = this.#request): BackendResult {
     const status = error.kind === 'timeout' && error.code === 'job_timeout' ? 'timeout' : 'failed';
     // What it printed and nobody understood is better than nothing.
     const raw = errand?.end === undefined ? (errand?.stdout ?? '').trim() : '';
@@ -324,7 +324,7 @@ class Job {
     return { ...this.#facts(errand, request), status, output, error };
   }
 
-  #facts(errand: Errand | undefined, request: BackendRequest) {
+  #facts(errand: CliProcess | undefined, request: BackendRequest) {
     const { end, sessionId } = errand ?? {};
     const isOther =
       sessionId !== undefined && request.resumeId !== undefined && sessionId !== request.resumeId;
@@ -352,6 +352,6 @@ class Job {
 }
 
 /** A last word without any text does not undo what the model said. */
-function finalText({ end, lastText }: Errand): string {
+function finalText({ end, lastText }: CliProcess): string {
   return end?.text === undefined || end.text.trim() === '' ? lastText : end.text;
 }

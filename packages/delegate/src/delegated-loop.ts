@@ -1,7 +1,7 @@
 import type { Agent, Limits, Price, Pricing, Tool } from '@cobbler/agent';
 import type { Backend } from './backend.ts';
 import { proxyTools } from './proxy-tools.ts';
-import { Relay } from './relay.ts';
+import { BackendAgent } from './relay.ts';
 
 /** What a loop over a program is made of. */
 export interface DelegatedLoopOptions {
@@ -33,7 +33,7 @@ export interface DelegatedLoop {
 /** Makes the parts of an executor of a backend. See {@link DelegatedLoop}. */
 export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   const { backend, workingDir, limits, tools, pricing } = options;
-  const relay = new Relay({
+  const relay = new BackendAgent({
     backend,
     tools,
     job: {
@@ -53,7 +53,7 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
 }
 
 /** Before a request nobody knows its price; after it the program's word counts, where it gives one. */
-function pricingOf(relay: Relay, backend: Backend, own: Pricing | undefined): Pricing {
+function pricingOf(relay: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
   return (provider, model, inputTokens): Price | undefined =>
     (backend.tellsCost ? relay.price : undefined) ?? own?.(provider, model, inputTokens);
 }

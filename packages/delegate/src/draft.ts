@@ -1,9 +1,9 @@
 import type { AgentEvent, AssistantPart, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
-import type { Happening } from './happening.ts';
+import type { BackendEvent } from './happening.ts';
 
 /** An answer while it is told, block by block. */
-export class Draft {
+export class ResponseBuilder {
   readonly #emit: (event: AgentEvent) => void;
   #parts: AssistantPart[] = [];
   #answer: string | undefined;
@@ -41,7 +41,7 @@ export class Draft {
   }
 
   /** Whether this belongs to another answer: then the one under way was whole. */
-  begunAnother(news: Happening): boolean {
+  begunAnother(news: BackendEvent): boolean {
     if (this.isEmpty) return false;
     if (news.type === 'delta') return this.#isWhole;
     if (news.type !== 'part') return false;
@@ -50,7 +50,7 @@ export class Draft {
   }
 
   /** True when the answer is whole. */
-  take(news: Happening): boolean {
+  take(news: BackendEvent): boolean {
     if (news.type === 'delta') this.#delta(news);
     if (news.type === 'part') this.#part(news);
     if (news.type === 'withdrawn') this.#withdraw(news);
@@ -65,12 +65,12 @@ export class Draft {
     if (text !== '') this.#part({ type: 'part', part: { type: 'text', text } });
   }
 
-  #delta({ of, text }: Extract<Happening, { type: 'delta' }>): void {
+  #delta({ of, text }: Extract<BackendEvent, { type: 'delta' }>): void {
     const index = this.#parts.length;
     if (text !== '') this.#emit({ type: of === 'text' ? 'text_delta' : 'reasoning_delta', index, text });
   }
 
-  #part({ part, answer, model }: Extract<Happening, { type: 'part' }>): void {
+  #part({ part, answer, model }: Extract<BackendEvent, { type: 'part' }>): void {
     const index = this.#parts.length;
     this.#parts.push(part);
     this.#answer ??= answer;
@@ -83,7 +83,7 @@ export class Draft {
     }
   }
 
-  #withdraw({ attempt, error, delayMs, wasted }: Extract<Happening, { type: 'withdrawn' }>): void {
+  #withdraw({ attempt, error, delayMs, wasted }: Extract<BackendEvent, { type: 'withdrawn' }>): void {
     this.#parts = [];
     // What a try of ours used is counted apart; a program that tries again by itself counts all of it.
     if (wasted !== undefined) this.#usage = noUsage;

@@ -3,10 +3,10 @@ import { AgentError } from '@cobbler/agent';
 import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import type { BackendRequest, CallDecision } from './backend.ts';
-import type { Dialect, Talk } from './dialect.ts';
+import type { CliAdapter, CliConnection } from './dialect.ts';
 import { beginsObject } from './fields.ts';
-import { mostOutput } from './final-text.ts';
-import type { End, Happening } from './happening.ts';
+import { maxOutput } from './final-text.ts';
+import type { BackendEvent, End } from './happening.ts';
 import { LineReader } from './line-reader.ts';
 
 /** How long a program may take to end once it has said its last word, in milliseconds. */
@@ -17,7 +17,7 @@ const interruptMs = 250;
 
 /** One start of a program. */
 export interface ErrandOptions {
-  readonly dialect: Dialect;
+  readonly dialect: CliAdapter;
   readonly program: string;
   readonly request: BackendRequest;
   readonly env: Readonly<Record<string, string>>;
@@ -26,11 +26,11 @@ export interface ErrandOptions {
   readonly runtime: Runtime;
   /** Texts that are never told, wherever the program prints them. */
   readonly secrets: readonly string[];
-  readonly hear: (happening: Happening) => void;
+  readonly hear: (happening: BackendEvent) => void;
 }
 
 /** How one start of a program went. */
-export interface Errand {
+export interface CliProcess {
   readonly cause: ProcessEnd['cause'];
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -49,14 +49,14 @@ export interface Errand {
 
 /** A start of a program that is under way. */
 export interface RunningErrand {
-  readonly over: Promise<Errand>;
+  readonly over: Promise<CliProcess>;
   stop(): void;
   decide(callId: string, decision: CallDecision): void;
   steer(text: string): boolean;
 }
 
 /** Starts a program, speaks with it and looks after everything it starts, until all of it is gone. */
-export function runErrand(options: ErrandOptions): RunningErrand {
+export function runCliProcess(options: ErrandOptions): RunningErrand {
   const { dialect, program, request, runtime, secrets } = options;
   let child: SupervisedProcess | undefined;
   let isStopping = false;
@@ -66,7 +66,7 @@ export function runErrand(options: ErrandOptions): RunningErrand {
     cancelStop = runtime.timer(ms, () => child?.stop());
   };
   const heard = new Heard(options.hear);
-  const talk: Talk = dialect.talk(request, (line) => child?.write(`${line}\n`));
+  const talk: CliConnection = dialect.talk(request, (line) => child?.write(`${line}\n`));
   const hear = (line: string) => {
     for (const happening of talk.hear(scrubbed(line, secrets))) {
       heard.take(happening);
@@ -88,7 +88,7 @@ export function runErrand(options: ErrandOptions): RunningErrand {
     keepInputOpen: talk.staysOpen,
     timeoutMs: options.timeoutMs,
     ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
-    maxOutputBytes: mostOutput,
+    maxOutputBytes: maxOutput,
     onOutput: (chunk, stream) => {
       if (stream === 'stdout') lines.push(chunk);
     },
@@ -119,7 +119,7 @@ export function runErrand(options: ErrandOptions): RunningErrand {
 class Heard {
   /** Why nothing of what it tells can be trusted. */
   problem: AgentError | undefined;
-  readonly #tell: (happening: Happening) => void;
+  readonly #tell: (happening: BackendEvent) => void;
   /** Calls without a result yet: some programs tell of a call twice. */
   readonly #calls: Set<string> = new Set();
   readonly #asked: Map<string, string> = new Map();
@@ -129,11 +129,11 @@ class Heard {
   #end: End | undefined;
   #sessionId: string | undefined;
 
-  constructor(tell: (happening: Happening) => void) {
+  constructor(tell: (happening: BackendEvent) => void) {
     this.#tell = tell;
   }
 
-  take(happening: Happening): void {
+  take(happening: BackendEvent): void {
     if (this.#end !== undefined) return;
     if (happening.type === 'session') this.#sessionId = happening.id;
     if (happening.type === 'end') this.#end = happening;
@@ -153,7 +153,7 @@ class Heard {
     if (toolName !== undefined) this.#denied.push(toolName);
   }
 
-  errand({ cause, code, signal, error, stdout, stderr }: ProcessEnd, secrets: readonly string[]): Errand {
+  errand({ cause, code, signal, error, stdout, stderr }: ProcessEnd, secrets: readonly string[]): CliProcess {
     return {
       cause,
       exitCode: code,
@@ -178,7 +178,7 @@ function tooLong(name: string): AgentError {
 
 /** An error about an errand that failed without saying why in fields. */
 export function silentFailure(
-  { exitCode, signal, stderr, stdout, end }: Errand,
+  { exitCode, signal, stderr, stdout, end }: CliProcess,
   program: string,
 ): AgentError {
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`;

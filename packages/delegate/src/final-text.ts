@@ -1,12 +1,12 @@
 import { OutputCapture } from '@cobbler/agent/node';
 
 /** Most bytes of a final text that are kept: 1 MiB. */
-export const mostOutput = 1_048_576;
+export const maxOutput = 1_048_576;
 
 /** A final text as it is reported: at most 1 MiB, head and tail. */
 export function capped(text: string): string {
-  if (text.length <= mostOutput / 3) return text;
-  const capture = new OutputCapture(mostOutput);
+  if (text.length <= maxOutput / 3) return text;
+  const capture = new OutputCapture(maxOutput);
   capture.push(Buffer.from(text));
   return capture.text();
 }

@@ -2,7 +2,7 @@ import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent
 import { noUsage } from '@cobbler/agent';
 
 /** What a program told of itself, in words that are the same for all of them. */
-export type Happening =
+export type BackendEvent =
   /** The conversation has an id by which it can be gone on with. */
   | { readonly type: 'session'; readonly id: string; readonly model?: string }
   | { readonly type: 'delta'; readonly of: 'text' | 'reasoning'; readonly text: string }

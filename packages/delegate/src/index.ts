@@ -24,7 +24,7 @@ export { readCodexLine } from './codex/codex-line.ts';
 export { type DelegatedHarnessOptions, delegatedHarness } from './delegated-harness.ts';
 export { type DelegatedLoop, type DelegatedLoopOptions, delegatedLoop } from './delegated-loop.ts';
 export { buildEngine, type EngineOptions } from './engine.ts';
-export type { End, Happening, Totals } from './happening.ts';
+export type { BackendEvent, End, Totals } from './happening.ts';
 export { findProgram } from './program.ts';
 export {
   type AgentResponse,

@@ -1,7 +1,7 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import type { BackendRequest } from './backend.ts';
-import type { Errand } from './errand.ts';
+import type { CliProcess } from './errand.ts';
 import type { Totals } from './happening.ts';
 import { earlierOf, tokensOf, usageSince, usdSince } from './happening.ts';
 
@@ -82,7 +82,7 @@ export class JobAccount {
   }
 
   /** A try is over, and another follows it. */
-  close(errand: Errand, cost: TryCost): void {
+  close(errand: CliProcess, cost: TryCost): void {
     this.#wasted = addUsage(this.#wasted, cost.usage);
     this.#usd = this.usdWith(cost);
     this.#turns += this.#answers;
@@ -93,7 +93,7 @@ export class JobAccount {
   }
 
   /** What a try used. */
-  costOf(errand: Errand | undefined, { resumeId }: BackendRequest): TryCost {
+  costOf(errand: CliProcess | undefined, { resumeId }: BackendRequest): TryCost {
     const { end, sessionId } = errand ?? {};
     // The conversation that was asked for is resumed: an id of its own means that the program began anew.
     const resumed = resumeId !== undefined && (sessionId === undefined || sessionId === resumeId);
@@ -112,7 +112,7 @@ export class JobAccount {
   }
 
   /** What the conversation has used so far, this try included. */
-  totals(errand: Errand | undefined): Totals {
+  totals(errand: CliProcess | undefined): Totals {
     const before = this.#totals.at(-1);
     const usage = errand?.end?.totalUsage ?? before?.usage;
     const usd = errand?.end?.totalUsd ?? before?.usd;

@@ -1,8 +1,8 @@
 /** The longest line that is read, in UTF-16 units: 16 Mi. A longer one is dropped as it comes, to hold nothing of it. */
-const mostLine = 16 * 1_048_576;
+const maxLineBytes = 16 * 1_048_576;
 
 /** What is kept of a line that is too long: enough to see whether it is a message of the program. */
-const mostHead = 256;
+const maxHead = 256;
 
 /** Cuts a stream of bytes into lines, wherever the bytes were cut before. */
 export class LineReader {
@@ -42,9 +42,9 @@ export class LineReader {
 
   #piece(text: string): void {
     this.#length += text.length;
-    if (this.#length > mostLine && !this.#tooLong) {
+    if (this.#length > maxLineBytes && !this.#tooLong) {
       this.#tooLong = true;
-      const head = [...this.#pieces, text].join('').slice(0, mostHead);
+      const head = [...this.#pieces, text].join('').slice(0, maxHead);
       this.#pieces = [];
       this.#drop(head);
     }

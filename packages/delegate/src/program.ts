@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { childEnvironment } from '@cobbler/agent/node';
-import type { Dialect } from './dialect.ts';
+import type { CliAdapter } from './dialect.ts';
 
 /** Where a program of this name stands on the PATH. Undefined: nowhere. */
 export function findProgram(name: string, env: Environment): string | undefined {
@@ -31,7 +31,7 @@ export function notFound(program: string): AgentError {
  * it (reliability promise 19).
  */
 export function programEnvironment(
-  dialect: Pick<Dialect, 'variables' | 'settings'>,
+  dialect: Pick<CliAdapter, 'variables' | 'settings'>,
   env: Environment,
   extra: Readonly<Record<string, string>>,
 ): Record<string, string> {

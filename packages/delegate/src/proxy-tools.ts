@@ -39,7 +39,7 @@ interface ProxyToolsOptions {
 }
 
 /** Where a program works. */
-export interface Place {
+export interface ProxyTarget {
   readonly workspace: Workspace;
   readonly home: string;
 }
@@ -48,8 +48,8 @@ export interface Place {
  * The folder that calls are judged by. It is resolved once, when it is first asked for, so that a program cannot put
  * another in its place. What it gives throws AgentError `invalid` when `workingDir` is not a folder.
  */
-export function placeIn(workingDir: string, env: Environment): () => Place {
-  let place: Place | undefined;
+export function placeIn(workingDir: string, env: Environment): () => ProxyTarget {
+  let place: ProxyTarget | undefined;
   return () => {
     const home = env['HOME'] || env['USERPROFILE'] || homedir();
     place ??= { workspace: new Workspace(workingDir, { env }), home };
@@ -67,7 +67,7 @@ interface CallFacts {
 }
 
 /** The facts of one call, the same for every way by which a program asks. */
-export function callFacts(name: string, given: Record<string, unknown>, place: () => Place): CallFacts {
+export function callFacts(name: string, given: Record<string, unknown>, place: () => ProxyTarget): CallFacts {
   const isFileTool = readers.has(name) || writers.has(name);
   return {
     effect: readers.has(name) ? 'read' : 'once',
@@ -114,7 +114,7 @@ const ownFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
 const treeReaders: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS']);
 
 /** Why a person has to look at a call, in words. */
-function concernOf(place: Place, name: string, given: Record<string, unknown>): string | undefined {
+function concernOf(place: ProxyTarget, name: string, given: Record<string, unknown>): string | undefined {
   const named = pathsIn(given).flatMap((path) => spellingsOf(path, place.home));
   if (writers.has(name) && named.length === 0) return `${name} does not say which file it writes.`;
   const below = treeReaders.has(name) && named.length === 0 ? ['.'] : named;

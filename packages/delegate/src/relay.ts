@@ -6,7 +6,7 @@ import type {
   ModelRequest,
   ModelResponse,
   Price,
-  RunContext,
+  RequestContext,
   StopReason,
   ToolContext,
   ToolOutput,
@@ -16,10 +16,10 @@ import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cob
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { Bill, priceOf } from './bill.ts';
 import { Calls } from './calls.ts';
-import { Draft } from './draft.ts';
+import { ResponseBuilder } from './draft.ts';
 import type { Unsaid } from './final-text.ts';
 import { unsaid } from './final-text.ts';
-import type { Happening, Totals } from './happening.ts';
+import type { BackendEvent, Totals } from './happening.ts';
 import { tokensOf } from './happening.ts';
 import { knownName } from './proxy-tools.ts';
 import { sealIn, sealPart } from './seal.ts';
@@ -34,7 +34,7 @@ export interface RelayOptions {
 }
 
 /** What comes from a job: what the program tells, and last what came of it. */
-type News = Happening | { readonly type: 'over'; readonly result: BackendResult };
+type News = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
 
 /** A job under way, and what is known of it. */
 interface Live {
@@ -51,7 +51,7 @@ interface Live {
  *
  * One job at a time: a new one begins only when the one before is gone.
  */
-export class Relay implements Agent {
+export class BackendAgent implements Agent {
   readonly provider: string;
   readonly model: string;
   readonly capabilities: Capabilities = {
@@ -93,7 +93,7 @@ export class Relay implements Agent {
     return this.#price;
   }
 
-  async run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
+  async run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
     const { messages } = request;
     const { signal } = context;
     // What an earlier run was to say and never did was taken back with it.
@@ -181,7 +181,7 @@ export class Relay implements Agent {
       if (message.role === 'tool_result') live.calls.refused(message.toolCallId, textOf(message));
   }
 
-  #hear(live: Omit<Live, 'process'>, happening: Happening): void {
+  #hear(live: Omit<Live, 'process'>, happening: BackendEvent): void {
     if (happening.type === 'session') this.#sessionId = happening.id;
     if (happening.type === 'withdrawn') live.bill.waste(happening);
     if (happening.type === 'asked') live.calls.asked(happening.callId, happening.arguments);
@@ -197,8 +197,8 @@ export class Relay implements Agent {
   }
 
   /** Reads on until an answer is whole. */
-  async #answer(live: Live, { signal, emit }: RunContext): Promise<ModelResponse> {
-    const draft = new Draft(emit ?? (() => {}));
+  async #answer(live: Live, { signal, emit }: RequestContext): Promise<ModelResponse> {
+    const draft = new ResponseBuilder(emit ?? (() => {}));
     const stop = () => {
       live.process.stop();
       this.#wake();
@@ -229,7 +229,7 @@ export class Relay implements Agent {
    * The program has ended: what it told last is an answer only if all went well, or its service said why not. A final
    * text that its pieces have not said is an answer of its own, unless the run has no turn left for one.
    */
-  #last(live: Live, draft: Draft, result: BackendResult): ModelResponse {
+  #last(live: Live, draft: ResponseBuilder, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
     const rest: Unsaid = status === 'completed' ? unsaid(draft.texts, result.output) : { type: 'nothing' };
     if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
@@ -258,7 +258,7 @@ export class Relay implements Agent {
   }
 
   /** What is known of the cost by now; the rest is reported with the next job. */
-  #cancelled(live: Live, draft: Draft): AgentError {
+  #cancelled(live: Live, draft: ResponseBuilder): AgentError {
     const due = live.bill.settle(draft.usage);
     this.#price = priceOf(due) ?? this.#price;
     const message = 'The program was ended: the run stopped.';
@@ -288,7 +288,7 @@ export class Relay implements Agent {
     };
   }
 
-  #response(live: Live, draft: Draft, how: { stop: StopReason; usage: Usage }): ModelResponse {
+  #response(live: Live, draft: ResponseBuilder, how: { stop: StopReason; usage: Usage }): ModelResponse {
     const { stop, usage } = how;
     if (stop === 'tool_use' || stop === 'pause') {
       if (this.#live !== undefined) live.bill.book(usage);

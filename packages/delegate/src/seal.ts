@@ -1,9 +1,9 @@
-import type { Message, OpaquePart, Usage } from '@cobbler/agent';
+import type { Message, ProviderDataPart, Usage } from '@cobbler/agent';
 import { fieldsOf, numberOf, textOf } from './fields.ts';
 import type { Totals } from './happening.ts';
 
 /** What the log keeps of the program's own conversation, so that it is gone on with after a restart. */
-export interface Kept {
+export interface SealedState {
   readonly session: string;
   readonly totals: Totals;
 }
@@ -12,7 +12,7 @@ export interface Kept {
 export function sealPart(
   provider: string,
   { session, totals }: { session: string | undefined; totals: Totals },
-): readonly OpaquePart[] {
+): readonly ProviderDataPart[] {
   if (session === undefined) return [];
   const { usd, usage } = totals;
   const counts = usage === undefined ? {} : { input: usage.inputTokens, output: usage.outputTokens };
@@ -21,7 +21,7 @@ export function sealPart(
 }
 
 /** What was kept last. */
-export function sealIn(messages: readonly Message[], provider: string): Kept | undefined {
+export function sealIn(messages: readonly Message[], provider: string): SealedState | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== 'assistant') continue;
     const part = message.content.findLast((one) => one.type === 'opaque' && one.seal.provider === provider);

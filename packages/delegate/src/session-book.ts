@@ -26,7 +26,7 @@ export interface BookedSession {
  * Sessions in a file, read anew for each change so that what another process added is kept. Without a file they
  * live as long as the book. A file that cannot be written loses nothing but the next start's knowledge of it.
  */
-export class SessionBook {
+export class SessionRegistry {
   readonly #path: string | undefined;
   #sessions: Map<string, BookedSession> = new Map();
   #last = 0;

@@ -2,10 +2,10 @@ import type { Budget, Environment, Gate, GateCall, Pricing } from '@cobbler/agen
 import { AgentError, addUsage, costOf } from '@cobbler/agent';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { askForDecision } from './call-decision.ts';
-import type { Happening } from './happening.ts';
-import type { Place } from './proxy-tools.ts';
+import type { BackendEvent } from './happening.ts';
+import type { ProxyTarget } from './proxy-tools.ts';
 import { callFacts, placeIn } from './proxy-tools.ts';
-import type { BookedSession, SessionBook } from './session-book.ts';
+import type { BookedSession, SessionRegistry } from './session-book.ts';
 
 /** A session as the model sees it; the names are those of seed S2. */
 export interface SessionReport {
@@ -17,7 +17,7 @@ export interface SessionReport {
 }
 
 /** What starting a job needs of the call that wants it. */
-export interface JobMeans {
+export interface JobContext {
   /** Ends the job. Of a job in the background: nothing but `destroy` and `close` do. */
   readonly signal?: AbortSignal;
   readonly budget: Budget;
@@ -27,7 +27,7 @@ export interface JobMeans {
 }
 
 export interface SessionsOptions {
-  readonly book: SessionBook;
+  readonly book: SessionRegistry;
   readonly backends: readonly Backend[];
   readonly maxSessions: number;
   readonly gate?: Gate | undefined;
@@ -43,7 +43,7 @@ const linesShown = 8;
 /** What the calls of one job are judged by. */
 interface Known {
   readonly session: string;
-  readonly place: () => Place;
+  readonly place: () => ProxyTarget;
   /** The arguments of each call, as the program tells them: not every program repeats them when it asks. */
   readonly told: Map<string, Readonly<Record<string, unknown>>>;
 }
@@ -96,7 +96,7 @@ export class Sessions {
   }
 
   /** @throws AgentError while a job of the session runs, or when the budget has no room. */
-  async begin(id: string, prompt: string, means: JobMeans): Promise<LiveJob> {
+  async begin(id: string, prompt: string, means: JobContext): Promise<LiveJob> {
     const session = this.get(id);
     if (session.state === 'running') throw refusal('busy', `session ${id} is still running`);
     const backend = this.#backend(session.backend);
@@ -179,13 +179,13 @@ export class Sessions {
   }
 
   /** As soon as the program has named it: a process that is killed in the middle must not lose it. */
-  #booked(id: string, happening: Happening): void {
+  #booked(id: string, happening: BackendEvent): void {
     if (happening.type !== 'session') return;
     const session = this.#options.book.get(id);
     if (session !== undefined) this.#options.book.put({ ...session, cliSessionId: happening.id });
   }
 
-  #note(lines: string[], happening: Happening, { progress }: JobMeans): void {
+  #note(lines: string[], happening: BackendEvent, { progress }: JobContext): void {
     const line = lineOf(happening);
     if (line === undefined) return;
     lines.push(line);
@@ -195,7 +195,7 @@ export class Sessions {
 
   async #judge(
     known: Known,
-    asked: Extract<Happening, { type: 'asked' }>,
+    asked: Extract<BackendEvent, { type: 'asked' }>,
     process: BackendProcess,
   ): Promise<void> {
     const { callId, toolName } = asked;
@@ -214,7 +214,7 @@ export class Sessions {
   }
 
   /** What the job may use of the budget: held back now, booked when it is over. */
-  #share(backend: Backend, { budget, inBackground }: JobMeans) {
+  #share(backend: Backend, { budget, inBackground }: JobContext) {
     const { pricing, allowUnpriced } = this.#options;
     const price = pricing?.(backend.name, backend.name);
     if (budget.limitsMoney && !backend.tellsCost && price === undefined && !allowUnpriced) {
@@ -249,7 +249,7 @@ export class Sessions {
 }
 
 /** @throws when the arguments are no plain data or the working folder cannot be used. */
-function gateCall({ place, told }: Known, asked: Extract<Happening, { type: 'asked' }>): GateCall {
+function gateCall({ place, told }: Known, asked: Extract<BackendEvent, { type: 'asked' }>): GateCall {
   const { callId, toolName } = asked;
   const given = structuredClone(asked.arguments);
   place();
@@ -298,7 +298,7 @@ function after(session: BookedSession, result: BackendResult): BookedSession {
 }
 
 /** One line about something that happened, for whoever watches. */
-function lineOf(happening: Happening): string | undefined {
+function lineOf(happening: BackendEvent): string | undefined {
   if (happening.type === 'notice') return clipped(happening.text);
   if (happening.type === 'withdrawn') return clipped(`trying again: ${happening.error.message}`);
   if (happening.type !== 'part') return undefined;

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, Gate, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
+import type { ApprovalDecision, Gate, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
 import { activityText } from './activity-text.ts';
 import { askForDecision } from './call-decision.ts';
@@ -88,7 +88,7 @@ class HarnessAgent implements SessionAgent {
 class Told {
   readonly toolsUsed: string[] = [];
   readonly #callbacks: ExecuteCallbacks;
-  readonly #answers: Map<string, Promise<ApprovalAnswer>> = new Map();
+  readonly #answers: Map<string, Promise<ApprovalDecision>> = new Map();
 
   constructor(callbacks: ExecuteCallbacks) {
     this.#callbacks = callbacks;
@@ -101,7 +101,7 @@ class Told {
   }
 
   /** What was decided about calls that the run has ended to wait for. */
-  async answers(): Promise<(ApprovalAnswer & { approvalId: string })[]> {
+  async answers(): Promise<(ApprovalDecision & { approvalId: string })[]> {
     const entries = [...this.#answers];
     return Promise.all(entries.map(async ([approvalId, answer]) => ({ approvalId, ...(await answer) })));
   }
@@ -121,11 +121,11 @@ class Told {
       const { approvalId, toolName, arguments: given, callId } = event;
       const answer = this.#decide(toolName, given, callId);
       this.#answers.set(approvalId, answer);
-      void answer.then((decided) => run.answer(approvalId, decided));
+      void answer.then((decided) => run.decide(approvalId, decided));
     }
   }
 
-  async #decide(toolName: string, given: Record<string, unknown>, callId: string): Promise<ApprovalAnswer> {
+  async #decide(toolName: string, given: Record<string, unknown>, callId: string): Promise<ApprovalDecision> {
     const { signal } = new AbortController();
     const ask = () => this.#callbacks.canUseTool?.(toolName, structuredClone(given), { signal, callId });
     const decision = await askForDecision(ask, toolName);

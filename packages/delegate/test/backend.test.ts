@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Happening } from '@cobbler/delegate';
+import type { BackendEvent } from '@cobbler/delegate';
 import { claudeCode, codex } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
 import { backendNames, backendOf } from './fake-programs.ts';
@@ -35,7 +35,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     'S1.10 begins anew, once, when the conversation %s is gone, and says so',
     async (resumeId) => {
       const { workspace, options } = fakePrograms();
-      const happenings: Happening[] = [];
+      const happenings: BackendEvent[] = [];
       const result = await backendOf(name, options).run(
         { prompt: 'count', workingDir: workspace, resumeId },
         { onHappening: (happening) => void happenings.push(happening) },
@@ -91,7 +91,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     const told: unknown[] = [];
     const backend = backendOf(name, { ...options, env: { ...env, ...keys } });
     for (const prompt of ['leak', 'fault leaks-in-pieces']) {
-      const context = { onHappening: (happening: Happening) => void told.push(happening) };
+      const context = { onHappening: (happening: BackendEvent) => void told.push(happening) };
       told.push(await backend.run({ prompt, workingDir: workspace }, context));
     }
     expect(JSON.stringify(told)).not.toContain(key);

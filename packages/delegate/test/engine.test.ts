@@ -1,6 +1,6 @@
 import type { Limits } from '@cobbler/agent';
 import { createHarness, memoryStore, readVerdict, textOf } from '@cobbler/agent';
-import { harnessScene } from '@cobbler/conformance';
+import { harnessFixture } from '@cobbler/conformance';
 import type { SessionAgent, ToolActivity } from '@cobbler/delegate';
 import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
@@ -142,7 +142,7 @@ describe('S1.15 buildEngine', () => {
 
 describe('S1.15 toSessionAgent', () => {
   it('makes a session agent of the local loop, one conversation for each session', async () => {
-    const agent = toSessionAgent((_session, gate) => createHarness({ ...harnessScene(), gate }));
+    const agent = toSessionAgent((_session, gate) => createHarness({ ...harnessFixture(), gate }));
     const told: unknown[] = [];
     const one = session();
     const response = await agent.execute('use look write', one, {
@@ -165,7 +165,7 @@ describe('S1.15 toSessionAgent', () => {
   });
 
   it('lets canUseTool decide what the gate of a harness leaves to a person', async () => {
-    const agent = toSessionAgent(createHarness(harnessScene()));
+    const agent = toSessionAgent(createHarness(harnessFixture()));
     const asked: string[] = [];
     const response = await agent.execute('use write', session(), {
       canUseTool: (toolName) => {
@@ -178,7 +178,7 @@ describe('S1.15 toSessionAgent', () => {
   });
 
   it('S1.2 cancels, and is an engine again', async () => {
-    const agent = toSessionAgent(() => createHarness(harnessScene()));
+    const agent = toSessionAgent(() => createHarness(harnessFixture()));
     const hanging = agent.execute('hang', session());
     await agent.cancel('s');
     expect(await hanging).toMatchObject({ isError: true, content: 'The run was cancelled.' });

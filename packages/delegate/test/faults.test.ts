@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { systemRuntime } from '@cobbler/agent';
-import type { BackendResult, Happening } from '@cobbler/delegate';
+import type { BackendEvent, BackendResult } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
 import type { FakePrograms } from './fake-programs.ts';
 import { backendOf, placePrograms } from './fake-programs.ts';
@@ -12,7 +12,7 @@ const takesFigures = process.env['COBBLER_FIGURES'] === '1';
 
 interface Played {
   readonly result: BackendResult;
-  readonly happenings: readonly Happening[];
+  readonly happenings: readonly BackendEvent[];
   /** From the order to stop, the time limit or the program's last word until nothing was left, in milliseconds. */
   readonly goneMs: number;
   /** What of it was waited on purpose: the rest is what this machine took. */
@@ -37,7 +37,7 @@ interface PlayOptions {
   readonly timeoutMs?: number;
   readonly retries?: number;
   /** Stops the job when this has happened. */
-  readonly stopAt?: Happening['type'];
+  readonly stopAt?: BackendEvent['type'];
 }
 
 async function play(
@@ -56,7 +56,7 @@ async function play(
     });
   const runtime = { ...systemRuntime, timer };
   const backend = backendOf(name, { ...rest, ...grace, runtime, retries: 0, timeoutMs: 100_000, ...options });
-  const happenings: Happening[] = [];
+  const happenings: BackendEvent[] = [];
   let toldToStop: number | undefined;
   let ended: number | undefined;
   let waitedBefore = options.timeoutMs ?? 0;

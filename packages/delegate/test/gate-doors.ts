@@ -12,9 +12,9 @@ import {
 } from '@cobbler/delegate';
 import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { readDecision } from '../src/call-decision.ts';
-import { claudeDialect } from '../src/claude/claude-dialect.ts';
+import { claudeAdapter } from '../src/claude/claude-dialect.ts';
 import { appServerDialect } from '../src/codex/app-server.ts';
-import type { Dialect, Talk } from '../src/dialect.ts';
+import type { CliAdapter, CliConnection } from '../src/dialect.ts';
 import type { Step } from './fake-sdk.ts';
 import { ends, fakeSdk, hooked, init } from './fake-sdk.ts';
 
@@ -60,7 +60,7 @@ interface HookOutput {
 
 /** Conversations of the two programs, played in memory. Resolves to what the call ran with. */
 interface Played {
-  readonly dialect: Dialect;
+  readonly dialect: CliAdapter;
   /** Whether Claude Code asks by its permission prompt instead of its hook. */
   readonly byPrompt?: boolean;
 }
@@ -73,7 +73,7 @@ function program({ dialect, byPrompt = false }: Played): { readonly backend: Bac
     const hear = (message: object) => {
       for (const happening of talk.hear(JSON.stringify(message))) onHappening?.(happening);
     };
-    const talk: Talk = dialect.talk(request, (line) => {
+    const talk: CliConnection = dialect.talk(request, (line) => {
       const next = played(JSON.parse(line), ran, byPrompt);
       queueMicrotask(() => {
         for (const message of next) hear(message);
@@ -163,10 +163,10 @@ function played(said: Record<string, unknown>, ran: Ran[], byPrompt: boolean): o
 const codexCall = { call: { command: call.command }, takesChanges: false };
 
 const programs: readonly (readonly [string, Played, Partial<GateDoor>])[] = [
-  ['Claude Code over stdio', { dialect: claudeDialect('gate', {}) }, {}],
+  ['Claude Code over stdio', { dialect: claudeAdapter('gate', {}) }, {}],
   [
     'the permission prompt of Claude Code over stdio',
-    { dialect: claudeDialect('gate', {}), byPrompt: true },
+    { dialect: claudeAdapter('gate', {}), byPrompt: true },
     {},
   ],
   ['Codex', { dialect: appServerDialect('gate', {}) }, codexCall],

@@ -130,7 +130,7 @@ describe('a conversation with Claude Code', () => {
     });
     const run = harness.prompt('use write');
     run.subscribe((event) => {
-      if (event.type === 'approval_requested') run.answer(event.approvalId, { decision: 'allow' });
+      if (event.type === 'approval_requested') run.decide(event.approvalId, { decision: 'allow' });
     });
     expect((await run).text).toBe('written');
     await harness.close();

@@ -3,7 +3,7 @@ import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { describe, expect, it } from 'vitest';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../src/backend.ts';
 import { delegatedLoop } from '../src/delegated-loop.ts';
-import type { Errand } from '../src/errand.ts';
+import type { CliProcess } from '../src/errand.ts';
 import type { End } from '../src/happening.ts';
 import { JobAccount } from '../src/job-account.ts';
 import { ends, fakeSdk, init, overloaded } from './fake-sdk.ts';
@@ -100,7 +100,7 @@ describe('P14 a job that is tried again', () => {
 
 describe('P14 the account of a job that goes on with a conversation', () => {
   const request: BackendRequest = { prompt: '', workingDir: '/', resumeId: 'c', before: { usd: 1 } };
-  const over = (totalUsd: number): Errand => {
+  const over = (totalUsd: number): CliProcess => {
     const end: End = { type: 'end', ok: false, totalUsd };
     const ended = {
       cause: 'exit',

@@ -23,7 +23,7 @@ const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<Languag
 ]);
 
 /** UTF-16 units of arguments that are compared: 1 Mi. */
-const mostArguments = 1024 * 1024;
+const maxArguments = 1024 * 1024;
 
 /**
  * Reads one answer of a language model, part by part, in the kit's words. Ids of parts are only trusted from a start
@@ -172,7 +172,7 @@ export class AnswerReader {
       const [said] = at === -1 ? [] : told.splice(at, 1);
       if (said === undefined)
         words.push(...this.#wholeCall({ type: 'tool-call', toolCallId: id, toolName: name, input }));
-      else if (input !== '' && said.text.length <= mostArguments && !isSame(said.text, input))
+      else if (input !== '' && said.text.length <= maxArguments && !isSame(said.text, input))
         return [garbled('the arguments of a call came in pieces and as a whole, and they differ')];
     }
     return words;
@@ -181,7 +181,7 @@ export class AnswerReader {
   /** Arguments that are too long are refused by the kit, and nothing is held of them here. */
   #took(id: string, input: string): void {
     const said = this.#inputs.findLast((one) => one.id === id);
-    if (said !== undefined && said.text.length <= mostArguments) said.text += input;
+    if (said !== undefined && said.text.length <= maxArguments) said.text += input;
   }
 
   /** The SDK drops the signature of a thought that is told in turns with another block. */

@@ -41,11 +41,12 @@ export function anthropicModel(config: FactoryConfig & SendingOptions = {}): AiS
 }
 
 /** Counted as base64; of a request of 32 MB something must be left for the rest. */
-const mostPicture = 5 * 1024 * 1024;
-const mostDocument = 30_000_000;
+const maxImageBytes = 5 * 1024 * 1024;
+const maxDocumentBytes = 30_000_000;
 
 function refusedByAnthropic(part: ImagePart | DocumentPart): string | undefined {
-  if (part.type === 'image' && part.data.length > mostPicture) return 'pictures over 5 MB of base64';
-  if (part.type === 'document' && part.data.length > mostDocument) return 'documents over 30 MB of base64';
+  if (part.type === 'image' && part.data.length > maxImageBytes) return 'pictures over 5 MB of base64';
+  if (part.type === 'document' && part.data.length > maxDocumentBytes)
+    return 'documents over 30 MB of base64';
   return refusedMedia(part);
 }

@@ -1,6 +1,6 @@
 /** Most bytes of one line of the stream, and most that may wait to be read by the SDK. */
-const mostLine = 16 * 1024 * 1024;
-const mostWaiting = 128 * 1024 * 1024;
+const maxLineBytes = 16 * 1024 * 1024;
+const maxWaiting = 128 * 1024 * 1024;
 
 /** How much of the end of a body is looked at for the mark that ends it. */
 const tailLength = 24;
@@ -30,7 +30,7 @@ export class FetchBody {
           this.#controller = undefined;
         },
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: mostWaiting }),
+      new ByteLengthQueuingStrategy({ highWaterMark: maxWaiting }),
     );
   }
 
@@ -41,7 +41,7 @@ export class FetchBody {
   push(bytes: Uint8Array): boolean {
     const last = bytes.lastIndexOf(newline);
     this.#line = last === -1 ? this.#line + bytes.length : bytes.length - last - 1;
-    if (this.#line > mostLine || (this.#controller?.desiredSize ?? 1) < 0) return false;
+    if (this.#line > maxLineBytes || (this.#controller?.desiredSize ?? 1) < 0) return false;
     this.#controller?.enqueue(bytes);
     this.#tail = (this.#tail + ascii.decode(bytes.subarray(-tailLength))).slice(-tailLength);
     if (endMark.test(this.#tail)) this.end('clean');

@@ -1,7 +1,7 @@
 import type { StopReason, Usage } from '@cobbler/agent';
-import type { FaultKind, Json, Out } from '@cobbler/agent/provider';
+import type { FaultKind, Json, ResponseSink } from '@cobbler/agent/provider';
 
-/** One thing that an answer says, in the kit's words: a call of {@link Out} kept for later. */
+/** One thing that an answer says, in the kit's words: a call of {@link ResponseSink} kept for later. */
 export type Word =
   | { readonly say: 'text' | 'reasoning' | 'input'; readonly at: string; readonly delta: string }
   | { readonly say: 'seal'; readonly at: string; readonly data: Json }
@@ -13,7 +13,7 @@ export type Word =
   | { readonly say: 'fail'; readonly kind: FaultKind; readonly message: string };
 
 /** Says a word. */
-export function utter(word: Word, out: Out): void {
+export function utter(word: Word, out: ResponseSink): void {
   switch (word.say) {
     case 'text':
     case 'reasoning':

@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
 import { AgentError, userMessage } from '@cobbler/agent';
-import { plays, scriptAnswer } from '@cobbler/agent/testing';
+import { replies, scriptResponse } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { describe, expect, test } from 'vitest';
 import { anthropicModel } from '../src/anthropic.ts';
@@ -137,7 +137,7 @@ describe('the two usual services', () => {
 
   test('a model made over the link goes over the transport it is given', async () => {
     const testing = throughAiSdk(claudeTesting, betweenAnthropic);
-    await withService(testing, [plays(scriptAnswer(['Fine.']))], async ({ url, exchanges }) => {
+    await withService(testing, [replies(scriptResponse(['Fine.']))], async ({ url, exchanges }) => {
       const agent = createAiSdk({
         model: ({ fetch }) =>
           createAnthropic({ apiKey: 'sk-own', baseURL: `${url}/v1`, fetch })('claude-haiku-4-5'),

@@ -1,5 +1,5 @@
-import type { FactoryConfig, Harness, HarnessHandler, HarnessOptions, SeedTool, Tool } from '@cobbler/agent';
-import { createHarness, fromSeedTool } from '@cobbler/agent';
+import type { FactoryConfig, FlatTool, Harness, HarnessHandler, HarnessOptions, Tool } from '@cobbler/agent';
+import { createHarness, fromFlatTool } from '@cobbler/agent';
 import type { ClaudeOptions } from './create-claude.ts';
 import { createClaude } from './create-claude.ts';
 import { claudePricing } from './models.ts';
@@ -26,7 +26,7 @@ export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'han
  */
 export function claudeHarness(
   config: ClaudeHarnessConfig = {},
-  tools: readonly (Tool | SeedTool)[] = [],
+  tools: readonly (Tool | FlatTool)[] = [],
   handler: HarnessHandler | null = null,
   options: ClaudeHarnessOptions = {},
 ): Harness {
@@ -37,7 +37,7 @@ export function claudeHarness(
     ...(rest.runtime !== undefined && { runtime: rest.runtime }),
     ...options,
     agent,
-    tools: tools.map((tool) => ('inputSchema' in tool ? fromSeedTool(tool) : tool)),
+    tools: tools.map((tool) => ('inputSchema' in tool ? fromFlatTool(tool) : tool)),
     handler,
     limits: { ...options.limits, turns: maxTurns || options.limits?.turns || 10 },
     ...(systemPrompt !== undefined && systemPrompt !== '' && { system: systemPrompt }),

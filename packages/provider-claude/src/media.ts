@@ -4,21 +4,21 @@ import type { DocumentPart, ImagePart } from '@cobbler/agent';
 const pictures: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /** "image exceeds 5 MB maximum: 6278112 bytes > 5242880 bytes", counted as base64 (claude-code#2146). */
-const mostPicture = 5 * 1024 * 1024;
+const maxImageBytes = 5 * 1024 * 1024;
 
 /** A request may have 32 MB, of which something must be left for the rest. */
-const mostDocument = 30_000_000;
+const maxDocumentBytes = 30_000_000;
 
 /** What Claude does not take of a kind of picture or document, if it does not take this one. */
 export function refusedMedia(part: ImagePart | DocumentPart): string | undefined {
   const { type, mediaType, data } = part;
   if (type === 'image') {
     if (!pictures.has(mediaType)) return `pictures of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
-    return data.length > mostPicture ? 'pictures over 5 MB of base64' : undefined;
+    return data.length > maxImageBytes ? 'pictures over 5 MB of base64' : undefined;
   }
   if (mediaType !== 'application/pdf' && !isText(mediaType))
     return `documents of type ${mediaType}, only PDF and text`;
-  return data.length > mostDocument ? 'documents over 30 MB of base64' : undefined;
+  return data.length > maxDocumentBytes ? 'documents over 30 MB of base64' : undefined;
 }
 
 /** Text goes as text, whatever it says about itself. */

@@ -1,5 +1,5 @@
 import type { Json, StopReason, Usage } from '@cobbler/agent';
-import type { Out } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, textOf } from './fields.ts';
@@ -16,13 +16,13 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
 ]);
 
 /** Reads what stands under one type of event or block. */
-type Reader = (at: number, from: Fields, out: Out) => void;
+type Reader = (at: number, from: Fields, out: ResponseSink) => void;
 
 /**
  * Reads one event of an answer. Events and blocks of a kind that is not known call nothing: pings, kinds
  * from the future, and blocks of tools that the service runs itself, of which none is ever declared.
  */
-export function readEvent(payload: unknown, out: Out): void {
+export function readEvent(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
     out.fail({ kind: 'broken', message: 'Claude sent an event that is not JSON.' });
   if (typeof payload !== 'object' || payload === null) return;
@@ -59,28 +59,28 @@ const blocks: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['tool_use', (at, block, out) => readCall(at, block, out)],
 ]);
 
-function readBlock(at: number, block: Fields, out: Out): void {
+function readBlock(at: number, block: Fields, out: ResponseSink): void {
   blocks.get(block['type'])?.(at, block, out);
 }
 
-function readStart(message: Fields, out: Out): void {
+function readStart(message: Fields, out: ResponseSink): void {
   if (typeof message['model'] === 'string') out.model(message['model']);
   readUsage(fieldsOf(message['usage']), out);
 }
 
-function readText(at: number, block: Fields, out: Out): void {
+function readText(at: number, block: Fields, out: ResponseSink): void {
   out.begin(at, 'text');
   out.text(at, textOf(block['text']));
 }
 
-function readThinking(at: number, block: Fields, out: Out): void {
+function readThinking(at: number, block: Fields, out: ResponseSink): void {
   out.begin(at, 'reasoning');
   out.reasoning(at, textOf(block['thinking']));
   readSignature(at, block, out);
 }
 
 /** Arguments come in deltas, after an empty object; a server that gives them at once gives no delta. */
-function readCall(at: number, block: Fields, out: Out): void {
+function readCall(at: number, block: Fields, out: ResponseSink): void {
   const id = textOf(block['id']);
   out.begin(at, 'call', id);
   out.call(at, id, textOf(block['name']));
@@ -88,13 +88,13 @@ function readCall(at: number, block: Fields, out: Out): void {
   if (Object.keys(input).length > 0) out.input(at, JSON.stringify(input));
 }
 
-function readSignature(at: number, from: Fields, out: Out): void {
+function readSignature(at: number, from: Fields, out: ResponseSink): void {
   const signature = textOf(from['signature']);
   if (signature !== '') out.seal(at, { signature });
 }
 
 /** The reason is told one event before the end, and only the end makes an answer whole. */
-function readEnding(payload: Fields, out: Out): void {
+function readEnding(payload: Fields, out: ResponseSink): void {
   readUsage(fieldsOf(payload['usage']), out);
   const reason = fieldsOf(payload['delta'])['stop_reason'];
   if (typeof reason === 'string') out.stop(stopReasons.get(reason) ?? 'unknown', reason);
@@ -104,7 +104,7 @@ function readEnding(payload: Fields, out: Out): void {
  * Counts are totals so far, and null when they do not apply. The service counts cached input apart from
  * `input_tokens`. An event that tells output only leaves the input as it was told before.
  */
-function readUsage(usage: Fields, out: Out): void {
+function readUsage(usage: Fields, out: ResponseSink): void {
   const cacheRead = count(usage['cache_read_input_tokens']);
   const cacheWrite = count(usage['cache_creation_input_tokens']);
   const cacheWriteLong = count(fieldsOf(usage['cache_creation'])['ephemeral_1h_input_tokens']);
@@ -122,7 +122,7 @@ function readUsage(usage: Fields, out: Out): void {
   if (Object.keys(counts).length > 0) out.usage(counts);
 }
 
-function readError(error: Fields, out: Out): void {
+function readError(error: Fields, out: ResponseSink): void {
   const message = textOf(error['message']);
   out.fail({
     kind: kindOfError(error['type']),

@@ -1,6 +1,6 @@
 import { systemRuntime, userMessage } from '@cobbler/agent';
 import { fetchTransport } from '@cobbler/agent/provider';
-import { failsWith, plays, scriptAnswer, wireServer } from '@cobbler/agent/testing';
+import { failsWith, replies, scriptResponse, wireServer } from '@cobbler/agent/testing';
 import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ afterAll(() => network.close());
 test('the handlers of the contract work in msw as well, at the service’s real address', async () => {
   const server = wireServer(claudeTesting, [
     failsWith({ kind: 'busy', message: 'Overloaded', retryAfterMs: 1 }),
-    plays(scriptAnswer([{ type: 'reasoning', text: 'Easy.', seal: 's1' }, 'Four.'])),
+    replies(scriptResponse([{ type: 'reasoning', text: 'Easy.', seal: 's1' }, 'Four.'])),
   ]);
   network.use(http.post('https://api.anthropic.com/v1/messages', ({ request }) => server.handler(request)));
   const agent = createClaude({

@@ -1,5 +1,5 @@
 import { userMessage } from '@cobbler/agent';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
 import { createClaude } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
@@ -9,9 +9,9 @@ type Edit = (payloads: readonly unknown[]) => readonly unknown[];
 /** What becomes of an answer whose payloads were changed on their way. */
 async function read(
   edit: Edit,
-  answer = scriptAnswer(['Hello there.', callBlock('toolu_1', 'put', { n: 1 })]),
+  answer = scriptResponse(['Hello there.', callBlock('toolu_1', 'put', { n: 1 })]),
 ) {
-  const service = await serveLoopback(wireServer(claudeTesting, () => plays(answer, { edit })).handler);
+  const service = await serveLoopback(wireServer(claudeTesting, () => replies(answer, { edit })).handler);
   try {
     const agent = createClaude({ apiKey: 'sk-ant-x', baseURL: service.url, env: {}, retry: { retries: 0 } });
     return await agent.run({ messages: [userMessage('Hello.')], tools: [] }).then(
@@ -51,9 +51,12 @@ test('P1 a block that is announced again before it holds anything is one block',
 test('P1 another block under the number of one that is whole is another one', async () => {
   const edit: Edit = (all) =>
     all.map((payload) => (indexOf(payload) === 1 ? { ...(payload as object), index: 0 } : payload));
-  const texts = scriptAnswer(['Hello ', 'there.']);
+  const texts = scriptResponse(['Hello ', 'there.']);
   expect(await read(edit, texts)).toMatchObject({ content: 'Hello there.' });
-  const calls = scriptAnswer([callBlock('toolu_1', 'put', { n: 1 }), callBlock('toolu_2', 'put', { n: 1 })]);
+  const calls = scriptResponse([
+    callBlock('toolu_1', 'put', { n: 1 }),
+    callBlock('toolu_2', 'put', { n: 1 }),
+  ]);
   expect(await read(edit, calls)).toMatchObject({ calls: 2 });
 });
 

@@ -1,12 +1,12 @@
 import type { AgentEvent, Message, Tool } from '@cobbler/agent';
 import { AgentError, userMessage } from '@cobbler/agent';
-import type { Loopback, Play, Step } from '@cobbler/agent/testing';
+import type { Loopback, MockReply, Step } from '@cobbler/agent/testing';
 import {
   answersStatus,
   callBlock,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   serveLoopback,
   wireServer,
 } from '@cobbler/agent/testing';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 /** An agent before a service that plays this, its back-off too short to notice. */
-async function stage(...script: readonly Play[]) {
+async function stage(...script: readonly MockReply[]) {
   const server = wireServer(claudeTesting, script);
   const service = await serveLoopback(server.handler);
   open.push(service);
@@ -43,8 +43,8 @@ async function stage(...script: readonly Play[]) {
 test('S0.18 a request becomes Anthropic messages and tools, an answer content, calls and usage', async () => {
   const usage = { inputTokens: 50, outputTokens: 9, cacheReadTokens: 30, cacheWriteTokens: 0 };
   const { server, agent } = await stage(
-    plays(scriptAnswer(['Let me see.', callBlock('toolu_1', 'look_up', { word: 'last' })], { usage })),
-    plays(scriptAnswer(['A foot’s form.'])),
+    replies(scriptResponse(['Let me see.', callBlock('toolu_1', 'look_up', { word: 'last' })], { usage })),
+    replies(scriptResponse(['A foot’s form.'])),
   );
   const first = await agent.run({ messages: [userMessage('What is a last?')], tools: [tool] });
   expect(first).toMatchObject({
@@ -77,7 +77,7 @@ test('S0.18 a request becomes Anthropic messages and tools, an answer content, c
 });
 
 test('S0.19 the answer streams and is still given whole', async () => {
-  const { agent } = await stage(plays(scriptAnswer(['One two three.'])));
+  const { agent } = await stage(replies(scriptResponse(['One two three.'])));
   const events: AgentEvent[] = [];
   const response = await agent.run(
     { messages: [userMessage('Count.')], tools: [] },
@@ -90,7 +90,7 @@ test('S0.19 the answer streams and is still given whole', async () => {
 
 describe('S0.20 a service that fails is asked again', () => {
   test.each([429, 500, 503, 529])('after status %i', async (status) => {
-    const { agent } = await stage(answersStatus(status), plays(scriptAnswer(['Fine.'])));
+    const { agent } = await stage(answersStatus(status), replies(scriptResponse(['Fine.'])));
     expect(await agent.run({ messages: [userMessage('Hello.')], tools: [] })).toMatchObject({
       content: 'Fine.',
       attempts: 2,
@@ -121,7 +121,7 @@ describe('S0.22 the signal is obeyed', () => {
     const stream = new LiveStream();
     const { agent } = await stage({ type: 'live', stream });
     const abort = new AbortController();
-    const answer = scriptAnswer(['One two three.']);
+    const answer = scriptResponse(['One two three.']);
     const run = agent.run(
       { messages: [userMessage('Hello.')], tools: [] },
       { signal: abort.signal, emit: (event) => event.type === 'text_delta' && abort.abort() },

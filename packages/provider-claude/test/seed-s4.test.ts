@@ -1,7 +1,14 @@
-import type { HarnessHandler, SeedTool, Tool } from '@cobbler/agent';
+import type { FlatTool, HarnessHandler, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { Loopback, Play } from '@cobbler/agent/testing';
-import { callBlock, failsWith, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import type { Loopback, MockReply } from '@cobbler/agent/testing';
+import {
+  callBlock,
+  failsWith,
+  replies,
+  scriptResponse,
+  serveLoopback,
+  wireServer,
+} from '@cobbler/agent/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ClaudeHarnessConfig } from '../src/index.ts';
 import { claudeHarness } from '../src/index.ts';
@@ -12,7 +19,7 @@ afterEach(async () => {
   for (const service of open.splice(0)) await service.close();
 });
 
-const look: SeedTool = {
+const look: FlatTool = {
   name: 'look',
   description: 'Looks at a file.',
   inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
@@ -21,9 +28,9 @@ const look: SeedTool = {
 
 /** A conversation before a service that plays this. */
 async function stage(
-  script: readonly Play[],
+  script: readonly MockReply[],
   config: ClaudeHarnessConfig = {},
-  tools: readonly (Tool | SeedTool)[] = [look],
+  tools: readonly (Tool | FlatTool)[] = [look],
   handler: HarnessHandler | null = null,
 ) {
   const server = wireServer(claudeTesting, script);
@@ -35,10 +42,10 @@ async function stage(
   return { harness, server, body };
 }
 
-const says = (text: string): Play => plays(scriptAnswer([text]));
-const looks = (...paths: readonly string[]): Play =>
-  plays(
-    scriptAnswer([
+const says = (text: string): MockReply => replies(scriptResponse([text]));
+const looks = (...paths: readonly string[]): MockReply =>
+  replies(
+    scriptResponse([
       'I will read it.',
       ...paths.map((path, index) => callBlock(`toolu_${path}_${index}`, 'look', { path })),
     ]),
@@ -151,8 +158,8 @@ test('S4.9 S4.10 each block is told once, whole, in the order of the stream', as
     onToolCall: (id, name, input) => heard.push(`call: ${id} ${name} ${JSON.stringify(input)}`),
     onToolResult: (id, result, isError) => heard.push(`result: ${id} ${result} ${isError}`),
   };
-  const first = plays(
-    scriptAnswer([
+  const first = replies(
+    scriptResponse([
       { type: 'reasoning', text: 'Which file?', seal: 'seal' },
       'I will read it.',
       callBlock('toolu_1', 'look', { path: 'a' }),
@@ -181,7 +188,7 @@ test('S4.11 tools are declared by name, description and input_schema, the same i
 });
 
 describe('S4.13 S4.14 a tool that fails', () => {
-  const broken: SeedTool = {
+  const broken: FlatTool = {
     ...look,
     execute: async ({ path }) => {
       if (path === 'b') throw new Error('there is no b');
@@ -191,7 +198,7 @@ describe('S4.13 S4.14 a tool that fails', () => {
 
   test('stops its batch, is told to the model and does not end the run', async () => {
     const ran: string[] = [];
-    const watched: SeedTool = {
+    const watched: FlatTool = {
       ...broken,
       execute: (input, context) => {
         ran.push(String(input['path']));

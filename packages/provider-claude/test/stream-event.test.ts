@@ -1,4 +1,4 @@
-import type { Out } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import { readEvent } from '../src/stream-event.ts';
 import { noise } from '../src/testing/stream.ts';
@@ -24,7 +24,7 @@ function calls(...payloads: readonly unknown[]): unknown[][] {
     'end',
     'fail',
   ];
-  const out = Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as Out;
+  const out = Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as ResponseSink;
   for (const payload of payloads) readEvent(payload, out);
   return made;
 }

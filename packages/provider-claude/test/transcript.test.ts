@@ -1,4 +1,4 @@
-import { mendTranscript } from '@cobbler/agent/provider';
+import { repairTranscript } from '@cobbler/agent/provider';
 import { seededRandom } from '@cobbler/agent/testing';
 import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
@@ -11,11 +11,11 @@ type Message = { readonly role: string; readonly content: readonly { readonly ty
 /** A conversation as the provider writes it. */
 function written(seed: number): Message[] {
   const { messages } = randomHistory(seededRandom(seed), {});
-  const { messages: whole } = mendTranscript({ messages, places: [], problems: [], losses: [] });
+  const { messages: whole } = repairTranscript({ messages, places: [], problems: [], losses: [] });
   return format.write([], whole) as unknown as Message[];
 }
 
-const checked = (value: unknown) => mendTranscript(format.read(value));
+const checked = (value: unknown) => repairTranscript(format.read(value));
 const told = (...messages: unknown[]) =>
   checked(messages).problems.map(({ place, what }) => `${place} ${what}`);
 const mended = (value: unknown) => format.write(value, checked(value).messages);

@@ -3,19 +3,19 @@ import type { Message } from '@anthropic-ai/sdk/resources/messages';
 import type { AssistantPart, ModelResponse } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
 import type { Loopback, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClaude } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
 
 const apiKey = 'sk-ant-test-0123456789';
-let answer: ScriptAnswer = scriptAnswer(['']);
+let answer: ScriptAnswer = scriptResponse(['']);
 let service: Loopback;
 
 beforeAll(async () => {
   service = await serveLoopback(
-    wireServer(claudeTesting, () => plays(answer, { chunks: { size: 61 } })).handler,
+    wireServer(claudeTesting, () => replies(answer, { chunks: { size: 61 } })).handler,
   );
 });
 
@@ -88,7 +88,7 @@ function blockOf(part: AssistantPart): unknown {
 }
 
 test('our fold and the vendor’s stream helper agree about a rich answer', async () => {
-  answer = scriptAnswer(
+  answer = scriptResponse(
     [
       { type: 'reasoning', text: 'First 漢字, then 🧵.', seal: 'opaque "bytes" ÿ' },
       { type: 'reasoning', text: '', seal: 'thought, but not shown' },
@@ -120,7 +120,7 @@ test('our fold and the vendor’s stream helper agree about whatever may come', 
   );
   await fc.assert(
     fc.asyncProperty(fc.array(block, { maxLength: 5 }), async (blocks) => {
-      answer = scriptAnswer(blocks);
+      answer = scriptResponse(blocks);
       await compare();
     }),
     { numRuns: 25, seed: 20_261_121 },

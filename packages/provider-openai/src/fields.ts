@@ -13,7 +13,7 @@ export function textIn(fields: Fields, name: string): string {
 }
 
 /** The text of a field, when there is any. */
-export function filledIn(fields: Fields, name: string): string | undefined {
+export function withDefaults(fields: Fields, name: string): string | undefined {
   const text = textIn(fields, name);
   return text === '' ? undefined : text;
 }

@@ -1,6 +1,6 @@
 import type { Message } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
-import { callBlock, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
 import { createOpenAI } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
@@ -15,9 +15,11 @@ const tool = {
 
 test('a conversation goes from Responses to Chat Completions and back, and its reasoning comes home', async () => {
   const thought = { type: 'reasoning', text: 'I need the word.', seal: 'sealed/+=' } as const;
-  const first = plays(scriptAnswer([thought, 'I look.', callBlock('call_1', 'look_up', { word: 'last' })]));
-  const second = plays(scriptAnswer([callBlock('call_1', 'look_up', { word: 'awl' })]));
-  const third = plays(scriptAnswer(['A last is a foot.']));
+  const first = replies(
+    scriptResponse([thought, 'I look.', callBlock('call_1', 'look_up', { word: 'last' })]),
+  );
+  const second = replies(scriptResponse([callBlock('call_1', 'look_up', { word: 'awl' })]));
+  const third = replies(scriptResponse(['A last is a foot.']));
   await withService(responsesTesting, [first, third], async (responses) => {
     await withService(chatTesting, [second], async (chat) => {
       const thinker = createOpenAI({ api: 'responses', baseURL: responses.url, env: {} });

@@ -1,13 +1,13 @@
 import { systemRuntime, userMessage } from '@cobbler/agent';
 import { fetchTransport } from '@cobbler/agent/provider';
-import { callBlock, plays, scriptAnswer, wireServer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse, wireServer } from '@cobbler/agent/testing';
 import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { expect, test } from 'vitest';
 import { createOpenAI } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
 
-const answer = scriptAnswer(['I look.', callBlock('call_1', 'look_up', { word: 'last' })]);
+const answer = scriptResponse(['I look.', callBlock('call_1', 'look_up', { word: 'last' })]);
 
 test.each([
   { api: 'responses', testing: responsesTesting, path: '/v1/responses' },
@@ -15,7 +15,7 @@ test.each([
 ] as const)(
   'the handlers of the $api mock serve as those of msw, at the real address',
   async ({ api, testing, path }) => {
-    const mock = wireServer(testing, [plays(answer)]);
+    const mock = wireServer(testing, [replies(answer)]);
     const network = setupServer(
       http.post(`https://api.openai.com${path}`, ({ request }) => mock.handler(request)),
     );

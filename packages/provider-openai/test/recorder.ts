@@ -1,5 +1,5 @@
 import type { StopReason, Usage } from '@cobbler/agent';
-import type { BlockKey, Fault, Json, Out } from '@cobbler/agent/provider';
+import type { BlockKey, Fault, Json, ResponseSink } from '@cobbler/agent/provider';
 
 /** A block as a wire told it. */
 export interface RecordedBlock {
@@ -23,7 +23,10 @@ export interface Recording {
 }
 
 /** Plays payloads to a wire's `event` and records what it says. */
-export function record(event: (payload: unknown, out: Out) => void, payloads: readonly unknown[]): Recording {
+export function record(
+  event: (payload: unknown, out: ResponseSink) => void,
+  payloads: readonly unknown[],
+): Recording {
   const recording: Recording = { blocks: [], usage: {} };
   const block = (at: BlockKey, kind: RecordedBlock['kind']): RecordedBlock => {
     const known = recording.blocks.find((one) => one.at === at);
@@ -32,7 +35,7 @@ export function record(event: (payload: unknown, out: Out) => void, payloads: re
     recording.blocks.push(added);
     return added;
   };
-  const out: Out = {
+  const out: ResponseSink = {
     begin() {},
     text(at, delta) {
       block(at, 'text').text += delta;

@@ -1,7 +1,7 @@
 import type { ModelResponse } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, replies, scriptResponse } from '@cobbler/agent/testing';
 import OpenAI from 'openai';
 import type { ChatCompletion } from 'openai/resources/chat/completions/completions';
 import type { Response } from 'openai/resources/responses/responses';
@@ -33,9 +33,9 @@ const usage = {
 const odd = 'Wörter: 漢字 🧵 \u2028 "quotes" \\ and\r\nlines';
 
 const answers: Readonly<Record<string, ScriptAnswer>> = {
-  'a text': scriptAnswer(['The answer.'], { usage }),
-  'odd characters': scriptAnswer([odd], { usage }),
-  'a text and parallel calls': scriptAnswer(
+  'a text': scriptResponse(['The answer.'], { usage }),
+  'odd characters': scriptResponse([odd], { usage }),
+  'a text and parallel calls': scriptResponse(
     [
       'I look.',
       callBlock('call_1', 'one', { [odd]: odd }),
@@ -43,10 +43,10 @@ const answers: Readonly<Record<string, ScriptAnswer>> = {
     ],
     { usage },
   ),
-  'a call without arguments': scriptAnswer([callBlock('call_1', 'one', '{}')], { usage }),
-  'an answer cut at its limit': scriptAnswer(['As far as'], { usage, stop: 'max_tokens' }),
-  'a filtered answer': scriptAnswer(['I will'], { usage, stop: 'refusal' }),
-  'no content': scriptAnswer([], { usage }),
+  'a call without arguments': scriptResponse([callBlock('call_1', 'one', '{}')], { usage }),
+  'an answer cut at its limit': scriptResponse(['As far as'], { usage, stop: 'max_tokens' }),
+  'a filtered answer': scriptResponse(['I will'], { usage, stop: 'refusal' }),
+  'no content': scriptResponse([], { usage }),
 };
 
 const messages = [userMessage('Go.')];
@@ -70,7 +70,7 @@ function readingOf(response: ModelResponse): Reading {
 }
 
 describe('P1 what we read of the Responses mock is what the SDK reads', () => {
-  const thinking = scriptAnswer(
+  const thinking = scriptResponse(
     [
       { type: 'reasoning', text: 'Let me think.', seal: 'sealed/+=' },
       { type: 'reasoning', text: '', seal: 'again' },
@@ -107,7 +107,7 @@ describe('P1 what we read of the Responses mock is what the SDK reads', () => {
   }
 
   test.each(Object.entries({ ...answers, thinking }))('%s', async (_, answer) => {
-    await withService(responsesTesting, [plays(answer), plays(answer)], async ({ url, exchanges }) => {
+    await withService(responsesTesting, [replies(answer), replies(answer)], async ({ url, exchanges }) => {
       const agent = createOpenAI({ api: 'responses', baseURL: url, apiKey: 'sk-test' });
       const ours = await agent.run({ messages, tools: [] });
       const client = new OpenAI({ apiKey: 'sk-test', baseURL: url, maxRetries: 0 });
@@ -147,7 +147,7 @@ describe('P1 what we read of the Chat Completions mock is what the SDK reads', (
   }
 
   test.each(Object.entries(answers))('%s', async (_, answer) => {
-    await withService(chatTesting, [plays(answer), plays(answer)], async ({ url, exchanges }) => {
+    await withService(chatTesting, [replies(answer), replies(answer)], async ({ url, exchanges }) => {
       const ours = await createOpenAI({ baseURL: url, model: 'llama3.3' }).run({ messages, tools: [] });
       const client = new OpenAI({ apiKey: 'sk-test', baseURL: url, maxRetries: 0 });
       const body = JSON.parse(exchanges[0]?.text ?? '') as OpenAI.Chat.ChatCompletionCreateParamsStreaming;

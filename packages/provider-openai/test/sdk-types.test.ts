@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Message, ModelRequest, Tool } from '@cobbler/agent';
 import { fetchTransport } from '@cobbler/agent/provider';
 import type { ProviderTesting } from '@cobbler/agent/testing';
-import { callBlock, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, scriptResponse } from '@cobbler/agent/testing';
 import { expect, test } from 'vitest';
 import type { OpenAIApi } from '../src/index.ts';
 import { createOpenAI } from '../src/index.ts';
@@ -102,7 +102,7 @@ function payloadsOf(testing: ProviderTesting): unknown[] {
   };
   const thoughts =
     testing.lacks.seal === undefined ? [{ type: 'reasoning', text: 'Hm.', seal: 'x' } as const] : [];
-  const answer = scriptAnswer([...thoughts, 'Text.', callBlock('a', 'look_up', { word: 'w' })], { usage });
+  const answer = scriptResponse([...thoughts, 'Text.', callBlock('a', 'look_up', { word: 'w' })], { usage });
   const steps = answer.blocks.flatMap((_, at) => [
     ...testing.line({ type: 'open', at }, answer),
     ...testing.line({ type: 'delta', at, text: 'x' }, answer),

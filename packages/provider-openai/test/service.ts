@@ -1,5 +1,5 @@
 import type { ProviderTesting, WireScript, WireServer } from '@cobbler/agent/testing';
-import { plays, scriptAnswer, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 
 /** A service on this machine and what it was asked. */
 export interface Service extends Pick<WireServer, 'exchanges'> {
@@ -7,7 +7,7 @@ export interface Service extends Pick<WireServer, 'exchanges'> {
 }
 
 /** Answers that nobody looks at. */
-export const fine: WireScript = () => plays(scriptAnswer(['Fine.']));
+export const fine: WireScript = () => replies(scriptResponse(['Fine.']));
 
 /** Plays a script as a service for as long as it is used. */
 export async function withService(

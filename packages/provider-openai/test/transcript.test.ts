@@ -1,5 +1,5 @@
 import type { TranscriptFormat } from '@cobbler/agent/provider';
-import { mendTranscript } from '@cobbler/agent/provider';
+import { repairTranscript } from '@cobbler/agent/provider';
 import { seededRandom } from '@cobbler/agent/testing';
 import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
@@ -9,11 +9,11 @@ import { chatTesting, responsesTesting } from '../src/testing/index.ts';
 
 function written(format: TranscriptFormat, seed: number): unknown[] {
   const { messages } = randomHistory(seededRandom(seed), {});
-  const { messages: whole } = mendTranscript({ messages, places: [], problems: [], losses: [] });
+  const { messages: whole } = repairTranscript({ messages, places: [], problems: [], losses: [] });
   return format.write([], whole) as unknown[];
 }
 
-const checked = (format: TranscriptFormat, value: unknown) => mendTranscript(format.read(value));
+const checked = (format: TranscriptFormat, value: unknown) => repairTranscript(format.read(value));
 const mended = (format: TranscriptFormat, value: unknown) =>
   format.write(value, checked(format, value).messages);
 const told = (format: TranscriptFormat, value: unknown) =>

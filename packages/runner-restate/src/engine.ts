@@ -20,7 +20,7 @@ export interface CallOptions {
 const requestMs = 90_000;
 
 const firstPauseMs = 50;
-const longestPauseMs = 1000;
+const maxPauseMs = 1000;
 
 /** A call to handlers by HTTP, and what is told to the engine itself. */
 export class Engine {
@@ -91,7 +91,7 @@ export class Engine {
       }
       signal?.throwIfAborted();
       // Another node may answer at once; only when all of them were asked it is waited.
-      const pauseMs = Math.min(firstPauseMs * 2 ** Math.floor(attempt / bases.length), longestPauseMs);
+      const pauseMs = Math.min(firstPauseMs * 2 ** Math.floor(attempt / bases.length), maxPauseMs);
       if (!answer.retryable || runtime.monotonic() + pauseMs > deadline) throw answer;
       if ((attempt + 1) % bases.length === 0)
         await pause(runtime, pauseMs, signal ?? new AbortController().signal);

@@ -1,5 +1,5 @@
 import type { ErrorData } from '@cobbler/agent';
-import { AgentError, keptError, plainJson } from '@cobbler/agent';
+import { AgentError, plainJson, toSerializableError } from '@cobbler/agent';
 
 /** How a run ended, as JSON of its output or of its error. */
 export type Outcome =
@@ -11,7 +11,7 @@ export function done(output: unknown, runId: string): Outcome {
 }
 
 export function failed(thrown: unknown): Outcome {
-  return { state: 'failed', text: JSON.stringify(keptError(thrown)) };
+  return { state: 'failed', text: JSON.stringify(toSerializableError(thrown)) };
 }
 
 /** The error of a failed run. */

@@ -45,7 +45,7 @@ export interface SignalRequest extends Signalled {
   readonly name: string;
 }
 
-export type Standing = { readonly state: 'unknown' | 'queued' | 'running' } | Outcome;
+export type RestateRunRecord = { readonly state: 'unknown' | 'queued' | 'running' } | Outcome;
 
 /** Names of the promises of a run. */
 export const promises = {

@@ -1,18 +1,18 @@
 import type { AgentError, Json, Routine, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
 import {
   checkRunId,
-  noRun,
-  notAwaited,
   plainJson,
   runBusy,
   runCancelled,
+  runNotFound,
   runnerClosed,
   systemRuntime,
+  waitAborted,
 } from '@cobbler/agent';
 import { Endpoint } from './endpoint.ts';
 import { Engine } from './engine.ts';
 import { errorOf, failed } from './outcome.ts';
-import type { RunRequest, ServiceNames, Standing, Started } from './protocol.ts';
+import type { RestateRunRecord, RunRequest, ServiceNames, Started } from './protocol.ts';
 import { objectKey, serviceNames } from './protocol.ts';
 import type { RestateSteps } from './restate-steps.ts';
 import { handlerNames, services } from './services.ts';
@@ -153,7 +153,7 @@ class EngineRunner implements RestateRunner {
       if (standing.state === 'done') return JSON.parse(standing.text) as Json;
       if (standing.state === 'failed') throw errorOf(standing.text);
       if (standing.state === 'cancelled') throw runCancelled(runId);
-      if (standing.state === 'unknown') throw noRun(runId);
+      if (standing.state === 'unknown') throw runNotFound(runId);
     }
   }
 
@@ -216,20 +216,22 @@ class EngineRunner implements RestateRunner {
     await this.#engine.kill(invocationId);
   }
 
-  #standing(runId: string): Promise<Standing> {
-    return this.#tell<Standing>(runId, 'standing');
+  #standing(runId: string): Promise<RestateRunRecord> {
+    return this.#tell<RestateRunRecord>(runId, 'standing');
   }
 
-  async #outcome(runId: string, signal: AbortSignal | undefined): Promise<Standing> {
+  async #outcome(runId: string, signal: AbortSignal | undefined): Promise<RestateRunRecord> {
     this.#checkOpen();
     const either =
       signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     try {
       await this.#ready;
-      return await this.#engine.call<Standing>(this.#path(runId, 'result'), undefined, { signal: either });
+      return await this.#engine.call<RestateRunRecord>(this.#path(runId, 'result'), undefined, {
+        signal: either,
+      });
     } catch (thrown) {
       this.#checkOpen();
-      if (signal?.aborted) throw notAwaited(runId, signal.reason);
+      if (signal?.aborted) throw waitAborted(runId, signal.reason);
       throw thrown;
     }
   }
@@ -253,7 +255,7 @@ class EngineRunner implements RestateRunner {
   }
 }
 
-function isOver({ state }: Standing): boolean {
+function isOver({ state }: RestateRunRecord): boolean {
   return state === 'done' || state === 'failed' || state === 'cancelled';
 }
 

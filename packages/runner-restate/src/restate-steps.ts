@@ -2,13 +2,13 @@ import type { ErrorData, Json, Runtime, StepCall, StepSettings, Steps, StepValue
 import {
   AgentError,
   attemptStep,
-  changedStep,
   checkDuration,
-  keptError,
-  minded,
+  ignoreRejection,
   pause,
   runCancelled,
   StepNames,
+  stepMismatch,
+  toSerializableError,
 } from '@cobbler/agent';
 import type { WorkflowContext } from '@restatedev/restate-sdk';
 import { RestatePromise } from '@restatedev/restate-sdk';
@@ -103,15 +103,15 @@ export class RestateSteps implements Steps {
     perform: (call: StepCall) => Value | Promise<Value>,
     settings: StepSettings = {},
   ): Promise<StepValue<Value>> {
-    return minded(this.#run(name, perform, settings));
+    return ignoreRejection(this.#run(name, perform, settings));
   }
 
   sleep(name: string, ms: number): Promise<void> {
-    return minded(this.#sleep(name, ms));
+    return ignoreRejection(this.#sleep(name, ms));
   }
 
   waitFor(name: string, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<Json | undefined> {
-    return minded(this.#waitFor(name, timeoutMs));
+    return ignoreRejection(this.#waitFor(name, timeoutMs));
   }
 
   async #run<Value extends Json>(
@@ -127,7 +127,7 @@ export class RestateSteps implements Steps {
     };
     // Tries after errors are counted by us, so that they do not multiply.
     const kept = await this.#await(this.#options.ctx.run(name, work, { maxRetryAttempts: 1 }));
-    if (kept.name !== name) throw changedStep(name);
+    if (kept.name !== name) throw stepMismatch(name);
     if (kept.kind === 'error') throw new AgentError(JSON.parse(kept.text) as ErrorData);
     return { value: JSON.parse(kept.text) as Value, replayed };
   }
@@ -200,7 +200,7 @@ export class RestateSteps implements Steps {
       } catch (thrown) {
         // Nothing is recorded of a step that was stopped: whoever goes on does it again.
         if (signal.aborted) return await new Promise<never>(() => {});
-        const error = keptError(thrown);
+        const error = toSerializableError(thrown);
         const mayGoOn = error.code === 'fenced' && attempt < fencedTries;
         if (!mayGoOn) return { name, kind: 'error', text: JSON.stringify(error) };
         // An attempt that the engine has given up wrote after this one began. It will not do so again.

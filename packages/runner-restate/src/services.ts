@@ -1,5 +1,5 @@
 import type { Routine, Runtime } from '@cobbler/agent';
-import { AgentError, runOver } from '@cobbler/agent';
+import { AgentError, runEnded } from '@cobbler/agent';
 import type {
   Context,
   HooksProvider,
@@ -15,11 +15,11 @@ import { jsonSerde } from './json-serde.ts';
 import type { Outcome } from './outcome.ts';
 import { done, failed, wrongVersion } from './outcome.ts';
 import type {
+  RestateRunRecord,
   RunRequest,
   ServiceNames,
   Signalled,
   SignalRequest,
-  Standing,
   Started,
   StartRequest,
 } from './protocol.ts';
@@ -114,7 +114,13 @@ async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequ
   const { rejectBusy, ...run } = request;
   const open = (await ctx.get<string[]>('open')) ?? [];
   if (rejectBusy && open.length > 0) {
-    const { state } = await call<undefined, Standing>(ctx, names.runs, run.runId, 'standing', undefined);
+    const { state } = await call<undefined, RestateRunRecord>(
+      ctx,
+      names.runs,
+      run.runId,
+      'standing',
+      undefined,
+    );
     return state === 'unknown' ? 'busy' : 'exists';
   }
   const isNew = await call<undefined, boolean>(ctx, names.runs, run.runId, 'reserve', undefined);
@@ -166,7 +172,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   onWork(steps, true);
   try {
     const outcome = await Promise.race([outcomeOf(routine, input, steps), steps.stopped]);
-    steps.stop(runOver(runId));
+    steps.stop(runEnded(runId));
     // The engine has it with the end of the workflow; whether somebody was faster does not matter here.
     void ctx.promise<Outcome>(promises.over).resolve(outcome);
     return null;
@@ -187,7 +193,7 @@ async function outcomeOf(routine: Routine, input: string, steps: RestateSteps): 
   }
 }
 
-async function standing(ctx: WorkflowSharedContext): Promise<Standing> {
+async function standing(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
   const over = await ctx.promise<Outcome>(promises.over).peek();
   if (over !== undefined) return over;
   if ((await ctx.get<boolean>('begun')) === true) return { state: 'running' };
@@ -195,7 +201,7 @@ async function standing(ctx: WorkflowSharedContext): Promise<Standing> {
 }
 
 /** The outcome; nothing while there is none. */
-async function result(ctx: WorkflowSharedContext): Promise<Standing> {
+async function result(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
   if (!(await isKnown(ctx))) return { state: 'unknown' };
   const over = ctx.promise<Outcome>(promises.over).get();
   return await RestatePromise.race([over, ctx.sleep(resultMs).map(() => ({ state: 'running' as const }))]);

@@ -1,11 +1,11 @@
-import type { RunnerStand } from '@cobbler/conformance';
+import type { RunnerEnvironment } from '@cobbler/conformance';
 import type { RestateCluster } from './restate-server.ts';
 import { missingRestate, startRestate } from './restate-server.ts';
 import { restateStand } from './restate-stand.ts';
 
 /** A stand of the runner's contract whose engine is started when the first case needs it. */
 export function restateOnDemand(): {
-  readonly subject: RunnerStand;
+  readonly subject: RunnerEnvironment;
   /** Why it cannot be started here, and how to come by what is missing. */
   readonly missing: string | undefined;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 import { systemRuntime } from '@cobbler/agent';
-import type { Counter, RunnerStand } from '@cobbler/conformance';
+import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
 import { contractRoutine } from '@cobbler/conformance';
 import type { RestateRunner } from '../src/restate-runner.ts';
 import { restateRunner } from '../src/restate-runner.ts';
@@ -57,7 +57,7 @@ class MortalCounter implements Counter {
 }
 
 /** One engine for all cases, and a service of its own for each. A crash is played by cutting all connections. */
-export function restateStand(cluster: () => RestateCluster): RunnerStand {
+export function restateStand(cluster: () => RestateCluster): RunnerEnvironment {
   let services = 0;
   return {
     name: 'restate',

@@ -21,7 +21,7 @@ export interface DatabaseOptions {
 
 /** How long to wait before the next try, in milliseconds: doubles up to the last. */
 const firstPauseMs = 25;
-const longestPauseMs = 400;
+const maxPauseMs = 400;
 
 /** For how long a connection may be made, in milliseconds. */
 const connectMs = 3000;
@@ -42,7 +42,7 @@ export class Database implements Connection {
   /** @throws AgentError `invalid`, code `store_address`. */
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.place = placeOf(options.url);
+    this.place = locationOf(options.url);
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.connections,
@@ -89,7 +89,7 @@ export class Database implements Connection {
       try {
         return await work(attempt);
       } catch (thrown) {
-        const pauseMs = Math.min(firstPauseMs * 2 ** (attempt - 1), longestPauseMs);
+        const pauseMs = Math.min(firstPauseMs * 2 ** (attempt - 1), maxPauseMs);
         if (!isLost(thrown) || this.#isClosed || performance.now() + pauseMs > deadline)
           throw storeError(thrown, this.place);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -150,7 +150,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
 }
 
 /** The database's address without who connects. @throws AgentError `invalid`, code `store_address`. */
-export function placeOf(url: string): string {
+export function locationOf(url: string): string {
   const isAddress = URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol);
   if (!isAddress) {
     const message = 'The address of a database looks like postgres://user:password@host:5432/name.';

@@ -5,9 +5,9 @@ import type {
   Retention,
   SessionInfo,
   SessionPage,
+  SessionStats,
   SessionStore,
   State,
-  Tally,
   Writer,
 } from '@cobbler/agent';
 import { AgentError, checkRetention, checkSessionId, isSessionId } from '@cobbler/agent';
@@ -123,7 +123,7 @@ class SessionsInPostgres implements PostgresStore {
     this.#checkOpen();
     await this.#owner?.begin();
     const { epoch, tally } = await this.#table.claim(sessionId, origin, this.#owner?.lock, this.#now());
-    this.#log.claimed(sessionId, epoch, JSON.parse(tally) as Tally);
+    this.#log.claimed(sessionId, epoch, JSON.parse(tally) as SessionStats);
     return epoch;
   }
 

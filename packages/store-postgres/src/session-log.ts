@@ -1,16 +1,23 @@
-import type { Event, Tally, Writer } from '@cobbler/agent';
-import { AgentError, count, fenced, gap, isSessionId, misplaced } from '@cobbler/agent';
+import type { Event, SessionStats, Writer } from '@cobbler/agent';
+import {
+  AgentError,
+  addToStats,
+  invalidPosition,
+  isSessionId,
+  sequenceGap,
+  writerReplaced,
+} from '@cobbler/agent';
 import type { Database } from './database.ts';
 import { isLost, storeError } from './store-error.ts';
 
 /** Sessions of which it is remembered where they stand; the others are looked up. */
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** Where a session stands that is being written to. */
 interface Standing {
   readonly epoch: number;
   /** Up to its last event. */
-  readonly tally: Tally;
+  readonly tally: SessionStats;
   /** Whether this writer has written. */
   readonly isBegun: boolean;
 }
@@ -47,7 +54,7 @@ export class SessionLog {
   }
 
   /** A session has a new writer. */
-  claimed(sessionId: string, epoch: number, tally: Tally): void {
+  claimed(sessionId: string, epoch: number, tally: SessionStats): void {
     this.#remember(sessionId, { epoch, tally, isBegun: false });
   }
 
@@ -91,10 +98,10 @@ export class SessionLog {
   async #append(batch: Batch): Promise<void> {
     const { sessionId, events, writer } = batch;
     const standing = await this.#standing(sessionId, writer.epoch);
-    const wrong = misplaced(events, standing.tally.events);
-    if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+    const wrong = invalidPosition(events, standing.tally.events);
+    if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
     const tally = { ...standing.tally };
-    for (const event of events) count(tally, event);
+    for (const event of events) addToStats(tally, event);
     try {
       await this.#insert(batch, standing, tally);
     } catch (error) {
@@ -113,7 +120,7 @@ export class SessionLog {
    * carried out once: the row has moved on by then. So it is said again until there is an answer, and where it found
    * nothing to do it is looked whether that was its own work.
    */
-  async #insert(batch: Batch, standing: Standing, tally: Tally): Promise<void> {
+  async #insert(batch: Batch, standing: Standing, tally: SessionStats): Promise<void> {
     const { db } = this.#options;
     const values = this.#values(batch, standing, tally);
     let wasLost = false;
@@ -134,7 +141,7 @@ export class SessionLog {
     }
   }
 
-  #values({ sessionId, events, texts, writer }: Batch, standing: Standing, tally: Tally): unknown[] {
+  #values({ sessionId, events, texts, writer }: Batch, standing: Standing, tally: SessionStats): unknown[] {
     const { now } = this.#options;
     const isOver = writer.release === true || events.at(-1)?.type === 'finished';
     const isChange = isOver || (!standing.isBegun && events.length > 0);
@@ -185,28 +192,30 @@ export class SessionLog {
     const [row] = await db.once<{ epoch: number }>(`SELECT epoch FROM ${schema}.sessions WHERE id = $1`, [
       sessionId,
     ]);
-    return row?.epoch === writer.epoch ? gap(sessionId, events[0]?.seq ?? 0) : fenced(sessionId);
+    return row?.epoch === writer.epoch
+      ? sequenceGap(sessionId, events[0]?.seq ?? 0)
+      : writerReplaced(sessionId);
   }
 
   /** Where a session stands for the writer of an epoch. @throws AgentError `fenced`. */
   async #standing(sessionId: string, epoch: number): Promise<Standing> {
     const known = this.#standings.get(sessionId);
     if (known?.epoch === epoch) return known;
-    if (!isSessionId(sessionId) || !Number.isSafeInteger(epoch)) throw fenced(sessionId);
+    if (!isSessionId(sessionId) || !Number.isSafeInteger(epoch)) throw writerReplaced(sessionId);
     const { db, schema } = this.#options;
     const [row] = await db.query<{ tally: string }>(
       `SELECT tally FROM ${schema}.sessions WHERE id = $1 AND epoch = $2`,
       [sessionId, epoch],
     );
-    if (row === undefined) throw fenced(sessionId);
-    this.claimed(sessionId, epoch, JSON.parse(row.tally) as Tally);
+    if (row === undefined) throw writerReplaced(sessionId);
+    this.claimed(sessionId, epoch, JSON.parse(row.tally) as SessionStats);
     return this.#standing(sessionId, epoch);
   }
 
   #remember(sessionId: string, standing: Standing): void {
     this.#standings.delete(sessionId);
     this.#standings.set(sessionId, standing);
-    if (this.#standings.size <= mostRemembered) return;
+    if (this.#standings.size <= maxRemembered) return;
     const [oldest] = this.#standings.keys();
     if (oldest !== undefined) this.#standings.delete(oldest);
   }

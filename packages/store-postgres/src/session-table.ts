@@ -1,12 +1,20 @@
-import type { ListOptions, Origin, Parent, Retention, SessionInfo, SessionPage, Tally } from '@cobbler/agent';
+import type {
+  ListOptions,
+  Origin,
+  Parent,
+  Retention,
+  SessionInfo,
+  SessionPage,
+  SessionStats,
+} from '@cobbler/agent';
 import {
   cursorOf,
-  inUse,
+  emptyStats,
   isSessionId,
-  newTally,
   pageSize,
-  placeOf,
+  parseCursor,
   sessionInfo,
+  sessionInUse,
   titleOf,
 } from '@cobbler/agent';
 import type { Connection, Database } from './database.ts';
@@ -67,7 +75,7 @@ export class SessionTable {
       Math.floor(now),
       parent?.sessionId ?? null,
       parent?.seq ?? null,
-      JSON.stringify(newTally()),
+      JSON.stringify(emptyStats()),
     ]);
     if (row === undefined) throw await this.#refusal(sessionId);
     return row;
@@ -81,7 +89,7 @@ export class SessionTable {
   }
 
   async list(options: ListOptions): Promise<SessionPage> {
-    const place = options.after === undefined ? undefined : placeOf(options.after);
+    const place = options.after === undefined ? undefined : parseCursor(options.after);
     const limit = pageSize(options);
     const rows = await this.#db.query<SessionRow>(
       `${this.#select()} WHERE t.updated IS NOT NULL ${place === undefined ? '' : 'AND (t.updated, t.key) < ($2::bigint, $3::bigint)'}
@@ -193,7 +201,7 @@ export class SessionTable {
       `SELECT o.lock, o.pid, o.host, o.since FROM ${s}.owners o JOIN ${s}.sessions t ON t.owner = o.lock WHERE t.id = $1`,
       [sessionId],
     );
-    return inUse(sessionId, owner);
+    return sessionInUse(sessionId, owner);
   }
 
   #select(): string {
@@ -206,11 +214,11 @@ export class SessionTable {
     const head = { id, title, created, updated, parent: parentOf(parent, seq) };
     // Where a runner has it, a run that has not ended is gone on with, whoever died.
     const isRunning = this.#options.isHeldElsewhere || row.alive;
-    return sessionInfo(head, JSON.parse(tally) as Tally, isRunning ? 'running' : 'interrupted');
+    return sessionInfo(head, JSON.parse(tally) as SessionStats, isRunning ? 'running' : 'interrupted');
   }
 
   #isRunning({ alive, tally }: SessionRow): boolean {
-    return this.#options.isHeldElsewhere ? (JSON.parse(tally) as Tally).ended === null : alive;
+    return this.#options.isHeldElsewhere ? (JSON.parse(tally) as SessionStats).ended === null : alive;
   }
 }
 

@@ -17,11 +17,11 @@ export interface WatchOptions {
 }
 
 /** Sessions of which it is remembered what was told. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** How long to wait before listening is tried again, in milliseconds: doubles up to the last. */
 const firstPauseMs = 200;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 /**
  * Tells what was appended, by whatever process. The database tells at once over a connection of its own; where it
@@ -134,7 +134,7 @@ export class Watch {
   #listenLater(): void {
     if (!this.#isOn) return;
     clearTimeout(this.#retry);
-    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures, longestPauseMs);
+    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures, maxPauseMs);
     this.#failures += 1;
     this.#retry = setTimeout(() => void this.#listen(), pauseMs);
     this.#retry.unref();
@@ -180,7 +180,7 @@ export class Watch {
     this.#told.delete(sessionId);
     this.#told.set(sessionId, seq);
     const [oldest] = this.#told.keys();
-    if (this.#told.size > mostRemembered && oldest !== undefined) this.#told.delete(oldest);
+    if (this.#told.size > maxRemembered && oldest !== undefined) this.#told.delete(oldest);
     for (const listener of [...this.#listeners]) {
       try {
         listener(sessionId, seq);

@@ -14,7 +14,7 @@ const maxShownLines = 12;
 const maxShownCharacters = 2000;
 const maxComparedCharacters = 300;
 /** Below this share of common letter pairs two lines have nothing to do with each other. */
-const leastLikeness = 0.5;
+const minSimilarity = 0.5;
 
 /**
  * Finds what the author of a wrong `old_text` most likely meant: the place where most of its lines stand,
@@ -60,7 +60,7 @@ function placeOfMost(lines: readonly string[], passage: readonly string[]): numb
 function placeOfMostAlike(lines: readonly string[], wanted: string): number | undefined {
   const pairs = pairsOf(wanted);
   let best: number | undefined;
-  let most = leastLikeness;
+  let most = minSimilarity;
   for (const [index, line] of lines.entries()) {
     const likeness = alike(pairs, pairsOf(line));
     if (likeness > most) {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** Above this share of characters that are no text, output is not shown. */
-const mostOdd = 0.1;
+const maxInvalid = 0.1;
 
 /**
  * What a command printed, fit for a model: no colours or cursor movements, plain line breaks, nothing that
@@ -16,7 +16,7 @@ export function commandOutput(raw: string, totalBytes: number): string {
     odd += 1;
     return '\ufffd';
   });
-  if (odd > text.length * mostOdd)
+  if (odd > text.length * maxInvalid)
     return `[binary output, ${totalBytes.toLocaleString('en-US')} bytes, not shown]`;
   return text;
 }

@@ -28,7 +28,7 @@ export function replacePassage(text: string, args: ReplacementArgs): Replacement
   if (given === '') {
     return failed('old_text is empty. Name the text to replace; write_file writes a whole file.');
   }
-  const lineBreak = usualLineBreak(text);
+  const lineBreak = defaultLineBreak(text);
   const converted = toLineBreak(given, lineBreak);
   // In a file with mixed line breaks the passage may be there just as it was given.
   const old = text.includes(converted) ? converted : given;
@@ -45,7 +45,7 @@ function failed(problem: string): Replacement {
 }
 
 /** The line break that most lines end with. */
-function usualLineBreak(text: string): '\n' | '\r\n' {
+function defaultLineBreak(text: string): '\n' | '\r\n' {
   const all = text.split('\n').length - 1;
   const windows = text.split('\r\n').length - 1;
   return windows * 2 > all ? '\r\n' : '\n';

@@ -18,7 +18,7 @@ export function yourOwnStore({ url, now = Date.now }: YourOwnStoreOptions): Sess
       throw unwritten('claim: take the session over, and give an epoch larger than any before.');
     },
     async append() {
-      // Given: (sessionId, events, writer). `misplaced`, `fenced` and `gap` of @cobbler/agent say what is wrong.
+      // Given: (sessionId, events, writer). `invalidPosition`, `fenced` and `gap` of @cobbler/agent say what is wrong.
       throw unwritten('append: add the events, all or none; refuse an old epoch, and a number out of turn.');
     },
     async read() {

@@ -8,7 +8,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { AcpSession } from './acp-session.ts';
 
 /** What editors are served with. */
-export interface AcpDesk {
+export interface AcpSessions {
   readonly version: string;
   /** Where sessions are kept; absent: nowhere. */
   readonly sessions?: Sessions;
@@ -25,10 +25,10 @@ export interface AcpServer {
   close(): Promise<void>;
 }
 
-const mostListed = 100;
+const maxListed = 100;
 
 /** Serves one editor. */
-export function acpServer(desk: AcpDesk): AcpServer {
+export function acpServer(desk: AcpSessions): AcpServer {
   const open = new Map<string, AcpSession>();
   const begin = async (folder: string, client: AgentContext, sessionId?: string): Promise<AcpSession> => {
     const host = await desk.open(folder);
@@ -114,12 +114,12 @@ async function listed(
   for await (const { id, title, updatedAt } of sessionsIn(sessions, folder)) {
     const cwd = folder ?? sessions.notes.read(id)?.folder;
     if (cwd !== undefined) rows.push({ sessionId: id, cwd, title, updatedAt });
-    if (rows.length === mostListed) break;
+    if (rows.length === maxListed) break;
   }
   return { sessions: rows };
 }
 
-function tellServers(count: number, desk: AcpDesk): void {
+function tellServers(count: number, desk: AcpSessions): void {
   if (count > 0) desk.report(`${count} MCP servers of the editor are not used: Cobbler has its own tools.`);
 }
 

@@ -7,7 +7,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
 import type {
-  ApprovalAnswer,
+  ApprovalDecision,
   ApprovalRequestedEvent,
   Event,
   Harness,
@@ -22,7 +22,7 @@ import { failureOf } from '../view/failure.ts';
 import { approvalContent } from './approval-content.ts';
 import { choiceOf, permissionOptions } from './permission-options.ts';
 import { promptParts } from './prompt-parts.ts';
-import type { Told, UpdateView } from './session-updates.ts';
+import type { SentUpdate, UpdateView } from './session-updates.ts';
 import { nothingTold, sessionUpdates } from './session-updates.ts';
 import { callFacts, callId, resultContent } from './tool-view.ts';
 
@@ -46,7 +46,7 @@ export class AcpSession {
   readonly #harness: Harness;
   /** Questions that are open at the editor, by approval. */
   readonly #questions = new Map<string, AbortController>();
-  #told: Told = nothingTold;
+  #told: SentUpdate = nothingTold;
   #run: Run | undefined;
   /** Resolves when the editor has been sent everything so far. */
   #sent: Promise<unknown> = Promise.resolve();
@@ -153,14 +153,14 @@ export class AcpSession {
     try {
       const answer = await this.#answer(request, question.signal);
       if (answer === undefined) this.#harness.cancel();
-      else this.#run?.answer(request.approvalId, answer);
+      else this.#run?.decide(request.approvalId, answer);
     } finally {
       this.#questions.delete(request.approvalId);
     }
   }
 
   /** Nothing: the editor has cancelled. An editor that cannot ask denies. */
-  async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
+  async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
     const { host, client } = this.#parts;
     const { mustAsk } = request;
     const why = mustAsk === undefined ? [] : resultContent([{ type: 'text', text: mustAsk }]);

@@ -10,7 +10,7 @@ export interface ApprovalContent {
 }
 
 /** Longest call that a dialog of an editor is trusted to show, in characters. */
-const mostCharacters = 32_768;
+const maxCharacters = 32_768;
 
 /** All of a call: the diff as the editor draws it, and every argument that is not in it. */
 export function approvalContent(
@@ -20,8 +20,8 @@ export function approvalContent(
 ): ApprovalContent {
   const { diff } = request;
   const { length } = approvalText(request);
-  if (length > mostCharacters) {
-    const words = `This call has ${length} characters, more than the ${mostCharacters} that are shown in an editor, so it can only be denied here. See all of it with: cobbler sessions export ${sessionId}`;
+  if (length > maxCharacters) {
+    const words = `This call has ${length} characters, more than the ${maxCharacters} that are shown in an editor, so it can only be denied here. See all of it with: cobbler sessions export ${sessionId}`;
     return { content: [textContent(words)], isWhole: false };
   }
   const drawn = diff === undefined ? [] : diffContent(diff, folder);

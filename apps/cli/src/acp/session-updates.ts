@@ -11,7 +11,7 @@ import type { ToolView } from './tool-view.ts';
 import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
 
 /** What a client has been told of a session so far: all that the next event needs to be put into updates. */
-export interface Told {
+export interface SentUpdate {
   /** Answers of the model that are in the log. */
   readonly answers: number;
   /** How often the answer under way was begun and broken off. */
@@ -26,7 +26,7 @@ export interface Told {
 }
 
 /** Nothing yet. */
-export const nothingTold: Told = { answers: 0, torn: 0, text: 0, thought: 0, open: [], usd: 0 };
+export const nothingTold: SentUpdate = { answers: 0, torn: 0, text: 0, thought: 0, open: [], usd: 0 };
 
 export interface UpdateView extends ToolView {
   /** Size of the model's window in tokens, when known. */
@@ -37,7 +37,7 @@ export interface UpdateView extends ToolView {
 
 /** What is told next, and what has been told then. */
 export interface Telling {
-  readonly told: Told;
+  readonly told: SentUpdate;
   readonly updates: readonly SessionUpdate[];
 }
 
@@ -46,7 +46,7 @@ export interface Telling {
  * live or out of the store. Each answer has a message id of its own, and so has one that broke off and was begun
  * anew, because a client cannot be told to forget.
  */
-export function sessionUpdates(told: Told, event: RunEvent, view: UpdateView): Telling {
+export function sessionUpdates(told: SentUpdate, event: RunEvent, view: UpdateView): Telling {
   switch (event.type) {
     case 'user':
       return { told, updates: view.replays === true ? userChunks(event.content) : [] };
@@ -82,7 +82,7 @@ export function sessionUpdates(told: Told, event: RunEvent, view: UpdateView): T
   }
 }
 
-function answered(told: Told, event: AssistantEvent, view: UpdateView): Telling {
+function answered(told: SentUpdate, event: AssistantEvent, view: UpdateView): Telling {
   const turn = told.answers + 1;
   const updates: SessionUpdate[] = [];
   const open = [...told.open];
@@ -107,7 +107,7 @@ function answered(told: Told, event: AssistantEvent, view: UpdateView): Telling 
 }
 
 /** The words of an answer that ended too early which were not shown while they came, as when a session is loaded. */
-function endedEarly(told: Told, partial: AssistantEvent['content'] = []): SessionUpdate[] {
+function endedEarly(told: SentUpdate, partial: AssistantEvent['content'] = []): SessionUpdate[] {
   let { text, thought } = told;
   return partial.flatMap((part) => {
     if (part.type !== 'text' && part.type !== 'reasoning') return [];
@@ -131,7 +131,7 @@ function usage(
 }
 
 /** A diff says what was changed better than the words made for the model, which go along unshown. */
-function resulted(told: Told, event: ToolResultEvent, { folder, tools }: UpdateView): Telling {
+function resulted(told: SentUpdate, event: ToolResultEvent, { folder, tools }: UpdateView): Telling {
   const id = callId(event);
   const diff = event.diff === undefined || event.isError ? [] : diffContent(event.diff, folder);
   const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -146,14 +146,14 @@ function resulted(told: Told, event: ToolResultEvent, { folder, tools }: UpdateV
 }
 
 /** Calls that were cut off or left unrun have no result of their own. */
-function finished(told: Told, isWaiting: boolean): Telling {
+function finished(told: SentUpdate, isWaiting: boolean): Telling {
   if (isWaiting) return { told: anew(told), updates: [] };
   const updates = told.open.map((id) => update(id, { status: 'failed' }));
   return { told: { ...anew(told), open: [] }, updates };
 }
 
 /** Of what was said elsewhere only the words are told. */
-function history(told: Told, { messages }: HistoryEvent, { replays }: UpdateView): Telling {
+function history(told: SentUpdate, { messages }: HistoryEvent, { replays }: UpdateView): Telling {
   const updates: SessionUpdate[] = [];
   let { answers } = told;
   for (const message of messages) {
@@ -163,7 +163,7 @@ function history(told: Told, { messages }: HistoryEvent, { replays }: UpdateView
   return { told: { ...told, answers }, updates };
 }
 
-function wordsOf(message: Message, told: Told): SessionUpdate[] {
+function wordsOf(message: Message, told: SentUpdate): SessionUpdate[] {
   if (message.role === 'user') return userChunks(message.content);
   if (message.role === 'tool_result') return [];
   return message.content.flatMap((part) =>
@@ -185,17 +185,17 @@ function userChunks(parts: readonly UserPart[]): SessionUpdate[] {
 function chunks(
   sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
   text: string,
-  told: Told,
+  told: SentUpdate,
 ): SessionUpdate[] {
   return text === '' ? [] : [{ sessionUpdate, content: { type: 'text', text }, messageId: messageId(told) }];
 }
 
-function messageId({ answers, torn }: Told): string {
+function messageId({ answers, torn }: SentUpdate): string {
   return torn === 0 ? `answer-${answers + 1}` : `answer-${answers + 1}-${torn}`;
 }
 
 /** The answer under way will not come to its end. */
-function anew(told: Told): Told {
+function anew(told: SentUpdate): SentUpdate {
   if (told.text === 0 && told.thought === 0) return told;
   return { ...told, torn: told.torn + 1, text: 0, thought: 0 };
 }

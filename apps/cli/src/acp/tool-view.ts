@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
-import type { CallPlace, Tool, ToolResultPart } from '@cobbler/agent';
+import type { CallPosition, Tool, ToolResultPart } from '@cobbler/agent';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 
@@ -52,7 +52,7 @@ export function callFacts(
 }
 
 /** The id of a call: the provider's own may repeat within a session. */
-export function callId({ turn, index }: CallPlace): string {
+export function callId({ turn, index }: CallPosition): string {
   return `call-${turn}-${index}`;
 }
 

@@ -31,9 +31,9 @@ export interface AssistantFlags {
   readonly level: LogLevel;
 }
 
-export const usualPath = '/telegram';
+export const defaultPath = '/telegram';
 
-const usualPort = 8787;
+const defaultPort = 8787;
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -86,7 +86,7 @@ function countOf(value: unknown, flag: string, usual: number): number {
 }
 
 function portOf(value: unknown): number {
-  if (value === undefined) return usualPort;
+  if (value === undefined) return defaultPort;
   const port = Number(value);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new UsageError(
@@ -96,7 +96,7 @@ function portOf(value: unknown): number {
 }
 
 function pathOf(value: string | undefined): string {
-  if (value === undefined) return usualPath;
+  if (value === undefined) return defaultPath;
   if (/^\/[\w./~-]*$/.test(value)) return value;
   throw new UsageError(
     `--path cannot be ${JSON.stringify(value)}.`,

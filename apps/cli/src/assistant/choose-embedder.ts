@@ -15,7 +15,7 @@ const known: Readonly<Record<string, { readonly dimensions: number; readonly flo
   'text-embedding-3-large': { dimensions: 3072, floor: 0.3 },
 };
 
-const usualFloor = 0.5;
+const defaultFloor = 0.5;
 
 /**
  * The embedder that was asked for: `openai`, `openai:MODEL`, or `URL#MODEL`; by words when none was.
@@ -32,7 +32,7 @@ export async function chooseEmbedder(
   }
   const place = placeOf(given, env);
   const { baseURL, model } = place;
-  const shape = known[model] ?? { dimensions: await dimensionsOf(place), floor: usualFloor };
+  const shape = known[model] ?? { dimensions: await dimensionsOf(place), floor: defaultFloor };
   const embedder = httpEmbedder({ ...place, ...shape, ...(floor !== undefined && { floor }) });
   return { embedder, words: `by meaning: ${model} at ${new URL(baseURL).host}` };
 }
@@ -69,7 +69,7 @@ function placeOf(given: string, env: Environment): Place {
 /** How long its vectors are, only the model itself can tell. */
 async function dimensionsOf(place: Place): Promise<number> {
   try {
-    const probe = httpEmbedder({ ...place, dimensions: 1, floor: usualFloor });
+    const probe = httpEmbedder({ ...place, dimensions: 1, floor: defaultFloor });
     const [vector] = await probe.embed(['How long is this?'], 'document');
     return vector?.length ?? 1;
   } catch (error) {

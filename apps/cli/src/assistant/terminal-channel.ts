@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Button, Channel, Piece } from '@cobbler/assistant';
+import type { Button, Channel, MessagePart } from '@cobbler/assistant';
 
 /** What a terminal shows of what the assistant sends. */
 export interface TerminalView {
@@ -47,7 +47,7 @@ export function terminalChannel(view: TerminalView): TerminalChannel {
       return taken;
     },
     pieces: (markdown) => (markdown.trim() === '' ? [] : [{ text: markdown.trim() }]),
-    async send(_chatId, { text }: Piece, { buttons = [], note } = {}) {
+    async send(_chatId, { text }: MessagePart, { buttons = [], note } = {}) {
       const messageId = nextId();
       if (buttons.length > 0) questions.push({ messageId, buttons });
       view.show(note === undefined ? text : `${note}\n\n${text}`, buttons);

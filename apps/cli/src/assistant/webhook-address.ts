@@ -2,7 +2,7 @@ import { deleteWebhook, getMe, setWebhook } from '@cobbler/assistant/telegram';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { AssistantFlags } from './assistant-flags.ts';
-import { usualPath } from './assistant-flags.ts';
+import { defaultPath } from './assistant-flags.ts';
 import { assistantHome, webhookSecret } from './assistant-home.ts';
 import { explained, telegramAccess } from './telegram-access.ts';
 
@@ -23,7 +23,7 @@ export async function setAddress(
   const secret = webhookSecret(assistantHome(io.env), io.env);
   await refusalsExplained(() => setWebhook(api, { url: url.href, secret }));
   const { name } = await refusalsExplained(() => getMe(api));
-  const other = url.pathname === usualPath ? '' : ` --path ${url.pathname}`;
+  const other = url.pathname === defaultPath ? '' : ` --path ${url.pathname}`;
   io.stdout.write(
     `Telegram sends the updates of @${name} to ${url.href}.\n` +
       `Serve it here, behind a proxy that speaks TLS: cobbler assistant --webhook${other}\n`,

@@ -23,7 +23,7 @@ export interface WebhookEndpoint {
 }
 
 /** Far more than any update of text takes. */
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
 /** In milliseconds: whoever sends byte by byte is not Telegram. */
 const headersMs = 10_000;
@@ -86,12 +86,12 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return undefined;
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) return undefined;
+    if (bytes > maxBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

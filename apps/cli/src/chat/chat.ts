@@ -18,8 +18,8 @@ import { withReferences } from './input/references.ts';
 import { inputView } from './input-view.ts';
 import { LivePage } from './live-page.ts';
 import { Prompter } from './prompter.ts';
-import { ShellDesk } from './shell-commands.ts';
-import type { CommandDesk, Replacing } from './slash-command.ts';
+import { ShellCommands } from './shell-commands.ts';
+import type { CommandContext, Replacing } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
 /** What a chat is made of. */
@@ -54,7 +54,7 @@ export class Chat {
   #interruptedAt = Number.NEGATIVE_INFINITY;
   /** What is said when the run is over: no turn was left to hear it. */
   readonly #next: string[] = [];
-  readonly #shell: ShellDesk;
+  readonly #shell: ShellCommands;
   #commands: Promise<void> = Promise.resolve();
   #link: string | undefined;
   #notice = '';
@@ -65,7 +65,7 @@ export class Chat {
     const { io, screen, history, host } = parts;
     this.#page = new LivePage(io.stdout, screen, io.clock);
     this.#prompter = new Prompter(history, host.folder);
-    this.#shell = new ShellDesk({
+    this.#shell = new ShellCommands({
       style: parts.style,
       place: { folder: host.folder, env: io.env },
       show: (lines) => this.#isOver || this.#page.lines(lines),
@@ -280,7 +280,7 @@ export class Chat {
       .finally(() => this.#draw());
   }
 
-  #desk(): CommandDesk {
+  #desk(): CommandContext {
     const { io, host, style, screen } = this.#parts;
     return {
       io,

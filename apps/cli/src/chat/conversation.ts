@@ -1,5 +1,5 @@
 import type {
-  ApprovalAnswer,
+  ApprovalDecision,
   ApprovalRequestedEvent,
   Event,
   FinishedEvent,
@@ -22,7 +22,7 @@ import { pastLines, promptLines } from '../view/history-lines.ts';
 import { Ledger } from '../view/ledger.ts';
 import type { Page } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
-import { CallBook } from '../view/tool-calls.ts';
+import { ToolCallList } from '../view/tool-calls.ts';
 import type { ChatHost } from './host.ts';
 
 /** What a conversation is shown with, and who wants to know of it. */
@@ -39,7 +39,7 @@ export interface ConversationPorts {
 }
 
 /** Lines of the past that are shown when a session is gone on with. */
-const mostPast = 200;
+const maxPast = 200;
 
 /**
  * One conversation as a person sees it: what is said goes to the harness, what happens comes from its events, whoever
@@ -50,8 +50,8 @@ export class Conversation {
   readonly harness: Harness;
   readonly #ports: ConversationPorts;
   readonly #dialog: ApprovalDialog;
-  readonly #answers = new Map<string, ApprovalAnswer>();
-  #calls: CallBook;
+  readonly #answers = new Map<string, ApprovalDecision>();
+  #calls: ToolCallList;
   #view: RunView | undefined;
   #run: Run | undefined;
   #runId: string | undefined;
@@ -102,9 +102,9 @@ export class Conversation {
     const { page, style } = this.#ports;
     const view = { style, columns: this.#ports.screen.columns(), tty: true, verbose: false };
     const lines = pastLines(past, this.#newBook(), view);
-    const left = lines.length - mostPast;
+    const left = lines.length - maxPast;
     if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier line')}`)]);
-    page.lines(lines.slice(-mostPast));
+    page.lines(lines.slice(-maxPast));
     for (const request of this.ledger.asked.values()) this.#ask(request);
   }
 
@@ -266,16 +266,16 @@ export class Conversation {
   }
 
   /** While the run is there it takes the answer; one that ended for want of it is gone on with when all are there. */
-  #answer(approvalId: string, answer: ApprovalAnswer): void {
+  #answer(approvalId: string, answer: ApprovalDecision): void {
     this.#askedAt = this.#ports.io.clock.now();
-    if (this.#run?.answer(approvalId, answer) === true) return;
+    if (this.#run?.decide(approvalId, answer) === true) return;
     this.#answers.set(approvalId, answer);
     const open = [...this.ledger.asked.keys()].filter((id) => !this.#answers.has(id));
     if (open.length === 0 && !this.isRunning) this.resume();
   }
 
-  #newBook(): CallBook {
-    return new CallBook(this.#ports.host.known);
+  #newBook(): ToolCallList {
+    return new ToolCallList(this.#ports.host.known);
   }
 
   #newDialog(): ApprovalDialog {

@@ -75,11 +75,11 @@ function row(name: string, text: string, style: Style): string {
 }
 
 const steps = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as const;
-const mostBars = 40;
+const maxBars = 40;
 
 /** A bar per turn, as high as what it cost, or what it used where prices are unknown. */
 function bars(turns: readonly Turn[], style: Style): string {
-  const last = turns.slice(-mostBars);
+  const last = turns.slice(-maxBars);
   const sizes = last.map(({ usage, usd }) => usd ?? usage.inputTokens + usage.outputTokens);
   const highest = Math.max(...sizes);
   const signs = style.marks.dot === '·' ? steps.unicode : steps.ascii;

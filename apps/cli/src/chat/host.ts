@@ -2,7 +2,7 @@ import type { Event, Harness, HarnessHandler, Tool } from '@cobbler/agent';
 import type { Permission } from '../config/permission.ts';
 import type { SessionRow } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';
-import type { UndoBook } from './undo-history.ts';
+import type { UndoHistory } from './undo-history.ts';
 
 /** The model that answers, as far as it is known here. */
 export interface ChatModel {
@@ -32,7 +32,7 @@ export interface ChatEar {
 export interface LocalParts {
   readonly tools: readonly Tool[];
   readonly permission: Permission;
-  readonly undo: UndoBook;
+  readonly undo: UndoHistory;
   models(): readonly ModelChoice[];
   /** @throws UsageError, or AgentError `invalid`, for a model that cannot be asked. */
   setModel(name: string): Promise<void>;

@@ -20,8 +20,8 @@ export interface InputView {
   readonly placeholder: string;
 }
 
-const mostInputRows = 8;
-const mostMenuRows = 8;
+const maxInputRows = 8;
+const maxMenuRows = 8;
 
 /** The lines below the page and the place of the cursor. Each line fits into one row. */
 export function inputView(view: InputView, style: Style, columns: number): LiveFooter {
@@ -29,8 +29,8 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
   const above = view.above.flatMap((line) => line.split('\n'));
   const menu = view.menu === undefined ? [] : menuLines(view.menu, style, width);
   const { rows, cursor } = inputRows(view.editor, width);
-  const first = Math.max(0, Math.min(cursor.row - mostInputRows + 1, rows.length - mostInputRows));
-  const shown = rows.slice(first, first + mostInputRows);
+  const first = Math.max(0, Math.min(cursor.row - maxInputRows + 1, rows.length - maxInputRows));
+  const shown = rows.slice(first, first + maxInputRows);
   const mark =
     view.search === undefined
       ? `${style.cyan(style.marks.prompt)} `
@@ -88,8 +88,8 @@ function rowsOf(text: string, room: number): string[] {
 }
 
 function menuLines({ items, chosen, title }: Menu, style: Style, width: number): string[] {
-  const first = Math.max(0, Math.min(chosen - mostMenuRows + 1, items.length - mostMenuRows));
-  const shown = items.slice(first, first + mostMenuRows);
+  const first = Math.max(0, Math.min(chosen - maxMenuRows + 1, items.length - maxMenuRows));
+  const shown = items.slice(first, first + maxMenuRows);
   const nameWidth = Math.min(
     Math.floor(width / 2),
     Math.max(0, ...shown.map(({ name }) => widthOf(oneLine(name)))),

@@ -18,13 +18,13 @@ import { ForgivingStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
 import type { Sessions } from '../session/session-home.ts';
 import type { SessionRow } from '../session/session-lines.ts';
-import type { SessionNote } from '../session/session-metadata.ts';
+import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { ChatEar, ChatHost, ChatModel, LocalParts, ModelChoice } from './host.ts';
-import { UndoBook } from './undo-history.ts';
+import { UndoHistory } from './undo-history.ts';
 
 /** The model that is asked, with what depends on which one it is. */
 export interface AskedModel {
@@ -32,7 +32,7 @@ export interface AskedModel {
   readonly pricing: Pricing;
   readonly failure: Omit<FailureContext, 'verbose'>;
   /** How a session is gone on with. */
-  readonly note: SessionNote;
+  readonly note: SessionMetadata;
 }
 
 /** What a conversation on this machine is made of. */
@@ -60,7 +60,7 @@ export interface LocalPlan {
 export class LocalHost implements ChatHost {
   readonly #plan: LocalPlan;
   readonly #store: Store;
-  readonly #undo: UndoBook;
+  readonly #undo: UndoHistory;
   #asked: AskedModel;
   #onTrouble: (message: string) => void = () => undefined;
   #onNews: (line: string) => void = () => undefined;
@@ -74,7 +74,7 @@ export class LocalHost implements ChatHost {
         ? memoryStore()
         : new ForgivingStore(sessions.store, ({ message }) => this.#onTrouble(message));
     const books = sessions === undefined ? undefined : join(dirname(sessions.file), 'undo');
-    this.#undo = new UndoBook(plan.folder, books);
+    this.#undo = new UndoHistory(plan.folder, books);
   }
 
   get header(): readonly string[] {

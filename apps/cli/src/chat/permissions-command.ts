@@ -4,12 +4,12 @@ import { readProjectRules, trustRules } from '../config/project-rules.ts';
 import { visible } from '../terminal/escape.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { CommandDesk } from './slash-command.ts';
+import type { CommandContext } from './slash-command.ts';
 
 const modes = Object.keys(permissionWords) as readonly PermissionMode[];
 
 /** Shows what is asked, allowed and denied; changes the mode; makes the rules of the project's file count. */
-export async function permissions({ host, say, style, io }: CommandDesk, operand: string): Promise<void> {
+export async function permissions({ host, say, style, io }: CommandContext, operand: string): Promise<void> {
   const { local } = host;
   if (local === undefined) {
     throw new UsageError(

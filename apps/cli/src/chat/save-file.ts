@@ -4,14 +4,14 @@ import { whyUnreadable } from '../config/attachment.ts';
 import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { pastLines } from '../view/history-lines.ts';
-import type { CallBook } from '../view/tool-calls.ts';
+import type { ToolCallList } from '../view/tool-calls.ts';
 
 /**
  * Writes a conversation into a new file, for its owner alone: the events as JSON lines where the name ends in
  * `.jsonl`, else what was said and done as Markdown.
  * @throws UsageError when it is there already or cannot be written.
  */
-export function saveConversation(path: string, events: readonly Event[], calls: CallBook): void {
+export function saveConversation(path: string, events: readonly Event[], calls: ToolCallList): void {
   const text = path.endsWith('.jsonl')
     ? events.map((event) => `${JSON.stringify(event)}\n`).join('')
     : markdownOf(events, calls);
@@ -24,7 +24,7 @@ export function saveConversation(path: string, events: readonly Event[], calls: 
   }
 }
 
-function markdownOf(events: readonly Event[], calls: CallBook): string {
+function markdownOf(events: readonly Event[], calls: ToolCallList): string {
   const plain = styleFor({ color: false, unicode: true, tty: false });
   const style = { ...plain, marks: { ...plain.marks, prompt: '>' } };
   const view = { style, columns: 200, tty: false, verbose: false };

@@ -15,7 +15,7 @@ export interface ShellPorts {
 }
 
 /** Runs the person's own shell lines, one at a time, and keeps what they printed for the model. */
-export class ShellDesk {
+export class ShellCommands {
   readonly #ports: ShellPorts;
   readonly #output: UserPart[] = [];
   #running: AbortController | undefined;

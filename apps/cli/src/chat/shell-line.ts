@@ -10,7 +10,7 @@ export interface ShellEnd {
 }
 
 /** Most of the output that the model is told, in characters. */
-const mostTold = 20_000;
+const maxReported = 20_000;
 
 /**
  * Runs a line of the person's own in a shell, with the person's environment and without a terminal. `show` gets whole
@@ -26,7 +26,7 @@ export async function runShellLine(
   let open = '';
   let text = '';
   const take = (more: string) => {
-    text = (text + more).slice(-mostTold);
+    text = (text + more).slice(-maxReported);
     const lines = (open + more).split('\n');
     open = lines.pop() ?? '';
     if (lines.length > 0) show(lines);

@@ -12,7 +12,7 @@ export interface Replacing {
 }
 
 /** What a command has to work with. */
-export interface CommandDesk {
+export interface CommandContext {
   readonly io: Io;
   readonly host: ChatHost;
   readonly conversation: Conversation;
@@ -42,5 +42,5 @@ export interface SlashCommand {
   readonly text: string;
   /** It would pull the conversation away from under a run. */
   readonly needsRest?: true;
-  run(desk: CommandDesk, operand: string): void | Promise<void>;
+  run(desk: CommandContext, operand: string): void | Promise<void>;
 }

@@ -7,12 +7,12 @@ import { didYouMean } from '../terminal/suggestion.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
-import { CallBook } from '../view/tool-calls.ts';
+import { ToolCallList } from '../view/tool-calls.ts';
 import { contextLines, costLines } from './figures-view.ts';
 import type { MenuItem } from './input/menu.ts';
 import { permissions } from './permissions-command.ts';
 import { saveConversation } from './save-file.ts';
-import type { CommandDesk, SlashCommand } from './slash-command.ts';
+import type { CommandContext, SlashCommand } from './slash-command.ts';
 import { undo } from './undo-command.ts';
 
 /** Every command, in the order of the list. */
@@ -48,7 +48,7 @@ export function commandItems(begun: string): MenuItem[] {
  * Runs a line that begins with a slash.
  * @throws UsageError for a command that there is not, or that has to wait for the run.
  */
-export async function runCommand(line: string, desk: CommandDesk): Promise<void> {
+export async function runCommand(line: string, desk: CommandContext): Promise<void> {
   const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const command = slashCommands.find((one) => one.name === name.toLowerCase());
   if (command === undefined) {
@@ -75,7 +75,7 @@ const keys = [
 
 const nameWidth = 28;
 
-function help({ say, style, columns }: CommandDesk): void {
+function help({ say, style, columns }: CommandContext): void {
   const rows = slashCommands.map(
     ({ name, operand = '', text }) => [`/${name} ${operand}`.trim(), text] as const,
   );
@@ -93,7 +93,7 @@ function help({ say, style, columns }: CommandDesk): void {
 }
 
 async function model(
-  { host, pick, say, style, conversation, open }: CommandDesk,
+  { host, pick, say, style, conversation, open }: CommandContext,
   name: string,
 ): Promise<void> {
   const { local } = host;
@@ -116,7 +116,7 @@ async function model(
   );
 }
 
-function tools({ host, say, style }: CommandDesk): void {
+function tools({ host, say, style }: CommandContext): void {
   const { local } = host;
   if (local === undefined) throw new UsageError('The server decides which tools there are.');
   const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
@@ -128,15 +128,15 @@ function tools({ host, say, style }: CommandDesk): void {
   );
 }
 
-function cost({ conversation, host, say, style }: CommandDesk): void {
+function cost({ conversation, host, say, style }: CommandContext): void {
   say(costLines(conversation.ledger, host, style));
 }
 
-function context({ conversation, host, say, style }: CommandDesk): void {
+function context({ conversation, host, say, style }: CommandContext): void {
   say(contextLines(conversation.ledger, host, style));
 }
 
-function diff({ conversation, say, style, columns }: CommandDesk): void {
+function diff({ conversation, say, style, columns }: CommandContext): void {
   const changes = conversation.ledger.runs.flatMap((run) => run.changes);
   if (changes.length === 0) return say([style.dim('Nothing was changed by an edit.')]);
   for (const { path, diff } of changes) {
@@ -148,7 +148,7 @@ function diff({ conversation, say, style, columns }: CommandDesk): void {
   }
 }
 
-async function fork({ conversation, adopt, say, style }: CommandDesk, at: string): Promise<void> {
+async function fork({ conversation, adopt, say, style }: CommandContext, at: string): Promise<void> {
   const upToSeq = at === '' ? undefined : Number(at);
   if (upToSeq !== undefined && !Number.isInteger(upToSeq)) {
     throw new UsageError(`/fork takes the number of an event, not ${JSON.stringify(at)}.`);
@@ -163,13 +163,13 @@ async function fork({ conversation, adopt, say, style }: CommandDesk, at: string
   ]);
 }
 
-async function sessions({ host, say, style, columns }: CommandDesk): Promise<void> {
+async function sessions({ host, say, style, columns }: CommandContext): Promise<void> {
   const rows = await host.sessions();
   if (rows.length === 0) return say([style.dim('No session is kept.')]);
   say(sessionTable(rows.slice(0, 20), Date.now(), style, columns() - 2).map((line) => `  ${line}`));
 }
 
-async function resume({ host, pick, open, conversation }: CommandDesk, given: string): Promise<void> {
+async function resume({ host, pick, open, conversation }: CommandContext, given: string): Promise<void> {
   const all = await host.sessions();
   const rows = all.filter(({ info }) => info.id !== conversation.harness.sessionId);
   if (given !== '') {
@@ -190,15 +190,15 @@ async function resume({ host, pick, open, conversation }: CommandDesk, given: st
   pick('go on with', items, open);
 }
 
-async function save({ host, conversation, say, style }: CommandDesk, file: string): Promise<void> {
+async function save({ host, conversation, say, style }: CommandContext, file: string): Promise<void> {
   if (file === '')
     throw new UsageError('Into which file?', 'For example: /save talk.md, or /save talk.jsonl');
   const events = await host.past(conversation.harness.sessionId);
-  saveConversation(resolve(host.folder, file), events, new CallBook(host.known));
+  saveConversation(resolve(host.folder, file), events, new ToolCallList(host.known));
   say([style.dim(`${plural(events.length, 'event')} written to ${visible(file)}`)]);
 }
 
-function copy({ conversation, copy, say, style }: CommandDesk): void {
+function copy({ conversation, copy, say, style }: CommandContext): void {
   const { lastAnswer } = conversation.ledger;
   if (lastAnswer === '') throw new UsageError('There is no answer yet.');
   copy(lastAnswer);

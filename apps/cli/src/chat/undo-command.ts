@@ -4,13 +4,13 @@ import { clip } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
 import type { RunRecord } from '../view/ledger.ts';
-import type { CommandDesk } from './slash-command.ts';
+import type { CommandContext } from './slash-command.ts';
 import type { Restoration } from './undo-history.ts';
 
 const diffMost = 16;
 
 /** Takes the last prompt back: shows what goes, asks, restores the files and goes on in a copy that ends before it. */
-export async function undo(desk: CommandDesk): Promise<void> {
+export async function undo(desk: CommandContext): Promise<void> {
   const { conversation, host, ask } = desk;
   const run = conversation.ledger.runs.at(-1);
   if (run === undefined) throw new UsageError('There is nothing to undo.');
@@ -23,7 +23,7 @@ export async function undo(desk: CommandDesk): Promise<void> {
   );
 }
 
-function preview(run: RunRecord, restorations: readonly Restoration[], desk: CommandDesk): string[] {
+function preview(run: RunRecord, restorations: readonly Restoration[], desk: CommandContext): string[] {
   const { style, columns, host } = desk;
   const room = columns() - 8;
   const lines = [
@@ -47,7 +47,7 @@ function preview(run: RunRecord, restorations: readonly Restoration[], desk: Com
 async function takeBack(
   run: RunRecord,
   restorations: readonly Restoration[],
-  { conversation, host, adopt, open, say, style }: CommandDesk,
+  { conversation, host, adopt, open, say, style }: CommandContext,
 ): Promise<void> {
   const same = { keepsCost: true } as const;
   await host.local?.undo.restore(restorations);

@@ -31,7 +31,7 @@ const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
  * Keeps what files were before the model's edits, in a file per session beside the sessions, so that a run can be taken
  * back after the chat was left too. What a command changes is not seen and not undone.
  */
-export class UndoBook {
+export class UndoHistory {
   readonly #workspace: Workspace;
   readonly #folder: string | undefined;
   readonly #inMemory: Entry[] = [];

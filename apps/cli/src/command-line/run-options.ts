@@ -101,7 +101,7 @@ export const taskGroups: readonly OptionGroup[] = [
         completes: ['never'],
       },
       {
-        flags: '--spill-above <bytes>',
+        flags: '--offload-above <bytes>',
         text: 'put longer tool output away, to be read in parts, or never (default 64k)',
         completes: ['never'],
       },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AgentError, cleanKey, defaultLimits } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
-import { usualSpill } from '../config/context-plan.ts';
+import { defaultOffload } from '../config/context-plan.ts';
 import { serverWords } from '../config/mcp-servers.ts';
 import { providerEntry, providerNames, providers } from '../config/providers.ts';
 import type { Setting } from '../config/settings.ts';
@@ -43,7 +43,7 @@ async function show(io: Io): Promise<number> {
     ['maxRepeats', stored('maxRepeats') ?? { value: defaultLimits.repeats, source: 'default' }],
     ['maxUsd', stored('maxUsd')],
     ['compactAbove', stored('compactAbove') ?? { value: "80% of the model's window", source: 'default' }],
-    ['spillAbove', stored('spillAbove') ?? { value: usualSpill, source: 'default' }],
+    ['offloadAbove', stored('offloadAbove') ?? { value: defaultOffload, source: 'default' }],
     ['keepSessions', stored('keepSessions') ?? { value: true, source: 'default' }],
     ...providerNames.map((name) => {
       const key = keyOf(settings, name, io.env);

@@ -7,7 +7,7 @@ import { nearest } from '../terminal/suggestion.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-const mostSuggested = 5;
+const maxSuggested = 5;
 
 /**
  * `cobbler explain CODE`: what the code of an error means and what to do. Without a code: all there are.
@@ -52,7 +52,7 @@ function alike(word: string): string[] {
     .filter((part) => part.length > 2);
   const holding = codes.filter((code) => parts.some((part) => code.toLowerCase().includes(part)));
   const first = nearest(word, codes);
-  return [...new Set([...(first === undefined ? [] : [first]), ...holding])].slice(0, mostSuggested);
+  return [...new Set([...(first === undefined ? [] : [first]), ...holding])].slice(0, maxSuggested);
 }
 
 function told(

@@ -5,7 +5,7 @@ import { workFolder } from '../config/directory.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
-import { mcpDesk } from '../mcp-server/mcp-controller.ts';
+import { mcpController } from '../mcp-server/mcp-controller.ts';
 import type { Sessions } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
@@ -35,7 +35,7 @@ export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): P
   const servers = await openMcp(flags, file.values, folder, report, io);
   try {
     const host = await localConversations(flags, sessions, servers, io);
-    const desk = mcpDesk({
+    const desk = mcpController({
       version: ownVersion(),
       host,
       report,
@@ -51,7 +51,7 @@ export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): P
 }
 
 async function untilHungUp(
-  server: ReturnType<typeof mcpDesk>['server'],
+  server: ReturnType<typeof mcpController>['server'],
   io: Pick<Io, 'onInterrupt' | 'onBrokenPipe'>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ import { textOrFile } from '../config/attachment.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
 import { checkRules, chooseTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
-import { blobsFor, contextPlan, contextPolicy, spilledCommandBytes } from '../config/context-plan.ts';
+import { blobsFor, contextPlan, contextPolicy, offloadedCommandBytes } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { Instructions } from '../config/instructions.ts';
 import { instructionsOf } from '../config/instructions.ts';
@@ -26,11 +26,11 @@ import { readRunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
-import type { Reel } from '../run/record-replay.ts';
-import { openReel } from '../run/record-replay.ts';
+import type { RecordReplay } from '../run/record-replay.ts';
+import { openRecordReplay } from '../run/record-replay.ts';
 import type { TaskSession } from '../run/task.ts';
 import { performTask } from '../run/task.ts';
-import type { SessionNote } from '../session/session-metadata.ts';
+import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io, Keyboard } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
@@ -48,7 +48,7 @@ export async function run(
   options: Readonly<Record<string, unknown>>,
   io: Io,
 ): Promise<number> {
-  const reel = await openReel(words, options, io);
+  const reel = await openRecordReplay(words, options, io);
   const given = readRunFlags(reel.options);
   const isSaying = words.length > 0 || reel.prompt !== undefined;
   if (!isSaying && !given.resumes && io.stdin.tty) throw nothingToDo();
@@ -88,7 +88,7 @@ export async function run(
 /** A command line whose session, if it has one, is settled. */
 interface Order {
   readonly words: readonly string[];
-  readonly reel: Reel;
+  readonly reel: RecordReplay;
   readonly flags: RunFlags;
   readonly settings: Settings;
   readonly chosen?: ChosenSession;
@@ -166,7 +166,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
 }
 
 /** What is not to be kept leaves nothing behind either. */
-function runBlobs(chosen: ChosenSession | undefined, reel: Reel, io: Io): Blobs {
+function runBlobs(chosen: ChosenSession | undefined, reel: RecordReplay, io: Io): Blobs {
   const isKept = chosen !== undefined || reel.tape !== undefined;
   return reel.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
 }
@@ -181,7 +181,7 @@ function sessionOf({ id, sessions: { store } }: ChosenSession, resumes: boolean)
   return { id, store, resumes };
 }
 
-export function noteOf(flags: RunFlags, folder: string, { provider, model }: Settings): SessionNote {
+export function noteOf(flags: RunFlags, folder: string, { provider, model }: Settings): SessionMetadata {
   return {
     folder,
     model: `${provider.value}:${model.value}`,
@@ -228,7 +228,7 @@ async function mcpOf(
 async function ownModel(
   settings: Settings,
   flags: RunFlags,
-  reel: Reel,
+  reel: RecordReplay,
 ): Promise<{ agent: Agent; pricing: Pricing }> {
   const { retryFor = settings.file.values.retryFor } = settings.chosen;
   const values = { ...settings.file.values, ...(retryFor !== undefined && { retryFor }) };
@@ -245,7 +245,7 @@ function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
 
 /** A command's output is cut at once where the rest of it could not be read anyway. */
 export function workspaceOf(root: string, { spillAbove }: ContextPlan, io: Io): WorkspaceToolsOptions {
-  const room = spillAbove === 0 ? {} : { maxOutputBytes: spilledCommandBytes };
+  const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
   return { root, environment: io.env, ...room };
 }
 

@@ -1,7 +1,7 @@
 import type { HarnessOptions, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { CobblerServer, SessionSettings } from '@cobbler/server';
-import { startServer, TokenBook, tokenFile } from '@cobbler/server';
+import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../config/backend.ts';
 import { checkRules, chooseTools, pickTools } from '../config/choose-tools.ts';
@@ -78,7 +78,7 @@ async function serveFrom(
   io: Io,
 ): Promise<number> {
   const { settings, tools } = await sessionSettings(flags, folder, mcp, io);
-  const tokens = new TokenBook(tokenFile(home.tokens));
+  const tokens = new TokenStore(tokenFile(home.tokens));
   const token = flags.rotatesToken ? tokens.rotate() : tokens.own();
   const places = await servePlaces(flags, home.store, io);
   try {
@@ -125,7 +125,7 @@ async function sessionSettings(
 
 interface Parts {
   readonly places: ServePlaces;
-  readonly tokens: TokenBook;
+  readonly tokens: TokenStore;
   readonly settings: Settings;
   readonly tools: () => readonly Tool[];
   readonly home: ServerHome;

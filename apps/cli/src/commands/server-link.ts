@@ -1,4 +1,4 @@
-import { TokenBook, tokenFile } from '@cobbler/server';
+import { TokenStore, tokenFile } from '@cobbler/server';
 import { readRunning, serverHome } from '../server/server-home.ts';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -26,7 +26,7 @@ export function linkToServer(env: Environment, named?: string): ServerLink {
       'Start it: cobbler serve. Or name another one: --url http://HOST:PORT',
     );
   }
-  const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenBook(tokenFile(home.tokens)).own();
+  const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
   return async (method, path, body) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };

@@ -4,7 +4,7 @@ import type { RunFlags, SessionChoice } from '../config/run-flags.ts';
 import { findSession, newestIn, shortId } from '../session/find-session.ts';
 import type { Sessions } from '../session/session-home.ts';
 import { openSessions, sessionFile } from '../session/session-home.ts';
-import type { SessionNote } from '../session/session-metadata.ts';
+import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -16,7 +16,7 @@ export interface ChosenSession {
   /** Where it stands; absent for a new one. */
   readonly status?: SessionStatus;
   /** How it was begun; absent for a new one. */
-  readonly note?: SessionNote;
+  readonly note?: SessionMetadata;
 }
 
 /**
@@ -67,7 +67,7 @@ async function oldSession(sessions: Sessions, choice: SessionChoice, folder: str
 /**
  * What a session was begun with, where the command line says nothing else. An address goes with its model only.
  */
-export function flagsWithNote(flags: RunFlags, note: SessionNote | undefined): RunFlags {
+export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined): RunFlags {
   if (note === undefined) return flags;
   const { folder, model, baseURL, api } = note;
   const isSameModel = flags.model === undefined && model !== undefined;

@@ -7,7 +7,7 @@ import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 
 /** As many as there are keys for. */
-const mostShown = 9;
+const maxShown = 9;
 
 /** What somebody chose: a session, none, or to leave at once. */
 export type Picked = SessionInfo | 'none' | 'interrupt';
@@ -20,7 +20,7 @@ export async function pickSession(sessions: Sessions, folder: string, io: Io): P
   const found: SessionInfo[] = [];
   for await (const info of sessionsIn(sessions, folder)) {
     found.push(info);
-    if (found.length === mostShown) break;
+    if (found.length === maxShown) break;
   }
   if (found.length < 2 || !io.stdin.tty || !io.stderr.tty) return found[0];
   const keyboard = io.openKeyboard();

@@ -20,7 +20,7 @@ import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { pastLines } from '../view/history-lines.ts';
-import { CallBook } from '../view/tool-calls.ts';
+import { ToolCallList } from '../view/tool-calls.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -107,7 +107,7 @@ async function show({ sessions, rest, io }: Desk): Promise<void> {
   const style = styleFor(screen);
   const view = { style, columns: screen.tty ? screen.columns() : 200, tty: screen.tty, verbose: false };
   const root = notes.read(info.id)?.folder ?? io.cwd();
-  const calls = new CallBook(workspaceTools({ root, environment: io.env }));
+  const calls = new ToolCallList(workspaceTools({ root, environment: io.env }));
   const past = pastLines(await store.read(info.id), calls, view);
   const facts = sessionFacts(rowOf(sessions, info, io, false), Date.now(), style);
   io.stdout.write(`${[...facts, ...past].join('\n')}\n`);

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Remark } from '@cobbler/agent/provider';
+import type { TranscriptIssue } from '@cobbler/agent/provider';
 import { whyUnreadable } from '../config/attachment.ts';
 import type { TranscriptCheck } from '../doctor/transcript-check.ts';
 import { checkTranscript } from '../doctor/transcript-check.ts';
@@ -13,7 +13,7 @@ import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Problems beyond this many are only counted, save with `--json`. */
-const mostShown = 50;
+const maxShown = 50;
 
 /**
  * `cobbler doctor FILE`: checks a transcript and, when asked, writes a repaired one. Returns 0 when it is fine,
@@ -48,7 +48,9 @@ export async function doctorTranscript(
   return left.length === 0 ? 0 : 1;
 }
 
-const nothingLeft: readonly Remark[] = [{ place: 'the transcript', what: 'has nothing that could be kept' }];
+const nothingLeft: readonly TranscriptIssue[] = [
+  { place: 'the transcript', what: 'has nothing that could be kept' },
+];
 
 /** Where a repaired transcript goes; nothing when none is asked for. */
 function targetOf(path: string, options: Readonly<Record<string, unknown>>, io: Io): string | undefined {
@@ -115,10 +117,10 @@ function jsonOf({ kind, size, problems }: TranscriptCheck, path: string): string
   return `${visibleJson(JSON.stringify({ ok: problems.length === 0, file: path, kind, size, problems }))}\n`;
 }
 
-function problemLines(problems: readonly Remark[], style: Style): string[] {
+function problemLines(problems: readonly TranscriptIssue[], style: Style): string[] {
   const mark = style.red(style.marks.failed || 'FAIL');
   const shown = problems
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(({ place, what }) => `${mark} ${oneLine(`${place} ${what}`)}`);
   const more = problems.length - shown.length;
   return more > 0 ? [...shown, `  and ${more} more (all of them: --json)`] : shown;
@@ -134,7 +136,7 @@ function lossLines({ problems, losses }: TranscriptCheck): string[] {
   });
 }
 
-function outcome(check: TranscriptCheck, left: readonly Remark[], style: Style): string[] {
+function outcome(check: TranscriptCheck, left: readonly TranscriptIssue[], style: Style): string[] {
   if (left.length > 0)
     return ['', style.red(`It cannot be repaired: ${oneLine(`${left[0]?.place} ${left[0]?.what}`)}.`)];
   if (check.problems.length === 0) return [`${check.kind}, ${check.size}: nothing to repair`];

@@ -4,7 +4,7 @@ import type { UserPart } from '@cobbler/agent';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Services take at most 32 MB in one request, and Base64 adds a third. */
-const mostBytes = 20_000_000;
+const maxBytes = 20_000_000;
 
 /** What a file begins with, by media type; the name of a file may lie. */
 const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
@@ -29,7 +29,7 @@ export function readAttachment(path: string, folder: string): UserPart {
  * @throws UsageError when it is neither text nor picture nor PDF, or too large.
  */
 export function partOf(bytes: Uint8Array, name: string): UserPart {
-  if (bytes.length > mostBytes) throw tooLarge(name);
+  if (bytes.length > maxBytes) throw tooLarge(name);
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const mediaType = signatures.find(([, pattern]) => pattern.test(head))?.[0];
   if (mediaType !== undefined) {
@@ -82,7 +82,7 @@ function readWhole(name: string, folder: string): Uint8Array {
     }
     const stat = statSync(real);
     if (stat.isDirectory()) throw new UsageError(`${name} is a folder.`, 'Give a file.');
-    if (stat.size > mostBytes) throw tooLarge(name);
+    if (stat.size > maxBytes) throw tooLarge(name);
     return readFileSync(real);
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -108,7 +108,7 @@ export function whyUnreadable(error: unknown): string {
 
 function tooLarge(name: string): UsageError {
   return new UsageError(
-    `${name} is larger than ${mostBytes / 1_000_000} MB.`,
+    `${name} is larger than ${maxBytes / 1_000_000} MB.`,
     'Attach the part that matters, or put it into the folder and let the model read it.',
   );
 }

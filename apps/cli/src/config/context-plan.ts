@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Blobs, ContextPolicy } from '@cobbler/agent';
-import { firstOf, keepLast, memoryBlobs, spill, summarize } from '@cobbler/agent';
+import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { cobblerHome, fileBlobs } from '@cobbler/agent/node';
 import type { Environment } from '../terminal/io.ts';
@@ -15,18 +15,18 @@ export interface ContextPlan {
 }
 
 /** About 20,000 tokens: most files can be read at once, a log of a build cannot. */
-export const usualSpill = 65_536;
+export const defaultOffload = 65_536;
 
 /** How many messages are kept where no summary could be made. */
 const keptMessages = 20;
 
 /** Most bytes that a command may print where all of it can be read piece by piece. */
-export const spilledCommandBytes = 4_194_304;
+export const offloadedCommandBytes = 4_194_304;
 
 /** Options over configuration over defaults. Without tools nothing grows by itself, and nothing is put away. */
 export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boolean): ContextPlan {
   const compactAbove = flags.compactAbove ?? values.compactAbove;
-  const spillAbove = hasTools ? (flags.spillAbove ?? values.spillAbove ?? usualSpill) : 0;
+  const spillAbove = hasTools ? (flags.offloadAbove ?? values.offloadAbove ?? defaultOffload) : 0;
   return { spillAbove, ...(compactAbove !== undefined && { compactAbove }) };
 }
 
@@ -39,7 +39,7 @@ export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: 
     ...(compactAbove !== undefined && { maxTokens: compactAbove }),
     ...(compactAbove !== 0 && { compact: firstOf(summarize(), keepLast(keptMessages)) }),
     ...(spillAbove !== 0 && {
-      spill: spill(blobs, { overBytes: spillAbove, excerptBytes: Math.ceil(spillAbove / 4) }),
+      offload: offload(blobs, { overBytes: spillAbove, excerptBytes: Math.ceil(spillAbove / 4) }),
     }),
   };
 }

@@ -24,10 +24,10 @@ export interface FindOptions {
 const names = ['AGENTS.md', 'CLAUDE.md'] as const;
 
 /** What is longer would crowd out the task. */
-const mostCharacters = 50_000;
+const maxCharacters = 50_000;
 
 /** A larger file is no text for a model. */
-const mostBytes = 20_000_000;
+const maxBytes = 20_000_000;
 
 /**
  * The instructions that hold for a folder: AGENTS.md, else CLAUDE.md, of the folder itself or of the nearest
@@ -95,7 +95,7 @@ async function readText(
   try {
     const { handle, stat } = await workspace.openFile(name);
     try {
-      return stat.size > mostBytes ? undefined : textFrom(await handle.readFile());
+      return stat.size > maxBytes ? undefined : textFrom(await handle.readFile());
     } finally {
       await handle.close();
     }
@@ -107,6 +107,6 @@ async function readText(
 }
 
 function shortened(text: string): string {
-  if (text.length <= mostCharacters) return text;
-  return `${text.slice(0, mostCharacters)}\n[The file is longer; the rest is left out.]`;
+  if (text.length <= maxCharacters) return text;
+  return `${text.slice(0, maxCharacters)}\n[The file is longer; the rest is left out.]`;
 }

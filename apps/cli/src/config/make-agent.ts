@@ -31,7 +31,7 @@ export async function makeAgent(
   const {
     maxRepeats: _repeats,
     compactAbove: _compact,
-    spillAbove: _spill,
+    offloadAbove: _offload,
     keepSessions: _keep,
     ...config
   } = rest;

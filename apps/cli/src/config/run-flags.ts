@@ -35,7 +35,7 @@ export interface RunFlags {
   /** 0: never. */
   readonly compactAbove?: number;
   /** 0: never. */
-  readonly spillAbove?: number;
+  readonly offloadAbove?: number;
   readonly output?: string;
   /** Which session to go on with. Absent: a new one. */
   readonly session?: SessionChoice;
@@ -85,7 +85,7 @@ export function readRunFlags(raw: Raw): RunFlags {
     ...optional('retryFor', number(raw, 'retryFor', '--retry-for', parseSpan, '90s, 10m or never')),
     allowUnpriced: raw['allowUnpriced'] === true,
     ...optional('compactAbove', number(raw, 'compactAbove', '--compact-above', parseBound, '200k or never')),
-    ...optional('spillAbove', number(raw, 'spillAbove', '--spill-above', parseBound, '64k or never')),
+    ...optional('offloadAbove', number(raw, 'offloadAbove', '--offload-above', parseBound, '64k or never')),
     ...optional('output', text(raw['output'])),
     ...optional('session', readSession(raw)),
     ...(raw['session'] === false && { keeps: false }),

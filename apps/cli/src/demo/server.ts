@@ -1,5 +1,12 @@
-import type { LivePlay, Loopback, Play } from '@cobbler/agent/testing';
-import { framesOf, LiveStream, plays, serveLoopback, tell, wireServer } from '@cobbler/agent/testing';
+import type { LiveReply, Loopback, MockReply } from '@cobbler/agent/testing';
+import {
+  framesOf,
+  LiveStream,
+  replies,
+  responseSteps,
+  serveLoopback,
+  wireServer,
+} from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import type { Clock } from '../terminal/io.ts';
 import { scriptedAnswer } from './script.ts';
@@ -16,21 +23,21 @@ const pieceLength = 7;
  * @param clock whose pace the answers keep, like those of a real model; absent, they come at once.
  */
 export async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
-  const server = wireServer(claudeTesting, (request): Play => {
+  const server = wireServer(claudeTesting, (request): MockReply => {
     const answer = scriptedAnswer(request);
-    if (clock === undefined) return plays(answer);
+    if (clock === undefined) return replies(answer);
     const letters = answer.blocks.reduce(
       (longest, block) => Math.max(longest, block.type === 'call' ? 0 : block.text.length),
       0,
     );
-    const steps = tell(answer, Math.max(1, Math.ceil(letters / pieceLength)));
-    return inTime(framesOf(plays(answer, { steps }), claudeTesting), clock);
+    const steps = responseSteps(answer, Math.max(1, Math.ceil(letters / pieceLength)));
+    return inTime(framesOf(replies(answer, { steps }), claudeTesting), clock);
   });
   return await serveLoopback(server.handler);
 }
 
 /** An answer whose frames come one after the other, as long as somebody listens. */
-function inTime(frames: readonly string[], clock: Clock): LivePlay {
+function inTime(frames: readonly string[], clock: Clock): LiveReply {
   const stream = new LiveStream();
   let stop: () => void = () => undefined;
   const send = (index: number) => {

@@ -14,7 +14,7 @@ import { checkPrograms } from './programs.ts';
 import { countText, storeFiles } from './stores.ts';
 
 /** The least version of Node that the packages are made for. */
-const leastNode = [22, 18] as const;
+const minNode = [22, 18] as const;
 
 /** Checks everything a run needs, without asking a model. Never throws. */
 export async function checkSetup(
@@ -43,12 +43,12 @@ export async function checkSetup(
 /** Checks the version of Node. */
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const ok = major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1]);
+  const ok = major > minNode[0] || (major === minNode[0] && minor >= minNode[1]);
   return {
     name: 'node',
     ok,
     found: `Node ${version}`,
-    ...(!ok && { repair: `install Node ${leastNode.join('.')} or later` }),
+    ...(!ok && { repair: `install Node ${minNode.join('.')} or later` }),
   };
 }
 

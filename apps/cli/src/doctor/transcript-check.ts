@@ -1,5 +1,5 @@
-import type { MendedLog } from '@cobbler/agent/events';
-import type { Remark, TranscriptFormat } from '@cobbler/agent/provider';
+import type { RepairedLog } from '@cobbler/agent/events';
+import type { TranscriptFormat, TranscriptIssue } from '@cobbler/agent/provider';
 import { plural } from '../terminal/format.ts';
 
 /** What was found in a transcript. */
@@ -8,9 +8,9 @@ export interface TranscriptCheck {
   readonly kind: string;
   /** How much of it there is, such as `24 events`. */
   readonly size: string;
-  readonly problems: readonly Remark[];
+  readonly problems: readonly TranscriptIssue[];
   /** What the repaired one would lack besides. */
-  readonly losses: readonly Remark[];
+  readonly losses: readonly TranscriptIssue[];
   /** The repaired transcript as text; the same text when there is nothing to repair. */
   repaired(): string;
 }
@@ -51,8 +51,8 @@ async function checkLines(text: string): Promise<TranscriptCheck | undefined> {
     .flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const values = lines.map(({ line }) => parsed(line));
   if (!values.some(isEvent)) return undefined;
-  const { mendLog } = await import('@cobbler/agent/events');
-  const log = mendLog(values);
+  const { repairLog } = await import('@cobbler/agent/events');
+  const log = repairLog(values);
   const asRead = new Map<unknown, string>(values.map((value, at) => [value, lines[at]?.line ?? '']));
   return eventCheck(log, text, {
     place: (at) => `line ${lines[at]?.number ?? 0}`,
@@ -62,8 +62,8 @@ async function checkLines(text: string): Promise<TranscriptCheck | undefined> {
 }
 
 async function checkEventList(values: readonly unknown[], text: string): Promise<TranscriptCheck> {
-  const { mendLog } = await import('@cobbler/agent/events');
-  const log = mendLog(values);
+  const { repairLog } = await import('@cobbler/agent/events');
+  const log = repairLog(values);
   return eventCheck(log, text, {
     place: (at) => `event ${at + 1} of the list`,
     isJson: () => true,
@@ -72,7 +72,7 @@ async function checkEventList(values: readonly unknown[], text: string): Promise
 }
 
 function eventCheck(
-  { events, problems }: MendedLog,
+  { events, problems }: RepairedLog,
   text: string,
   how: { place(at: number): string; isJson(at: number): boolean; write(): string },
 ): TranscriptCheck {
@@ -91,8 +91,8 @@ function eventCheck(
 async function checkConversation(value: unknown, text: string): Promise<TranscriptCheck | undefined> {
   const format = await formatOf(value);
   if (format === undefined) return undefined;
-  const { mendTranscript } = await import('@cobbler/agent/provider');
-  const { problems, losses, messages } = mendTranscript(format.read(value));
+  const { repairTranscript } = await import('@cobbler/agent/provider');
+  const { problems, losses, messages } = repairTranscript(format.read(value));
   return {
     kind: `a conversation of ${format.name}`,
     size: plural(messages.length, 'message'),

@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { LocalHost } from '../chat/local-host.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { Standing, Waiting } from './mcp-session.ts';
+import type { McpRunState, Waiting } from './mcp-session.ts';
 import { McpSession } from './mcp-session.ts';
 import { servedTools } from './served-tools.ts';
 
@@ -21,13 +21,13 @@ export interface McpDeskParts {
 type Args = Readonly<Record<string, unknown>>;
 
 /** Cobbler's agent as a server of the Model Context Protocol, and how it is left. */
-export interface McpDesk {
+export interface McpController {
   readonly server: Server;
   /** Stops what is under way. Resolves when nothing runs any more. */
   close(): Promise<void>;
 }
 
-export function mcpDesk(parts: McpDeskParts): McpDesk {
+export function mcpController(parts: McpDeskParts): McpController {
   const sessions = new Map<string, McpSession>();
   const server = new Server(
     { name: 'cobbler', title: 'Cobbler', version: parts.version },
@@ -144,7 +144,7 @@ async function listed({ parts, sessions }: Place): Promise<CallToolResult> {
 }
 
 /** The answer as text for the model of the client, and all of it as data. */
-function told(standing: Standing): CallToolResult {
+function told(standing: McpRunState): CallToolResult {
   const { text: answer, approvals, ...rest } = standing;
   const facts = JSON.stringify(approvals === undefined ? rest : { ...rest, approvals });
   const texts = answer === undefined || answer === '' ? [facts] : [answer, facts];

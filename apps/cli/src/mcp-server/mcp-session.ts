@@ -1,5 +1,5 @@
 import type {
-  ApprovalAnswer,
+  ApprovalDecision,
   ApprovalRequestedEvent,
   Harness,
   Run,
@@ -22,7 +22,7 @@ export interface WaitingCall {
 }
 
 /** Where a session stands. */
-export interface Standing {
+export interface McpRunState {
   readonly session_id: string;
   /** `running`, `waiting` for decisions, `idle` before anything was said here, or how the last run ended. */
   readonly status: string;
@@ -68,7 +68,7 @@ export class McpSession {
     return this.#harness.sessionId;
   }
 
-  get standing(): Standing {
+  get standing(): McpRunState {
     const approvals = [...this.#approvals.values()].map(waitingCall);
     if (this.#run !== undefined)
       return {
@@ -117,8 +117,8 @@ export class McpSession {
   }
 
   /** @throws UsageError for an approval that nothing waits for. */
-  decide(approvalId: string, answer: ApprovalAnswer): void {
-    if (!this.#approvals.has(approvalId) || this.#run?.answer(approvalId, answer) !== true)
+  decide(approvalId: string, answer: ApprovalDecision): void {
+    if (!this.#approvals.has(approvalId) || this.#run?.decide(approvalId, answer) !== true)
       throw UsageError.coded(
         'no_approval',
         `Nothing waits for approval ${JSON.stringify(approvalId)}.`,
@@ -147,7 +147,7 @@ export class McpSession {
     for (const watch of this.#watchers) watch(event);
   }
 
-  #ended({ status, text, error, metrics }: RunResult): Standing {
+  #ended({ status, text, error, metrics }: RunResult): McpRunState {
     const { totalInputTokens, totalOutputTokens, usd } = metrics;
     const failure =
       error === undefined ? undefined : failureOf(error, { ...this.#host.failure, verbose: false });

@@ -1,7 +1,7 @@
 import type { RunEvent } from '@cobbler/agent';
 import { oneLine } from '../terminal/escape.ts';
 
-const mostCharacters = 200;
+const maxCharacters = 200;
 
 /** What an event tells somebody who waits, as one line; nothing for most of them. */
 export function progressWords(event: RunEvent): string | undefined {
@@ -23,5 +23,5 @@ export function progressWords(event: RunEvent): string | undefined {
 
 function clipped(text: string): string {
   const line = oneLine(text);
-  return line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line;
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line;
 }

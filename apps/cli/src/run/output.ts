@@ -11,13 +11,13 @@ import type { ApprovalPorts } from '../view/approval-dialog.ts';
 import { JsonView } from '../view/json-view.ts';
 import type { View } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
-import { CallBook } from '../view/tool-calls.ts';
+import { ToolCallList } from '../view/tool-calls.ts';
 
 /** What a run is shown with. */
-export interface Stage {
+export interface RunOutput {
   readonly view: View;
   readonly terminal: Terminal;
-  readonly calls: CallBook;
+  readonly calls: ToolCallList;
   /** What standard error can show, and how. */
   readonly screen: Screen;
   readonly style: Style;
@@ -36,11 +36,11 @@ export interface StagePlan {
 }
 
 /** Sets up whatever shows a run, and begins with its header. */
-export function setStage(plan: StagePlan, io: Io): Stage {
+export function setStage(plan: StagePlan, io: Io): RunOutput {
   const screen = screenFor(io.stderr, io.env);
   const style = styleFor(screen);
   const terminal = new Terminal(io.stdout, io.stderr, screen);
-  const calls = new CallBook(plan.tools);
+  const calls = new ToolCallList(plan.tools);
   const stage = { terminal, calls, screen, style };
   if (plan.form === 'json' || plan.form === 'json-deltas') {
     return { ...stage, view: new JsonView(io.stdout, plan.form === 'json-deltas') };

@@ -28,7 +28,7 @@ export const taskOptions: readonly string[] = [
   'retryFor',
   'allowUnpriced',
   'compactAbove',
-  'spillAbove',
+  'offloadAbove',
 ];
 
 type Raw = Readonly<Record<string, unknown>>;

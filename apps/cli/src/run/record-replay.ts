@@ -4,7 +4,7 @@ import type { AgentConfig, Blobs, FactoryConfig, RunResult, Tool, UserPart } fro
 import { AgentError, cleanKey, memoryBlobs } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
-import type { Player, Tape } from '@cobbler/agent/testing';
+import type { Player, Recording } from '@cobbler/agent/testing';
 import { whyUnreadable } from '../config/attachment.ts';
 import { checkWritable } from '../config/directory.ts';
 import { providerEntry } from '../config/providers.ts';
@@ -19,13 +19,13 @@ type Raw = Readonly<Record<string, unknown>>;
 type Prompt = readonly UserPart[];
 
 /** How a run is recorded or replayed; most are neither. */
-export interface Reel {
+export interface RecordReplay {
   /** The options of the run: those given, and on a replay those of the cassette. */
   readonly options: Raw;
   /** What the cassette was asked, unless other words are given. */
   readonly prompt?: Prompt;
   /** Absent: nothing is recorded or replayed. */
-  readonly tape?: Tape;
+  readonly tape?: Recording;
   readonly isReplay: boolean;
   /** For the header of the run. */
   readonly note: readonly string[];
@@ -54,7 +54,7 @@ const noKey = 'a-replay-needs-no-key';
  * Reads --record, --replay and what goes with them, and puts the cassette in. An ordinary run loads nothing.
  * @throws UsageError for options that make no sense together, or a file that is no cassette.
  */
-export async function openReel(words: readonly string[], given: Raw, io: Io): Promise<Reel> {
+export async function openRecordReplay(words: readonly string[], given: Raw, io: Io): Promise<RecordReplay> {
   const flags = reelFlags(given);
   if (flags === undefined) return plainRun(given);
   const { mode } = flags;
@@ -62,7 +62,7 @@ export async function openReel(words: readonly string[], given: Raw, io: Io): Pr
   const name = visible(flags.path);
   if (mode !== 'replay') checkWritable(path, mode === 'record' ? '--record' : '--replay');
   const { recorder, player } = await import('@cobbler/agent/testing');
-  const begin = async (): Promise<Recording> => {
+  const begin = async (): Promise<OpenRecording> => {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
     const secrets = await secretsOf(io.env);
@@ -106,7 +106,7 @@ function withoutTrust({ baseUrl: _, ...recorded }: Raw): Raw {
   return Object.fromEntries(task);
 }
 
-function plainRun(options: Raw): Reel {
+function plainRun(options: Raw): RecordReplay {
   return {
     options,
     isReplay: false,
@@ -118,18 +118,18 @@ function plainRun(options: Raw): Reel {
   };
 }
 
-type Taken = Pick<Reel, 'options' | 'prompt' | 'note'>;
+type Taken = Pick<RecordReplay, 'options' | 'prompt' | 'note'>;
 
 /** A cassette that is being made. */
-interface Recording {
-  readonly tape: Tape;
+interface OpenRecording {
+  readonly tape: Recording;
   readonly path: string;
   readonly lines: readonly string[];
   /** In the place of one that is there already. */
   readonly anew: boolean;
 }
 
-function recording(taken: Taken, { tape, path, lines, anew }: Recording, io: Io): Reel {
+function recording(taken: Taken, { tape, path, lines, anew }: OpenRecording, io: Io): RecordReplay {
   return {
     ...taken,
     tape,
@@ -160,7 +160,7 @@ function recording(taken: Taken, { tape, path, lines, anew }: Recording, io: Io)
   };
 }
 
-function replaying(taken: Taken, tape: Player, io: Io): Reel {
+function replaying(taken: Taken, tape: Player, io: Io): RecordReplay {
   return {
     ...taken,
     tape,
@@ -183,7 +183,7 @@ function replaying(taken: Taken, tape: Player, io: Io): Reel {
 }
 
 /** The model's settings are facts: another configuration must not change what a cassette replays. */
-function linkOf(tape: Tape, values: FileConfig): Partial<FactoryConfig> {
+function linkOf(tape: Recording, values: FileConfig): Partial<FactoryConfig> {
   const settings = tape.fact<AgentConfig>('model settings', () => ({
     maxTokens: values.maxTokens ?? 0,
     temperature: values.temperature ?? -1,

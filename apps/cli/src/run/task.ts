@@ -11,7 +11,7 @@ import type {
   UserPart,
 } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
-import type { Tape, TapeControl } from '@cobbler/agent/testing';
+import type { Recording, RecordingControl } from '@cobbler/agent/testing';
 import type { Permission } from '../config/permission.ts';
 import type { OutputForm } from '../config/run-flags.ts';
 import { ForgivingStore } from '../session/best-effort-store.ts';
@@ -23,7 +23,7 @@ import type { FailureContext } from '../view/failure.ts';
 import type { AskedEvent } from '../view/ledger.ts';
 import { Ledger } from '../view/ledger.ts';
 import { exitCodeOf } from './exit-code.ts';
-import type { Stage } from './output.ts';
+import type { RunOutput } from './output.ts';
 import { setStage } from './output.ts';
 
 /** Where the events of a run are kept. */
@@ -48,7 +48,7 @@ export interface Task {
   /** Whether somebody answers. Default: whoever is at the keyboard. */
   readonly attended?: boolean;
   /** Records or replays the run. */
-  readonly tape?: Tape;
+  readonly tape?: Recording;
   readonly limits: Limits & { readonly turns: number };
   readonly pricing: Pricing;
   /** Run under a money limit although the model's price is unknown. Default false. */
@@ -72,8 +72,8 @@ export interface Performed {
 
 /** Performs a task: shows it, asks, takes Ctrl-C, sums it up. */
 export async function performTask(task: Task, io: Io): Promise<Performed> {
-  let control: TapeControl | undefined;
-  const reading = task.context?.spill?.tool;
+  let control: RecordingControl | undefined;
+  const reading = task.context?.offload?.tool;
   const stage = setStage(
     {
       ...task,
@@ -82,7 +82,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
       ...(task.keyboard !== undefined && {
         approvals: {
           folder: task.folder,
-          answer: (id, answer) => control?.answer(id, answer),
+          answer: (id, answer) => control?.decide(id, answer),
           allowAlways: (rule) => task.permission.allow(rule),
         },
       }),
@@ -126,7 +126,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
 }
 
 /** What a session waits for whose process ended while somebody was asked: no event will ask it again. */
-async function askedBefore({ id, store }: TaskSession, stage: Stage): Promise<readonly AskedEvent[]> {
+async function askedBefore({ id, store }: TaskSession, stage: RunOutput): Promise<readonly AskedEvent[]> {
   const ledger = new Ledger();
   for (const event of await store.read(id)) {
     ledger.hear(event);
@@ -158,8 +158,8 @@ function taped({ tape, keyboard, attended = keyboard !== undefined, tools, prici
 /** Waits for the run to end, while keys, signals and a reader that leaves may end it sooner. */
 async function watched(
   run: Run,
-  control: TapeControl,
-  stage: Stage,
+  control: RecordingControl,
+  stage: RunOutput,
   task: Task,
   io: Io,
 ): Promise<{ readonly broken: boolean }> {

@@ -2,7 +2,7 @@ import type { Level } from '@cobbler/server';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { usualPort } from './server-home.ts';
+import { defaultPort } from './server-home.ts';
 
 /** What the options of `cobbler serve` say. */
 export interface ServeFlags {
@@ -30,7 +30,7 @@ export interface RestateFlags {
   readonly address?: string;
 }
 
-const usualRestatePort = 9080;
+const defaultRestatePort = 9080;
 
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
@@ -80,7 +80,7 @@ function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
     ...(ingress !== undefined && { ingress }),
     ...(admin !== undefined && { admin }),
     host: typeof raw['restateHost'] === 'string' ? raw['restateHost'] : '127.0.0.1',
-    port: portOf(raw['restatePort'], usualRestatePort, '--restate-port'),
+    port: portOf(raw['restatePort'], defaultRestatePort, '--restate-port'),
     ...(typeof address === 'string' && { address: urlOf(address, '--restate-address') }),
   };
 }
@@ -126,7 +126,7 @@ function urlOf(text: string, flag: string): string {
   throw new UsageError(`${flag} cannot be ${JSON.stringify(text)}.`, 'Such as: http://127.0.0.1:8080');
 }
 
-function portOf(value: unknown, usual: number = usualPort, flag = '--port'): number {
+function portOf(value: unknown, usual: number = defaultPort, flag = '--port'): number {
   if (value === undefined) return usual;
   const port = Number(value);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;

@@ -23,8 +23,8 @@ export interface ServePlaces {
 }
 
 /** Where Restate answers unless told otherwise. */
-const usualIngress = 'http://127.0.0.1:8080';
-const usualAdmin = 'http://127.0.0.1:9070';
+const defaultIngress = 'http://127.0.0.1:8080';
+const defaultAdmin = 'http://127.0.0.1:9070';
 
 /** How long Restate may take to answer calls once it answers those who administer it, in milliseconds. */
 const ingressMs = 5000;
@@ -33,7 +33,7 @@ const ingressMs = 5000;
  * The places that the options of `cobbler serve` name. What a place needs is loaded when it is chosen.
  * @throws UsageError for a runner without a store that others can reach, and for a database that cannot be reached.
  */
-export async function servePlaces(flags: ServeFlags, usualFile: string, io: Io): Promise<ServePlaces> {
+export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io): Promise<ServePlaces> {
   const url = databaseUrl(flags.store);
   if (url !== undefined) return await inPostgres(url, flags);
   if (flags.runner !== undefined) {
@@ -42,7 +42,7 @@ export async function servePlaces(flags: ServeFlags, usualFile: string, io: Io):
       'Such as: cobbler serve --runner restate --store postgres://user@host/database',
     );
   }
-  const file = flags.store === undefined ? usualFile : resolve(io.cwd(), flags.store);
+  const file = flags.store === undefined ? defaultFile : resolve(io.cwd(), flags.store);
   const store = sqliteStore(file);
   return { store, name: file, open: async () => undefined, close: () => store.close() };
 }
@@ -89,7 +89,7 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
         engine.ready(),
         '--restate-admin says where it is administered, --restate-address where it finds this process.',
       );
-      await checkIngress(restate.ingress ?? [usualIngress]);
+      await checkIngress(restate.ingress ?? [defaultIngress]);
       const watch = (listener: (sessionId: string) => void) =>
         store.watch((sessionId) => listener(sessionId));
       return { runner: engine, watch };
@@ -101,7 +101,7 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
 async function restateEngine(
   store: PostgresStore,
   settings: (sessionId: string) => SessionSettings,
-  { ingress = [usualIngress], admin = [usualAdmin], host, port, address }: RestateFlags,
+  { ingress = [defaultIngress], admin = [defaultAdmin], host, port, address }: RestateFlags,
 ) {
   const [{ restateRunner }, { sessionWork }] = await Promise.all([
     import('@cobbler/runner-restate'),

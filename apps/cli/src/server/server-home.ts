@@ -5,7 +5,7 @@ import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** The port of a server that was given none. */
-export const usualPort = 4370;
+export const defaultPort = 4370;
 
 /** Where a server keeps what outlives it. */
 export interface ServerHome {

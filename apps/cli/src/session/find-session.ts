@@ -4,7 +4,7 @@ import { oneLine } from '../terminal/escape.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { Sessions } from './session-home.ts';
 
-const mostNamed = 6;
+const maxNamed = 6;
 
 /**
  * The session with this id, or the only one whose id begins so.
@@ -23,7 +23,7 @@ export async function findSession(store: SessionStore, given: string): Promise<S
     );
   }
   if (second !== undefined) {
-    const infos = await Promise.all(ids.slice(-mostNamed).map((id) => store.info(id)));
+    const infos = await Promise.all(ids.slice(-maxNamed).map((id) => store.info(id)));
     const rows = infos.flatMap((info) => (info === undefined ? [] : [`${info.id}  ${oneLine(info.title)}`]));
     throw new UsageError(`${ids.length} sessions begin with ${JSON.stringify(given)}:`, ...rows);
   }

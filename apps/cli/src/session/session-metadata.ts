@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a session is gone on with unless somebody says something else: where it works and whom it asks. */
-export interface SessionNote {
+export interface SessionMetadata {
   readonly folder: string;
   /** As `-m` takes it: `claude:claude-sonnet-5-5`. */
   readonly model?: string;
@@ -23,7 +23,7 @@ export class SessionNotes {
   }
 
   /** Never throws: without a note the session is gone on with where somebody stands. */
-  write(sessionId: string, note: SessionNote): void {
+  write(sessionId: string, note: SessionMetadata): void {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       writeFileSync(this.#path(sessionId), `${JSON.stringify(note)}\n`, { mode: 0o600 });
@@ -32,7 +32,7 @@ export class SessionNotes {
     }
   }
 
-  read(sessionId: string): SessionNote | undefined {
+  read(sessionId: string): SessionMetadata | undefined {
     try {
       const value: unknown = JSON.parse(readFileSync(this.#path(sessionId), 'utf8'));
       return noteOf(value);
@@ -51,7 +51,7 @@ export class SessionNotes {
   }
 }
 
-function noteOf(value: unknown): SessionNote | undefined {
+function noteOf(value: unknown): SessionMetadata | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { folder, model, baseURL, api } = value as Readonly<Record<string, unknown>>;
   if (typeof folder !== 'string') return undefined;

@@ -22,7 +22,7 @@ function isIdeograph(word: string): boolean {
 }
 
 /** The longest sign that a line can begin with: six `#`, or a number of three digits with its dot. */
-const longestSign = 6;
+const maxSignLength = 6;
 
 /**
  * Styles Markdown while it streams in. What is given out is never taken back: words as soon as they are
@@ -104,7 +104,7 @@ export class MarkdownStream {
   /** A first word that is not over: once it is longer than any sign, it can only be text. */
   #beginLong(): string | undefined {
     const [, blanks = '', word = ''] = /^(\s*)(\S*)$/.exec(this.#held) ?? [];
-    if (word.length <= longestSign || /^(\||```|~~~)/.test(word)) return undefined;
+    if (word.length <= maxSignLength || /^(\||```|~~~)/.test(word)) return undefined;
     return this.#endTable() + this.#takeGap() + this.#beginText(blanks, word);
   }
 

@@ -12,8 +12,8 @@ export interface Screen {
   columns(): number;
 }
 
-const leastColumns = 20;
-const usualColumns = 80;
+const minColumns = 20;
+const defaultColumns = 80;
 
 /** What an output can show, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS, LANG). */
 export function screenFor(output: Output, env: Environment, platform: string = process.platform): Screen {
@@ -23,7 +23,7 @@ export function screenFor(output: Output, env: Environment, platform: string = p
     color: wantsColor(output.tty && !dumb, env),
     unicode: platform === 'win32' || isUtf8(env),
     redraw: output.tty && !dumb,
-    columns: () => Math.max(leastColumns, output.columns() ?? columnsFrom(env) ?? usualColumns),
+    columns: () => Math.max(minColumns, output.columns() ?? columnsFrom(env) ?? defaultColumns),
   };
 }
 

@@ -2,12 +2,12 @@ import type { ErrorData, RunEvent } from '@cobbler/agent';
 import { oneLine } from '../terminal/escape.ts';
 import { formatMs, formatSeconds } from '../terminal/format.ts';
 import type { Activity } from './footer.ts';
-import type { CallBook } from './tool-calls.ts';
+import type { ToolCallList } from './tool-calls.ts';
 
 /** What is going on in a run: kept up to date by its events, asked for by whatever shows it. */
 export class RunActivity {
   readonly #model: string;
-  readonly #calls: CallBook;
+  readonly #calls: ToolCallList;
   readonly #now: () => number;
   #what: string;
   #since: number;
@@ -17,7 +17,7 @@ export class RunActivity {
   #usd: number | undefined = 0;
   #stopping = false;
 
-  constructor(model: string, calls: CallBook, now: () => number) {
+  constructor(model: string, calls: ToolCallList, now: () => number) {
     this.#model = oneLine(model);
     this.#calls = calls;
     this.#now = now;

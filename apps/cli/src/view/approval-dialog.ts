@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { ApprovalAnswer, ApprovalRequestedEvent } from '@cobbler/agent';
+import type { ApprovalDecision, ApprovalRequestedEvent } from '@cobbler/agent';
 import { argumentLines, visibleText } from '@cobbler/agent';
 import type { RuledCall } from '../config/permission-rule.ts';
 import { ruledCall, ruleToOffer } from '../config/permission-rule.ts';
@@ -18,7 +18,7 @@ export interface ApprovalPorts {
   readonly folder: string;
   /** Adds lines to the report. */
   show(lines: readonly string[]): void;
-  answer(approvalId: string, answer: ApprovalAnswer): void;
+  answer(approvalId: string, answer: ApprovalDecision): void;
   /** Allows what a rule names from now on. */
   allowAlways(rule: string): void;
   /** The rules to choose from, the narrowest first. Default: the exact call, for this run. */
@@ -161,7 +161,7 @@ export class ApprovalDialog {
     this.#ports.changed();
   }
 
-  #decide(request: ApprovalRequestedEvent, answer: ApprovalAnswer): void {
+  #decide(request: ApprovalRequestedEvent, answer: ApprovalDecision): void {
     this.#waiting.shift();
     this.#reason = undefined;
     this.#ports.answer(request.approvalId, answer);

@@ -8,7 +8,7 @@ import { flow, wrap } from '../terminal/text-width.ts';
 import type { FailureContext } from './failure.ts';
 import { failureOf } from './failure.ts';
 import { summaryLines } from './summary.ts';
-import type { CallBook } from './tool-calls.ts';
+import type { ToolCallList } from './tool-calls.ts';
 
 /** Where a run is kept. */
 export interface KeptSession {
@@ -34,7 +34,7 @@ export interface Finished {
     readonly failure: Omit<FailureContext, 'verbose'>;
     readonly permission: { readonly unasked: readonly GateCall[] };
   };
-  readonly calls: Pick<CallBook, 'changes'>;
+  readonly calls: Pick<ToolCallList, 'changes'>;
   /** Absent: nothing was kept. */
   readonly session?: KeptSession;
 }

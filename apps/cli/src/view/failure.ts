@@ -21,7 +21,7 @@ export interface Failure {
   readonly advice: readonly string[];
 }
 
-const mostShown = 400;
+const maxShown = 400;
 
 /** Puts an error into words. No body of an answer, no stack; the request id only when asked for. */
 export function failureOf(error: AgentError, context: FailureContext): Failure {
@@ -115,7 +115,7 @@ function place(error: AgentError, context: FailureContext): string {
 function told(error: AgentError): string {
   const text = oneLine(error.message);
   const prose = /^\s*[[{<]/.test(text) ? `the service answered something unexpected.` : text;
-  return prose.length > mostShown ? `${prose.slice(0, mostShown)}…` : prose;
+  return prose.length > maxShown ? `${prose.slice(0, maxShown)}…` : prose;
 }
 
 function waitAdvice(error: AgentError): string {

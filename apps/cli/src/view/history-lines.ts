@@ -2,7 +2,7 @@ import type { Event, UserPart } from '@cobbler/agent';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
-import type { CallBook } from './tool-calls.ts';
+import type { ToolCallList } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
@@ -13,7 +13,7 @@ export interface PastView extends ReportView {
 }
 
 /** What was said and done, as it stood on the screen when it happened: a blank line, then the lines, per event. */
-export function pastLines(events: Iterable<Event>, calls: CallBook, view: PastView): string[] {
+export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
   return [...events].flatMap((event) => {
     const lines = linesOf(event, calls, view);
     const isApart = event.type === 'user' || event.type === 'assistant';
@@ -21,7 +21,7 @@ export function pastLines(events: Iterable<Event>, calls: CallBook, view: PastVi
   });
 }
 
-function linesOf(event: Event, calls: CallBook, view: PastView): string[] {
+function linesOf(event: Event, calls: ToolCallList, view: PastView): string[] {
   const { style } = view;
   switch (event.type) {
     case 'user':

@@ -10,7 +10,7 @@ import type { ApprovalPorts } from './approval-dialog.ts';
 import { ApprovalDialog } from './approval-dialog.ts';
 import { footerLine } from './footer.ts';
 import { noticeWords } from './history-lines.ts';
-import type { CallBook } from './tool-calls.ts';
+import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
 /** Shows a run while it goes on. */
@@ -44,7 +44,7 @@ export interface RunViewParts {
   readonly answer: { readonly screen: Screen; readonly style: Style };
   /** What standard error can show; all else goes there. */
   readonly report: { readonly screen: Screen; readonly style: Style };
-  readonly calls: CallBook;
+  readonly calls: ToolCallList;
   readonly model: string;
   /** How questions are answered. Absent: nobody can be asked. */
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;

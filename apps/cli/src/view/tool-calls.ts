@@ -1,4 +1,4 @@
-import type { AssistantEvent, CallPlace, Tool, ToolCallPart, ToolResultEvent } from '@cobbler/agent';
+import type { AssistantEvent, CallPosition, Tool, ToolCallPart, ToolResultEvent } from '@cobbler/agent';
 import type { DiffSize } from './diff-lines.ts';
 import { diffSize } from './diff-lines.ts';
 import type { ToolReport } from './tool-report.ts';
@@ -8,7 +8,7 @@ import type { ToolReport } from './tool-report.ts';
  * reported on: its arguments stand in the answer, its subject is the tool's to say, its diff may already
  * have been shown with a question.
  */
-export class CallBook {
+export class ToolCallList {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #diffsShown = new Set<string>();
   readonly #changes = new Map<string, DiffSize>();
@@ -35,14 +35,14 @@ export class CallBook {
   }
 
   started(
-    event: CallPlace & { readonly toolName: string; readonly arguments: Record<string, unknown> },
+    event: CallPosition & { readonly toolName: string; readonly arguments: Record<string, unknown> },
   ): void {
     const subject = this.#subject(event.toolName, event.arguments);
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
   /** The diff of this call was shown when somebody was asked about it. */
-  diffShown(place: CallPlace): void {
+  diffShown(place: CallPosition): void {
     this.#diffsShown.add(keyOf(place));
   }
 
@@ -80,7 +80,7 @@ export class CallBook {
   }
 }
 
-function keyOf({ turn, index }: CallPlace): string {
+function keyOf({ turn, index }: CallPosition): string {
   return `${turn}.${index}`;
 }
 

@@ -31,7 +31,7 @@ export interface ReportView {
 
 const nameWidth = 12;
 /** Wider than this a line is hard to read across. */
-const mostColumns = 100;
+const maxColumns = 100;
 const tailLines = 5;
 const reasonLines = 5;
 const diffMost = 24;
@@ -67,7 +67,7 @@ function headLines(report: ToolReport, { style, columns }: ReportView): string[]
   const right = [summary, time.padStart(7)].filter((fact) => fact.trim() !== '').join('  ');
   const painted = `${good ? summary : style.red(summary)}${right.slice(summary.length)}`;
   const left = callLine(good ? style.green(mark) : style.red(mark), mark, report, style);
-  const width = Math.min(columns, mostColumns) - 1;
+  const width = Math.min(columns, maxColumns) - 1;
   if (width < 60) {
     const subject = clip(oneLine(report.subject), width - left.width, marks.ellipsis);
     const facts = [good ? summary : style.red(summary), time].filter((fact) => fact !== '');
@@ -101,7 +101,7 @@ export function askLine(
   const mark = style.marks.ask;
   const left = callLine(style.yellow(mark), mark, call, style);
   const summary = oneLine(call.summary ?? '');
-  const room = Math.min(columns, mostColumns) - 1 - left.width - widthOf(summary) - 2;
+  const room = Math.min(columns, maxColumns) - 1 - left.width - widthOf(summary) - 2;
   const subject = oneLine(call.subject);
   // What is approved is shown whole, however long: nothing may hide behind a cut.
   return `${left.text}${padEnd(subject, room)}  ${summary}`.trimEnd();
@@ -109,7 +109,7 @@ export function askLine(
 
 function details(report: ToolReport, view: ReportView): string[] {
   const { style } = view;
-  const columns = Math.min(view.columns, mostColumns * 2) - detailIndent.length - 1;
+  const columns = Math.min(view.columns, maxColumns * 2) - detailIndent.length - 1;
   const lines: string[] = [];
   if (view.verbose) lines.push(style.dim(oneLine(JSON.stringify(report.arguments))));
   if (report.diff !== undefined) {

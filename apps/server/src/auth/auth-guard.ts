@@ -4,7 +4,7 @@ import { pageHeader } from '../requests/cookie.ts';
 import { Problem } from '../requests/problem.ts';
 import type { Scope } from '../requests/scope.ts';
 import { allows } from '../requests/scope.ts';
-import type { TokenBook, TokenInfo } from './token-store.ts';
+import type { TokenInfo, TokenStore } from './token-store.ts';
 import { endOf } from './token-store.ts';
 
 /** Headers that say who asks and what for: a proxy could read the first and this server the last, or the reverse. */
@@ -17,13 +17,13 @@ const single: ReadonlySet<string> = new Set([
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
 /** Who may come in: looks at Host, Origin and token of every request, before anything of it is done. */
-export class Doorkeeper {
-  readonly #tokens: TokenBook;
+export class AuthGuard {
+  readonly #tokens: TokenStore;
   readonly #cookies: Cookies;
   readonly #hosts: ReadonlySet<string>;
 
   /** @param hosts names by which the server may be called besides those of this machine. */
-  constructor(tokens: TokenBook, cookies: Cookies, hosts: readonly string[]) {
+  constructor(tokens: TokenStore, cookies: Cookies, hosts: readonly string[]) {
     this.#tokens = tokens;
     this.#cookies = cookies;
     this.#hosts = new Set([...loopback, ...hosts.map((host) => host.toLowerCase())]);

@@ -53,7 +53,7 @@ type StoredToken = z.infer<typeof stored>['tokens'][number];
 const ownName = 'owner';
 
 /** The tokens of a server. Secrets are compared by their hash. */
-export class TokenBook {
+export class TokenStore {
   readonly #file: TokenFile | undefined;
   /** The clock by which tokens end: milliseconds since 1970. */
   readonly now: () => number;

@@ -1,5 +1,5 @@
 import type { ApprovalRequestedEvent, Event, RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { Piece } from './chunk.ts';
+import type { ResponseChunk } from './chunk.ts';
 import { Exchange } from './message-exchange.ts';
 
 /** One event of AG-UI. */
@@ -41,7 +41,7 @@ export class AgUiStream {
     return [{ type: 'RUN_ERROR', message, code: 'cut' }];
   }
 
-  hear(piece: Piece): AgUiEvent[] {
+  hear(piece: ResponseChunk): AgUiEvent[] {
     switch (piece.type) {
       case 'said':
         // What begins a run the client has already.
@@ -161,7 +161,7 @@ function result(
 }
 
 /** The log has no event for what such a call gives: it is named after the call, however it is told. */
-function leftCall({ id, why }: Extract<Piece, { type: 'left' }>): AgUiEvent {
+function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEvent {
   return result(`${id}-left`, id, [{ type: 'text', text: why }], true);
 }
 

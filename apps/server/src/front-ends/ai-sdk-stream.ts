@@ -1,5 +1,5 @@
 import type { RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { Piece } from './chunk.ts';
+import type { ResponseChunk } from './chunk.ts';
 
 /** One chunk of the AI SDK's UI message stream. */
 export type UiChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export class AiSdkStream {
     return [...this.#endStep(), finish];
   }
 
-  hear(piece: Piece): UiChunk[] {
+  hear(piece: ResponseChunk): UiChunk[] {
     switch (piece.type) {
       case 'said':
         if (!piece.isSteer) return [start(piece.id)];
@@ -90,7 +90,7 @@ function start(exchangeId: string): UiChunk {
 }
 
 function callChunks(
-  piece: Extract<Piece, { type: 'call' | 'asked' | 'decided' | 'result' | 'left' }>,
+  piece: Extract<ResponseChunk, { type: 'call' | 'asked' | 'decided' | 'result' | 'left' }>,
 ): UiChunk[] {
   if (piece.type === 'call') {
     const { id: toolCallId, toolName, arguments: input } = piece.call;

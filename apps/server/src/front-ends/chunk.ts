@@ -11,7 +11,7 @@ export interface ToldCall {
 }
 
 /** What a front end is told, whatever protocol it speaks. */
-export type Piece =
+export type ResponseChunk =
   | {
       readonly type: 'said';
       readonly id: string;

@@ -10,9 +10,9 @@ import { liveText } from '../sessions/frame.ts';
 import type { Accepted, LiveSession } from '../sessions/live-session.ts';
 import type { ReadLog } from '../sessions/log-pages.ts';
 import { logPages, pageLength } from '../sessions/log-pages.ts';
-import { HeardRun } from '../sessions/run-subscription.ts';
+import { RunSubscription } from '../sessions/run-subscription.ts';
 import type { EventStream } from '../streams/event-stream.ts';
-import type { Journal } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { AgUiStream, agUiSnapshot } from './ag-ui-stream.ts';
 import { AiSdkStream, uiStreamEnd } from './ai-sdk-stream.ts';
 import { Exchange } from './message-exchange.ts';
@@ -111,7 +111,7 @@ export async function beginFront(
   if (content === undefined && !allows(token?.scopes ?? [], 'approve')) {
     throw new Problem(403, 'scope', 'This token lacks the scope approve.');
   }
-  const heard = new HeardRun(session);
+  const heard = new RunSubscription(session);
   try {
     const accepted =
       content === undefined
@@ -301,7 +301,7 @@ async function follow(
   stream.end();
 }
 
-function cut(stream: EventStream, journal: Journal): (error: unknown) => void {
+function cut(stream: EventStream, journal: Logger): (error: unknown) => void {
   return (error) => {
     journal.note('error', 'a stream was cut', { reason: String(error) });
     stream.end();

@@ -1,5 +1,5 @@
 import type { AssistantEvent, Event, RunEnd, RunEvent } from '@cobbler/agent';
-import type { Piece } from './chunk.ts';
+import type { ResponseChunk } from './chunk.ts';
 import { AnswerBlocks } from './response-blocks.ts';
 
 /** A call of the last answer, as long as it may get a result. */
@@ -22,7 +22,7 @@ export class Exchange {
   #calls: OpenCall[] = [];
   #blocks: AnswerBlocks | undefined;
   /** What steers and waits for its place: the fold lets nothing come between an answer and what its calls gave. */
-  #steering: Piece[] = [];
+  #steering: ResponseChunk[] = [];
   /** Whether the last answer is the last word so far, so that what steers now comes right after it. */
   #isAnswered = false;
   /** Whether the answer that is being streamed was heard from its beginning. */
@@ -33,7 +33,7 @@ export class Exchange {
     return this.#id;
   }
 
-  hear(event: RunEvent): Piece[] {
+  hear(event: RunEvent): ResponseChunk[] {
     if (event.type === 'user') return this.#said(event);
     if (this.#id === '') return event.type === 'finished' ? [{ type: 'ended', event }] : [];
     switch (event.type) {
@@ -63,7 +63,7 @@ export class Exchange {
     }
   }
 
-  #said({ id, content, steer }: Extract<Event, { type: 'user' }>): Piece[] {
+  #said({ id, content, steer }: Extract<Event, { type: 'user' }>): ResponseChunk[] {
     if (steer === true) {
       if (this.#id === '') return [];
       this.#steering.push({ type: 'said', id, content, isSteer: true });
@@ -79,14 +79,14 @@ export class Exchange {
     return [...left, { type: 'said', id, content, isSteer: false }];
   }
 
-  #live(tell: (blocks: AnswerBlocks) => Piece[]): Piece[] {
+  #live(tell: (blocks: AnswerBlocks) => ResponseChunk[]): ResponseChunk[] {
     if (!this.#hears) return [];
     const [begun, blocks] = this.#begun();
     return [...begun, ...tell(blocks)];
   }
 
   /** The blocks of the answer under way, and what is told when it begins with this. */
-  #begun(): [Piece[], AnswerBlocks] {
+  #begun(): [ResponseChunk[], AnswerBlocks] {
     if (this.#blocks !== undefined) return [[], this.#blocks];
     const left = this.#left();
     this.#answers += 1;
@@ -96,8 +96,8 @@ export class Exchange {
     return [[...left, { type: 'answer', id }], blocks];
   }
 
-  #commit(event: AssistantEvent & { id: string }): Piece[] {
-    const pieces: Piece[] = [];
+  #commit(event: AssistantEvent & { id: string }): ResponseChunk[] {
+    const pieces: ResponseChunk[] = [];
     if (this.#blocks?.fits(event.content) === false) pieces.push(...this.#void());
     const [begun, blocks] = this.#begun();
     pieces.push(...begun, ...blocks.commit(event.content));
@@ -109,7 +109,7 @@ export class Exchange {
   }
 
   /** What was said of an answer that ended too early stays; a call of it does not. */
-  #endEarly(partial: AssistantEvent['content']): Piece[] {
+  #endEarly(partial: AssistantEvent['content']): ResponseChunk[] {
     const voided = this.#blocks?.fits(partial) === false ? this.#void() : [];
     const [begun, blocks] = this.#begun();
     const pieces = [...voided, ...begun, ...blocks.commit(partial), ...blocks.close()];
@@ -119,7 +119,7 @@ export class Exchange {
     return pieces;
   }
 
-  #void(): Piece[] {
+  #void(): ResponseChunk[] {
     const blocks = this.#blocks;
     if (blocks === undefined) return [];
     this.#blocks = undefined;
@@ -127,7 +127,7 @@ export class Exchange {
     return [...blocks.close(), { type: 'void' }];
   }
 
-  #end(event: RunEnd): Piece[] {
+  #end(event: RunEnd): ResponseChunk[] {
     const voided = this.#void();
     this.#hears = false;
     const rest = event.status === 'waiting' ? this.waits() : [...this.#left(), ...this.#steered()];
@@ -135,7 +135,7 @@ export class Exchange {
   }
 
   /** What is told when everything else was told and a person has to decide; nothing when no question is open. */
-  waits(): Piece[] {
+  waits(): ResponseChunk[] {
     const open = this.#calls.filter(({ isDone }) => !isDone);
     if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
     return [
@@ -143,7 +143,7 @@ export class Exchange {
     ];
   }
 
-  #ofCall(event: RunEvent): Piece[] {
+  #ofCall(event: RunEvent): ResponseChunk[] {
     if (event.type === 'approval_decided') {
       const { approvalId, decision, message } = event;
       const asked = this.#calls.find((call) => call.approvalId === approvalId);
@@ -170,12 +170,17 @@ export class Exchange {
     }
     if (event.type !== 'tool_result') return [];
     call.isDone = true;
-    const result: Piece = { type: 'result', id: call.id, event, wasAsked: call.approvalId !== undefined };
+    const result: ResponseChunk = {
+      type: 'result',
+      id: call.id,
+      event,
+      wasAsked: call.approvalId !== undefined,
+    };
     return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];
   }
 
   /** What steered takes its place here. */
-  #steered(): Piece[] {
+  #steered(): ResponseChunk[] {
     const steered = this.#steering;
     this.#steering = [];
     if (steered.length > 0) this.#isAnswered = false;
@@ -183,9 +188,9 @@ export class Exchange {
   }
 
   /** Closes calls that get no result any more: the conversation went on without them. */
-  #left(): Piece[] {
+  #left(): ResponseChunk[] {
     const left = this.#calls.filter(({ isDone }) => !isDone);
-    const told = left.map((call): Piece => {
+    const told = left.map((call): ResponseChunk => {
       call.isDone = true;
       const why = call.isStarted ? 'It is not known what came of this call.' : 'This call was not run.';
       return { type: 'left', id: call.id, why };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Problem } from '../requests/problem.ts';
 import { checked } from '../requests/request-body.ts';
 import { id, content as saidSchema } from '../routes/schemas.ts';
-import type { NamedAnswer } from '../sessions/approval-service.ts';
+import type { NamedReceivedDecision } from '../sessions/approval-service.ts';
 import type { Content } from '../sessions/live-session.ts';
 
 /** What a front end wants: to say something, or to answer what was asked. */
@@ -11,7 +11,7 @@ export interface FrontRequest {
   /** The client's id of what is said. */
   readonly key?: string;
   readonly content?: Content;
-  readonly answers: readonly NamedAnswer[];
+  readonly answers: readonly NamedReceivedDecision[];
 }
 
 const messages = z.array(z.record(z.string(), z.unknown())).max(100_000);
@@ -152,7 +152,7 @@ const agUiUser = z.object({ content: z.union([z.string(), z.array(agUiPart)]) })
  */
 export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): FrontRequest {
   if (resume.length > 0) {
-    const answers = resume.map(({ interruptId, status, payload }): NamedAnswer => {
+    const answers = resume.map(({ interruptId, status, payload }): NamedReceivedDecision => {
       const [approvalId = '', hash] = interruptId.split('.');
       if (status === 'cancelled') return { approvalId, decision: 'deny' };
       const { approved, message } = checked(agUiPayload, payload, 'invalid_body');

@@ -1,5 +1,5 @@
 import type { AssistantPart } from '@cobbler/agent';
-import type { Piece, TextKind, ToldCall } from './chunk.ts';
+import type { ResponseChunk, TextKind, ToldCall } from './chunk.ts';
 
 /** A block of an answer that was told, in part or whole. */
 interface Told {
@@ -29,14 +29,14 @@ export class AnswerBlocks {
     return this.#told.filter(({ kind }) => kind === 'call').map(({ id }) => id);
   }
 
-  delta(kind: TextKind, index: number, text: string): Piece[] {
+  delta(kind: TextKind, index: number, text: string): ResponseChunk[] {
     if (text === '') return [];
     const last = this.#told.at(-1);
     if (last?.isOpen === true && last.index === index) return [more(last, text)];
     return [...this.close(), ...this.#open(kind, index, text)];
   }
 
-  whole(kind: TextKind, index: number, text: string): Piece[] {
+  whole(kind: TextKind, index: number, text: string): ResponseChunk[] {
     const last = this.#told.at(-1);
     if (last?.isOpen !== true || last.index !== index) {
       return text === '' ? [] : [...this.close(), ...this.#open(kind, index, text), ...this.close()];
@@ -46,7 +46,7 @@ export class AnswerBlocks {
     return [...rest(last, text), ...this.close()];
   }
 
-  call({ id, toolName, arguments: args }: ToldCall): Piece[] {
+  call({ id, toolName, arguments: args }: ToldCall): ResponseChunk[] {
     const told = {
       kind: 'call',
       id: `${this.#answer}-call-${this.calls.length + 1}`,
@@ -61,7 +61,7 @@ export class AnswerBlocks {
   }
 
   /** Ends the block that is open. */
-  close(): Piece[] {
+  close(): ResponseChunk[] {
     const last = this.#told.at(-1);
     if (last === undefined || last.kind === 'call' || !last.isOpen) return [];
     last.isOpen = false;
@@ -79,7 +79,7 @@ export class AnswerBlocks {
   }
 
   /** Tells what is missing of an answer that fits. */
-  commit(content: readonly AssistantPart[]): Piece[] {
+  commit(content: readonly AssistantPart[]): ResponseChunk[] {
     return visible(content).flatMap((part, place) => {
       const told = this.#told[place];
       if (told?.isOpen === true) return [...rest(told, textOf(part)), ...this.close()];
@@ -89,7 +89,7 @@ export class AnswerBlocks {
     });
   }
 
-  #open(kind: TextKind, index: number, text: string): Piece[] {
+  #open(kind: TextKind, index: number, text: string): ResponseChunk[] {
     const id = `${this.#answer}-${kind}-${this.#told.length + 1}`;
     const told: Told = { kind, id, index, text: '', isOpen: true };
     this.#told.push(told);
@@ -97,12 +97,12 @@ export class AnswerBlocks {
   }
 }
 
-function more(told: Told, text: string): Piece {
+function more(told: Told, text: string): ResponseChunk {
   told.text += text;
   return { type: 'more', kind: told.kind === 'reasoning' ? 'reasoning' : 'text', id: told.id, text };
 }
 
-function rest(told: Told, text: string): Piece[] {
+function rest(told: Told, text: string): ResponseChunk[] {
   return text.length > told.text.length ? [more(told, text.slice(told.text.length))] : [];
 }
 

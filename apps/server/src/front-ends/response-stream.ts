@@ -1,5 +1,5 @@
 import type { RunEnd } from '@cobbler/agent';
-import type { Piece } from './chunk.ts';
+import type { ResponseChunk } from './chunk.ts';
 
 type Json = Record<string, unknown>;
 
@@ -44,7 +44,7 @@ export class ResponseStream {
     ];
   }
 
-  hear(piece: Piece): Json[] {
+  hear(piece: ResponseChunk): Json[] {
     switch (piece.type) {
       case 'answer':
         this.#current = [];

@@ -50,17 +50,17 @@ export function saidIn(body: ResponsesBody): string {
 }
 
 /** Where a response stands: the run that begins with this event of a session. */
-export interface ResponsePlace {
+export interface ResponseLocation {
   readonly sessionId: string;
   readonly seq: number;
 }
 
-export function responseId({ sessionId, seq }: ResponsePlace): string {
+export function responseId({ sessionId, seq }: ResponseLocation): string {
   return `resp_${seq}_${sessionId}`;
 }
 
 /** Reads the id of a response; that of a session stands for its last response. */
-export function placeOf(id: string): Partial<ResponsePlace> & Pick<ResponsePlace, 'sessionId'> {
+export function parseResponseId(id: string): Partial<ResponseLocation> & Pick<ResponseLocation, 'sessionId'> {
   const [, seq, sessionId] = /^resp_(\d{1,15})_(.+)$/.exec(id) ?? [];
   return seq === undefined || sessionId === undefined ? { sessionId: id } : { sessionId, seq: Number(seq) };
 }

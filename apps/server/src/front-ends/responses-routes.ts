@@ -7,13 +7,13 @@ import type { Services } from '../routes/services.ts';
 import type { LiveSession } from '../sessions/live-session.ts';
 import type { ReadLog } from '../sessions/log-pages.ts';
 import { logPages } from '../sessions/log-pages.ts';
-import type { Piece } from './chunk.ts';
+import type { ResponseChunk } from './chunk.ts';
 import type { Begun } from './front-routes.ts';
 import { beginFront } from './front-routes.ts';
 import { Exchange } from './message-exchange.ts';
 import { ResponseStream, responseFrame } from './response-stream.ts';
 import type { ResponsesBody } from './responses-body.ts';
-import { placeOf, responseId, responsesBody, saidIn } from './responses-body.ts';
+import { parseResponseId, responseId, responsesBody, saidIn } from './responses-body.ts';
 
 /**
  * OpenAI's Responses API over our sessions, for clients that speak nothing else: the model is the agent, a response is
@@ -107,7 +107,7 @@ function openStream(
 }
 
 /** What is told of a run, event by event. */
-async function* piecesOf({ events }: Begun): AsyncGenerator<readonly Piece[]> {
+async function* piecesOf({ events }: Begun): AsyncGenerator<readonly ResponseChunk[]> {
   const exchange = new Exchange();
   for await (const event of events) yield exchange.hear(event);
 }
@@ -121,7 +121,7 @@ async function sessionFor(
   // Under the same key again it is the same session, in which that run was begun.
   if (previous === undefined)
     return await desk.always(key === undefined ? systemRuntime.id() : `openai-${key}`);
-  const { sessionId, seq } = placeOf(previous);
+  const { sessionId, seq } = parseResponseId(previous);
   if (!new RegExp(`^${idPattern}$`).test(sessionId)) throw unknownResponse(previous);
   const session = await desk.session(sessionId).catch((error: unknown) => {
     throw error instanceof Problem && error.status === 404 ? unknownResponse(previous) : error;

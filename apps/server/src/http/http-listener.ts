@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Doorkeeper } from '../auth/auth-guard.ts';
+import type { AuthGuard } from '../auth/auth-guard.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { asProblem, Problem, problemDocument } from '../requests/problem.ts';
 import { checked, readBody } from '../requests/request-body.ts';
-import type { Journal } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import type { Match, Reply, Route } from './route.ts';
 import { Router } from './route.ts';
@@ -14,9 +14,9 @@ import { Router } from './route.ts';
 /** What answers requests. */
 export interface FrontOptions {
   readonly routes: readonly Route[];
-  readonly doorkeeper: Doorkeeper;
+  readonly doorkeeper: AuthGuard;
   readonly limits: ServerLimits;
-  readonly journal: Journal;
+  readonly journal: Logger;
   readonly meters: Meters;
   readonly version: string;
 }

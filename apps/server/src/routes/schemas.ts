@@ -1,7 +1,7 @@
 import { sessionIdPattern } from '@cobbler/agent';
 import { z } from 'zod';
 import { scopes } from '../requests/scope.ts';
-import type { Answer, NamedAnswer } from '../sessions/approval-service.ts';
+import type { NamedReceivedDecision, ReceivedDecision } from '../sessions/approval-service.ts';
 import type { Accepted, Content } from '../sessions/live-session.ts';
 
 /** The id of a session. */
@@ -95,9 +95,9 @@ const answer = {
   message: z.string().max(10_000).optional().meta({ description: 'With `deny`: what the model is told.' }),
 };
 
-export const answerBody: z.ZodType<Answer> = z.strictObject(answer).meta({ id: 'Answer' });
+export const answerBody: z.ZodType<ReceivedDecision> = z.strictObject(answer).meta({ id: 'Answer' });
 
-export const resumeBody: z.ZodType<{ readonly answers?: readonly NamedAnswer[] | undefined }> = z
+export const resumeBody: z.ZodType<{ readonly answers?: readonly NamedReceivedDecision[] | undefined }> = z
   .strictObject({
     answers: z
       .array(z.strictObject({ ...answer, approvalId: id }))

@@ -1,23 +1,23 @@
 import type { SessionStore } from '@cobbler/agent';
-import type { TokenBook } from '../auth/token-store.ts';
+import type { TokenStore } from '../auth/token-store.ts';
 import type { Cookies } from '../requests/cookie.ts';
 import type { ServerLimits } from '../requests/limits.ts';
-import type { ApprovalDesk } from '../sessions/approval-service.ts';
-import type { Desk } from '../sessions/session-service.ts';
+import type { ApprovalService } from '../sessions/approval-service.ts';
+import type { SessionService } from '../sessions/session-service.ts';
 import type { Streams } from '../streams/streams.ts';
-import type { Journal } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 
 /** What the routes of a server work with. */
 export interface Services {
-  readonly desk: Desk;
+  readonly desk: SessionService;
   readonly store: SessionStore;
-  readonly approvals: ApprovalDesk;
-  readonly tokens: TokenBook;
+  readonly approvals: ApprovalService;
+  readonly tokens: TokenStore;
   readonly cookies: Cookies;
   readonly streams: Streams;
   readonly meters: Meters;
-  readonly journal: Journal;
+  readonly journal: Logger;
   readonly limits: ServerLimits;
   /** Names by which clients of other protocols may ask for the agent. */
   readonly agentNames: () => readonly string[];

@@ -7,7 +7,7 @@ import { Problem } from '../requests/problem.ts';
 import { allows } from '../requests/scope.ts';
 import { logPages } from '../sessions/log-pages.ts';
 import { sessionTold } from '../sessions/session-index.ts';
-import type { Desk } from '../sessions/session-service.ts';
+import type { SessionService } from '../sessions/session-service.ts';
 import {
   accepted,
   content,
@@ -23,7 +23,7 @@ import type { Services } from './services.ts';
 
 const unknown: AnswerText = { text: 'There is no such session.' };
 /** Longest title that is taken, in UTF-16 code units. */
-const mostTitle = 200;
+const maxTitle = 200;
 
 const busy: AnswerText = { text: 'A run is under way; `runId` names it.' };
 
@@ -97,7 +97,7 @@ function changingRoutes(services: Services): Route[] {
       name: 'renameSession',
       summary: 'Gives a session another title; an empty one makes it the first words said again.',
       scope: 'prompt',
-      body: z.strictObject({ title: z.string().max(mostTitle) }).meta({ id: 'Title' }),
+      body: z.strictObject({ title: z.string().max(maxTitle) }).meta({ id: 'Title' }),
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' }, body }) => {
         await desk.session(sessionId);
@@ -175,7 +175,7 @@ async function told({ desk, store }: Services, id: string): Promise<Record<strin
   return toldAs(desk, id, await store.info(id));
 }
 
-function toldAs(desk: Desk, id: string, info: SessionInfo | undefined): Record<string, unknown> {
+function toldAs(desk: SessionService, id: string, info: SessionInfo | undefined): Record<string, unknown> {
   return { ...sessionTold(id, info), ...runningNow(desk.runIn(id)) };
 }
 

@@ -4,7 +4,7 @@ import { Problem } from '../requests/problem.ts';
 import type { Accepted } from './live-session.ts';
 import { logPages } from './log-pages.ts';
 import { sessionsSince, sessionsThat } from './session-index.ts';
-import type { Desk } from './session-service.ts';
+import type { SessionService } from './session-service.ts';
 
 /** What a person is asked, with all that is needed to decide. */
 export interface PendingApproval {
@@ -24,14 +24,14 @@ export interface PendingApproval {
 }
 
 /** What a person decided. */
-export interface Answer {
+export interface ReceivedDecision {
   readonly decision: 'allow' | 'deny';
   readonly hash?: string | undefined;
   readonly message?: string | undefined;
 }
 
 /** What a person decided about which call. */
-export interface NamedAnswer extends Answer {
+export interface NamedReceivedDecision extends ReceivedDecision {
   readonly approvalId: string;
 }
 
@@ -64,8 +64,8 @@ interface AnswerSettings {
 const slackMs = 60_000;
 
 /** What waits for people, over all sessions. The log of each session is the truth; this is its index. */
-export class ApprovalDesk {
-  readonly #desk: Desk;
+export class ApprovalService {
+  readonly #desk: SessionService;
   readonly #store: SessionStore;
   readonly #now: () => number;
   readonly #pending = new Map<string, PendingApproval>();
@@ -74,7 +74,7 @@ export class ApprovalDesk {
   /** When it was last looked what waits. */
   #lookedAt = 0;
 
-  constructor(desk: Desk, store: SessionStore, now: () => number = Date.now) {
+  constructor(desk: SessionService, store: SessionStore, now: () => number = Date.now) {
     this.#desk = desk;
     this.#store = store;
     this.#now = now;
@@ -138,14 +138,14 @@ export class ApprovalDesk {
    * @throws Problem 404 for an approval that was never asked, 409 for an answer that comes late or again, or
    * that allows something else than what was asked.
    */
-  async answer(sessionId: string, approvalId: string, answer: Answer): Promise<Accepted> {
+  async answer(sessionId: string, approvalId: string, answer: ReceivedDecision): Promise<Accepted> {
     return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
   }
 
   /** Decides several at once, all or none of them. Throws as `answer`. */
   async answerAll(
     sessionId: string,
-    answers: readonly NamedAnswer[],
+    answers: readonly NamedReceivedDecision[],
     settings: AnswerSettings = {},
   ): Promise<Accepted> {
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
@@ -164,7 +164,7 @@ export class ApprovalDesk {
 
   async #answerAll(
     sessionId: string,
-    answers: readonly NamedAnswer[],
+    answers: readonly NamedReceivedDecision[],
     { runId, mayRepeat = false }: AnswerSettings,
   ): Promise<Accepted> {
     const open: Said[] = [];
@@ -187,7 +187,7 @@ export class ApprovalDesk {
   async #decide(sessionId: string, answers: readonly Said[], runId: string | undefined): Promise<Accepted> {
     const session = await this.#desk.session(sessionId);
     const { run } = session;
-    if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.answer(approvalId, answer))[0]) {
+    if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.decide(approvalId, answer))[0]) {
       const seq = await decisionIn(run, answers);
       if (seq !== undefined) return { sessionId, runId: run.id, seq };
       throw new Problem(503, 'store', 'The decision could not be kept: the run ended first.');
@@ -218,7 +218,7 @@ export class ApprovalDesk {
     return { request, isOpen: false };
   }
 
-  #check({ request, decision: before, isOpen }: Found, { decision, hash }: Answer): void {
+  #check({ request, decision: before, isOpen }: Found, { decision, hash }: ReceivedDecision): void {
     const { expiresAt } = request;
     if (before !== undefined) throw decided(`It was decided already: ${before}.`);
     if (!isOpen) throw decided('Its run ended before it was decided.');
@@ -237,12 +237,12 @@ export class ApprovalDesk {
   }
 }
 
-function said({ approvalId, decision, message }: NamedAnswer): Said {
+function said({ approvalId, decision, message }: NamedReceivedDecision): Said {
   return { approvalId, decision, ...(message !== undefined && { message }) };
 }
 
 /** Whether an answer says what was decided, about exactly what was asked. */
-function isSame({ request, decision }: Found, answer: Answer): boolean {
+function isSame({ request, decision }: Found, answer: ReceivedDecision): boolean {
   return decision === answer.decision && (decision === 'deny' || answer.hash === request.hash);
 }
 

@@ -22,7 +22,7 @@ export interface Sink {
 }
 
 /** How a stream tells events, and where its reader wants to begin. */
-export interface Place {
+export interface StreamPosition {
   readonly form: 'versioned' | 'seed';
   /** The last event the reader has; everything after it follows. */
   readonly seq: number;
@@ -142,7 +142,7 @@ export class Broadcast {
   }
 
   /** Tells a reader what it missed and keeps it informed from then on. Resolves when it has caught up. */
-  async join(stream: Sink, place: Place): Promise<void> {
+  async join(stream: Sink, place: StreamPosition): Promise<void> {
     this.#arriving += 1;
     try {
       let seq = place.seq;
@@ -260,7 +260,12 @@ function tellSoFar(stream: Sink, events: readonly LiveEvent[]): void {
 }
 
 /** Tells a reader a page of the log, no quicker than it takes it. */
-async function told(stream: Sink, place: Place, page: readonly Event[], skip: number): Promise<void> {
+async function told(
+  stream: Sink,
+  place: StreamPosition,
+  page: readonly Event[],
+  skip: number,
+): Promise<void> {
   let frames: Buffer[] = [];
   let bytes = 0;
   for (const [index, event] of page.entries()) {
@@ -277,7 +282,7 @@ async function told(stream: Sink, place: Place, page: readonly Event[], skip: nu
   }
 }
 
-function framesOf(event: Event, { form }: Place, skip: number): Buffer[] {
+function framesOf(event: Event, { form }: StreamPosition, skip: number): Buffer[] {
   return form === 'versioned' ? [storedFrame(event)] : seedFrames(event, skip);
 }
 

@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import type { Event, Harness, Run, RunEvent, SessionStore, TakeUpOptions, UserPart } from '@cobbler/agent';
+import type {
+  Event,
+  Harness,
+  HarnessResumeOptions,
+  Run,
+  RunEvent,
+  SessionStore,
+  UserPart,
+} from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
@@ -107,7 +115,7 @@ export class LiveSession {
   }
 
   /** Goes on with what was cut off or waits. Resolves once that is committed. */
-  async resume(options: TakeUpOptions = {}): Promise<Accepted> {
+  async resume(options: HarnessResumeOptions = {}): Promise<Accepted> {
     return await this.#begun(this.#harness.resume(options));
   }
 

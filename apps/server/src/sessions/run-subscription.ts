@@ -6,7 +6,7 @@ import type { LiveSession } from './live-session.ts';
  * Hears a session from before a run begins until one has ended, so that nothing of the run is missed: its first words
  * may come while its beginning is still being committed.
  */
-export class HeardRun implements AsyncIterable<RunEvent> {
+export class RunSubscription implements AsyncIterable<RunEvent> {
   /** Ends it before any run has. */
   readonly stop: () => void;
   #heard: RunEvent[] = [];

@@ -2,7 +2,7 @@ import type { HarnessHandler, RunEvent, Runner, SessionStore } from '@cobbler/ag
 import { AgentError, createHarness, isStored, runnerHarness, systemRuntime } from '@cobbler/agent';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
-import type { Journal } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import { RunSpans } from '../telemetry/run-spans.ts';
 import type { Accepted, Conversation } from './live-session.ts';
@@ -12,7 +12,7 @@ import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 
 /** Most sessions without events that are remembered, where the store does not keep such ones. */
-const mostMade = 10_000;
+const maxMade = 10_000;
 
 /** Where runs are done that outlive this process. */
 export interface Elsewhere {
@@ -29,14 +29,14 @@ export interface DeskOptions {
   /** Sees to runs, here or elsewhere. Default: they are done here and end with the process. */
   readonly elsewhere?: Elsewhere;
   readonly limits: ServerLimits;
-  readonly journal: Journal;
+  readonly journal: Logger;
   readonly meters: Meters;
   /** Hears every event of every session. */
   readonly onEvent: (sessionId: string, event: RunEvent) => void;
 }
 
 /** The sessions that are in memory. Each is opened when it is asked for and put away when nobody needs it. */
-export class Desk {
+export class SessionService {
   readonly #options: DeskOptions;
   readonly #live = new Map<string, LiveSession>();
   /** Sessions that were made and in which nothing was said yet: not every store has them. */
@@ -92,7 +92,7 @@ export class Desk {
     const isNew = !(await this.#has(id)) && !this.#made.has(id);
     if (isNew) await this.#make(id);
     const [oldest] = this.#made;
-    if (this.#made.size > mostMade && oldest !== undefined) this.#made.delete(oldest);
+    if (this.#made.size > maxMade && oldest !== undefined) this.#made.delete(oldest);
     return { id, isNew };
   }
 

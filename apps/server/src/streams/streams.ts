@@ -1,8 +1,8 @@
-import type { TokenBook } from '../auth/token-store.ts';
+import type { TokenStore } from '../auth/token-store.ts';
 import type { Call } from '../http/route.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
-import type { Place } from '../sessions/broadcast.ts';
+import type { StreamPosition } from '../sessions/broadcast.ts';
 import { liveText } from '../sessions/frame.ts';
 import type { LiveSession } from '../sessions/live-session.ts';
 import type { Meters } from '../telemetry/meters.ts';
@@ -33,7 +33,7 @@ export interface LogFacts {
 export class Streams {
   readonly #limits: ServerLimits;
   readonly #bounds: StreamBounds;
-  readonly #tokens: Pick<TokenBook, 'list' | 'now'>;
+  readonly #tokens: Pick<TokenStore, 'list' | 'now'>;
   readonly #byForm = {
     versioned: new Set<EventStream>(),
     seed: new Set<EventStream>(),
@@ -41,7 +41,7 @@ export class Streams {
   };
   readonly #timers: readonly NodeJS.Timeout[];
 
-  constructor(limits: ServerLimits, meters: Meters, tokens: Pick<TokenBook, 'list' | 'now'>) {
+  constructor(limits: ServerLimits, meters: Meters, tokens: Pick<TokenStore, 'list' | 'now'>) {
     this.#limits = limits;
     this.#tokens = tokens;
     this.#bounds = {
@@ -68,7 +68,12 @@ export class Streams {
    * Opens a stream on the response of a request and tells the session's events to it.
    * @throws Problem 503 when there are too many.
    */
-  async open(call: Call, session: LiveSession, place: Place, { known, events }: LogFacts): Promise<void> {
+  async open(
+    call: Call,
+    session: LiveSession,
+    place: StreamPosition,
+    { known, events }: LogFacts,
+  ): Promise<void> {
     this.mayOpen();
     const streams = this.#byForm[place.form];
     const { broadcast } = session;
@@ -128,18 +133,18 @@ export class Streams {
   }
 
   /** What a stream begins with, before anything of the log. */
-  #firstFrames(session: LiveSession, place: Place, { known, events }: LogFacts): string {
+  #firstFrames(session: LiveSession, place: StreamPosition, { known, events }: LogFacts): string {
     if (place.form === 'seed') return '\n';
     const hello = liveText(this.#hello(session, place, events));
     return known ? hello : hello + liveText({ type: 'reset' });
   }
 
-  #hello({ id, run }: LiveSession, { seq }: Place, events: number): Record<string, unknown> {
+  #hello({ id, run }: LiveSession, { seq }: StreamPosition, events: number): Record<string, unknown> {
     const { heartbeatMs } = this.#limits;
     return { type: 'hello', v: 1, sessionId: id, heartbeatMs, after: seq, events, runId: run?.id ?? null };
   }
 
-  #beat(form: Place['form'] | 'front'): void {
+  #beat(form: StreamPosition['form'] | 'front'): void {
     for (const stream of this.#byForm[form]) stream.beat();
   }
 }

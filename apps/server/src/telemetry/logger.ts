@@ -10,7 +10,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 export type LineSink = (line: string) => void;
 
 /** The log of the server: one JSON object per line, from a level up, secrets taken out. */
-export class Journal {
+export class Logger {
   readonly #sink: LineSink;
   readonly #least: number;
   readonly #now: () => number;

@@ -29,7 +29,7 @@ const buckets: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
  * Most series of one metric. A model may call tools that there are none of, by ever new names: what is beyond counts
  * together, in one series without labels.
  */
-const mostSeries = 500;
+const maxSeries = 500;
 
 /** What the server counts, in the text format of Prometheus. */
 export class Meters {
@@ -41,7 +41,7 @@ export class Meters {
   count(name: string, help: string, labels: Labels = {}, by = 1): void {
     const { values } = made(this.#counters, name, () => ({ help, values: new Map<string, number>() }));
     const key = textOf(labels);
-    const place = values.has(key) || values.size < mostSeries ? key : '';
+    const place = values.has(key) || values.size < maxSeries ? key : '';
     values.set(place, (values.get(place) ?? 0) + by);
   }
 

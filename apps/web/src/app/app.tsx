@@ -9,13 +9,13 @@ import { chooseTheme, chosenTheme } from './parts/theme.ts';
 import { api } from './session/api.ts';
 import { KeysDialog } from './shell/keys-dialog.tsx';
 import { usePageKeys } from './shell/page-keys.ts';
-import type { Desk } from './shell/session-service.ts';
+import type { AppState } from './shell/session-service.ts';
 import { SessionView } from './shell/session-view.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { SignIn } from './shell/sign-in.tsx';
 
 interface AppProps {
-  readonly desk: Desk;
+  readonly desk: AppState;
   readonly announcer: Announcer;
 }
 
@@ -83,7 +83,7 @@ export function App({ desk, announcer }: AppProps): VNode {
   );
 }
 
-function Warnings({ desk }: { readonly desk: Desk }): VNode {
+function Warnings({ desk }: { readonly desk: AppState }): VNode {
   return (
     <div class="toasts" role="alert">
       {desk.warnings.map(({ id, text, tone }) => (

@@ -2,11 +2,11 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { Announcer } from './parts/announcer.tsx';
 import { chosenTheme, showTheme } from './parts/theme.ts';
-import { Desk } from './shell/session-service.ts';
+import { AppState } from './shell/session-service.ts';
 
 showTheme(chosenTheme());
 const announcer = new Announcer();
-const desk = new Desk(announcer);
+const desk = new AppState(announcer);
 const root = document.getElementById('page');
 // Signed in first, so that nobody is asked for what the address brings along.
 void desk.open().then(() => {

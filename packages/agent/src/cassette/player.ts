@@ -12,7 +12,7 @@ import type { Asked } from './outgoing.ts';
 import type { Deck, Port, PortPlan } from './ports.ts';
 import { noNetwork } from './recorded-runtime.ts';
 import { turnOf, uniqueName } from './recorder.ts';
-import type { Tape } from './recording.ts';
+import type { Recording } from './recording.ts';
 import { tapeOver } from './recording.ts';
 import { Redaction } from './redaction.ts';
 
@@ -38,7 +38,7 @@ export interface PlayerOptions {
 }
 
 /** A tape that plays a cassette. */
-export interface Player extends Tape {
+export interface Player extends Recording {
   /**
    * How the replay first differed from the recording, kind `agent`, code `replay_miss`. From then on every
    * model request fails with it, so that the run ends as failed and reaches no network.

@@ -9,7 +9,7 @@ import type { Asked } from './outgoing.ts';
 import { outLine } from './outgoing.ts';
 import { plain } from './plain.ts';
 import type { Deck, Port, PortPlan } from './ports.ts';
-import type { Tape } from './recording.ts';
+import type { Recording } from './recording.ts';
 import { tapeOver } from './recording.ts';
 import { Redaction } from './redaction.ts';
 
@@ -31,7 +31,7 @@ export interface RecorderOptions {
 }
 
 /** Records everything that comes in while a run goes on. */
-export function recorder(options: RecorderOptions): Tape {
+export function recorder(options: RecorderOptions): Recording {
   const { runtime = systemRuntime } = options;
   const transport = options.transport ?? defaultTransport(runtime);
   return tapeOver(new RecordingDeck(options, runtime), { runtime, transport, fetch: runtime.fetch });

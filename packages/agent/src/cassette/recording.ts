@@ -29,7 +29,7 @@ import { tapedWire } from './recorded-wire.ts';
  * through this transport itself stays as it is: its effects are on the tape already. Tools keep the real
  * runtime for what they do inside.
  */
-export interface Tape {
+export interface Recording {
   readonly runtime: Runtime;
   readonly transport: Transport;
   tools(tools: readonly Tool[]): Tool[];
@@ -48,7 +48,7 @@ export interface Tape {
    * The only way to cancel, steer and answer a taped run; its `signal` option is not on the tape. On a replay
    * what was done then is done again, and the same done by the program once more changes nothing.
    */
-  control(run: Pick<Run<unknown>, 'id' | keyof RunControl>): TapeControl;
+  control(run: Pick<Run<unknown>, 'id' | keyof RunControl>): RecordingControl;
   /**
    * A fact that the run depends on, as JSON keeps it: a prompt, a setting, today's date. `make` is called when
    * recording, and on a replay for a fact that was not recorded.
@@ -64,10 +64,10 @@ export interface Tape {
 }
 
 /** What flows back from those who watch a taped run. */
-export interface TapeControl {
+export interface RecordingControl {
   cancel(): void;
   steer(content: string | readonly UserPart[]): void;
-  answer(...given: Parameters<RunControl['answer']>): void;
+  decide(...given: Parameters<RunControl['decide']>): void;
 }
 
 /** The real world under a tape. */
@@ -78,7 +78,7 @@ export interface World {
 }
 
 /** Puts a deck behind everything that a run has of the world. */
-export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Tape {
+export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Recording {
   const taken = tapedRuntime(deck, runtime, fetch);
   const over = (real: Transport) => tapedTransport(deck, real, (text) => runtime.digest(text));
   return {
@@ -105,12 +105,12 @@ export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Tape
   };
 }
 
-function controlOf(deck: Deck, run: Pick<Run<unknown>, 'id' | keyof RunControl>): TapeControl {
+function controlOf(deck: Deck, run: Pick<Run<unknown>, 'id' | keyof RunControl>): RecordingControl {
   const { put } = deck.open(`run ${run.id}`, { take: (data) => obey(run, data) });
   return {
     cancel: () => put({ cancel: true }),
     steer: (content) => put({ steer: plain(content) }),
-    answer: (approvalId, answer) => put({ approvalId, answer: plainFields(answer) }),
+    decide: (approvalId, answer) => put({ approvalId, answer: plainFields(answer) }),
   };
 }
 
@@ -118,5 +118,5 @@ function obey(run: Pick<Run<unknown>, keyof RunControl>, data: JsonObject): void
   const { cancel, steer, approvalId, answer } = data;
   if (cancel === true) run.cancel();
   else if (steer !== undefined) run.steer(steer as unknown as string | readonly UserPart[]);
-  else run.answer(String(approvalId), answer as unknown as Parameters<RunControl['answer']>[1]);
+  else run.decide(String(approvalId), answer as unknown as Parameters<RunControl['decide']>[1]);
 }

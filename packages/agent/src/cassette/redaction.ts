@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
 /** Shorter texts, such as the `none` that local servers take for a key, are words and no secrets. */
-const leastLength = 8;
+const minLength = 8;
 
 /** Keeps the secrets that must never stand in a cassette, and takes them out of whatever goes there. */
 export class Redaction {
@@ -13,7 +13,7 @@ export class Redaction {
 
   learn(secrets: readonly string[]): void {
     const known = this.#secrets.size;
-    for (const secret of secrets) if (secret.length >= leastLength) this.#secrets.add(secret);
+    for (const secret of secrets) if (secret.length >= minLength) this.#secrets.add(secret);
     if (this.#secrets.size > known) this.#scrubber = scrubberOf([...this.#secrets]);
   }
 

@@ -4,7 +4,7 @@ import { isObject } from '../values/json.ts';
 import type { Redaction } from './redaction.ts';
 
 /** Base64 that is longer than this says nothing to a reader and is written as its fingerprint. */
-const longestMedia = 1024;
+const maxMediaLength = 1024;
 
 const media = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
@@ -58,7 +58,7 @@ function bodyOf(text: string): JsonObject | undefined {
 
 async function fingerprinted(value: Json, digest: (text: string) => Promise<string>): Promise<Json> {
   if (typeof value === 'string') {
-    if (value.length <= longestMedia || !media.test(value)) return value;
+    if (value.length <= maxMediaLength || !media.test(value)) return value;
     return `(${value.length} characters of base64, sha256 ${await digest(value)})`;
   }
   if (typeof value !== 'object' || value === null) return value;

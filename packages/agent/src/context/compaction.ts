@@ -13,7 +13,7 @@ export interface Compacted {
 }
 
 /** What a compaction may use of the run. */
-export interface CompactionMeans {
+export interface CompactionContext {
   /** The agent of the run. */
   readonly agent: Agent;
   /** Aborted when the run must stop. */
@@ -31,7 +31,7 @@ export interface CompactionMeans {
  */
 export type Compaction = (
   messages: readonly Message[],
-  means: CompactionMeans,
+  means: CompactionContext,
 ) => Compacted | undefined | Promise<Compacted | undefined>;
 
 /** Up to where messages may be replaced: all but the last `keep`, and never between a call and its result. */
@@ -40,7 +40,7 @@ export function compactionPoint(messages: readonly Message[], keep: number): num
 }
 
 /** Most bytes of the user's own words that survive. */
-const mostWords = 8_192;
+const maxWords = 8_192;
 
 /** Keeps the last `count` messages. Of those before, only what the user said is kept, since it is the task. */
 export function keepLast(count: number): Compaction {
@@ -49,7 +49,7 @@ export function keepLast(count: number): Compaction {
     const older = messages.slice(0, upTo);
     // To replace nothing but the last summary would only wrap it once more.
     if (older.every(isSummary)) return undefined;
-    return { upTo, summary: cap(leftOut(older), mostWords) };
+    return { upTo, summary: cap(leftOut(older), maxWords) };
   };
 }
 

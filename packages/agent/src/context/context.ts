@@ -3,8 +3,8 @@ import type { ModelRequest } from '../interfaces/agent.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Message } from '../values/message.ts';
 import type { Compaction } from './compaction.ts';
-import { isMedia, mostMediaTokens } from './media-tokens.ts';
-import type { Spill } from './offload.ts';
+import { isMedia, maxMediaTokens } from './media-tokens.ts';
+import type { Offload } from './offload.ts';
 
 /** How a conversation is kept small enough. Each part works without the others. */
 export interface ContextPolicy {
@@ -19,7 +19,7 @@ export interface ContextPolicy {
    */
   readonly compact?: Compaction;
   /** Where long tool output is put away. Absent: it stands in the conversation, up to 256 KiB. */
-  readonly spill?: Spill;
+  readonly offload?: Offload;
 }
 
 /** What an answer's part may weigh more as input than it was counted as output: names, ids, brackets. */
@@ -40,7 +40,7 @@ export function inputBound(
   for (const message of state.messages.slice(seen)) {
     const shown = message.content.filter(isMedia);
     bytes += byteLength(shown.length === 0 ? message : withoutMedia(message));
-    for (const part of shown) media += mostMediaTokens(part);
+    for (const part of shown) media += maxMediaTokens(part);
   }
   // What was counted in an earlier run may have been with other tools and instructions.
   if (seen === 0 || state.turns === 0) {

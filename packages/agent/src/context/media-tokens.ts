@@ -13,8 +13,8 @@ export function isMedia(part: { readonly type: string }): part is MediaPart {
  * The most tokens that a picture or document is counted as by the models in use. Where the figures come from
  * stands in docs/decisions/0015-what-a-picture-weighs.md.
  */
-export function mostMediaTokens(part: MediaPart): number {
-  return part.type === 'image' ? mostPictureTokens(part) : mostDocumentTokens(part);
+export function maxMediaTokens(part: MediaPart): number {
+  return part.type === 'image' ? maxImageTokens(part) : maxDocumentTokens(part);
 }
 
 /** About how many tokens a picture or document takes. */
@@ -33,16 +33,20 @@ export function roughMediaTokens(part: MediaPart): number {
 const unreadable = 15_000;
 
 /** Where models that take more than a token and a quarter for a patch stop. */
-const usualMost = 4_800;
+const defaultMaximum = 4_800;
 
 /** Services refuse pictures of more than 8,000 pixels a side. */
-const mostOfAll = 90_000;
+const maxInAll = 90_000;
 
-function mostPictureTokens(part: ImagePart): number {
+function maxImageTokens(part: ImagePart): number {
   const patches = patchesOf(part);
   if (patches === undefined) return unreadable;
   // Small ones count up to 2.46 tokens a patch, or 85 and 170 a tile; large ones 1.2 a patch, without an end.
-  return Math.min(mostOfAll, Math.ceil(patches * 2.5) + 260, Math.max(usualMost, Math.ceil(patches * 1.25)));
+  return Math.min(
+    maxInAll,
+    Math.ceil(patches * 2.5) + 260,
+    Math.max(defaultMaximum, Math.ceil(patches * 1.25)),
+  );
 }
 
 /** Squares of 32 pixels, by which pictures are counted. */
@@ -52,13 +56,13 @@ function patchesOf(part: ImagePart): number | undefined {
 }
 
 /** A page costs its picture, about 1,600, and its text: a dense one 3,000. */
-const mostPerPage = 5_000;
+const maxPerPage = 5_000;
 
-function mostDocumentTokens(part: DocumentPart): number {
+function maxDocumentTokens(part: DocumentPart): number {
   if (isPlainText(part)) return Math.ceil(bytesIn(part) / 2);
   const pages = pagesOf(part);
   // Pages that cannot be seen are small and dense, or are counted too high.
-  return pages === undefined ? Math.ceil(part.data.length / 2) : pages * mostPerPage;
+  return pages === undefined ? Math.ceil(part.data.length / 2) : pages * maxPerPage;
 }
 
 /** How many pages a PDF shows to a plain eye; a file that packs its objects away shows none. */

@@ -6,13 +6,13 @@ import type { Runtime } from '../values/runtime.ts';
 import { endsOf } from '../values/truncate.ts';
 
 /** Most bytes that one call of the reading tool gives. */
-const mostRead = 32_768;
+const maxRead = 32_768;
 
 /** What one call of the reading tool gives unless told otherwise. */
-const usualRead = 16_384;
+const defaultRead = 16_384;
 
 /** From which size on tool output is put away, and how much of it the model still sees. In bytes of UTF-8. */
-export interface SpillOptions {
+export interface OffloadOptions {
   /** Tool output of more bytes is put away. Default 16 KiB. */
   readonly overBytes?: number;
   /** Bytes of such an output that the model still sees, half of them from its end. Default 4 KiB. */
@@ -20,7 +20,7 @@ export interface SpillOptions {
 }
 
 /** Puts long tool output away, and lets the model read it piece by piece. */
-export interface Spill {
+export interface Offload {
   /** Offered to the model beside the tools of the run. */
   readonly tool: Tool;
   /** Output of more bytes is put away. */
@@ -29,11 +29,11 @@ export interface Spill {
    * Puts a text away. What the model sees instead has at most about `room` bytes. Equal texts have equal ids.
    * Rejects when the blobs do.
    */
-  put(text: string, room: number, digest: Runtime['digest']): Promise<Spilled>;
+  put(text: string, room: number, digest: Runtime['digest']): Promise<OffloadedOutput>;
 }
 
 /** A text that was put away. */
-export interface Spilled {
+export interface OffloadedOutput {
   /** Head, tail, and how to read what is between. */
   readonly excerpt: string;
   readonly blob: BlobReference;
@@ -43,7 +43,7 @@ export interface Spilled {
  * Keeps long tool output out of the conversation: the model sees its head and tail and an id by which
  * `read_blob` gives any part of it.
  */
-export function spill(blobs: Blobs, options: SpillOptions = {}): Spill {
+export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
   const { overBytes = 16_384, excerptBytes = 4_096 } = options;
   return {
     tool: readBlob(blobs),
@@ -90,8 +90,8 @@ function readBlob(blobs: Blobs): Tool {
         bytes: {
           type: 'integer',
           minimum: 1,
-          maximum: mostRead,
-          description: `How much to read, in bytes. Default ${usualRead}.`,
+          maximum: maxRead,
+          description: `How much to read, in bytes. Default ${defaultRead}.`,
         },
       },
       required: ['id'],
@@ -99,8 +99,8 @@ function readBlob(blobs: Blobs): Tool {
     },
     effect: 'read',
     subject: ({ id }) => id,
-    async execute({ id, offset = 0, bytes = usualRead }) {
-      const part = await blobs.get(id, { start: offset, end: offset + Math.min(bytes, mostRead) });
+    async execute({ id, offset = 0, bytes = defaultRead }) {
+      const part = await blobs.get(id, { start: offset, end: offset + Math.min(bytes, maxRead) });
       if (part === undefined) return failed(`There is no blob ${JSON.stringify(id)}: it may be gone by now.`);
       if (part.bytes.length === 0)
         return failed(`The blob has ${part.size} bytes; ${offset} is behind its end.`);

@@ -12,23 +12,23 @@ const bytesPerToken = 3;
  * estimate of what was added since, tool output above all. `prefixTokens` stands for instructions and tools
  * as long as nothing has been counted. For deciding whether to compact, never for limits.
  */
-export function weightOf(state: State, prefixTokens: number): number {
+export function estimateTokens(state: State, prefixTokens: number): number {
   const counted = state.contextTokens > 0;
   let tokens = counted ? state.contextTokens : prefixTokens;
   for (let at = counted ? state.contextMessages : 0; at < state.messages.length; at += 1) {
     const message = state.messages[at];
-    if (message !== undefined) tokens += roughTokens(message);
+    if (message !== undefined) tokens += roughTextTokens(message);
   }
   return tokens;
 }
 
 /** Whether a conversation weighs more than so many tokens. Nothing is weighed when that many are no bound. */
-export function isHeavier(state: State, tokens: number, prefixTokens: number): boolean {
-  return tokens !== Number.POSITIVE_INFINITY && weightOf(state, prefixTokens) > tokens;
+export function exceedsTokens(state: State, tokens: number, prefixTokens: number): boolean {
+  return tokens !== Number.POSITIVE_INFINITY && estimateTokens(state, prefixTokens) > tokens;
 }
 
 /** About how many tokens a message takes. */
-export function roughTokens(message: Message): number {
+export function roughTextTokens(message: Message): number {
   let tokens = 0;
   for (const part of message.content) {
     tokens += isMedia(part) ? roughMediaTokens(part) : textTokens(part);

@@ -1,6 +1,6 @@
 import type { CacheBreak, StopReason } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
-import type { AnswerCount, ExecutionMetrics } from '../interfaces/metrics.ts';
+import type { ExecutionMetrics, RequestUsage } from '../interfaces/metrics.ts';
 import type { ErrorData } from '../values/errors.ts';
 import type { AssistantMessage, Message, ToolResultPart, UserPart } from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
@@ -17,7 +17,7 @@ export type RunStatus =
   | 'failed';
 
 /** Where a call stands: its turn within the session, and its place in the answer. The provider's id may repeat. */
-export interface CallPlace {
+export interface CallPosition {
   readonly turn: number;
   readonly index: number;
 }
@@ -64,7 +64,7 @@ export interface AskFailedEvent {
 }
 
 /** A tool is about to run. After a crash this event without a result means: outcome unknown. */
-export interface ToolStartedEvent extends CallPlace {
+export interface ToolStartedEvent extends CallPosition {
   readonly type: 'tool_started';
   readonly callId: string;
   readonly toolName: string;
@@ -72,7 +72,7 @@ export interface ToolStartedEvent extends CallPlace {
 }
 
 /** A call was answered: by its tool, by a denied permission, or because its arguments were no good. */
-export interface ToolResultEvent extends CallPlace {
+export interface ToolResultEvent extends CallPosition {
   readonly type: 'tool_result';
   readonly callId: string;
   readonly toolName: string;
@@ -103,7 +103,7 @@ export interface BlobReference {
 }
 
 /** A person is asked. The answer must name this id and counts once. */
-export interface ApprovalRequestedEvent extends CallPlace {
+export interface ApprovalRequestedEvent extends CallPosition {
   readonly type: 'approval_requested';
   readonly approvalId: string;
   readonly callId: string;
@@ -136,7 +136,7 @@ export interface CompactedEvent {
   readonly upTo: number;
   readonly summary: string;
   /** What the models used that were asked for the summary. */
-  readonly spent?: AnswerCount;
+  readonly spent?: RequestUsage;
 }
 
 /**

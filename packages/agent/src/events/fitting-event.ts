@@ -8,7 +8,7 @@ import type {
   UserEvent,
 } from './event.ts';
 import { safeCut } from './fold.ts';
-import { mendMessages } from './repair-messages.ts';
+import { repairMessages } from './repair-messages.ts';
 import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
 
@@ -57,7 +57,7 @@ const badText = 'has a text that no provider takes: without a character, or with
 
 function fitHistory(state: State, event: Head & HistoryEvent): Fitting {
   if (state.seq !== 0) return { problem: 'brings a conversation from elsewhere, but is not the first one' };
-  const { messages, problems } = mendMessages(event.messages);
+  const { messages, problems } = repairMessages(event.messages);
   const [first] = problems;
   if (first === undefined) return { event };
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';

@@ -8,7 +8,7 @@ import type {
   ApprovalRequestedEvent,
   AskFailedEvent,
   AssistantEvent,
-  CallPlace,
+  CallPosition,
   CompactedEvent,
   Event,
   EventBody,
@@ -377,11 +377,11 @@ function wantAnswer(state: State): void {
   if (state.closing === undefined) state.stopReason = undefined;
 }
 
-function callAt(state: State, place: CallPlace): OpenCall | undefined {
+function callAt(state: State, place: CallPosition): OpenCall | undefined {
   return state.calls.find((call) => call.turn === place.turn && call.index === place.index);
 }
 
-function change(state: State, { turn, index }: CallPlace, changes: Partial<OpenCall>): void {
+function change(state: State, { turn, index }: CallPosition, changes: Partial<OpenCall>): void {
   state.calls = state.calls.map((call) =>
     call.turn === turn && call.index === index ? { ...call, ...changes } : call,
   );

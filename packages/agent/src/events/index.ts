@@ -4,5 +4,5 @@
  * @module
  */
 
-export { type LogProblem, type MendedLog, mendLog } from './repair-log.ts';
+export { type LogIssue, type RepairedLog, repairLog } from './repair-log.ts';
 export { eventJsonSchema, eventSchema } from './schema.ts';

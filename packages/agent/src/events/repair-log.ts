@@ -8,7 +8,7 @@ import type { State } from './state.ts';
 import { emptyState } from './state.ts';
 
 /** Something wrong in a log. */
-export interface LogProblem {
+export interface LogIssue {
   /** Index of the value. */
   readonly at: number;
   /** What is wrong with it, in words that follow "the event" or "the line". */
@@ -16,11 +16,11 @@ export interface LogProblem {
 }
 
 /** A log as one writer would have written it, and what had to be mended. */
-export interface MendedLog {
+export interface RepairedLog {
   /** One session, numbered without gaps, that folds to a valid conversation with nothing left open. */
   readonly events: readonly Event[];
   /** Empty when the log was fine; then the events are those given. */
-  readonly problems: readonly LogProblem[];
+  readonly problems: readonly LogIssue[];
 }
 
 /** A value of the log with its place in what was given. */
@@ -39,8 +39,8 @@ type Note = (at: number, what: string) => void;
  * follows from the sequence numbers, and what the fold would ignore is left out. Live events, which are never
  * stored, and kinds of events from a later version are passed over. Given what it has mended it finds nothing.
  */
-export function mendLog(values: readonly unknown[]): MendedLog {
-  const problems: LogProblem[] = [];
+export function repairLog(values: readonly unknown[]): RepairedLog {
+  const problems: LogIssue[] = [];
   const note: Note = (at, what) => void problems.push({ at, what });
   const entries = ordered(ofOneSession(read(values, note), note), note);
   const session = entries[0] === undefined ? '' : sessionOf(entries[0].event);

@@ -5,7 +5,7 @@ import { fold } from './fold.ts';
 import { emptyState } from './state.ts';
 
 /** Something for which a provider would refuse a conversation. */
-export interface MessageProblem {
+export interface MessageIssue {
   /** Index of the message. */
   readonly at: number;
   /** What is wrong with it, in words that follow "the message". */
@@ -13,10 +13,10 @@ export interface MessageProblem {
 }
 
 /** A conversation that any provider takes, and what had to be mended. */
-export interface MendedMessages {
+export interface RepairedMessages {
   readonly messages: readonly Message[];
   /** Empty when the conversation was fine; then only the order of results may have changed. */
-  readonly problems: readonly MessageProblem[];
+  readonly problems: readonly MessageIssue[];
 }
 
 /** A call and the result that was found for it. */
@@ -30,8 +30,8 @@ interface Answered {
  * Mends a conversation from elsewhere by the rules of the fold: each call gets its one result, right behind
  * its answer. A result that stands too late is moved to its call, one without a call is left out.
  */
-export function mendMessages(messages: readonly Message[]): MendedMessages {
-  const problems: MessageProblem[] = messages.flatMap((message, at) => contentProblems(message, at));
+export function repairMessages(messages: readonly Message[]): RepairedMessages {
+  const problems: MessageIssue[] = messages.flatMap((message, at) => contentProblems(message, at));
   const calls = pair(messages, problems);
   const arranged = messages.flatMap((message, at): readonly Message[] => {
     if (message.role === 'tool_result') return [];
@@ -51,7 +51,7 @@ export function mendMessages(messages: readonly Message[]): MendedMessages {
   return { messages: state.messages, problems: problems.sort((one, other) => one.at - other.at) };
 }
 
-function contentProblems(message: Message, at: number): MessageProblem[] {
+function contentProblems(message: Message, at: number): MessageIssue[] {
   const whole =
     message.role === 'assistant' ? wellFormedAnswer(message.content) : wellFormedParts(message.content);
   if (whole.length === 0) return [{ at, what: 'is empty' }];
@@ -64,7 +64,7 @@ function contentProblems(message: Message, at: number): MessageProblem[] {
 }
 
 /** Finds the result of each call, and notes whatever has no partner or stands where no provider looks for it. */
-function pair(messages: readonly Message[], problems: MessageProblem[]): Answered[] {
+function pair(messages: readonly Message[], problems: MessageIssue[]): Answered[] {
   const calls: Answered[] = [];
   // The answer whose results may come now: between it and them stand nothing but other results.
   let latest = -1;

@@ -1,9 +1,9 @@
-import type { AnswerCount } from '../interfaces/metrics.ts';
+import type { RequestUsage } from '../interfaces/metrics.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Event, EventBody } from './event.ts';
 
 /** What the requests behind one event used, wherever they were paid for; nothing for an event without any. */
-export function requestsOf(event: EventBody): AnswerCount | undefined {
+export function requestsOf(event: EventBody): RequestUsage | undefined {
   switch (event.type) {
     case 'assistant':
       return event;
@@ -24,7 +24,7 @@ export function requestsOf(event: EventBody): AnswerCount | undefined {
  * What one event of a session cost this session. What a fork has copied was paid for in the session that it was
  * forked from, so that adding up all sessions counts every request once.
  */
-export function spendingOf(event: Event): AnswerCount | undefined {
+export function spendingOf(event: Event): RequestUsage | undefined {
   return event.inherited === true ? undefined : requestsOf(event);
 }
 

@@ -4,7 +4,7 @@ import type { ExecutionMetrics } from '../interfaces/metrics.ts';
 import { noMetrics } from '../interfaces/metrics.ts';
 import type { ErrorData } from '../values/errors.ts';
 import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../values/message.ts';
-import type { ApprovalRequestedEvent, CallPlace, FinishedEvent } from './event.ts';
+import type { ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
 import type { Batch } from './repetition.ts';
 
 /** What a person decided about a call, or that nobody has yet. */
@@ -15,7 +15,7 @@ export interface Approval {
 }
 
 /** A call of the latest answer. The calls of an answer stay open together until each has its result. */
-export interface OpenCall extends CallPlace {
+export interface OpenCall extends CallPosition {
   readonly part: ToolCallPart;
   readonly started: boolean;
   /** The process that started it is gone and left no result. */

@@ -33,7 +33,7 @@ export interface HarnessHandler {
  *
  * @param report Default: the handler's own `onStatus`, as `error`.
  */
-export function tellHandler(
+export function notifyHandler(
   handler: HarnessHandler,
   report: (error: AgentError) => void = (error) => handler.onStatus?.('error', error.message),
 ): (event: RunEvent) => void {
@@ -53,7 +53,7 @@ export function tellHandler(
       failed(thrown);
     }
   };
-  const blocks = new Blocks((part) => tellBlock(handler, part, tell));
+  const blocks = new Blocks((part) => blockSteps(handler, part, tell));
   return (event) => {
     tell('onEvent', () => handler.onEvent?.(event));
     tellEvent(handler, event, tell);
@@ -90,7 +90,7 @@ function tellEvent(handler: HarnessHandler, event: RunEvent, tell: Tell): void {
   }
 }
 
-function tellBlock(handler: HarnessHandler, part: AssistantPart, tell: Tell): void {
+function blockSteps(handler: HarnessHandler, part: AssistantPart, tell: Tell): void {
   if (part.type === 'text') tell('onText', () => handler.onText?.(part.text));
   if (part.type === 'reasoning') tell('onReasoning', () => handler.onReasoning?.(part.text));
   if (part.type === 'tool_call')

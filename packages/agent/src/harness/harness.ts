@@ -12,9 +12,9 @@ import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { HarnessHandler } from './handler.ts';
-import { tellHandler } from './handler.ts';
+import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
-import { HeldRun, refusedRun } from './pending-run.ts';
+import { PendingRun, refusedRun } from './pending-run.ts';
 
 /** What a harness can do. What it lacks switches off the cases of the contract that need it. */
 export interface HarnessCapabilities {
@@ -37,7 +37,7 @@ export interface PromptOptions {
 }
 
 /** What may be said when a conversation is taken up again. */
-export interface TakeUpOptions extends PromptOptions {
+export interface HarnessResumeOptions extends PromptOptions {
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
@@ -52,7 +52,7 @@ export interface Harness {
   /** Says something to the model and lets it work until it is done. Returns at once. */
   prompt(content: string | readonly UserPart[], options?: PromptOptions): Run;
   /** Goes on where a crash, or a wait for a person, left the conversation. */
-  resume(options?: TakeUpOptions): Run;
+  resume(options?: HarnessResumeOptions): Run;
   /**
    * Says something during a run; it is part of the next turn. False when there is no run to hear it.
    * @throws AgentError `invalid`, code `bad_prompt`, for what is no text and no array of parts.
@@ -95,7 +95,7 @@ type Start = (runId: string, onEvent: (event: RunEvent) => void) => Run;
 
 /** A prompt that waits for its turn. */
 interface Queued {
-  readonly held: HeldRun;
+  readonly held: PendingRun;
   readonly begin: () => void;
   /** Forgets the caller's signal. */
   readonly forget: () => void;
@@ -128,7 +128,7 @@ class LocalHarness implements Harness {
     this.#options = { ...options, runtime, store: this.#store };
     this.#runtime = runtime;
     this.sessionId = options.sessionId ?? runtime.id();
-    this.#tell = tellHandler(options.handler ?? {}, options.report);
+    this.#tell = notifyHandler(options.handler ?? {}, options.report);
     this.#executor = new Executor({
       ...this.#options,
       toolErrors: options.toolErrors ?? 'stop-batch',
@@ -142,7 +142,7 @@ class LocalHarness implements Harness {
     );
   }
 
-  resume(options: TakeUpOptions = {}): Run {
+  resume(options: HarnessResumeOptions = {}): Run {
     return this.#take(options, (runId, onEvent) =>
       this.#executor.resume(this.sessionId, { ...options, runId, onEvent }),
     );
@@ -222,10 +222,10 @@ class LocalHarness implements Harness {
 
   #enqueue(ids: RunIds, start: Start, signal: AbortSignal | undefined): Run {
     let real: Run | undefined;
-    const held: HeldRun = new HeldRun(ids, {
+    const held: PendingRun = new PendingRun(ids, {
       cancel: () => (real === undefined ? drop() : real.cancel()),
       steer: (content) => real?.steer(content) ?? false,
-      answer: (approvalId, answer) => real?.answer(approvalId, answer) ?? false,
+      decide: (approvalId, answer) => real?.decide(approvalId, answer) ?? false,
     });
     const drop = (): boolean => {
       const place = this.#queue.findIndex((queued) => queued.held === held);

@@ -30,15 +30,15 @@ function neverBegan(ids: RunIds, error: AgentError): RunResult {
 
 /** A run that did not begin and says why, such as that another one is under way. */
 export function refusedRun(ids: RunIds, error: AgentError, runtime: Runtime): Run {
-  const held = new HeldRun(ids, nothingToControl);
+  const held = new PendingRun(ids, nothingToControl);
   held.refuse(error, runtime);
   return held.run;
 }
 
-const nothingToControl: RunControl = { cancel: () => false, steer: () => false, answer: () => false };
+const nothingToControl: RunControl = { cancel: () => false, steer: () => false, decide: () => false };
 
 /** A run that may be watched from now on and begins, or is refused, later. */
-export class HeldRun {
+export class PendingRun {
   readonly run: Run;
   readonly #ids: RunIds;
   readonly #feed: Feed = new Feed();

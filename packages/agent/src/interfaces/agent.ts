@@ -135,7 +135,7 @@ export interface CacheBreak {
 }
 
 /** What goes along with one call of an agent: how it is stopped, and who hears of it meanwhile. */
-export interface RunContext {
+export interface RequestContext {
   /** Aborting it makes `run` reject promptly with kind `aborted`. */
   readonly signal?: AbortSignal;
   /** Called synchronously. What it throws is ignored. */
@@ -161,5 +161,5 @@ export interface Agent {
    */
   readonly maxTokens?: number;
   /** Resolves with one complete response; rejects only with {@link AgentError}. Retries are its own affair. */
-  run(request: ModelRequest, context?: RunContext): Promise<ModelResponse>;
+  run(request: ModelRequest, context?: RequestContext): Promise<ModelResponse>;
 }

@@ -50,7 +50,7 @@ export const noMetrics: ExecutionMetrics = Object.freeze({
 });
 
 /** One answer of the model, as metrics count it. */
-export interface AnswerCount {
+export interface RequestUsage {
   readonly usage: Usage;
   readonly wasted: Usage;
   readonly attempts: number;
@@ -61,7 +61,7 @@ export interface AnswerCount {
 }
 
 /** Adds one answer, or the sum of several. An answer without a price makes the money total unknown, never smaller. */
-export function countAnswer(metrics: ExecutionMetrics, answer: AnswerCount): ExecutionMetrics {
+export function countAnswer(metrics: ExecutionMetrics, answer: RequestUsage): ExecutionMetrics {
   const { usd, ...rest } = metrics;
   const { usage } = answer;
   return {

@@ -134,7 +134,7 @@ export function defineTool<Args = Record<string, unknown>>(definition: ToolDefin
 }
 
 /** The tool of seed S4: a string in, a string out, its schema under another name. */
-export interface SeedTool {
+export interface FlatTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
@@ -142,7 +142,7 @@ export interface SeedTool {
 }
 
 /** Takes a seed S4 tool. */
-export function fromSeedTool(seed: SeedTool): Tool {
+export function fromFlatTool(seed: FlatTool): Tool {
   return defineTool({
     name: seed.name,
     description: seed.description,

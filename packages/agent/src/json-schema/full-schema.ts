@@ -7,18 +7,18 @@ import { schemaFault, withSubschemas } from './schema-issue.ts';
 import { wordsFor } from './schema-keywords.ts';
 
 /** Work that a value may take: so much, and so much for each of its parts, but never more than the last. */
-const leastSteps = 20_000;
+const minSteps = 20_000;
 const stepsEach = 100;
-const mostSteps = 2_000_000;
+const maxSteps = 2_000_000;
 
 /** Work that the schema itself may take. */
-const mostParsing = 200_000;
+const maxParsing = 200_000;
 
 class TooMuch extends Error {}
 
 /** Counts work, so that no schema keeps the process busy. */
 class Work {
-  #left = mostParsing;
+  #left = maxParsing;
 
   allow(steps: number): void {
     this.#left = steps;
@@ -43,7 +43,7 @@ const known = new WeakMap<JsonObject, Compiled>();
 export function checkFull(schema: JsonObject, value: unknown): string | undefined {
   try {
     const { node, work } = compiled(schema);
-    work.allow(Math.min(leastSteps + stepsEach * partsOf(value), mostSteps));
+    work.allow(Math.min(minSteps + stepsEach * partsOf(value), maxSteps));
     const [error] = node.validate(value).errors;
     return error === undefined ? undefined : wordsFor(error);
   } catch (error) {

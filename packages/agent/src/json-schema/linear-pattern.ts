@@ -4,10 +4,10 @@ import { RE2JS } from 're2js';
 export type Matches = (text: string) => boolean;
 
 /** What is longer, or has more steps for each character of a text, takes too much time on a long one. */
-const mostCharacters = 4000;
-const mostSteps = 10_000;
+const maxCharacters = 4000;
+const maxSteps = 10_000;
 
-const mostConditions = 16;
+const maxConditions = 16;
 
 /**
  * A pattern of a schema as a matcher whose time grows with the length of the text only, whatever the pattern is.
@@ -16,7 +16,7 @@ const mostConditions = 16;
  */
 export function linearPattern(source: string): Matches | undefined {
   try {
-    if (source.length > mostCharacters) return undefined;
+    if (source.length > maxCharacters) return undefined;
     const { rest, conditions } = leadingConditions(source);
     const all = conditions.map(({ body, isWanted }) => ({ re: compiled(body), isWanted }));
     const re = compiled(rest);
@@ -28,7 +28,7 @@ export function linearPattern(source: string): Matches | undefined {
 
 function compiled(source: string): RE2JS {
   const re = RE2JS.compile(translated(source));
-  if (re.programSize() > mostSteps) throw new Error('too many repetitions');
+  if (re.programSize() > maxSteps) throw new Error('too many repetitions');
   return re;
 }
 
@@ -45,7 +45,7 @@ function leadingConditions(source: string): { rest: string; conditions: Conditio
     const end = endOfGroup(rest, 1);
     conditions.push({ body: `^(?:${rest.slice(4, end)})`, isWanted: rest[3] === '=' });
     rest = `^${rest.slice(end + 1)}`;
-    if (conditions.length > mostConditions) throw new Error('too many conditions');
+    if (conditions.length > maxConditions) throw new Error('too many conditions');
   }
   return { rest, conditions };
 }

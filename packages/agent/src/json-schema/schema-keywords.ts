@@ -1,7 +1,7 @@
 import type { JsonError } from 'json-schema-library';
 import { notOneOf, problem } from './simple-schema.ts';
 
-const mostCharacters = 500;
+const maxCharacters = 500;
 
 /** What is wrong with the arguments, in words for the model, as the simple check says it. */
 export function wordsFor({ code, data }: JsonError): string {
@@ -76,5 +76,5 @@ function boundWords(code: string, bound: (name: string) => string): string | und
 }
 
 function cut(text: string): string {
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
 }

@@ -31,7 +31,7 @@ const simpleKeywords: ReadonlySet<string> = new Set([
 const maxDepth = 32;
 
 /** Each value is compared with every choice. */
-const mostCompared = 1000;
+const maxCompared = 1000;
 
 /**
  * Whether {@link checkSimple} understands all of a schema: what most tools use. It takes no library, and its work is
@@ -50,7 +50,7 @@ export function isSimple(schema: unknown, depth = 0): boolean {
   } = schema;
   const values = [...(Array.isArray(choices) ? choices : [{}]), only];
   return (
-    values.length <= mostCompared &&
+    values.length <= maxCompared &&
     values.every((value) => typeof value !== 'object' || value === null) &&
     isObject(properties) &&
     [...Object.values(properties), additionalProperties, items].every((one) => isSimple(one, depth + 1))
@@ -102,12 +102,12 @@ function checkValue(schema: Record<string, unknown>, value: unknown, path: strin
   return undefined;
 }
 
-const mostChoices = 50;
+const maxChoices = 50;
 
 /** In words for the model, which a very long list would not help. */
 export function notOneOf(choices: readonly unknown[]): string {
-  const shown = choices.slice(0, mostChoices).map((choice) => JSON.stringify(choice));
-  const more = choices.length > mostChoices ? `, … (${choices.length} in all)` : '';
+  const shown = choices.slice(0, maxChoices).map((choice) => JSON.stringify(choice));
+  const more = choices.length > maxChoices ? `, … (${choices.length} in all)` : '';
   return `must be one of ${shown.join(', ')}${more}`;
 }
 

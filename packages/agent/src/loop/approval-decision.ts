@@ -2,14 +2,14 @@ import { invalidValue } from '../values/invalid-value.ts';
 import { isObject } from '../values/json.ts';
 
 /** A user's answer to an approval. */
-export interface ApprovalAnswer {
+export interface ApprovalDecision {
   readonly decision: 'allow' | 'deny';
   /** With `deny`: the reason that the model reads. */
   readonly message?: string;
 }
 
 /** A user's answer, with the approval that it is for. */
-export interface NamedAnswer extends ApprovalAnswer {
+export interface NamedDecision extends ApprovalDecision {
   readonly approvalId: string;
 }
 
@@ -17,7 +17,7 @@ export interface NamedAnswer extends ApprovalAnswer {
  * Reads a decision about an approval. Anything but a clear allow or deny is refused, not taken for either.
  * @throws AgentError `invalid`, code `bad_decision`.
  */
-export function readDecision(value: unknown, where = 'answer'): ApprovalAnswer {
+export function readDecision(value: unknown, where = 'answer'): ApprovalDecision {
   const { decision, message }: Record<string, unknown> = isObject(value) ? value : {};
   if (decision !== 'allow' && decision !== 'deny')
     throw invalidValue('bad_decision', `${where}.decision`, decision, 'Use "allow" or "deny"');
@@ -30,7 +30,7 @@ export function readDecision(value: unknown, where = 'answer'): ApprovalAnswer {
  * Reads decisions about several approvals.
  * @throws AgentError `invalid`, code `bad_decision`.
  */
-export function readDecisions(value: unknown): NamedAnswer[] {
+export function readDecisions(value: unknown): NamedDecision[] {
   if (!Array.isArray(value)) throw invalidValue('bad_decision', 'answers', value, 'Use an array');
   return value.map((answer: unknown, index) => {
     const where = `answers[${index}]`;

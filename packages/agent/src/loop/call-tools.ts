@@ -10,12 +10,12 @@ import type { Json } from '../values/json.ts';
 import { copyOf } from '../values/json.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
-import type { Work } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 import { shortened, usefulBytes } from './tool-output.ts';
 import { runTool } from './tool-run.ts';
 
 /** Most bytes of the words why a person has to look. */
-const mostReason = 1000;
+const maxReason = 1000;
 
 /** A call with a tool and arguments that fit it. */
 interface Job {
@@ -39,7 +39,7 @@ type Plan =
  * Runs a batch of calls. The gate is asked about the whole batch before anything starts; neighbouring
  * `read` tools then run together and any other tool alone, in order.
  */
-export async function call(work: Work, calls: readonly OpenCall[]): Promise<void> {
+export async function call(work: RunContext, calls: readonly OpenCall[]): Promise<void> {
   const { state } = work;
   const before = state.toolCalls;
   const settleCalls = work.budget.take('toolCalls', calls.length);
@@ -50,7 +50,7 @@ export async function call(work: Work, calls: readonly OpenCall[]): Promise<void
   }
 }
 
-async function callAll(work: Work, calls: readonly OpenCall[]): Promise<void> {
+async function callAll(work: RunContext, calls: readonly OpenCall[]): Promise<void> {
   let plans = await Promise.all(calls.map((open) => planCall(work, open)));
   if (plans.some((plan) => plan.type === 'ask')) {
     if (!(await askPeople(work, plans))) return;
@@ -77,11 +77,11 @@ function stillDecided(plan: Plan): Plan {
 }
 
 /** The call as it stands now that people have decided. */
-function latest(work: Work, call: OpenCall): OpenCall {
+function latest(work: RunContext, call: OpenCall): OpenCall {
   return work.state.calls.find((open) => open.turn === call.turn && open.index === call.index) ?? call;
 }
 
-async function planCall(work: Work, open: OpenCall): Promise<Plan> {
+async function planCall(work: RunContext, open: OpenCall): Promise<Plan> {
   const { part } = open;
   const tool = work.tools.get(part.toolName);
   if (part.problem !== undefined) return refusal(open, `The call was not run: ${part.problem}`);
@@ -104,7 +104,7 @@ async function planCall(work: Work, open: OpenCall): Promise<Plan> {
   return open.approval === undefined ? await gated(work, job) : await approved(work, job);
 }
 
-async function gated(work: Work, job: Job): Promise<Plan> {
+async function gated(work: RunContext, job: Job): Promise<Plan> {
   const { call, tool } = job;
   const verdict = await judge(work, job);
   if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });
@@ -121,7 +121,7 @@ async function gated(work: Work, job: Job): Promise<Plan> {
 }
 
 /** What was approved is what runs: the approval is bound to tool and arguments by its hash. */
-async function approved(work: Work, job: Job): Promise<Plan> {
+async function approved(work: RunContext, job: Job): Promise<Plan> {
   const { call, tool, given } = job;
   const { approval } = call;
   if (approval?.decision === undefined) return { type: 'ask', ...job };
@@ -140,7 +140,7 @@ async function approved(work: Work, job: Job): Promise<Plan> {
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
 }
 
-async function judge(work: Work, { call, tool, given, valid, mustAsk }: Job): Promise<Verdict> {
+async function judge(work: RunContext, { call, tool, given, valid, mustAsk }: Job): Promise<Verdict> {
   const gateCall: GateCall = {
     id: call.part.id,
     toolName: tool.name,
@@ -165,9 +165,9 @@ export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
 function mustAskOf(tool: Tool, args: Record<string, unknown>): string | undefined {
   try {
     const why = tool.mustAsk?.(args);
-    return why === undefined ? undefined : cap(wellFormedText(String(why)), mostReason);
+    return why === undefined ? undefined : cap(wellFormedText(String(why)), maxReason);
   } catch (thrown) {
-    return cap(AgentError.from(thrown, 'tool').message, mostReason);
+    return cap(AgentError.from(thrown, 'tool').message, maxReason);
   }
 }
 
@@ -188,7 +188,7 @@ function refusal(call: OpenCall, message: string, how: { denied?: boolean; start
 }
 
 /** Records what people are asked and waits for them. False: nobody is there, or the run must stop. */
-async function askPeople(work: Work, plans: readonly Plan[]): Promise<boolean> {
+async function askPeople(work: RunContext, plans: readonly Plan[]): Promise<boolean> {
   const asking = plans.filter((plan) => plan.type === 'ask');
   const fresh = asking.filter((plan) => plan.call.approval === undefined);
   const place = asking[0]?.call.turn ?? 0;
@@ -208,7 +208,10 @@ async function askPeople(work: Work, plans: readonly Plan[]): Promise<boolean> {
   return !work.signal.aborted;
 }
 
-async function approvalRequest(work: Work, { call, tool, given, valid, mustAsk }: Job): Promise<EventBody> {
+async function approvalRequest(
+  work: RunContext,
+  { call, tool, given, valid, mustAsk }: Job,
+): Promise<EventBody> {
   const hash = await approvalHash(work, tool.name, given);
   const preview = await previewOf(tool, valid);
   return {
@@ -239,7 +242,7 @@ async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<Too
   }
 }
 
-function approvalHash(work: Work, toolName: string, args: Record<string, unknown>): Promise<string> {
+function approvalHash(work: RunContext, toolName: string, args: Record<string, unknown>): Promise<string> {
   return work.runtime.digest(JSON.stringify([toolName, sorted(args as Json)]));
 }
 
@@ -254,7 +257,7 @@ function sorted(value: Json): Json {
 }
 
 /** Neighbouring reads run together unless they want the same thing for themselves; all else runs alone. */
-function groupsOf(work: Work, plans: readonly Plan[]): Plan[][] {
+function groupsOf(work: RunContext, plans: readonly Plan[]): Plan[][] {
   const groups: Plan[][] = [];
   for (const plan of plans) {
     const together = groups.at(-1);
@@ -276,7 +279,7 @@ function runBeside(one: Plan, other: Plan): boolean {
 }
 
 /** Records that tools are about to run. False: it could not be recorded, so they must not. */
-async function start(work: Work, group: readonly Plan[]): Promise<boolean> {
+async function start(work: RunContext, group: readonly Plan[]): Promise<boolean> {
   const running = group.filter((plan) => plan.type === 'run');
   const first = running[0];
   if (first === undefined) return true;
@@ -304,7 +307,7 @@ async function start(work: Work, group: readonly Plan[]): Promise<boolean> {
   return recorded && !work.signal.aborted;
 }
 
-async function settle(work: Work, plan: Plan): Promise<void> {
+async function settle(work: RunContext, plan: Plan): Promise<void> {
   if (plan.type === 'ask') return;
   await work.step(`result:${plan.call.turn}.${plan.call.index}`, async () => {
     const event = plan.type === 'answer' ? plan.event : await resultOf(work, plan);
@@ -314,7 +317,7 @@ async function settle(work: Work, plan: Plan): Promise<void> {
 }
 
 async function resultOf(
-  work: Work,
+  work: RunContext,
   plan: Extract<Plan, { type: 'run' }>,
 ): Promise<ToolResultEvent | undefined> {
   const { call, tool } = plan;
@@ -326,7 +329,7 @@ async function resultOf(
     arguments: plan.valid,
     callId: call.part.id,
     idempotencyKey,
-    mostBytes: usefulBytes(work, tool),
+    maxBytes: usefulBytes(work, tool),
   });
   if (outcome === undefined) return undefined;
   const output = await shortened(work, tool, outcome.content);

@@ -2,19 +2,19 @@ import { inputBound } from '../context/context.ts';
 import { safeCut } from '../events/fold.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import { costOf } from '../interfaces/limits.ts';
-import type { AnswerCount } from '../interfaces/metrics.ts';
+import type { RequestUsage } from '../interfaces/metrics.ts';
 import { AgentError } from '../values/errors.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
 import { askWithin, priceOf } from './request-model.ts';
-import type { Work } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 /**
  * Makes the conversation smaller. That nothing could be left out is recorded too: the run then goes on as it
  * is, or fails with what the provider said. A compaction that fails ends it.
  */
-export async function compact(work: Work): Promise<void> {
+export async function compact(work: RunContext): Promise<void> {
   const { state } = work;
   await work.step(`compact:${state.answers}`, async () => {
     const began = work.runtime.monotonic();
@@ -39,7 +39,7 @@ export async function compact(work: Work): Promise<void> {
 
 /** What the models used that one compaction asked. */
 class Account {
-  readonly #work: Work;
+  readonly #work: RunContext;
   #answers = 0;
   #usage: Usage = noUsage;
   #wasted: Usage = noUsage;
@@ -47,7 +47,7 @@ class Account {
   #durationMs = 0;
   #usd: number | undefined = 0;
 
-  constructor(work: Work) {
+  constructor(work: RunContext) {
     this.#work = work;
   }
 
@@ -75,7 +75,7 @@ class Account {
   }
 
   /** For the event of a compaction that came to an end. */
-  spent(): { spent?: AnswerCount } {
+  spent(): { spent?: RequestUsage } {
     if (this.#attempts === 0) return {};
     const usd = this.#usd;
     return {

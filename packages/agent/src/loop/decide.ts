@@ -1,4 +1,4 @@
-import { isHeavier } from '../context/tokens.ts';
+import { exceedsTokens } from '../context/tokens.ts';
 import { repeatedText, repeatNotice, repeatsItself } from '../events/repeat-policy.ts';
 import type { State } from '../events/state.ts';
 import { unanswered, undecided } from '../events/state.ts';
@@ -27,7 +27,8 @@ export function decide(state: State, policy: Policy): Action {
   if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);
   if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
   if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
-  if (!compacted && isHeavier(state, policy.compactAbove, policy.prefixTokens)) return { type: 'compact' };
+  if (!compacted && exceedsTokens(state, policy.compactAbove, policy.prefixTokens))
+    return { type: 'compact' };
   if (closing !== undefined) return { type: 'ask', closing };
   const notice = repeatNotice(state, policy);
   return { type: 'ask', ...(notice && { notice }) };

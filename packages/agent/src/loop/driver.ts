@@ -7,7 +7,7 @@ import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Finish, Policy } from './action.ts';
-import type { ApprovalAnswer } from './approval-decision.ts';
+import type { ApprovalDecision } from './approval-decision.ts';
 import { Approvals } from './approvals.ts';
 import { call } from './call-tools.ts';
 import { compact } from './compact.ts';
@@ -15,13 +15,13 @@ import { decide } from './decide.ts';
 import { Feed } from './feed.ts';
 import type { Claim } from './log.ts';
 import { Log } from './log.ts';
-import type { RunOptions, RunPlan } from './options.ts';
+import type { RunConfig, RunOptions } from './options.ts';
 import { policyOf } from './policy.ts';
 import { ask } from './request-model.ts';
 import { lastText, outcomeOf } from './result.ts';
 import type { Advance, RunResult } from './run.ts';
 import { errorOf, Run } from './run.ts';
-import type { Step, Work } from './run-context.ts';
+import type { RunContext, Step } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 /**
@@ -31,12 +31,12 @@ import { Stopwatch } from './stopwatch.ts';
 const patienceMs = 200;
 
 /** Starts a run: the local driver, which asks `decide` what comes next and performs it until it says `finish`. */
-export function drive<Output>(plan: RunPlan<Output>, options: RunOptions<Output>): Run<Output> {
+export function drive<Output>(plan: RunConfig<Output>, options: RunOptions<Output>): Run<Output> {
   const driver = new Driver(plan, options);
   const control = {
     cancel: () => driver.stop('cancelled'),
     steer: (content: readonly UserPart[]) => driver.steer(content),
-    answer: (approvalId: string, answer: ApprovalAnswer) => driver.answer(approvalId, answer),
+    decide: (approvalId: string, answer: ApprovalDecision) => driver.answer(approvalId, answer),
   };
   return new Run({ id: driver.runId, sessionId: driver.sessionId }, driver.result(), driver.feed, control);
 }
@@ -46,7 +46,7 @@ export function drive<Output>(plan: RunPlan<Output>, options: RunOptions<Output>
  * @throws AgentError see `Executor.advance`.
  */
 export function driveOnce<Output>(
-  plan: RunPlan<Output>,
+  plan: RunConfig<Output>,
   options: RunOptions<Output>,
 ): Promise<Advance<Output>> {
   return new Driver({ ...plan, byAction: true }, options).advance();
@@ -56,12 +56,12 @@ class Driver<Output> {
   readonly runId: string;
   readonly sessionId: string;
   readonly feed: Feed = new Feed();
-  readonly #plan: RunPlan<Output>;
+  readonly #plan: RunConfig<Output>;
   readonly #policy: Policy;
   readonly #options: RunOptions<Output>;
   readonly #state: State = emptyState();
   readonly #log: Log;
-  readonly #work: Work;
+  readonly #work: RunContext;
   readonly #stopping = new AbortController();
   readonly #whenStopped = new Set<() => void>();
   readonly #overdue = Promise.withResolvers<void>();
@@ -77,7 +77,7 @@ class Driver<Output> {
   #response: ModelResponse | undefined;
   #output: Output | undefined;
 
-  constructor(plan: RunPlan<Output>, options: RunOptions<Output>) {
+  constructor(plan: RunConfig<Output>, options: RunOptions<Output>) {
     const { runtime, store, storeTimeoutMs } = plan.options;
     this.#plan = plan;
     this.#options = options;
@@ -163,7 +163,7 @@ class Driver<Output> {
   }
 
   /** Answers an approval once. False when it is not open. */
-  answer(approvalId: string, { decision, message }: ApprovalAnswer): boolean {
+  answer(approvalId: string, { decision, message }: ApprovalDecision): boolean {
     if (this.#log.closed || this.#stopping.signal.aborted) return false;
     const open = undecided(this.#state).some(
       (waiting) => waiting.approval?.request.approvalId === approvalId,
@@ -322,7 +322,7 @@ class Driver<Output> {
     this.#approvals.release();
   }
 
-  #workOf(plan: RunPlan<Output>): Work {
+  #workOf(plan: RunConfig<Output>): RunContext {
     const { agent, system, request, toolErrors, toolScheduling, gate, context } = plan.options;
     const step: Step = async (_name, effect, how) => {
       const made = effect();

@@ -10,19 +10,19 @@ import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { drive, driveOnce } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
-import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions, RunPlan } from './options.ts';
+import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunConfig, RunOptions } from './options.ts';
 import type { Prompt } from './prompt.ts';
 import type { Advance, Run } from './run.ts';
 
 /** A program that runs one prompt after another for weeks must not keep them all. */
-const mostInMemory = 1000;
+const maxInMemory = 1000;
 
 /**
  * The loop over one task: ask the model, run the tools it calls, repeat, within limits. An executor keeps
  * nothing between runs but its options and its store.
  */
 export class Executor {
-  readonly #options: RunPlan<unknown>['options'];
+  readonly #options: RunConfig<unknown>['options'];
   readonly #tools: readonly Tool[];
   readonly #now = (): number => this.#options.runtime.now();
 
@@ -32,7 +32,7 @@ export class Executor {
    */
   constructor(options: ExecutorOptions) {
     checkOptions(options);
-    const reading = options.context?.spill?.tool;
+    const reading = options.context?.offload?.tool;
     this.#tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
     checkTools(this.#tools);
     checkLimits(options.limits ?? {});
@@ -40,7 +40,7 @@ export class Executor {
       ...options,
       agent: options.agent,
       gate: options.gate ?? allowAll,
-      store: options.store ?? memoryStore({ keepLast: mostInMemory }),
+      store: options.store ?? memoryStore({ keepLast: maxInMemory }),
       runtime: options.runtime ?? systemRuntime,
       pricing: options.pricing ?? (() => undefined),
     };
@@ -80,9 +80,9 @@ export class Executor {
   }
 
   #plan<Output>(
-    start: Pick<RunPlan<Output>, 'resumes' | 'open'>,
+    start: Pick<RunConfig<Output>, 'resumes' | 'open'>,
     options: Omit<RunOptions<Output>, 'sessionId'>,
-  ): RunPlan<Output> {
+  ): RunConfig<Output> {
     const limits = { ...defaultLimits, ...withoutUndefined(this.#options.limits ?? {}) };
     const output = options.output === undefined ? undefined : planOutput(this.#options.agent, options.output);
     const tools = output?.tool === undefined ? this.#tools : [...this.#tools, output.tool];

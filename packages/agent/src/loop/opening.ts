@@ -4,13 +4,13 @@ import { unanswered, undecided } from '../events/state.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
-import type { NamedAnswer } from './approval-decision.ts';
+import type { NamedDecision } from './approval-decision.ts';
 import { readDecisions } from './approval-decision.ts';
-import type { AdvanceOptions, RunPlan } from './options.ts';
+import type { AdvanceOptions, RunConfig } from './options.ts';
 import type { Prompt } from './prompt.ts';
 import { readPrompt } from './prompt.ts';
 
-type Opening = RunPlan<unknown>['open'];
+type Opening = RunConfig<unknown>['open'];
 
 /**
  * Begins with a prompt. Of a whole conversation a session that has one already takes the last message only.
@@ -25,7 +25,11 @@ export function openPrompt(prompt: Prompt): Opening {
  * Continues where a crash or a wait left the session.
  * @throws AgentError `invalid`, code `bad_decision`, at once.
  */
-export function openAgain(sessionId: string, given: readonly NamedAnswer[] = [], now: () => number): Opening {
+export function openAgain(
+  sessionId: string,
+  given: readonly NamedDecision[] = [],
+  now: () => number,
+): Opening {
   const answers = readDecisions(given);
   return (state) => {
     if (state.seq === 0) throw noSession(sessionId);
@@ -85,7 +89,7 @@ function isInterrupted(state: State): boolean {
   return unanswered(state).some((call) => call.started && !call.orphaned);
 }
 
-function decision(answer: NamedAnswer): EventBody {
+function decision(answer: NamedDecision): EventBody {
   const { approvalId, decision, message } = answer;
   const said = message === undefined ? {} : { message };
   return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };

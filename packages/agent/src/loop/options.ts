@@ -8,7 +8,7 @@ import type { OutputOption, OutputPlan } from '../interfaces/output.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { NamedAnswer } from './approval-decision.ts';
+import type { NamedDecision } from './approval-decision.ts';
 import type { Prompt } from './prompt.ts';
 
 /** What an executor needs. Only the agent has no default. */
@@ -62,7 +62,7 @@ export interface RunOptions<Output = unknown> {
 /** What may be said when a session is taken up again. */
 export interface ResumeOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId'> {
   /** Decisions about approvals that the session waits for. One that is no longer open changes nothing. */
-  readonly answers?: readonly NamedAnswer[];
+  readonly answers?: readonly NamedDecision[];
 }
 
 /** Which run goes on, and with what. */
@@ -73,11 +73,11 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output
   /** What the run begins with; of no account once it has begun. Absent: the session is taken up where it stands. */
   readonly prompt?: Prompt;
   /** Decisions about approvals that the run waits for. */
-  readonly answers?: readonly NamedAnswer[];
+  readonly answers?: readonly NamedDecision[];
 }
 
 /** What one run is made of: the options of executor and run with every default filled in. */
-export interface RunPlan<Output> {
+export interface RunConfig<Output> {
   readonly options: Required<Pick<ExecutorOptions, 'agent' | 'gate' | 'store' | 'runtime' | 'pricing'>> &
     ExecutorOptions;
   readonly tools: readonly Tool[];

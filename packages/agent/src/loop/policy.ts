@@ -1,10 +1,10 @@
 import { prefixTokens } from '../context/tokens.ts';
 import type { State } from '../events/state.ts';
 import type { Policy } from './action.ts';
-import type { RunPlan } from './options.ts';
+import type { RunConfig } from './options.ts';
 
 /** What `decide` has to know of a run's options. Limits shrink with what others draw from the same budget. */
-export function policyOf(plan: RunPlan<unknown>, state: State): Policy {
+export function policyOf(plan: RunConfig<unknown>, state: State): Policy {
   const { agent, context, system } = plan.options;
   const { limits, budget } = plan;
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;

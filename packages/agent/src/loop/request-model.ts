@@ -9,19 +9,22 @@ import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
-import type { Work } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 /** Maximum tokens of a response under a limit when neither the request nor the agent states one. */
 const defaultOutput = 32_000;
 
 /** An answer that may use fewer tokens than this is not worth its input. */
-const leastOutput = 256;
+const minOutput = 256;
 
 /** How long an agent that was told to stop may take to say what it used, in milliseconds. */
 const graceMs = 50;
 
 /** One model request, and its outcome as an event: an answer, or why there is none. */
-export async function ask(work: Work, { closing, notice }: Extract<Action, { type: 'ask' }>): Promise<void> {
+export async function ask(
+  work: RunContext,
+  { closing, notice }: Extract<Action, { type: 'ask' }>,
+): Promise<void> {
   const place = work.state.answers + 1;
   if (notice !== undefined) await work.step(`notice:${place}`, () => [{ type: 'notice', ...notice }]);
   if (closing !== undefined && work.state.closing === undefined) {
@@ -32,7 +35,7 @@ export async function ask(work: Work, { closing, notice }: Extract<Action, { typ
   await work.step(name, () => outcome(work, closing !== undefined));
 }
 
-function outcome(work: Work, closing: boolean): Promise<EventBody[]> {
+function outcome(work: RunContext, closing: boolean): Promise<EventBody[]> {
   const { agent, state, live, runtime } = work;
   const began = runtime.monotonic();
   const request = requestOf(work, closing);
@@ -66,7 +69,7 @@ export interface Asked {
   readonly request: ModelRequest;
   /** The most tokens it can have as input; asked for only when something is limited. */
   readonly inputTokens: () => number;
-  readonly live: Work['live'];
+  readonly live: RunContext['live'];
 }
 
 /** An answer and what it cost. */
@@ -82,7 +85,7 @@ export interface Answered {
  * when it failed.
  * @throws AgentError
  */
-export async function askWithin(work: Work, asked: Asked): Promise<Answered> {
+export async function askWithin(work: RunContext, asked: Asked): Promise<Answered> {
   const { agent } = asked;
   let reservation: Reservation | undefined;
   try {
@@ -108,7 +111,7 @@ export async function askWithin(work: Work, asked: Asked): Promise<Answered> {
   }
 }
 
-function requestOf(work: Work, closing: boolean): ModelRequest {
+function requestOf(work: RunContext, closing: boolean): ModelRequest {
   return {
     messages: work.state.messages,
     tools: work.declared,
@@ -123,7 +126,7 @@ function requestOf(work: Work, closing: boolean): ModelRequest {
  * heeds it is heard out: its error says what the request has cost.
  */
 function answer(
-  { signal, runtime, whenStopped }: Work,
+  { signal, runtime, whenStopped }: RunContext,
   { agent, request, live }: Asked,
   mayRetry: (wasted: Usage) => boolean,
 ): Promise<ModelResponse> {
@@ -202,7 +205,7 @@ function badAnswer(what: string): AgentError {
 }
 
 function answerEvent(
-  { agent }: Work,
+  { agent }: RunContext,
   response: ModelResponse,
   { durationMs, price }: { durationMs: number; price: Price | undefined },
 ): EventBody {
@@ -222,7 +225,7 @@ function answerEvent(
 }
 
 /** What the attempts of a request that failed cost; nothing where nothing was used or the price is unknown. */
-function spentBy(work: Work, { wasted = noUsage }: AgentError): { usd?: number } {
+function spentBy(work: RunContext, { wasted = noUsage }: AgentError): { usd?: number } {
   if (isNoUsage(wasted)) return {};
   const price = priceOf(work, work.agent, work.agent.model, wasted.inputTokens);
   return price === undefined ? {} : { usd: costOf(wasted, price) };
@@ -230,7 +233,7 @@ function spentBy(work: Work, { wasted = noUsage }: AgentError): { usd?: number }
 
 /** The price of the model that answered, or of the one that was asked. A list that throws knows none. */
 export function priceOf(
-  { pricing }: Work,
+  { pricing }: RunContext,
   agent: Agent,
   model: string,
   inputTokens?: number,
@@ -255,7 +258,7 @@ interface Reserved {
  * answer is made shorter, so that the limit can be used up and never be passed.
  * @throws AgentError `limit` when the budget has no room, `invalid` when money is limited and the price unknown.
  */
-function reserve(work: Work, { agent, request, ...asked }: Asked): Reserved {
+function reserve(work: RunContext, { agent, request, ...asked }: Asked): Reserved {
   const { budget } = work;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };
@@ -270,7 +273,7 @@ function reserve(work: Work, { agent, request, ...asked }: Asked): Reserved {
   const room = { tokens: budget.tokensLeft - inputTokens, usd: affordableTokens(usdLeft, price) };
   const outputTokens = Math.min(wanted, room.tokens, room.usd);
   const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
-  if (outputTokens < Math.min(wanted, leastOutput)) {
+  if (outputTokens < Math.min(wanted, minOutput)) {
     throw limitError(limit, `What is left of the limit on ${limit} is not enough for another request.`);
   }
   const outputUsd = usdOf([{ inputTokens: 0, outputTokens }], price);

@@ -3,7 +3,7 @@ import type { AssistantPart } from '../values/message.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 
 /** Characters that are kept of one answer. */
-const mostCharacters = 1024 * 1024;
+const maxCharacters = 1024 * 1024;
 
 /** What a block counts besides its text. */
 const blockCharacters = 64;
@@ -66,7 +66,7 @@ export class AnswerSoFar {
 
   /** What a reader that comes now has to get before all that follows; nothing when that cannot be whole. */
   get events(): LiveEvent[] {
-    if (this.#characters > mostCharacters) return [];
+    if (this.#characters > maxCharacters) return [];
     const status = this.#status === undefined ? [] : [this.#status];
     return [...status, ...this.#blocks.map(eventOf)];
   }
@@ -106,9 +106,9 @@ export class AnswerSoFar {
 
   /** Whether there is room for so much more. Once there was none, nothing is taken any longer. */
   #fits(characters: number, isNew = true): boolean {
-    if (this.#characters > mostCharacters) return false;
+    if (this.#characters > maxCharacters) return false;
     this.#characters += characters + (isNew ? blockCharacters : 0);
-    return this.#characters <= mostCharacters;
+    return this.#characters <= maxCharacters;
   }
 
   #clear(): void {

@@ -32,7 +32,7 @@ export type Step = (
 ) => Promise<StepOutcome>;
 
 /** All that performing an action needs. One object per run. */
-export interface Work {
+export interface RunContext {
   readonly sessionId: string;
   readonly agent: Agent;
   readonly tools: ReadonlyMap<string, Tool>;

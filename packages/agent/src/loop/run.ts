@@ -5,7 +5,7 @@ import type { ExecutionMetrics } from '../interfaces/metrics.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
-import type { ApprovalAnswer } from './approval-decision.ts';
+import type { ApprovalDecision } from './approval-decision.ts';
 import { readDecision } from './approval-decision.ts';
 import type { Feed } from './feed.ts';
 import { readUserContent } from './prompt.ts';
@@ -41,7 +41,7 @@ export type Advance<Output = unknown> =
 export interface RunControl {
   cancel(): boolean;
   steer(content: readonly UserPart[]): boolean;
-  answer(approvalId: string, answer: ApprovalAnswer): boolean;
+  decide(approvalId: string, answer: ApprovalDecision): boolean;
 }
 
 /**
@@ -87,8 +87,8 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
    * Answers an approval that this run has asked for. An answer counts once.
    * @throws AgentError `invalid`, code `bad_decision`, for anything but `allow` and `deny`.
    */
-  answer(approvalId: string, answer: ApprovalAnswer): boolean {
-    return this.#control.answer(approvalId, readDecision(answer));
+  decide(approvalId: string, answer: ApprovalDecision): boolean {
+    return this.#control.decide(approvalId, readDecision(answer));
   }
 
   /**

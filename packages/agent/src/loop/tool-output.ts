@@ -1,12 +1,12 @@
-import type { Spill, Spilled } from '../context/offload.ts';
+import type { Offload, OffloadedOutput } from '../context/offload.ts';
 import type { BlobReference } from '../events/event.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { ToolResultPart } from '../values/message.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
-import type { Work } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 /** Most bytes of one output that are put away. */
-const mostKept = 16_777_216;
+const maxKept = 16_777_216;
 
 /** How long putting one text away may take, in milliseconds. */
 const patienceMs = 5_000;
@@ -17,22 +17,22 @@ export function shownBytes(tool: Tool): number {
 }
 
 /** Most bytes of this tool's output that are of any use: what can be put away may be longer than what is shown. */
-export function usefulBytes(work: Work, tool: Tool): number {
-  return spillFor(work, tool) === undefined ? shownBytes(tool) : mostKept;
+export function usefulBytes(work: RunContext, tool: Tool): number {
+  return offloadFor(work, tool) === undefined ? shownBytes(tool) : maxKept;
 }
 
 /** What the reading tool gives is not put away again. */
-function spillFor({ context }: Work, tool: Tool): Spill | undefined {
-  return context?.spill?.tool === tool ? undefined : context?.spill;
+function offloadFor({ context }: RunContext, tool: Tool): Offload | undefined {
+  return context?.offload?.tool === tool ? undefined : context?.offload;
 }
 
 /** Tool output as it stands in the log: long texts put away, or shortened where that is not possible. */
 export async function shortened(
-  work: Work,
+  work: RunContext,
   tool: Tool,
   content: readonly ToolResultPart[],
 ): Promise<{ content: readonly ToolResultPart[]; blobs?: readonly BlobReference[] }> {
-  const spill = spillFor(work, tool);
+  const spill = offloadFor(work, tool);
   if (spill === undefined) return { content };
   const texts = content.filter((part) => part.type === 'text').length;
   const most = Math.min(spill.overBytes, Math.floor(shownBytes(tool) / Math.max(1, texts)));
@@ -51,11 +51,14 @@ export async function shortened(
 }
 
 /** Nothing when it fails, takes too long or the run must stop: only the middle of an output is lost then. */
-function patiently({ runtime, whenStopped }: Work, putting: Promise<Spilled>): Promise<Spilled | undefined> {
+function patiently(
+  { runtime, whenStopped }: RunContext,
+  putting: Promise<OffloadedOutput>,
+): Promise<OffloadedOutput | undefined> {
   return new Promise((resolve) => {
     const giveUp = () => finish(undefined);
     const cancel = runtime.timer(patienceMs, giveUp);
-    const finish = (spilled: Spilled | undefined) => {
+    const finish = (spilled: OffloadedOutput | undefined) => {
       cancel();
       stopWatching();
       resolve(spilled);

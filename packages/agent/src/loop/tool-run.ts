@@ -1,11 +1,11 @@
 import type { Tool, ToolContext, ToolOutput } from '../interfaces/tool.ts';
 import { isToolOutput } from '../interfaces/tool.ts';
 import { AgentError, summarize } from '../values/errors.ts';
-import { Stop } from '../values/lazy-abort-signal.ts';
+import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { ToolResultPart } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
-import type { Work } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 const defaultTimeoutMs = 120_000;
 
@@ -13,10 +13,10 @@ const defaultTimeoutMs = 120_000;
 const graceMs = 100;
 
 /** Bytes below which texts are joined instead of being cut one by one. */
-const leastShare = 1024;
+const minShare = 1024;
 
 /** Most bytes of the phrase that watchers are shown. */
-const mostSummary = 1000;
+const maxSummary = 1000;
 
 /** What running a tool gave, in a form that is safe to store and send. */
 export interface ToolOutcome {
@@ -33,14 +33,14 @@ export interface ToolJob {
   readonly callId: string;
   readonly idempotencyKey: string;
   /** Most bytes of text to keep of what it gives. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /**
  * Runs a tool within its time limit. Never rejects: whatever the tool does becomes a result. Resolves with
  * nothing when the run stopped and the tool did not say in time how it ended.
  */
-export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | undefined> {
+export async function runTool(work: RunContext, job: ToolJob): Promise<ToolOutcome | undefined> {
   if (work.signal.aborted) return undefined;
   const stop = new ToolStop();
   let returned: unknown;
@@ -49,11 +49,11 @@ export async function runTool(work: Work, job: ToolJob): Promise<ToolOutcome | u
     returned = job.tool.execute(job.arguments, contextOf(work, job, stop));
     if (isThenable(returned)) return await inTime(work, job, { stop, pending: returned });
   } catch (thrown) {
-    return failure(summarize(thrown).message, job.mostBytes);
+    return failure(summarize(thrown).message, job.maxBytes);
   } finally {
     stop.isOver = true;
   }
-  return outcomeOf(returned, job.mostBytes);
+  return outcomeOf(returned, job.maxBytes);
 }
 
 /** Anything else is the tool's answer already: there is nothing to wait for. */
@@ -63,7 +63,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** What stops one tool. */
-class ToolStop extends Stop {
+class ToolStop extends LazyAbortSignal {
   /** Nobody waits for the tool any more, so that it has nothing to tell. */
   isOver = false;
 }
@@ -74,9 +74,9 @@ interface Begun {
   readonly pending: PromiseLike<unknown>;
 }
 
-function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
+function inTime(work: RunContext, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
   const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
-  const limit = job.mostBytes;
+  const limit = job.maxBytes;
   return new Promise((resolve) => {
     let lateMessage: string | undefined;
     let cancelGrace = () => {};
@@ -114,7 +114,7 @@ function inTime(work: Work, job: ToolJob, { stop, pending }: Begun): Promise<Too
   });
 }
 
-function contextOf(work: Work, job: ToolJob, stop: ToolStop): ToolContext {
+function contextOf(work: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
   const { callId, tool } = job;
   return {
     get signal() {
@@ -151,7 +151,7 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
   return {
     content: content.length === 0 ? text('', limit) : content,
     isError: output.isError === true,
-    ...(typeof output.summary === 'string' && { summary: cap(output.summary.toWellFormed(), mostSummary) }),
+    ...(typeof output.summary === 'string' && { summary: cap(output.summary.toWellFormed(), maxSummary) }),
     ...(typeof output.diff === 'string' && { diff: cap(output.diff.toWellFormed(), limit) }),
   };
 }
@@ -162,7 +162,7 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
   const texts = said.filter((part) => part.type === 'text');
   const share = Math.floor(limit / texts.length);
   // Marks of so many cuts would take more room than the texts.
-  if (texts.length > 1 && share < leastShare) {
+  if (texts.length > 1 && share < minShare) {
     const media = said.filter((part) => part.type !== 'text').map(mediaPart);
     return [...text(texts.map((part) => part.text).join('\n'), limit), ...media];
   }

@@ -79,7 +79,7 @@ const settings: Readonly<Record<keyof FileConfig, Check>> = {
   maxRepeats: count,
   maxUsd: amount,
   compactAbove: count,
-  spillAbove: count,
+  offloadAbove: count,
   keepSessions: yesOrNo,
   mcp: mcpProblem,
 };

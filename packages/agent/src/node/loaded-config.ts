@@ -54,7 +54,7 @@ export interface FileConfig extends AgentConfig {
   /** Tokens above which a conversation is made smaller; 0 for never. */
   readonly compactAbove?: number;
   /** Bytes above which a tool's output is put away; 0 for never. */
-  readonly spillAbove?: number;
+  readonly offloadAbove?: number;
   /** Whether the command line keeps sessions. Default true. */
   readonly keepSessions?: boolean;
   /** Servers of the Model Context Protocol whose tools the model may call, by name. */

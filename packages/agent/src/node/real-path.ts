@@ -345,12 +345,12 @@ function isSameVersion(now: Stats | undefined, then: Stats): boolean {
 }
 
 /** Longer ones no system takes, and resolving them name by name would take for ever. */
-const longestPath = 4096;
+const maxPathLength = 4096;
 
 function unusablePath(path: string): string | undefined {
   if (path === '') return 'The path is empty.';
   if (path.includes('\0')) return `${quotePath(path)} holds a NUL character, which no path can.`;
-  return path.length > longestPath ? tooLong(path) : undefined;
+  return path.length > maxPathLength ? tooLong(path) : undefined;
 }
 
 function tooLong(path: string): string {

@@ -5,7 +5,7 @@ import type { Usage } from '../values/usage.ts';
 import type { Address } from './http/address.ts';
 import type { Headers } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
-import type { Answer } from './response/assembler.ts';
+import type { AssembledResponse } from './response/assembler.ts';
 import type { OpenFraming } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { Wire } from './wire/wire.ts';
@@ -40,7 +40,7 @@ export interface Attempt {
 export type Outcome =
   | {
       readonly type: 'answered';
-      readonly answer: Answer;
+      readonly answer: AssembledResponse;
       readonly requestId: string | undefined;
       readonly rateLimits: Headers | undefined;
     }

@@ -5,7 +5,7 @@ import type {
   Capabilities,
   ModelRequest,
   ModelResponse,
-  RunContext,
+  RequestContext,
 } from '../interfaces/agent.ts';
 import type { RetryPolicy } from '../values/backoff.ts';
 import { retryPolicyOf } from '../values/backoff.ts';
@@ -105,7 +105,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     return { envelope, body: bodyOf(envelope, turns, mark), broken };
   }
 
-  function run(request: ModelRequest, context: RunContext = {}): Promise<ModelResponse> {
+  function run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
     try {
       return callModel(callOf(request, context));
     } catch (error) {
@@ -113,7 +113,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     }
   }
 
-  function callOf(request: ModelRequest, { signal, emit, mayRetry }: RunContext): ModelCall {
+  function callOf(request: ModelRequest, { signal, emit, mayRetry }: RequestContext): ModelCall {
     if (signal?.aborted) throw abortError(signal, provider);
     const demand = demandOf(request, defaults);
     const { envelope, body, broken } = written(request, demand);
@@ -136,7 +136,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
 }
 
 /** A watcher's failure is the watcher's own. */
-function tell(emit: RunContext['emit'], event: CacheBreak): void {
+function tell(emit: RequestContext['emit'], event: CacheBreak): void {
   try {
     emit?.(event);
   } catch {}

@@ -1,5 +1,5 @@
 import { AgentError } from '../values/errors.ts';
-import { Stop } from '../values/lazy-abort-signal.ts';
+import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, Outcome } from './attempt.ts';
 import { abortError } from './http/abort.ts';
@@ -14,7 +14,7 @@ import { Assembly } from './response/assembler.ts';
 import { refusal } from './response/error-response.ts';
 import { connectionError, faultError } from './response/fault.ts';
 import { accepts } from './wire/framing.ts';
-import { Garbled } from './wire/payload.ts';
+import { MalformedPayload } from './wire/payload.ts';
 import type { RawResponse } from './wire/transport.ts';
 import type { Framer } from './wire/wire.ts';
 
@@ -57,7 +57,7 @@ class Exchange {
   readonly #attempt: Attempt;
   readonly #settle: (outcome: Outcome) => void;
   readonly #watch: Watch<Late>;
-  readonly #link = new Stop();
+  readonly #link = new LazyAbortSignal();
   readonly #onAbort = () => this.#aborted();
   #reading: Reading | undefined;
   #errorBody: ErrorBodyReader | undefined;
@@ -218,7 +218,8 @@ class Exchange {
       const list = Array.isArray(payloads) ? payloads : [...payloads];
       for (let index = 0; index < list.length; index += 1) {
         const payload: unknown = list[index];
-        if (payload instanceof Garbled) return this.#garbled('a message of the stream is not valid JSON');
+        if (payload instanceof MalformedPayload)
+          return this.#garbled('a message of the stream is not valid JSON');
         wire.event(payload, assembly);
       }
     } catch (error) {
@@ -370,7 +371,7 @@ class Exchange {
 /** What the clean end of the body completes. Half a payload there is a cut and not garbage. */
 function lastPayloads(framer: Framer): unknown[] {
   try {
-    return [...framer.end()].filter((payload) => !(payload instanceof Garbled));
+    return [...framer.end()].filter((payload) => !(payload instanceof MalformedPayload));
   } catch {
     return [];
   }

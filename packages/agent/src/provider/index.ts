@@ -13,14 +13,14 @@ export { fetchTransport } from './http/fetch-transport.ts';
 export { platformTransport } from './http/platform-transport.ts';
 export { retryAfterOf } from './http/retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';
-export { type ViewFor, viewOf } from './request/normalize-history.ts';
+export { normalizeHistory, type ViewFor } from './request/normalize-history.ts';
 export {
-  type MendedTranscript,
-  mendTranscript,
-  type Remark,
+  type RepairedTranscript,
+  repairTranscript,
   type Transcript,
   TranscriptBuilder,
   type TranscriptFormat,
+  type TranscriptIssue,
   writeTurns,
 } from './request/transcript.ts';
 export type * from './wire/transport.ts';

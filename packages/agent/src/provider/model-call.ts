@@ -1,4 +1,4 @@
-import type { ModelResponse, RunContext } from '../interfaces/agent.ts';
+import type { ModelResponse, RequestContext } from '../interfaces/agent.ts';
 import type { RetryPlan, RetryPolicy } from '../values/backoff.ts';
 import { planRetry } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
@@ -13,7 +13,7 @@ export interface ModelCall extends Attempt {
   readonly model: string;
   readonly retry: RetryPolicy;
   /** Whether whoever pays can pay for another attempt. */
-  readonly mayRetry: RunContext['mayRetry'];
+  readonly mayRetry: RequestContext['mayRetry'];
 }
 
 type Answered = Extract<Outcome, { type: 'answered' }>;

@@ -4,10 +4,15 @@ import { fold } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, undecided } from '../events/state.ts';
 import type { HarnessHandler } from '../harness/handler.ts';
-import { tellHandler } from '../harness/handler.ts';
-import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from '../harness/harness.ts';
+import { notifyHandler } from '../harness/handler.ts';
+import type {
+  Harness,
+  HarnessCapabilities,
+  HarnessResumeOptions,
+  PromptOptions,
+} from '../harness/harness.ts';
 import { refusedRun } from '../harness/pending-run.ts';
-import type { ApprovalAnswer } from '../loop/approval-decision.ts';
+import type { ApprovalDecision } from '../loop/approval-decision.ts';
 import { readDecisions } from '../loop/approval-decision.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import type { Run } from '../loop/run.ts';
@@ -98,14 +103,14 @@ class RemoteHarness implements Harness {
     this.#runtime = options.runtime ?? systemRuntime;
     this.sessionId = options.sessionId ?? this.#runtime.id();
     this.#link = new ApiLink({ ...options, runtime: this.#runtime });
-    this.#tell = tellHandler(options.handler ?? {}, options.report);
+    this.#tell = notifyHandler(options.handler ?? {}, options.report);
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
     return this.#take(options, () => ({ path: 'prompt', body: { content: readUserContent(content) } }));
   }
 
-  resume(options: TakeUpOptions = {}): Run {
+  resume(options: HarnessResumeOptions = {}): Run {
     return this.#take(options, () => ({
       path: 'resume',
       body: this.#answers(readDecisions(options.answers ?? [])),
@@ -149,7 +154,7 @@ class RemoteHarness implements Harness {
       {
         cancel: () => this.#cancel(run),
         steer: (content) => this.#current === run && this.#say('steer', { content }),
-        answer: (approvalId, answer) => this.#current === run && this.#answer(approvalId, answer),
+        decide: (approvalId, answer) => this.#current === run && this.#answer(approvalId, answer),
       },
       this.#runtime,
     );
@@ -331,7 +336,7 @@ class RemoteHarness implements Harness {
     return true;
   }
 
-  #answer(approvalId: string, answer: ApprovalAnswer): boolean {
+  #answer(approvalId: string, answer: ApprovalDecision): boolean {
     const [found] = this.#answers([{ approvalId, ...answer }]).answers;
     if (found?.hash === undefined) return false;
     const { approvalId: _, ...body } = found;
@@ -339,7 +344,7 @@ class RemoteHarness implements Harness {
   }
 
   /** Answers with the hash of what was asked, so that nothing else can be allowed by them. */
-  #answers(given: NonNullable<TakeUpOptions['answers']>) {
+  #answers(given: NonNullable<HarnessResumeOptions['answers']>) {
     const asked = undecided(this.#state);
     const answers = given.map((answer) => {
       const call = asked.find(({ approval }) => approval?.request.approvalId === answer.approvalId);

@@ -3,7 +3,7 @@ import { foldUnstored, lastAnswer } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { copyState } from '../events/state.ts';
 import type { RunIds } from '../harness/pending-run.ts';
-import { HeldRun } from '../harness/pending-run.ts';
+import { PendingRun } from '../harness/pending-run.ts';
 import type { Run, RunControl, RunResult } from '../loop/run.ts';
 import { errorOf, runResult } from '../loop/run.ts';
 import type { AgentError } from '../values/errors.ts';
@@ -17,7 +17,7 @@ import type { Runtime } from '../values/runtime.ts';
 export class RemoteRun {
   readonly run: Run;
   readonly ids: RunIds;
-  readonly #held: HeldRun;
+  readonly #held: PendingRun;
   readonly #runtime: Runtime;
   #hasBegun = false;
   #isOver = false;
@@ -25,7 +25,7 @@ export class RemoteRun {
   constructor(ids: RunIds, control: RunControl, runtime: Runtime) {
     this.ids = ids;
     this.#runtime = runtime;
-    this.#held = new HeldRun(ids, control);
+    this.#held = new PendingRun(ids, control);
     this.run = this.#held.run;
   }
 

@@ -31,7 +31,7 @@ export interface Outcome {
 }
 
 /** Where a run stands. */
-export type Standing =
+export type RunRecord =
   | { readonly state: 'queued' }
   | { readonly state: 'running'; readonly epoch: number }
   | { readonly state: 'cancelled' }
@@ -81,7 +81,7 @@ export interface Journal {
   signalled(runId: string, name: string): string | null | undefined;
   /** Gives up waiting unless the signal is there: whichever was first stays. */
   giveUp(run: ClaimedRun, name: string): Promise<string | null>;
-  standing(runId: string): Standing | undefined;
+  standing(runId: string): RunRecord | undefined;
   /** Whether another process has written since this was last asked. */
   hasNews(): boolean;
   /** Gives back all runs. */

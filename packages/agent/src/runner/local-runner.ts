@@ -7,7 +7,7 @@ import type { ClaimedRun, Freed, Journal, Outcome } from './journal.ts';
 import { fencedRun } from './journal.ts';
 import { LiveRun } from './run-execution.ts';
 import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
-import { checkRunId, noRun, notAwaited, runBusy, runCancelled, runnerClosed } from './step.ts';
+import { checkRunId, runBusy, runCancelled, runNotFound, runnerClosed, waitAborted } from './step.ts';
 
 /** Every how many looks it is looked also when nobody has written: a process that dies writes nothing. */
 const thoroughEvery = 5;
@@ -84,9 +84,9 @@ export class JournaledRunner implements Runner {
   async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
     for (;;) {
       this.#checkOpen();
-      if (signal?.aborted) throw notAwaited(runId, signal.reason);
+      if (signal?.aborted) throw waitAborted(runId, signal.reason);
       const standing = this.#journal.standing(runId);
-      if (standing === undefined) throw noRun(runId);
+      if (standing === undefined) throw runNotFound(runId);
       if (standing.state === 'done') return JSON.parse(standing.text);
       if (standing.state === 'failed') throw new AgentError(JSON.parse(standing.text) as ErrorData);
       if (standing.state === 'cancelled') throw runCancelled(runId);

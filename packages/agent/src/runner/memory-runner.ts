@@ -8,8 +8,8 @@ import type {
   Journal,
   NewRun,
   Outcome,
+  RunRecord,
   RunRetention,
-  Standing,
   Started,
 } from './journal.ts';
 import { fencedRun, filledRetention } from './journal.ts';
@@ -42,7 +42,7 @@ interface KeptRun {
   readonly key: string | undefined;
   readonly entries: Map<string, Entry>;
   readonly signals: Map<string, string | null>;
-  standing: Standing;
+  standing: RunRecord;
   ended: number;
 }
 
@@ -126,7 +126,7 @@ class MemoryJournal implements Journal {
     return text;
   }
 
-  standing(runId: string): Standing | undefined {
+  standing(runId: string): RunRecord | undefined {
     return this.#runs.get(runId)?.standing;
   }
 
@@ -146,7 +146,7 @@ class MemoryJournal implements Journal {
     return run;
   }
 
-  #end(run: KeptRun, standing: Standing): Freed {
+  #end(run: KeptRun, standing: RunRecord): Freed {
     run.standing = standing;
     run.ended = this.#runtime.now();
     run.entries.clear();

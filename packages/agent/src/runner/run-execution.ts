@@ -7,17 +7,17 @@ import type { ClaimedRun, Entry, Journal, Outcome } from './journal.ts';
 import type { Routine, StepCall, StepSettings, Steps, StepValue } from './runner.ts';
 import {
   attemptStep,
-  changedStep,
   checkDuration,
-  keptError,
-  minded,
+  ignoreRejection,
   pause,
-  runOver,
+  runEnded,
   StepNames,
+  stepMismatch,
+  toSerializableError,
 } from './step.ts';
 
 /** Longest that one timer takes, in milliseconds. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimer = 2 ** 31 - 1;
 
 export interface LiveRunOptions {
   readonly claimed: ClaimedRun;
@@ -67,7 +67,7 @@ export class LiveRun implements Steps {
       const output = await routine(JSON.parse(this.claimed.input), this);
       return { state: 'done', text: plainJson(output, `The output of run ${this.runId}`) };
     } catch (thrown) {
-      return { state: 'failed', text: JSON.stringify(keptError(thrown)) };
+      return { state: 'failed', text: JSON.stringify(toSerializableError(thrown)) };
     }
   }
 
@@ -76,15 +76,15 @@ export class LiveRun implements Steps {
     perform: (call: StepCall) => Value | Promise<Value>,
     settings: StepSettings = {},
   ): Promise<StepValue<Value>> {
-    return minded(this.#run(name, perform, settings));
+    return ignoreRejection(this.#run(name, perform, settings));
   }
 
   sleep(name: string, ms: number): Promise<void> {
-    return minded(this.#sleep(name, ms));
+    return ignoreRejection(this.#sleep(name, ms));
   }
 
   waitFor(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Json | undefined> {
-    return minded(this.#waitFor(name, options.timeoutMs));
+    return ignoreRejection(this.#waitFor(name, options.timeoutMs));
   }
 
   /** Looks for the signals that are waited for. */
@@ -136,7 +136,7 @@ export class LiveRun implements Steps {
   async #deadline(name: string, kind: 'sleep' | 'wait', ms: number): Promise<number> {
     const kept = this.#begin(name);
     if (kept !== undefined) {
-      if (kept.kind !== kind) throw changedStep(name);
+      if (kept.kind !== kind) throw stepMismatch(name);
       return kept.at;
     }
     const at = this.#options.runtime.now() + ms;
@@ -148,7 +148,7 @@ export class LiveRun implements Steps {
     const { runtime } = this.#options;
     // By the wall clock, as it goes on while nobody works on the run. A timer may fire a little early.
     for (let left = at - runtime.now(); left > 0; left = at - runtime.now())
-      await pause(runtime, Math.min(Math.max(left, 1), longestTimer), signal);
+      await pause(runtime, Math.min(Math.max(left, 1), maxTimer), signal);
     this.signal.throwIfAborted();
   }
 
@@ -215,7 +215,7 @@ export class LiveRun implements Steps {
 
   /** The routine has ended: steps that it did not wait for are lost. */
   end(): void {
-    this.stop(runOver(this.runId));
+    this.stop(runEnded(this.runId));
   }
 }
 
@@ -223,5 +223,5 @@ export class LiveRun implements Steps {
 function stepValue<Value extends Json>(entry: Entry, name: string): Value {
   if (entry.kind === 'value') return JSON.parse(entry.text) as Value;
   if (entry.kind === 'error') throw new AgentError(JSON.parse(entry.text) as ErrorData);
-  throw changedStep(name);
+  throw stepMismatch(name);
 }

@@ -1,8 +1,13 @@
 import type { Event, RunEvent } from '../events/event.ts';
 import type { HarnessHandler } from '../harness/handler.ts';
-import { tellHandler } from '../harness/handler.ts';
-import type { Harness, HarnessCapabilities, PromptOptions, TakeUpOptions } from '../harness/harness.ts';
-import { HeldRun, refusedRun } from '../harness/pending-run.ts';
+import { notifyHandler } from '../harness/handler.ts';
+import type {
+  Harness,
+  HarnessCapabilities,
+  HarnessResumeOptions,
+  PromptOptions,
+} from '../harness/harness.ts';
+import { PendingRun, refusedRun } from '../harness/pending-run.ts';
 import { readDecisions } from '../loop/approval-decision.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readUserContent } from '../loop/prompt.ts';
@@ -64,7 +69,7 @@ const patienceMs = 60_000;
 
 /** A run that is followed. */
 interface Followed {
-  readonly held: HeldRun;
+  readonly held: PendingRun;
   readonly runId: string;
   readonly work: SessionWork;
   /** The last event of the session before it. */
@@ -93,14 +98,14 @@ class FollowingHarness implements RunnerHarness {
     this.#options = options;
     this.#runtime = options.runtime ?? systemRuntime;
     this.sessionId = options.sessionId ?? this.#runtime.id();
-    this.#tell = tellHandler(options.handler ?? {}, options.report);
+    this.#tell = notifyHandler(options.handler ?? {}, options.report);
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
     return this.#take(options, () => ({ sessionId: this.sessionId, content: readUserContent(content) }));
   }
 
-  resume({ answers, ...options }: TakeUpOptions = {}): Run {
+  resume({ answers, ...options }: HarnessResumeOptions = {}): Run {
     return this.#take(options, () => ({
       sessionId: this.sessionId,
       ...(answers !== undefined && { answers: readDecisions(answers) }),
@@ -168,9 +173,9 @@ class FollowingHarness implements RunnerHarness {
   }
 
   #hold(runId: string, work: SessionWork, seq = 0): Followed {
-    const held: HeldRun = new HeldRun(
+    const held: PendingRun = new PendingRun(
       { id: runId, sessionId: this.sessionId },
-      { cancel: () => this.#cancel(followed), steer: () => false, answer: () => false },
+      { cancel: () => this.#cancel(followed), steer: () => false, decide: () => false },
     );
     const followed: Followed = {
       held,

@@ -7,7 +7,7 @@ import type { StepCall, StepRetry, StepSettings } from './runner.ts';
 /** What every runner does the same: names, keys, attempts, errors as data. */
 
 /** Longest name of a step, in characters: what every engine takes. */
-const longestName = 256;
+const maxNameLength = 256;
 
 const defaultTimeoutMs = 600_000;
 const defaultMaxPauseMs = 60_000;
@@ -38,9 +38,9 @@ export class StepNames {
 
   /** @throws AgentError `invalid`, code `step_name`. */
   take(name: string): void {
-    if (typeof name !== 'string' || name === '' || name.length > longestName || !name.isWellFormed())
+    if (typeof name !== 'string' || name === '' || name.length > maxNameLength || !name.isWellFormed())
       throw badName(
-        `A step's name is a text of 1 to ${longestName} characters without halves of surrogate pairs.`,
+        `A step's name is a text of 1 to ${maxNameLength} characters without halves of surrogate pairs.`,
       );
     if (this.#taken.has(name))
       throw badName(
@@ -51,13 +51,13 @@ export class StepNames {
 }
 
 /** A journal says that a step was something else when the run was here before. */
-export function changedStep(name: string): AgentError {
+export function stepMismatch(name: string): AgentError {
   const message = `${quoted(name)} was another kind of step when this run was here before. What a routine does outside of steps has to come out the same each time; give a changed routine a new version.`;
   return new AgentError({ kind: 'invalid', code: 'replay', message });
 }
 
 /** A step of a run that has come to its end. */
-export function runOver(runId: string): AgentError {
+export function runEnded(runId: string): AgentError {
   const message = `Run ${runId} is over; a step that begins now would be lost. Wait for each step before the routine returns.`;
   return new AgentError({ kind: 'invalid', code: 'run_over', message });
 }
@@ -74,13 +74,13 @@ export function runBusy(runId: string, key: string | undefined): AgentError {
 }
 
 /** A run that a runner does not know. */
-export function noRun(runId: string): AgentError {
+export function runNotFound(runId: string): AgentError {
   const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
   return new AgentError({ kind: 'invalid', code: 'no_run', message });
 }
 
 /** How waiting for a run ends whose signal fired: with the signal's reason, if that is an error `aborted`. */
-export function notAwaited(runId: string, reason: unknown): AgentError {
+export function waitAborted(runId: string, reason: unknown): AgentError {
   if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
   const message = `Nobody waits for run ${runId} any more; it goes on.`;
   return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
@@ -92,7 +92,7 @@ export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentErro
 }
 
 /** A step as a routine is given it: one that it does not wait for must not end the process when it fails. */
-export function minded<Value>(promise: Promise<Value>): Promise<Value> {
+export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
 }
@@ -103,7 +103,7 @@ export function stepKey(runtime: Runtime, runId: string, name: string): Promise<
 }
 
 /** What was thrown as an AgentError that fits into a journal as data. */
-export function keptError(thrown: unknown): AgentError {
+export function toSerializableError(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);
   try {
     plainJson(error.toJSON(), 'The error');
@@ -144,7 +144,8 @@ export async function attemptStep(work: StepWork): Promise<string> {
       return plainJson(value, `The result of step ${quoted(name)}`);
     } catch (thrown) {
       signal.throwIfAborted();
-      if (retry === undefined || attempt > retry.retries || !mayMend(thrown)) throw keptError(thrown);
+      if (retry === undefined || attempt > retry.retries || !mayMend(thrown))
+        throw toSerializableError(thrown);
       await pause(runtime, pauseOf(retry, attempt, thrown), signal);
     }
   }

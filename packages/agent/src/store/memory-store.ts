@@ -1,17 +1,17 @@
 import type { Event } from '../events/event.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
-import { count, newTally, sessionInfo, titleOf } from './session-info.ts';
-import type { ListOptions, ListPlace, Origin, SessionPage, SessionStore } from './store.ts';
+import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore } from './store.ts';
 import {
   checkRetention,
   checkSessionId,
   cursorOf,
-  fenced,
-  gap,
-  misplaced,
+  invalidPosition,
   pageSize,
-  placeOf,
+  parseCursor,
+  sequenceGap,
+  writerReplaced,
 } from './store.ts';
 
 /** How a store in memory behaves. */
@@ -25,7 +25,7 @@ export interface MemoryStoreOptions {
   readonly keepLast?: number;
 }
 
-interface Kept extends ListPlace {
+interface Kept extends ListCursor {
   readonly id: string;
   readonly created: number;
   updated: number;
@@ -39,7 +39,7 @@ interface Kept extends ListPlace {
 
 /** A store that lives as long as the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
-  const { now = systemRuntime.now, keepLast: mostKept = Number.POSITIVE_INFINITY } = options;
+  const { now = systemRuntime.now, keepLast: maxKept = Number.POSITIVE_INFINITY } = options;
   /** The one that was claimed last at the end. */
   const kept = new Map<string, Kept>();
   let epochs = 0;
@@ -52,9 +52,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     return found === undefined || found.events.length === 0 ? undefined : found;
   };
   const forget = (): void => {
-    if (kept.size <= mostKept) return;
+    if (kept.size <= maxKept) return;
     for (const [id, session] of kept) {
-      if (kept.size <= mostKept) return;
+      if (kept.size <= maxKept) return;
       if (isOver(session)) kept.delete(id);
     }
   };
@@ -76,9 +76,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     },
     append(sessionId, events, { epoch, release }) {
       const session = kept.get(sessionId);
-      if (session === undefined || epoch !== session.epoch) throw fenced(sessionId);
-      const wrong = misplaced(events, session.events.length);
-      if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+      if (session === undefined || epoch !== session.epoch) throw writerReplaced(sessionId);
+      const wrong = invalidPosition(events, session.events.length);
+      if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
       for (const event of events) session.events.push(event);
       if (!session.isBegun || release === true || hasEnded(session)) session.updated = now();
       session.isBegun ||= events.length > 0;
@@ -121,7 +121,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
 }
 
 function pageOf(sorted: readonly Kept[], options: ListOptions): SessionPage {
-  const place = options.after === undefined ? undefined : placeOf(options.after);
+  const place = options.after === undefined ? undefined : parseCursor(options.after);
   const rest = sorted.filter((session) => place === undefined || isBehind(session, place));
   const page = rest.slice(0, pageSize(options));
   const last = page.at(-1);
@@ -141,12 +141,12 @@ function hasEnded({ events }: Kept): boolean {
 
 /** Counted when somebody asks: most sessions in memory are never listed. */
 function infoOf(session: Kept): SessionInfo {
-  const tally = newTally();
-  for (const event of session.events) count(tally, event);
+  const tally = emptyStats();
+  for (const event of session.events) addToStats(tally, event);
   return sessionInfo(session, tally, 'running');
 }
 
 /** Whether a session comes after a place in the list. */
-function isBehind(session: ListPlace, place: ListPlace): boolean {
+function isBehind(session: ListCursor, place: ListCursor): boolean {
   return session.updated < place.updated || (session.updated === place.updated && session.key < place.key);
 }

@@ -1,6 +1,6 @@
 import type { Event } from '../events/event.ts';
-import type { LogProblem } from '../events/repair-log.ts';
-import { mendLog, unfinished } from '../events/repair-log.ts';
+import type { LogIssue } from '../events/repair-log.ts';
+import { repairLog, unfinished } from '../events/repair-log.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Store } from './store.ts';
 import { checkSessionId } from './store.ts';
@@ -62,7 +62,7 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
     values.push(parsed(line, number));
     numbers.push(number);
   }
-  const { events, problems } = mendLog(values);
+  const { events, problems } = repairLog(values);
   const [first, ...rest] = problems.filter(({ what }) => what !== unfinished);
   if (first !== undefined) throw damaged(first, numbers[first.at] ?? 0, rest.length);
   if (events.length > 0) return problems.length > 0 ? events.slice(0, -1) : events;
@@ -81,7 +81,7 @@ function parsed(line: string, number: number): unknown {
   }
 }
 
-function damaged({ what }: LogProblem, line: number, others: number): AgentError {
+function damaged({ what }: LogIssue, line: number, others: number): AgentError {
   const more =
     others === 0 ? '' : ` There ${others === 1 ? 'is 1 more problem' : `are ${others} more problems`}.`;
   const message = `Line ${line} ${what}.${more} Nothing was imported; "cobbler doctor FILE --fix" writes a log that can be.`;

@@ -1,6 +1,6 @@
 import type { Event, RunStatus } from '../events/event.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
-import type { AnswerCount } from '../interfaces/metrics.ts';
+import type { RequestUsage } from '../interfaces/metrics.ts';
 import { textOf, userMessage } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
@@ -41,7 +41,7 @@ export interface SessionInfo {
 }
 
 /** What counting the events of a session gives: plain data that a store may keep as JSON. */
-export interface Tally {
+export interface SessionStats {
   events: number;
   /** The beginning of the first words said. */
   opening: string;
@@ -58,7 +58,7 @@ export interface Tally {
 }
 
 /** The tally of a session without events. */
-export function newTally(): Tally {
+export function emptyStats(): SessionStats {
   return {
     events: 0,
     opening: '',
@@ -74,7 +74,7 @@ export function newTally(): Tally {
 }
 
 /** Counts one more event. */
-export function count(tally: Tally, event: Event): void {
+export function addToStats(tally: SessionStats, event: Event): void {
   tally.events += 1;
   tally.ended = null;
   spend(tally, spendingOf(event));
@@ -99,7 +99,7 @@ export function count(tally: Tally, event: Event): void {
   }
 }
 
-function spend(tally: Tally, spent: AnswerCount | undefined): void {
+function spend(tally: SessionStats, spent: RequestUsage | undefined): void {
   if (spent === undefined) return;
   tally.inputTokens += spent.usage.inputTokens;
   tally.outputTokens += spent.usage.outputTokens;
@@ -111,7 +111,7 @@ function firstWords(messages: Extract<Event, { type: 'history' }>['messages']): 
   return first === undefined ? '' : textOf(first);
 }
 
-const longestTitle = 80;
+const maxTitleLength = 80;
 
 /** Words as a title: one line without control characters, at most 80 characters. */
 export function titleOf(words: string): string {
@@ -122,9 +122,9 @@ export function titleOf(words: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   const characters = [...line];
-  return characters.length > longestTitle
+  return characters.length > maxTitleLength
     ? `${characters
-        .slice(0, longestTitle - 1)
+        .slice(0, maxTitleLength - 1)
         .join('')
         .trimEnd()}…`
     : line;
@@ -144,7 +144,7 @@ export interface SessionHead {
 /** A session as people see it. `status` is what it is when its last run has not ended. */
 export function sessionInfo(
   { id, title, created, updated, parent }: SessionHead,
-  tally: Tally,
+  tally: SessionStats,
   status: 'running' | 'interrupted',
 ): SessionInfo {
   const { opening, ended, model, usd, ...counts } = tally;

@@ -132,7 +132,7 @@ export function checkRetention({ olderThanMs, keepLast }: Retention): void {
 }
 
 /** The refusal of a session that another process holds, since a time in milliseconds since 1970, as far as is known. */
-export function inUse(
+export function sessionInUse(
   sessionId: string,
   owner?: { readonly pid: number; readonly host: string; readonly since: number },
 ): AgentError {
@@ -145,7 +145,7 @@ export function inUse(
 }
 
 /** The refusal of a writer that has been replaced. */
-export function fenced(sessionId: string): AgentError {
+export function writerReplaced(sessionId: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'fenced',
@@ -154,7 +154,7 @@ export function fenced(sessionId: string): AgentError {
 }
 
 /** The refusal of events that would leave a gap or repeat a place. */
-export function gap(sessionId: string, seq: number): AgentError {
+export function sequenceGap(sessionId: string, seq: number): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'gap',
@@ -169,23 +169,23 @@ export function badCursor(cursor: string): AgentError {
 }
 
 /** The first event that is not at its place after the event `last`, if any. */
-export function misplaced(events: readonly Event[], last: number): Event | undefined {
+export function invalidPosition(events: readonly Event[], last: number): Event | undefined {
   return events.find(({ seq }, offset) => seq !== last + offset + 1);
 }
 
 /** Where a session stands in the list: when it changed, and a number that tells those of one moment apart. */
-export interface ListPlace {
+export interface ListCursor {
   readonly updated: number;
   readonly key: number;
 }
 
 /** The cursor after which a list goes on; `placeOf` reads it again. */
-export function cursorOf({ updated, key }: ListPlace): string {
+export function cursorOf({ updated, key }: ListCursor): string {
   return `${updated}.${key}`;
 }
 
 /** @throws AgentError `invalid`, code `cursor`. */
-export function placeOf(cursor: string): ListPlace {
+export function parseCursor(cursor: string): ListCursor {
   const match = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
   if (match === null) throw badCursor(cursor);
   return { updated: Number(match[1]), key: Number(match[2]) };

@@ -6,7 +6,7 @@
 
 export { type Player, type PlayerOptions, player } from '../cassette/player.ts';
 export { type RecorderOptions, recorder } from '../cassette/recorder.ts';
-export type { Tape, TapeControl } from '../cassette/recording.ts';
+export type { Recording, RecordingControl } from '../cassette/recording.ts';
 export { maxOutputBytes } from '../values/truncate.ts';
 export { isNoUsage } from '../values/usage.ts';
 export { ContractFailure, expect, expectEqual, expectOneOf, show } from './assertion.ts';
@@ -17,42 +17,42 @@ export { ofType, outline, resultsOf, resultTexts } from './conversation.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
 export { handlerTransport } from './handler-transport.ts';
 export {
+  errorText,
   type FailedRequest,
   type FoundPart,
   type FoundRequest,
-  type Inverse,
-  inverse,
-  wordFor,
+  type MockWire,
+  mockWire,
 } from './inverse.ts';
 export { type Loopback, serveLoopback } from './loopback.ts';
 export {
-  type AnswerPlay,
   answersStatus,
+  type DisconnectReply,
   type Ending,
-  type FaultPlay,
+  type FaultReply,
   failsWith,
-  type HangUpPlay,
-  type LivePlay,
+  type LiveReply,
   LiveStream,
-  type Play,
-  plays,
-  type RawPlay,
-  type SilentPlay,
+  type MockReply,
+  type RawReply,
+  type ResponseReply,
+  replies,
+  type SilentReply,
 } from './play.ts';
-export { errorResponse, framesOf, type Performance, perform, stepFrames } from './player.ts';
-export { type ProbeRun, type Probes, probes } from './probe-tools.ts';
+export { errorResponse, framesOf, type ReplyContext, serveReply, stepFrames } from './player.ts';
+export { type ProbeRun, type ProbeTools, probeTools } from './probe-tools.ts';
 export type * from './provider-testing.ts';
-export { type Spoil, Stage } from './run-fixture.ts';
+export { RunFixture, type Spoil } from './run-fixture.ts';
 export { type Scenario, type Staged, scenarios } from './scenarios.ts';
 export {
+  blockSteps,
   callBlock,
-  pieces,
-  scriptAnswer,
+  responseSteps,
+  responseStepsUntil,
   scriptModel,
+  scriptResponse,
   scriptUsage,
-  tell,
-  tellBlock,
-  tellUntil,
+  splitText,
   textOfBlock,
 } from './script.ts';
 export { scriptTesting } from './script-testing.ts';
@@ -65,18 +65,18 @@ export {
   scriptedAgent,
 } from './scripted-agent.ts';
 export {
-  type AnswerRest,
-  answers,
   calls,
-  fails,
-  hangs,
-  type Puppet,
-  type PuppetCall,
-  type PuppetStep,
-  puppet,
-  puppetUsage,
-  says,
-  waits,
+  failedResponse,
+  type ModelStep,
+  modelResponse,
+  noResponse,
+  pendingResponse,
+  type ResponseFields,
+  type ScriptedCall,
+  type ScriptedModel,
+  scriptedModel,
+  scriptedUsage,
+  textResponse,
 } from './scripted-model.ts';
 export { type SeededRandom, seededRandom } from './seeded-random.ts';
 export { answered, ended, eventsOf, said, wholeRun, worked, write } from './stored-events.ts';

@@ -45,7 +45,7 @@ export interface FailedRequest {
  * What is a service's own in the inverse of its wire, `Body` being what its requests look like. What tells an
  * answer gives lists of payloads, which may be empty; `at` is the index of the block among `answer.blocks`.
  */
-export interface Inverse<Body = unknown> extends Pick<ProviderTesting, 'provider' | 'head' | 'lacks'> {
+export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provider' | 'head' | 'lacks'> {
   /** As the wire has it; a framing of its own says the media type, and how a payload or a text stands in it. */
   readonly framing: 'sse' | 'ndjson' | Pick<ProviderTesting, 'contentType' | 'frame'>;
   /** Payloads that open an answer. Default: none. */
@@ -86,13 +86,13 @@ const statuses: Readonly<Partial<Record<ScriptFault['kind'], number>>> = {
 };
 
 /** The word that a service has for a meaning, by the table in which its wire looks up meanings. */
-export function wordFor<Word>(table: ReadonlyMap<Word, unknown>, meaning: unknown): Word | undefined {
+export function errorText<Word>(table: ReadonlyMap<Word, unknown>, meaning: unknown): Word | undefined {
   for (const [word, means] of table) if (means === meaning) return word;
   return undefined;
 }
 
 /** The inverse of a wire, made of what is the service's own. */
-export function inverse<Body = unknown>(own: Inverse<Body>): ProviderTesting {
+export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
   const { framing } = own;
   return {
     provider: own.provider,
@@ -112,7 +112,7 @@ export function inverse<Body = unknown>(own: Inverse<Body>): ProviderTesting {
   };
 }
 
-type OwnWords = Pick<Inverse<never>, 'open' | 'delta' | 'seal' | 'close'>;
+type OwnWords = Pick<MockWire<never>, 'open' | 'delta' | 'seal' | 'close'>;
 
 function toldBy(
   own: OwnWords,
@@ -129,7 +129,7 @@ function toldBy(
   return (seal !== undefined && own.seal?.(at, seal)) || [];
 }
 
-function failed({ error }: Pick<Inverse<never>, 'error'>, fault: ScriptFault, secret: string): WireError {
+function failed({ error }: Pick<MockWire<never>, 'error'>, fault: ScriptFault, secret: string): WireError {
   const { kind, message } = fault;
   const told = kind === 'auth' ? { ...fault, message: `${message}: ${secret}` } : fault;
   const { body, status = statuses[kind] ?? 400, headers } = error(told);

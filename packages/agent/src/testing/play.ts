@@ -8,7 +8,7 @@ import type { ScriptAnswer, ScriptFault, Step } from './provider-testing.ts';
 export type Ending = 'end' | 'reset' | 'stall';
 
 /** A streamed answer, whole or spoiled. */
-export interface AnswerPlay {
+export interface ResponseReply {
   readonly type: 'answer';
   readonly answer: ScriptAnswer;
   /** What is told of it. Default: everything, one block after another. */
@@ -31,14 +31,14 @@ export interface AnswerPlay {
 }
 
 /** A failure as the service tells it: an HTTP status with its body. */
-export interface FaultPlay {
+export interface FaultReply {
   readonly type: 'fault';
   readonly fault: ScriptFault;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Any answer at all, such as one that a proxy gives. */
-export interface RawPlay {
+export interface RawReply {
   readonly type: 'raw';
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export interface RawPlay {
 }
 
 /** An answer that somebody tells while it is being read. */
-export interface LivePlay {
+export interface LiveReply {
   readonly type: 'live';
   readonly stream: LiveStream;
   /** Default 200. */
@@ -56,33 +56,33 @@ export interface LivePlay {
 }
 
 /** No answer ever: neither head nor body. */
-export interface SilentPlay {
+export interface SilentReply {
   readonly type: 'silent';
 }
 
 /** The connection breaks before there is an answer. */
-export interface HangUpPlay {
+export interface DisconnectReply {
   readonly type: 'hang_up';
 }
 
 /** One answer of a service, as a script has it. */
-export type Play = AnswerPlay | FaultPlay | RawPlay | LivePlay | SilentPlay | HangUpPlay;
+export type MockReply = ResponseReply | FaultReply | RawReply | LiveReply | SilentReply | DisconnectReply;
 
 /** A good answer. */
-export function plays(
+export function replies(
   answer: ScriptAnswer,
-  rest: Partial<Omit<AnswerPlay, 'type' | 'answer'>> = {},
-): AnswerPlay {
+  rest: Partial<Omit<ResponseReply, 'type' | 'answer'>> = {},
+): ResponseReply {
   return { type: 'answer', answer, ...rest };
 }
 
 /** A failure with the service's own status and words. */
-export function failsWith(fault: ScriptFault, headers?: Readonly<Record<string, string>>): FaultPlay {
+export function failsWith(fault: ScriptFault, headers?: Readonly<Record<string, string>>): FaultReply {
   return { type: 'fault', fault, ...(headers !== undefined && { headers }) };
 }
 
 /** A plain-text answer with this status, such as a gateway gives that knows nothing of the service. */
-export function answersStatus(status: number, headers: Readonly<Record<string, string>> = {}): RawPlay {
+export function answersStatus(status: number, headers: Readonly<Record<string, string>> = {}): RawReply {
   return {
     type: 'raw',
     status,

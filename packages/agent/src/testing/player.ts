@@ -1,10 +1,10 @@
 import { chunksOf } from './chunking.ts';
-import type { AnswerPlay, Ending, Play, RawPlay } from './play.ts';
+import type { Ending, MockReply, RawReply, ResponseReply } from './play.ts';
 import type { ProviderTesting, Step, WireError } from './provider-testing.ts';
-import { tell } from './script.ts';
+import { responseSteps } from './script.ts';
 
 /** What a play needs to become an answer on a wire. */
-export interface Performance {
+export interface ReplyContext {
   readonly testing: ProviderTesting;
   /** The key of the request: a service that refuses it may name it. */
   readonly secret: string;
@@ -16,7 +16,10 @@ export interface Performance {
  * Performs a play as an HTTP answer. A broken connection is a rejection before the head and an error of the
  * body after it, which {@link serveLoopback} turns into a socket that is destroyed.
  */
-export async function perform(play: Play, { testing, secret, signal }: Performance): Promise<Response> {
+export async function serveReply(
+  play: MockReply,
+  { testing, secret, signal }: ReplyContext,
+): Promise<Response> {
   switch (play.type) {
     case 'answer':
       return new Response(bodyOf(answerChunks(play, testing), play.ending ?? 'end'), {
@@ -45,7 +48,7 @@ export function errorResponse(error: WireError, headers: Readonly<Record<string,
 }
 
 /** The frames of an answer, in order: what stands on the wire before it is cut into chunks. */
-export function framesOf(play: AnswerPlay, testing: ProviderTesting): string[] {
+export function framesOf(play: ResponseReply, testing: ProviderTesting): string[] {
   const told = tellPayloads(play, testing);
   const edited = play.edit === undefined ? told : play.edit(told);
   const payloads = play.noise === true ? withNoise(edited, testing) : edited;
@@ -55,13 +58,13 @@ export function framesOf(play: AnswerPlay, testing: ProviderTesting): string[] {
 }
 
 /** The frames of single steps, for an answer that is told by hand. */
-export function stepFrames(steps: readonly Step[], play: AnswerPlay, testing: ProviderTesting): string {
+export function stepFrames(steps: readonly Step[], play: ResponseReply, testing: ProviderTesting): string {
   const payloads = steps.flatMap((step) => testing.line(step, play.answer));
   return payloads.map((payload) => testing.frame(payload)).join('');
 }
 
-function tellPayloads(play: AnswerPlay, testing: ProviderTesting): readonly unknown[] {
-  const steps = play.steps ?? tell(play.answer);
+function tellPayloads(play: ResponseReply, testing: ProviderTesting): readonly unknown[] {
+  const steps = play.steps ?? responseSteps(play.answer);
   return [
     ...testing.begin(play.answer),
     ...steps.flatMap((step) => testing.line(step, play.answer)),
@@ -70,7 +73,7 @@ function tellPayloads(play: AnswerPlay, testing: ProviderTesting): readonly unkn
 }
 
 /** Half of a frame is the JSON cut in its middle, whatever the framing puts around it. */
-function tornFrame(step: Step, play: AnswerPlay, testing: ProviderTesting): string[] {
+function tornFrame(step: Step, play: ResponseReply, testing: ProviderTesting): string[] {
   const [payload] = testing.line(step, play.answer);
   if (payload === undefined) return [];
   const frame = testing.frame(payload);
@@ -88,16 +91,16 @@ function headOf(testing: ProviderTesting): Record<string, string> {
   return { ...testing.head?.headers, 'content-type': testing.contentType };
 }
 
-function answerChunks(play: AnswerPlay, testing: ProviderTesting): Uint8Array[] {
+function answerChunks(play: ResponseReply, testing: ProviderTesting): Uint8Array[] {
   return chunksOf(framesOf(play, testing), play.chunks ?? 'payload');
 }
 
 /** Some statuses forbid a body, even an empty one. */
-function mayHaveBody({ status, body }: RawPlay): boolean {
+function mayHaveBody({ status, body }: RawReply): boolean {
   return body !== undefined || (status !== 204 && status !== 205 && status !== 304);
 }
 
-function* rawChunks(play: RawPlay): Iterable<Uint8Array> {
+function* rawChunks(play: RawReply): Iterable<Uint8Array> {
   const encoder = new TextEncoder();
   const body = typeof play.body === 'string' ? [play.body] : (play.body ?? []);
   for (const chunk of body) {

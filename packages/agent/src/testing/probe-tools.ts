@@ -9,7 +9,7 @@ export interface ProbeRun {
 }
 
 /** Tools that keep a record of when they ran. */
-export interface Probes {
+export interface ProbeTools {
   /** Runs so far, in the order they began. */
   readonly runs: readonly ProbeRun[];
   /** Names of the tools that ran, in the order they began. */
@@ -19,7 +19,7 @@ export interface Probes {
 }
 
 /** Makes a set of test tools that record every call. */
-export function probes(): Probes {
+export function probeTools(): ProbeTools {
   const runs: ProbeRun[] = [];
   const names: string[] = [];
   return {

@@ -69,7 +69,7 @@ export interface ReadRequest {
 }
 
 /** What a wire may be unable to say. Each switches off the contract cases that need it. */
-export type Lack =
+export type UnsupportedFeature =
   | 'reasoning'
   | 'seal'
   | 'images'
@@ -106,7 +106,7 @@ export interface ProviderTesting {
     readonly rateLimits?: Readonly<Record<string, string>>;
   };
   /** What this wire cannot say, each with the reason in one sentence. */
-  readonly lacks: Partial<Readonly<Record<Lack, string>>>;
+  readonly lacks: Partial<Readonly<Record<UnsupportedFeature, string>>>;
   /** Payloads that open an answer. */
   begin(answer: ScriptAnswer): readonly unknown[];
   /** Payloads of one step. May be none. */

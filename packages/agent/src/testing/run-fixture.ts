@@ -17,7 +17,7 @@ import { fakeRuntime } from './fake-runtime.ts';
 const quietRounds = 120;
 
 /** Moves of the clock after which a case counts as one that never ends. */
-const mostMoves = 5_000;
+const maxMoves = 5_000;
 
 /** Makes a store worse than it is. */
 export type Spoil = (store: Store, runtime: Runtime) => Store;
@@ -26,7 +26,7 @@ export type Spoil = (store: Store, runtime: Runtime) => Store;
  * Where one case plays: a clock that moves only when nothing else can happen, a store, and every run that
  * was started, so that what must hold for every run is checked for all of them.
  */
-export class Stage {
+export class RunFixture {
   readonly runtime: Runtime;
   /** The store as the runs see it. */
   readonly store: Store;
@@ -105,14 +105,14 @@ export class Stage {
       settled = true;
     };
     pending.then(note, note);
-    for (let moves = 0; moves < mostMoves; moves += 1) {
+    for (let moves = 0; moves < maxMoves; moves += 1) {
       await this.rest(() => settled);
       if (settled) return await pending;
       const next = Math.min(...this.#due.values());
       expect(Number.isFinite(next), 'an end; nothing is left that could bring it about');
       await this.#clock.advance(Math.max(0, next - this.elapsed));
     }
-    throw new ContractFailure(`expected an end within ${mostMoves} moves of the clock`);
+    throw new ContractFailure(`expected an end within ${maxMoves} moves of the clock`);
   }
 
   /** Lets everything happen that needs no time. */

@@ -6,8 +6,8 @@ import type { ExecutorOptions } from '../loop/options.ts';
 import type { Run } from '../loop/run.ts';
 import { userMessage } from '../values/message.ts';
 import type { ProbeRun } from './probe-tools.ts';
-import { probes } from './probe-tools.ts';
-import { calls, puppet, says } from './scripted-model.ts';
+import { probeTools } from './probe-tools.ts';
+import { calls, scriptedModel, textResponse } from './scripted-model.ts';
 
 /** A story that can be told from any point on: what the agent says depends on the conversation alone. */
 export interface Scenario {
@@ -29,7 +29,7 @@ export interface Staged {
 /** An agent that goes by how often it has answered in the conversation it is given; its last word it repeats. */
 function follows(script: readonly ModelResponse[], answer = answersIn): Agent {
   return {
-    ...puppet([]),
+    ...scriptedModel([]),
     run(request) {
       const step = script[answer(request)] ?? script.at(-1);
       return step === undefined ? Promise.reject(new Error('The script is over.')) : Promise.resolve(step);
@@ -43,7 +43,7 @@ function answersIn({ messages }: ModelRequest): number {
 
 /** Three kinds of tools, and one that fails. */
 function kit(): { tools: Tool[]; runs: readonly ProbeRun[] } {
-  const { tool, runs } = probes();
+  const { tool, runs } = probeTools();
   const tools = [
     tool('read', { effect: 'read' }),
     tool('set', { effect: 'idempotent' }),
@@ -73,7 +73,7 @@ const asked: Scenario = {
   status: 'complete',
   open() {
     const { tools, runs } = kit();
-    const script = [calls(['read', 'write', 'write']), says('Done.')];
+    const script = [calls(['read', 'write', 'write']), textResponse('Done.')];
     const gate = ({ toolName }: { toolName: string }) =>
       ({ type: toolName === 'write' ? 'ask' : 'allow' }) as const;
     return {
@@ -82,7 +82,7 @@ const asked: Scenario = {
       watch(event, run, approvals) {
         if (event.type !== 'status' || event.state !== 'waiting') return;
         for (const [place, approvalId] of approvals.entries()) {
-          run.answer(approvalId, { decision: place === 0 ? 'allow' : 'deny' });
+          run.decide(approvalId, { decision: place === 0 ? 'allow' : 'deny' });
         }
       },
     };
@@ -97,7 +97,7 @@ const steered: Scenario = {
     let said = 0;
     return {
       runs,
-      options: { agent: follows([calls(['write', 'read']), says('Done.')]), tools },
+      options: { agent: follows([calls(['write', 'read']), textResponse('Done.')]), tools },
       watch(event, run) {
         if (said >= 3 || (event.type !== 'tool_started' && event.type !== 'assistant')) return;
         said += 1;
@@ -114,7 +114,7 @@ const cancelled: Scenario = {
     const { tools, runs } = kit();
     return {
       runs,
-      options: { agent: follows([calls(['read', 'write', 'write']), says('Never.')]), tools },
+      options: { agent: follows([calls(['read', 'write', 'write']), textResponse('Never.')]), tools },
       watch(event, run) {
         if (event.type === 'tool_result') run.cancel();
       },
@@ -128,7 +128,7 @@ const compacted: Scenario = {
   open() {
     const { tools, runs } = kit();
     const big = { inputTokens: 900, outputTokens: 200 };
-    const script = [calls(['read', 'write'], { usage: big }), calls(['write']), says('Done.')];
+    const script = [calls(['read', 'write'], { usage: big }), calls(['write']), textResponse('Done.')];
     const summary = 'Read and wrote.';
     const step = (request: ModelRequest) => {
       const begun = JSON.stringify(request.messages[0] ?? userMessage('')).includes(summary) ? 1 : 0;
@@ -141,23 +141,27 @@ const compacted: Scenario = {
 
 /** Runs that use each feature of the loop once: tools, retries, compaction, output, steering, a limit. */
 export const scenarios: readonly Scenario[] = [
-  plain('one answer', [says('Done.')]),
+  plain('one answer', [textResponse('Done.')]),
   plain('tools of every kind in several turns', [
     calls(['read', 'read']),
     calls(['write', 'set', 'read', 'write']),
-    says('Done.'),
+    textResponse('Done.'),
   ]),
   plain(
     'a batch that stops at a failure',
-    [calls(['write', 'bad', 'write']), calls(['set']), says('Done.')],
+    [calls(['write', 'bad', 'write']), calls(['set']), textResponse('Done.')],
     {
       toolErrors: 'stop-batch',
     },
   ),
-  plain('a limit with a closing answer', [calls(['write', 'write', 'write']), says('As far as it went.')], {
-    limits: { toolCalls: 2 },
-    onLimit: 'finalize',
-  }),
+  plain(
+    'a limit with a closing answer',
+    [calls(['write', 'write', 'write']), textResponse('As far as it went.')],
+    {
+      limits: { toolCalls: 2 },
+      onLimit: 'finalize',
+    },
+  ),
   asked,
   steered,
   cancelled,

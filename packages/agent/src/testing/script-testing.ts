@@ -1,12 +1,12 @@
 import type { Turn } from '../provider/wire/wire.ts';
 import type { AssistantPart } from '../values/message.ts';
 import type { FoundPart } from './inverse.ts';
-import { inverse } from './inverse.ts';
+import { mockWire } from './inverse.ts';
 import type { ProviderTesting, ReadRequest } from './provider-testing.ts';
 import { scriptProvider } from './script-wire.ts';
 
 /** The inverse of the scripted wire: the simplest there can be, and the pattern for others. */
-export const scriptTesting: ProviderTesting = inverse<Body>({
+export const scriptTesting: ProviderTesting = mockWire<Body>({
   provider: scriptProvider,
   framing: 'sse',
   head: {

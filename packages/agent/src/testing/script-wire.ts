@@ -1,5 +1,5 @@
 import type { Capabilities, StopReason } from '../interfaces/agent.ts';
-import type { BlockKey, Fault, FaultKind, Out, Wire } from '../provider/wire/wire.ts';
+import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../provider/wire/wire.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Usage } from '../values/usage.ts';
@@ -26,7 +26,7 @@ export const scriptCapabilities: Capabilities = {
 
 /**
  * The wire of scripted agents: the kit's own words as JSON, so that nothing is lost in translation. It asks
- * with the view of the history as it is and is answered by calls of {@link Out} as server-sent events.
+ * with the view of the history as it is and is answered by calls of {@link ResponseSink} as server-sent events.
  */
 export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: string = scriptProvider): Wire {
   return {
@@ -54,7 +54,7 @@ const reasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>(
   ]),
 );
 
-type Teller = (out: Out, at: BlockKey, payload: Record<string, unknown>) => void;
+type Teller = (out: ResponseSink, at: BlockKey, payload: Record<string, unknown>) => void;
 
 const tellers: Readonly<Record<string, Teller>> = {
   text: (out, at, { delta }) => out.text(at, String(delta)),
@@ -69,7 +69,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   fail: (out, _, { kind, message }) => out.fail({ kind: kind as FaultKind, message: String(message) }),
 };
 
-function tell(payload: unknown, out: Out): void {
+function tell(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The scripted service sent an event that is not JSON.' });
   if (!isObject(payload)) return undefined;

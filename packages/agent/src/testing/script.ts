@@ -13,7 +13,7 @@ export function callBlock(id: string, name: string, input: unknown): ScriptBlock
 }
 
 /** A whole answer from its blocks. A string is a text block; the stop reason follows from the blocks. */
-export function scriptAnswer(
+export function scriptResponse(
   blocks: readonly (string | ScriptBlock)[],
   rest: Partial<Omit<ScriptAnswer, 'blocks'>> = {},
 ): ScriptAnswer {
@@ -36,7 +36,7 @@ export function textOfBlock(block: ScriptBlock): string {
 }
 
 /** Cuts a text into about `pieces` parts of equal length, none empty. */
-export function pieces(text: string, count: number): string[] {
+export function splitText(text: string, count: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / count));
   const found: string[] = [];
   for (let start = 0; start < text.length; start += size) found.push(text.slice(start, start + size));
@@ -44,7 +44,7 @@ export function pieces(text: string, count: number): string[] {
 }
 
 /** The steps of one block. */
-export function tellBlock(block: ScriptBlock, at: number, deltas: readonly string[]): Step[] {
+export function blockSteps(block: ScriptBlock, at: number, deltas: readonly string[]): Step[] {
   return [
     { type: 'open', at },
     ...deltas.map((text): Step => ({ type: 'delta', at, text })),
@@ -54,14 +54,16 @@ export function tellBlock(block: ScriptBlock, at: number, deltas: readonly strin
 }
 
 /** The plain telling of an answer: one block after another, each in `count` deltas, then the end. */
-export function tell(answer: ScriptAnswer, count: number = 3): Step[] {
-  const steps = answer.blocks.flatMap((block, at) => tellBlock(block, at, pieces(textOfBlock(block), count)));
+export function responseSteps(answer: ScriptAnswer, count: number = 3): Step[] {
+  const steps = answer.blocks.flatMap((block, at) =>
+    blockSteps(block, at, splitText(textOfBlock(block), count)),
+  );
   return [...steps, { type: 'end' }];
 }
 
 /** The steps up to and including the first one that fits. */
-export function tellUntil(answer: ScriptAnswer, isLast: (step: Step) => boolean): Step[] {
-  const steps = tell(answer);
+export function responseStepsUntil(answer: ScriptAnswer, isLast: (step: Step) => boolean): Step[] {
+  const steps = responseSteps(answer);
   const last = steps.findIndex(isLast);
   return last === -1 ? steps : steps.slice(0, last + 1);
 }

@@ -9,11 +9,11 @@ import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { handlerTransport } from './handler-transport.ts';
-import type { Play } from './play.ts';
-import { failsWith, plays } from './play.ts';
-import { perform } from './player.ts';
+import type { MockReply } from './play.ts';
+import { failsWith, replies } from './play.ts';
+import { serveReply } from './player.ts';
 import type { ScriptBlock, ScriptFault } from './provider-testing.ts';
-import { callBlock, scriptAnswer, tell } from './script.ts';
+import { callBlock, responseSteps, scriptResponse } from './script.ts';
 import { scriptTesting } from './script-testing.ts';
 import { scriptCapabilities, scriptProvider, scriptWire } from './script-wire.ts';
 
@@ -111,7 +111,7 @@ export function scriptedAgent(
         const step = await readStep(script, repeat ? place % script.length : place, request);
         failure = step.error;
         if (step.delayMs !== undefined) await pause(runtime, step.delayMs, signal);
-        return perform(playOf(step, place, model), { testing: scriptTesting, secret: '', signal });
+        return serveReply(playOf(step, place, model), { testing: scriptTesting, secret: '', signal });
       });
       try {
         return await agentOver(transport).run(request, context);
@@ -142,18 +142,18 @@ async function readStep(
   }
 }
 
-function playOf(step: ScriptedAnswer, place: number, model: string): Play {
-  const answer = scriptAnswer(blocksOf(step, place), {
+function playOf(step: ScriptedAnswer, place: number, model: string): MockReply {
+  const answer = scriptResponse(blocksOf(step, place), {
     model,
     ...(step.stop !== undefined && { stop: step.stop }),
     ...(step.usage !== undefined && { usage: step.usage }),
   });
-  const begun = () => tell(answer).filter(({ type }) => type !== 'end');
-  if (step.stalls === true) return plays(answer, { steps: begun(), ending: 'stall' });
-  if (step.error === undefined) return plays(answer);
+  const begun = () => responseSteps(answer).filter(({ type }) => type !== 'end');
+  if (step.stalls === true) return replies(answer, { steps: begun(), ending: 'stall' });
+  if (step.error === undefined) return replies(answer);
   const fault = faultOf(step.error);
   if (answer.blocks.length === 0) return failsWith(fault);
-  return plays(answer, { steps: begun(), fault });
+  return replies(answer, { steps: begun(), fault });
 }
 
 function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {

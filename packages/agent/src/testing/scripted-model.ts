@@ -3,7 +3,7 @@ import type {
   Capabilities,
   ModelRequest,
   ModelResponse,
-  RunContext,
+  RequestContext,
   StopReason,
 } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
@@ -12,18 +12,18 @@ import type { Usage } from '../values/usage.ts';
 import { noUsage } from '../values/usage.ts';
 
 /** One answer, or how to come by it. */
-export type PuppetStep =
+export type ModelStep =
   | ModelResponse
-  | ((request: ModelRequest, context: RunContext) => ModelResponse | Promise<ModelResponse>);
+  | ((request: ModelRequest, context: RequestContext) => ModelResponse | Promise<ModelResponse>);
 
 /** An agent whose every answer is laid down, and nothing else: no wire, no time, no retries. */
-export interface Puppet extends Agent {
+export interface ScriptedModel extends Agent {
   /** The requests as they were when they were made. */
   readonly requests: readonly ModelRequest[];
 }
 
 /** What a puppet's answer uses unless it says otherwise. */
-export const puppetUsage: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
+export const scriptedUsage: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
 
 const everything: Capabilities = Object.freeze({
   images: true,
@@ -39,11 +39,11 @@ const everything: Capabilities = Object.freeze({
  * Makes an agent that takes one step for each request. A request too many fails with code `script_over`.
  * `maxTokens` is the agent's own maximum for a response.
  */
-export function puppet(
-  steps: readonly PuppetStep[],
+export function scriptedModel(
+  steps: readonly ModelStep[],
   capabilities: Partial<Capabilities> = {},
   maxTokens?: number,
-): Puppet {
+): ScriptedModel {
   const requests: ModelRequest[] = [];
   return {
     provider: 'puppet',
@@ -63,7 +63,7 @@ export function puppet(
 }
 
 /** What may differ from a plain answer. */
-export interface AnswerRest {
+export interface ResponseFields {
   readonly stop?: StopReason;
   readonly usage?: Usage;
   readonly attempts?: number;
@@ -72,13 +72,13 @@ export interface AnswerRest {
 }
 
 /** A whole answer from its parts. */
-export function answers(content: readonly AssistantPart[], rest: AnswerRest = {}): ModelResponse {
-  const calls = content.filter((part) => part.type === 'tool_call');
+export function modelResponse(content: readonly AssistantPart[], rest: ResponseFields = {}): ModelResponse {
+  const callsResponse = content.filter((part) => part.type === 'tool_call');
   return {
     content: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    toolCalls: calls,
-    usage: rest.usage ?? puppetUsage,
-    stopReason: rest.stop ?? (calls.length > 0 ? 'tool_use' : 'complete'),
+    toolCalls: callsResponse,
+    usage: rest.usage ?? scriptedUsage,
+    stopReason: rest.stop ?? (callsResponse.length > 0 ? 'tool_use' : 'complete'),
     message: { role: 'assistant', content },
     model: rest.model ?? 'puppet-model',
     attempts: rest.attempts ?? 1,
@@ -87,21 +87,21 @@ export function answers(content: readonly AssistantPart[], rest: AnswerRest = {}
 }
 
 /** An answer in words. */
-export function says(text: string, rest: AnswerRest = {}): ModelResponse {
-  return answers([{ type: 'text', text }], rest);
+export function textResponse(text: string, rest: ResponseFields = {}): ModelResponse {
+  return modelResponse([{ type: 'text', text }], rest);
 }
 
 /** A call in a script: a tool without arguments, or with them. */
-export type PuppetCall =
+export type ScriptedCall =
   | string
   | { readonly name: string; readonly id?: string; readonly arguments?: Record<string, unknown> };
 
 /** An answer that calls tools; ids are `call-1`, `call-2` and so on in each answer, as some servers do. */
-export function calls(made: readonly PuppetCall[], rest: AnswerRest = {}): ModelResponse {
-  return answers(made.map(callPart), rest);
+export function calls(made: readonly ScriptedCall[], rest: ResponseFields = {}): ModelResponse {
+  return modelResponse(made.map(callPart), rest);
 }
 
-function callPart(call: PuppetCall, index: number): AssistantPart {
+function callPart(call: ScriptedCall, index: number): AssistantPart {
   const {
     name,
     id = `call-${index + 1}`,
@@ -111,7 +111,7 @@ function callPart(call: PuppetCall, index: number): AssistantPart {
 }
 
 /** A step that answers when it is told to, or never; the request's signal makes it fail as aborted. */
-export function waits(until: Promise<ModelResponse>): PuppetStep {
+export function pendingResponse(until: Promise<ModelResponse>): ModelStep {
   return (_request, { signal }) =>
     new Promise((resolve, reject) => {
       const abort = () => reject(new AgentError({ kind: 'aborted', message: 'The request was aborted.' }));
@@ -121,11 +121,11 @@ export function waits(until: Promise<ModelResponse>): PuppetStep {
 }
 
 /** A step that never answers, whatever its signal says. */
-export function hangs(): PuppetStep {
+export function noResponse(): ModelStep {
   return () => new Promise(() => {});
 }
 
 /** A step that fails. */
-export function fails(error: unknown): PuppetStep {
+export function failedResponse(error: unknown): ModelStep {
   return () => Promise.reject(error);
 }

@@ -1,12 +1,14 @@
-import type { Play } from './play.ts';
-import { errorResponse, perform } from './player.ts';
+import type { MockReply } from './play.ts';
+import { errorResponse, serveReply } from './player.ts';
 import type { ProviderTesting, ReadRequest, WireError } from './provider-testing.ts';
 
 /** Answers HTTP requests; what msw, a loopback port and an in-memory transport all can call. */
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /** What a service answers: plays in order, or a function that reacts to what it was asked. */
-export type WireScript = readonly Play[] | ((request: ReadRequest, index: number) => Play | Promise<Play>);
+export type WireScript =
+  | readonly MockReply[]
+  | ((request: ReadRequest, index: number) => MockReply | Promise<MockReply>);
 
 /** One request that came in. */
 export interface Exchange {
@@ -51,7 +53,7 @@ export function wireServer(
   // A Request follows the signal it was made with only as long as it is reachable itself.
   const reachable: Request[] = [];
   let played = 0;
-  const next = async (request: ReadRequest): Promise<Play> => {
+  const next = async (request: ReadRequest): Promise<MockReply> => {
     const index = played++;
     return (typeof script === 'function' ? await script(request, index) : script[index]) ?? scriptIsOver;
   };
@@ -72,7 +74,7 @@ export function wireServer(
     waiting.get(exchanges.length - 1)?.resolve(exchange);
     if (refusal !== undefined) return errorResponse(refusal);
     if (read === undefined) return new Response(complaint ?? '', { status: 400 });
-    return perform(await next(read), { testing, secret: options.secret ?? '', signal: request.signal });
+    return serveReply(await next(read), { testing, secret: options.secret ?? '', signal: request.signal });
   };
   return {
     handler,
@@ -87,7 +89,7 @@ export function wireServer(
   };
 }
 
-const scriptIsOver: Play = {
+const scriptIsOver: MockReply = {
   type: 'raw',
   status: 400,
   headers: { 'content-type': 'text/plain' },

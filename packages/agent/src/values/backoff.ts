@@ -1,4 +1,4 @@
-import { filledIn } from './with-defaults.ts';
+import { withDefaults } from './with-defaults.ts';
 
 /** How often and after which pauses a failed model request is made again. */
 export interface RetryPolicy {
@@ -35,7 +35,7 @@ export const defaultRetry: RetryPolicy = Object.freeze({
  */
 export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const forMs = given.retries === undefined ? defaultRetry.forMs : 0;
-  return filledIn('retry', { ...defaultRetry, forMs }, given);
+  return withDefaults('retry', { ...defaultRetry, forMs }, given);
 }
 
 /**

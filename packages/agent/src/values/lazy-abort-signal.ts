@@ -2,7 +2,7 @@
  * Tells one piece of work to stop. An AbortSignal is made when somebody looks at it: making one and listening to it
  * costs more than most of what it could stop, and each piece of work that waits would hold one.
  */
-export class Stop {
+export class LazyAbortSignal {
   #reason: unknown;
   #isAsked = false;
   #controller: AbortController | undefined;

@@ -41,7 +41,7 @@ export interface ReasoningPart {
 }
 
 /** Something of the provider's own that must stay in its place, though it has no neutral meaning. */
-export interface OpaquePart {
+export interface ProviderDataPart {
   readonly type: 'opaque';
   readonly seal: Seal;
 }
@@ -61,7 +61,7 @@ export interface ToolCallPart {
 /** A piece of what the user says. */
 export type UserPart = TextPart | ImagePart | DocumentPart;
 /** A piece of what the model answers. */
-export type AssistantPart = TextPart | ReasoningPart | OpaquePart | ToolCallPart;
+export type AssistantPart = TextPart | ReasoningPart | ProviderDataPart | ToolCallPart;
 /** A piece of what a tool gives back. */
 export type ToolResultPart = TextPart | ImagePart | DocumentPart;
 

@@ -5,7 +5,7 @@ import { AgentError } from './errors.ts';
  * them, for the error.
  * @throws AgentError `invalid` for a setting that is not a number of at least 0.
  */
-export function filledIn<Name extends string>(
+export function withDefaults<Name extends string>(
   name: string,
   defaults: Readonly<Record<Name, number>>,
   given: Partial<Readonly<Record<Name, number>>>,

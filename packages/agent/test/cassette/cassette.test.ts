@@ -5,15 +5,15 @@ import type { Tool } from '../../src/interfaces/tool.ts';
 import { toolOutput } from '../../src/interfaces/tool.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Play, SeededRandom, TapeControl } from '../../src/testing/index.ts';
+import type { MockReply, RecordingControl, SeededRandom } from '../../src/testing/index.ts';
 import {
   callBlock,
   failsWith,
   handlerTransport,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   seededRandom,
-  tell,
   wireServer,
 } from '../../src/testing/index.ts';
 import { scriptTesting } from '../../src/testing/script-testing.ts';
@@ -43,18 +43,18 @@ function slow(world: Runtime, name: string, rest: Partial<Tool> = {}, runs: stri
   };
 }
 
-function says(text: string, ...calls: readonly string[]): Play {
+function says(text: string, ...calls: readonly string[]): MockReply {
   const blocks = calls.map((name, index) =>
     callBlock(`${name}-${index}`, name, { path: `${name}${index}.txt` }),
   );
-  return plays(scriptAnswer([text, ...blocks]));
+  return replies(scriptResponse([text, ...blocks]));
 }
 
 const busy = failsWith({ kind: 'busy', message: 'Overloaded' });
 
-function cut(text: string): Play {
-  const answer = scriptAnswer([text]);
-  return plays(answer, { steps: tell(answer).slice(0, 3), ending: 'reset' });
+function cut(text: string): MockReply {
+  const answer = scriptResponse([text]);
+  return replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'reset' });
 }
 
 /** Parallel reads, a 529, a cut stream, text in pieces. */
@@ -113,7 +113,7 @@ describe('a replay writes the byte-identical log', () => {
         if (event.type !== 'approval_requested') return;
         const decision = event.index === 0 ? 'allow' : 'deny';
         const message = decision === 'deny' ? { message: 'Not twice.' } : {};
-        void pause(world, 2000).then(() => control.answer(event.approvalId, { decision, ...message }));
+        void pause(world, 2000).then(() => control.decide(event.approvalId, { decision, ...message }));
       },
     };
     const recorded = await record(scene);
@@ -276,7 +276,7 @@ function untaped(scene: Scene, world: Runtime) {
     pricing: same,
     blobs: same,
     wire: same,
-    control: (run: TapeControl) => run,
+    control: (run: RecordingControl) => run,
     fact: <Value>(_name: string, make: () => Value) => make(),
     moment: () => Promise.resolve(),
     check() {},
@@ -286,7 +286,7 @@ function untaped(scene: Scene, world: Runtime) {
 /** Some of everything: answers, failures, cuts, parallel and lonely tools, gates, people, cancels, steering. */
 function randomScene(random: SeededRandom): Scene {
   const names = ['read', 'list', 'write', 'erase'];
-  const some = (): Play => {
+  const some = (): MockReply => {
     if (random.chance(0.15)) return busy;
     if (random.chance(0.15)) return cut('Half a sentence that is never');
     const calls = Array.from({ length: random.between(0, 4) }, () => random.pick(names));
@@ -311,7 +311,7 @@ function randomScene(random: SeededRandom): Scene {
     reacts(event: RunEvent, control, world) {
       const later = (act: () => void) => void pause(world, 400).then(act);
       if (event.type === 'approval_requested')
-        later(() => control.answer(event.approvalId, { decision: habit < 0.5 ? 'allow' : 'deny' }));
+        later(() => control.decide(event.approvalId, { decision: habit < 0.5 ? 'allow' : 'deny' }));
       if (event.type === 'status' && habit > 0.8) later(() => control.cancel());
       if (event.type === 'tool_started' && habit < 0.3) later(() => control.steer('And mind the gap.'));
     },

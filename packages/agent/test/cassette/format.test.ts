@@ -2,17 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { firstDifference } from '../../src/cassette/difference.ts';
 import { askedOf, outLine } from '../../src/cassette/outgoing.ts';
-import type { Play } from '../../src/testing/index.ts';
-import { callBlock, plays, scriptAnswer } from '../../src/testing/index.ts';
+import type { MockReply } from '../../src/testing/index.ts';
+import { callBlock, replies, scriptResponse } from '../../src/testing/index.ts';
 import type { Json, JsonObject } from '../../src/values/json.ts';
 import type { Scene } from './rig.ts';
 import { record, replay, turn } from './rig.ts';
 
 function working(turns: number): Scene {
-  const calls = (index: number): Play =>
-    plays(scriptAnswer([`${index}`, callBlock(`c${index}`, 'look', { index })]));
+  const calls = (index: number): MockReply =>
+    replies(scriptResponse([`${index}`, callBlock(`c${index}`, 'look', { index })]));
   return {
-    script: [...Array.from({ length: turns }, (_, index) => calls(index)), plays(scriptAnswer(['Done.']))],
+    script: [
+      ...Array.from({ length: turns }, (_, index) => calls(index)),
+      replies(scriptResponse(['Done.'])),
+    ],
     tools: () => [
       {
         name: 'look',
@@ -61,7 +64,7 @@ describe('the file', () => {
   test('holds the fingerprint of a picture, not the picture', async () => {
     const data = btoa('picture'.repeat(1000));
     const scene: Scene = {
-      script: [plays(scriptAnswer(['A cat.']))],
+      script: [replies(scriptResponse(['A cat.']))],
       prompt: [{ type: 'image', mediaType: 'image/png', data }] as never,
     };
     const { cassette, log } = await record(scene);

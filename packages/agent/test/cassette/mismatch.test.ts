@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../src/interfaces/tool.ts';
-import type { Play } from '../../src/testing/index.ts';
-import { callBlock, failsWith, player, plays, scriptAnswer } from '../../src/testing/index.ts';
+import type { MockReply } from '../../src/testing/index.ts';
+import { callBlock, failsWith, player, replies, scriptResponse } from '../../src/testing/index.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Scene } from './rig.ts';
 import { record, replay, turn } from './rig.ts';
@@ -17,8 +17,10 @@ const look: Tool = {
   },
 };
 
-function says(text: string, ...paths: readonly string[]): Play {
-  return plays(scriptAnswer([text, ...paths.map((path, index) => callBlock(`c${index}`, 'look', { path }))]));
+function says(text: string, ...paths: readonly string[]): MockReply {
+  return replies(
+    scriptResponse([text, ...paths.map((path, index) => callBlock(`c${index}`, 'look', { path }))]),
+  );
 }
 
 const scene: Scene = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { spill } from '../../src/context/offload.ts';
+import { offload } from '../../src/context/offload.ts';
 import type { RunEvent } from '../../src/events/event.ts';
 import { isStored } from '../../src/events/event.ts';
 import type { Blobs } from '../../src/interfaces/blobs.ts';
@@ -8,15 +8,15 @@ import type { Tool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
 import type { Wire } from '../../src/provider/wire/wire.ts';
-import type { Play, Tape } from '../../src/testing/index.ts';
+import type { MockReply, Recording } from '../../src/testing/index.ts';
 import {
   callBlock,
   handlerTransport,
   player,
-  plays,
   recorder,
-  scriptAnswer,
+  replies,
   scriptCapabilities,
+  scriptResponse,
   scriptTesting,
   scriptWire,
   wireServer,
@@ -25,12 +25,12 @@ import { systemRuntime } from '../../src/values/runtime.ts';
 import type { Scene } from './rig.ts';
 import { apiKey, hastyRuntime, pause, record, replay, service, show, turn } from './rig.ts';
 
-const says = (text: string, ...calls: ReturnType<typeof callBlock>[]): Play =>
-  plays(scriptAnswer([text, ...calls]));
+const says = (text: string, ...calls: ReturnType<typeof callBlock>[]): MockReply =>
+  replies(scriptResponse([text, ...calls]));
 
 describe('a wire that sends by itself', () => {
   /** A vendor's client: it keeps address and key to itself. */
-  function selfSending(plays: readonly Play[]) {
+  function selfSending(plays: readonly MockReply[]) {
     const server = wireServer(scriptTesting, [...plays], { secret: apiKey });
     const direct = handlerTransport(server.handler);
     const sent: string[] = [];
@@ -51,7 +51,7 @@ describe('a wire that sends by itself', () => {
     return { wire, sent };
   }
 
-  async function told(wire: Wire, tape: Tape, prompt = 'Look.') {
+  async function told(wire: Wire, tape: Recording, prompt = 'Look.') {
     const events: RunEvent[] = [];
     const agent = createAgent(tape.wire(wire), {
       model: 'scripted-model',
@@ -141,17 +141,17 @@ describe('blobs that take their time', () => {
 
   const one = 'one'.repeat(4_000);
 
-  async function scripted(): Promise<Play[]> {
+  async function scripted(): Promise<MockReply[]> {
     const id = (await systemRuntime.digest(one)).slice(0, 24);
     const looks = [callBlock('a', 'one', {}), callBlock('b', 'two', {}), callBlock('c', 'one', {})];
     const reads = callBlock('d', 'read_blob', { id, offset: 3_000, bytes: 100 });
     return [says('I look.', ...looks), says('I read on.', reads), says('Done.')];
   }
 
-  async function shown(tape: Tape, script: readonly Play[] = []) {
-    const policy = spill(tape.blobs(slow(memoryBlobs())), { overBytes: 1_000 });
+  async function shown(tape: Recording, script: readonly MockReply[] = []) {
+    const policy = offload(tape.blobs(slow(memoryBlobs())), { overBytes: 1_000 });
     const tools = () => [look('one'), look('two')];
-    return await show({ script, tools, options: { context: { spill: policy } } }, tape, world);
+    return await show({ script, tools, options: { context: { offload: policy } } }, tape, world);
   }
 
   test('leave a replay in the order of its recording', async () => {
@@ -175,8 +175,8 @@ describe('the price list of a recording', () => {
   /** A token has the price of the request's length, and one of no known length that of a thousand. */
   const scene = (factor: number): Scene => ({
     script: [
-      plays(scriptAnswer([callBlock('a', 'look', {})], { usage: { inputTokens: 300, outputTokens: 1 } })),
-      plays(scriptAnswer(['Done.'], { usage: { inputTokens: 500, outputTokens: 1 } })),
+      replies(scriptResponse([callBlock('a', 'look', {})], { usage: { inputTokens: 300, outputTokens: 1 } })),
+      replies(scriptResponse(['Done.'], { usage: { inputTokens: 500, outputTokens: 1 } })),
     ],
     tools: () => [
       { name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'x'.repeat(99) },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Budget } from '../../src/interfaces/limits.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
-import type { Play, Tape } from '../../src/testing/index.ts';
-import { callBlock, player, plays, recorder, scriptAnswer } from '../../src/testing/index.ts';
+import type { MockReply, Recording } from '../../src/testing/index.ts';
+import { callBlock, player, recorder, replies, scriptResponse } from '../../src/testing/index.ts';
 import type { Scene } from './rig.ts';
 import { hastyRuntime, pause, record, replay, service, show, turn } from './rig.ts';
 
@@ -12,8 +12,8 @@ const touch: Tool = {
   parameters: { type: 'object' },
   execute: () => turn(),
 };
-const says = (text: string, ...ids: string[]): Play =>
-  plays(scriptAnswer([text, ...ids.map((id) => callBlock(id, 'touch', {}))]));
+const says = (text: string, ...ids: string[]): MockReply =>
+  replies(scriptResponse([text, ...ids.map((id) => callBlock(id, 'touch', {}))]));
 const scene: Scene = { script: [says('I touch.', 'c1', 'c2'), says('Done.')], tools: () => [touch] };
 
 /** A tape that records over a world of the test's own, and what it has written. */
@@ -82,9 +82,9 @@ describe('the clock of a tape', () => {
 describe('things come in one at a time', () => {
   test('a program that steers and cancels as soon as the run has begun', async () => {
     for (const begins of [
-      ({ steer }: ReturnType<Tape['control']>) => steer('And hurry.'),
-      ({ cancel }: ReturnType<Tape['control']>) => cancel(),
-      ({ steer, cancel }: ReturnType<Tape['control']>) => {
+      ({ steer }: ReturnType<Recording['control']>) => steer('And hurry.'),
+      ({ cancel }: ReturnType<Recording['control']>) => cancel(),
+      ({ steer, cancel }: ReturnType<Recording['control']>) => {
         steer([{ type: 'text', text: 'No, stop.' }]);
         cancel();
       },
@@ -120,14 +120,17 @@ describe('things come in one at a time', () => {
   });
 
   test('two runs of one tape, and the time between them', async () => {
-    const both = async (tape: Tape) => {
+    const both = async (tape: Recording) => {
       const world = hastyRuntime(7);
       const first = await show(scene, tape, world);
       await tape.moment('a person thinks');
       const second = await show(scene, tape, world);
       return [first.seen, second.seen];
     };
-    const twice: Scene = { ...scene, script: [...(scene.script as Play[]), ...(scene.script as Play[])] };
+    const twice: Scene = {
+      ...scene,
+      script: [...(scene.script as MockReply[]), ...(scene.script as MockReply[])],
+    };
     const world = hastyRuntime(3);
     let cassette = '';
     const { transport } = service(twice, world);

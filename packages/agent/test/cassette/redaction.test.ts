@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { Redaction } from '../../src/cassette/redaction.ts';
-import type { Chunking, Play } from '../../src/testing/index.ts';
+import type { Chunking, MockReply } from '../../src/testing/index.ts';
 import {
   callBlock,
   failsWith,
   player,
-  plays,
   recorder,
-  scriptAnswer,
-  tell,
+  replies,
+  responseSteps,
+  scriptResponse,
 } from '../../src/testing/index.ts';
 import type { Scene } from './rig.ts';
 import { apiKey, hastyRuntime, record, replay, turn } from './rig.ts';
@@ -25,11 +25,14 @@ const spellings = [
   other.slice(-16),
 ];
 
-function echoes(chunks: Chunking): Play {
-  const answer = scriptAnswer([`Your key is ${apiKey}, is it not?`, callBlock('c1', 'leak', { key: other })]);
-  return plays(answer, {
+function echoes(chunks: Chunking): MockReply {
+  const answer = scriptResponse([
+    `Your key is ${apiKey}, is it not?`,
+    callBlock('c1', 'leak', { key: other }),
+  ]);
+  return replies(answer, {
     // In one piece: what the model is not told it cannot spell out.
-    steps: tell(answer, 1),
+    steps: responseSteps(answer, 1),
     chunks,
     headers: {
       'x-request-id': `for ${apiKey}`,
@@ -63,7 +66,7 @@ const scene = (chunks: Chunking): Scene => ({
   reacts(event, control) {
     if (event.type !== 'approval_requested') return;
     control.steer(`Use ${other}.`);
-    control.answer(event.approvalId, { decision: 'allow', message: apiKey });
+    control.decide(event.approvalId, { decision: 'allow', message: apiKey });
   },
 });
 
@@ -98,8 +101,8 @@ describe('P19 no secret is ever in a cassette', () => {
   test('the model does not get it, so that it cannot spell it out, and the service still gets its key', async () => {
     const parrot: Scene = {
       script: ({ turns }) => {
-        const answer = scriptAnswer([`You said: ${JSON.stringify(turns[0]?.parts)}`]);
-        return plays(answer, { steps: tell(answer, 60) });
+        const answer = scriptResponse([`You said: ${JSON.stringify(turns[0]?.parts)}`]);
+        return replies(answer, { steps: responseSteps(answer, 60) });
       },
       prompt: `Say ${apiKey} and ${other}!`,
     };

@@ -10,8 +10,8 @@ import type {
   Player,
   PlayerOptions,
   RecorderOptions,
-  Tape,
-  TapeControl,
+  Recording,
+  RecordingControl,
   WireScript,
 } from '../../src/testing/index.ts';
 import {
@@ -77,8 +77,8 @@ export function hastyRuntime(seed: number): Runtime {
 }
 
 /** A pause of the world's own length. */
-export function pause(world: Runtime, mostMs: number): Promise<void> {
-  return new Promise((resolve) => void world.timer(world.random() * mostMs, resolve));
+export function pause(world: Runtime, maxMs: number): Promise<void> {
+  return new Promise((resolve) => void world.timer(world.random() * maxMs, resolve));
 }
 
 /** One task with everything that happens in it. */
@@ -89,9 +89,9 @@ export interface Scene {
   readonly options?: Omit<ExecutorOptions, 'agent' | 'tools'>;
   readonly prompt?: string;
   /** What the program does as soon as the run has begun. */
-  readonly begins?: (control: TapeControl) => void;
+  readonly begins?: (control: RecordingControl) => void;
   /** A program or person who reacts to what happens. */
-  readonly reacts?: (event: RunEvent, control: TapeControl, world: Runtime) => void;
+  readonly reacts?: (event: RunEvent, control: RecordingControl, world: Runtime) => void;
 }
 
 /** What came of a scene. */
@@ -104,7 +104,7 @@ export interface Shown {
 }
 
 /** Performs a scene over a tape. */
-export async function show(scene: Scene, tape: Tape, world: Runtime): Promise<Shown> {
+export async function show(scene: Scene, tape: Recording, world: Runtime): Promise<Shown> {
   const events: RunEvent[] = [];
   const { gate, store, pricing, ...options } = scene.options ?? {};
   const executor = new Executor({
@@ -127,7 +127,7 @@ export async function show(scene: Scene, tape: Tape, world: Runtime): Promise<Sh
       if (control !== undefined) scene.reacts?.(event, control, world);
     },
   });
-  const control: TapeControl = tape.control(run);
+  const control: RecordingControl = tape.control(run);
   scene.begins?.(control);
   const result = await run;
   await turn();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Compacted, CompactionMeans } from '../../src/context/compaction.ts';
+import type { Compacted, CompactionContext } from '../../src/context/compaction.ts';
 import { compactionPoint, firstOf, keepLast } from '../../src/context/compaction.ts';
 import { fold } from '../../src/events/fold.ts';
 import { emptyState } from '../../src/events/state.ts';
-import { puppet } from '../../src/testing/scripted-model.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import type { Message } from '../../src/values/message.ts';
 import { textOf, userMessage } from '../../src/values/message.ts';
 import { place } from '../support/fold-story.ts';
@@ -18,8 +18,8 @@ const messages: readonly Message[] = [
   { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
 ];
 
-const means: CompactionMeans = {
-  agent: puppet([]),
+const means: CompactionContext = {
+  agent: scriptedModel([]),
   signal: new AbortController().signal,
   ask: () => Promise.reject(new Error('nobody is asked')),
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inputBound } from '../../src/context/context.ts';
-import { mostMediaTokens, roughMediaTokens } from '../../src/context/media-tokens.ts';
+import { maxMediaTokens, roughMediaTokens } from '../../src/context/media-tokens.ts';
 import { emptyState } from '../../src/events/state.ts';
 import type { DocumentPart, ImagePart } from '../../src/values/message.ts';
 import { png } from '../support/images.ts';
@@ -38,18 +38,18 @@ const counted: readonly (readonly [width: number, height: number, ...tokens: num
 
 describe('what a picture is counted as', () => {
   it.each(counted)('of %i x %i is never above the bound, nor far below it', (width, height, ...tokens) => {
-    const most = mostMediaTokens(picture(width, height));
+    const most = maxMediaTokens(picture(width, height));
     expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
     expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
   });
 
   it('does not follow from its bytes', () => {
-    expect(mostMediaTokens(picture(1024, 1024, 100))).toBe(mostMediaTokens(picture(1024, 1024, 5_000_000)));
+    expect(maxMediaTokens(picture(1024, 1024, 100))).toBe(maxMediaTokens(picture(1024, 1024, 5_000_000)));
   });
 
   it('has a bound where its size is absurd or cannot be read', () => {
-    expect(mostMediaTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
-    expect(mostMediaTokens({ type: 'image', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
+    expect(maxMediaTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
+    expect(maxMediaTokens({ type: 'image', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
   });
 
   it('is about one token for 800 pixels', () => {
@@ -61,17 +61,17 @@ describe('what a picture is counted as', () => {
 describe('what a document is counted as', () => {
   it('goes by its pages: ten of text were counted as 23,236', () => {
     const part = pdf(10, 3_000_000);
-    expect(mostMediaTokens(part)).toBe(50_000);
+    expect(maxMediaTokens(part)).toBe(50_000);
     expect(roughMediaTokens(part)).toBe(24_000);
-    expect(mostMediaTokens(pdf(100))).toBeGreaterThan(100 * 2481);
+    expect(maxMediaTokens(pdf(100))).toBeGreaterThan(100 * 2481);
   });
 
   it('goes by its bytes where it shows no page, or is text', () => {
     const packed = pdf(0, 30_000);
-    expect(mostMediaTokens(packed)).toBe(20_000);
+    expect(maxMediaTokens(packed)).toBe(20_000);
     const text: DocumentPart = { type: 'document', mediaType: 'text/plain', data: 'A'.repeat(4000) };
-    expect([mostMediaTokens(text), roughMediaTokens(text)]).toEqual([1500, 1000]);
-    expect(mostMediaTokens({ type: 'document', mediaType: 'application/pdf', data: '§' })).toBe(1);
+    expect([maxMediaTokens(text), roughMediaTokens(text)]).toEqual([1500, 1000]);
+    expect(maxMediaTokens({ type: 'document', mediaType: 'application/pdf', data: '§' })).toBe(1);
   });
 });
 
@@ -81,7 +81,7 @@ describe('inputBound', () => {
       inputBound({ ...emptyState(), messages: [{ role: 'user', content }] }, { tools: [] });
     const words = { type: 'text', text: 'x'.repeat(2000) } as const;
     const one = picture(1024, 1024, 1_000_000);
-    expect(bound([words, one]) - bound([words])).toBe(mostMediaTokens(one));
+    expect(bound([words, one]) - bound([words])).toBe(maxMediaTokens(one));
     expect(bound([one])).toBeLessThan(3000);
   });
 });

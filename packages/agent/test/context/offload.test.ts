@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SpillOptions } from '../../src/context/offload.ts';
-import { spill } from '../../src/context/offload.ts';
+import type { OffloadOptions } from '../../src/context/offload.ts';
+import { offload } from '../../src/context/offload.ts';
 import type { Blobs } from '../../src/interfaces/blobs.ts';
 import { memoryBlobs } from '../../src/interfaces/blobs.ts';
 import { isToolOutput, toolOutput } from '../../src/interfaces/tool.ts';
 import type { ExecutorOptions } from '../../src/loop/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { ofType, resultsOf, resultTexts } from '../../src/testing/conversation.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import { Stage } from '../../src/testing/run-fixture.ts';
-import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { RunFixture } from '../../src/testing/run-fixture.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import { systemRuntime } from '../../src/values/runtime.ts';
 import { endsOf } from '../../src/values/truncate.ts';
 
@@ -19,19 +19,19 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
 type Args = { readonly id: string; readonly offset?: number; readonly bytes?: number };
 
-async function read(policy: ReturnType<typeof spill>, args: Args): Promise<string> {
+async function read(policy: ReturnType<typeof offload>, args: Args): Promise<string> {
   const value = await policy.tool.execute({ ...args }, undefined as never);
   return isToolOutput(value) ? `failed: ${String(value.content)}` : String(value);
 }
 
 /** A run whose tool gives this. */
-async function shown(value: unknown, options: { spilling?: SpillOptions; blobs?: Blobs } = {}) {
-  const stage = new Stage(() => memoryStore());
-  const policy = spill(options.blobs ?? memoryBlobs(), options.spilling);
+async function shown(value: unknown, options: { spilling?: OffloadOptions; blobs?: Blobs } = {}) {
+  const stage = new RunFixture(() => memoryStore());
+  const policy = offload(options.blobs ?? memoryBlobs(), options.spilling);
   const given: ExecutorOptions = {
-    agent: puppet([calls(['one']), says('Done.')]),
-    tools: [probes().tool('one', { execute: () => value })],
-    context: { spill: policy },
+    agent: scriptedModel([calls(['one']), textResponse('Done.')]),
+    tools: [probeTools().tool('one', { execute: () => value })],
+    context: { offload: policy },
   };
   const run = stage.run(given);
   const result = await stage.until(run);
@@ -98,14 +98,14 @@ describe('long tool output', () => {
 
 describe('read_blob', () => {
   it('P10 changes nothing, is offered by the policy, and what it gives is not put away again', async () => {
-    const stage = new Stage(() => memoryStore());
-    const policy = spill(memoryBlobs(), { overBytes: 1000 });
+    const stage = new RunFixture(() => memoryStore());
+    const policy = offload(memoryBlobs(), { overBytes: 1000 });
     const { blob } = await policy.put('w'.repeat(9000), 500, stage.runtime.digest);
-    const agent = puppet([
+    const agent = scriptedModel([
       calls([{ name: 'read_blob', arguments: { id: blob.id, bytes: 5000 } }]),
-      says('Done.'),
+      textResponse('Done.'),
     ]);
-    const result = await stage.play({ agent, context: { spill: policy } });
+    const result = await stage.play({ agent, context: { offload: policy } });
     expect(agent.requests[0]?.tools.map(({ name }) => name)).toEqual(['read_blob']);
     expect(resultTexts(result.messages)[0]).toContain('w'.repeat(5000));
     expect(policy.tool.effect).toBe('read');
@@ -113,14 +113,14 @@ describe('read_blob', () => {
   });
 
   it('says what is wrong with an id or a place', async () => {
-    const policy = spill(memoryBlobs());
+    const policy = offload(memoryBlobs());
     expect(await read(policy, { id: 'none' })).toMatch(/^failed: There is no blob "none"/);
     const { blob } = await policy.put('short', 100, digest);
     expect(await read(policy, { id: blob.id, offset: 5 })).toMatch(/^failed: The blob has 5 bytes/);
   });
 
   it('gives whole characters from any place on', async () => {
-    const policy = spill(memoryBlobs());
+    const policy = offload(memoryBlobs());
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),

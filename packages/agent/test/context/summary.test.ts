@@ -5,21 +5,21 @@ import type { Price } from '../../src/interfaces/limits.ts';
 import type { ExecutorOptions } from '../../src/loop/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { ofType, outline } from '../../src/testing/conversation.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import { Stage } from '../../src/testing/run-fixture.ts';
-import { calls, fails, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { RunFixture } from '../../src/testing/run-fixture.ts';
+import { calls, failedResponse, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 
 const big = { inputTokens: 5000, outputTokens: 100 };
 const price: Price = { input: 1, output: 10 };
 
 /** A run whose second request is preceded by a compaction. */
 function scene(
-  options: Partial<ExecutorOptions> & { readonly summary?: Parameters<typeof puppet>[0][number] },
+  options: Partial<ExecutorOptions> & { readonly summary?: Parameters<typeof scriptedModel>[0][number] },
 ) {
-  const { summary = says('Notes.'), ...rest } = options;
-  const agent = puppet([calls(['one'], { usage: big }), summary, says('Done.')]);
-  const stage = new Stage(() => memoryStore());
-  const tools = [probes().tool('one')];
+  const { summary = textResponse('Notes.'), ...rest } = options;
+  const agent = scriptedModel([calls(['one'], { usage: big }), summary, textResponse('Done.')]);
+  const stage = new RunFixture(() => memoryStore());
+  const tools = [probeTools().tool('one')];
   const context = { maxTokens: 1000, compact: summarize(undefined, { keep: 2 }) };
   return { agent, stage, options: { agent, tools, context, ...rest } };
 }
@@ -38,9 +38,9 @@ describe('a summary by a model', () => {
   });
 
   it('may be asked of another agent', async () => {
-    const other = puppet([says('Short notes.')]);
+    const other = scriptedModel([textResponse('Short notes.')]);
     const { agent, stage, options } = scene({
-      summary: says('Done.'),
+      summary: textResponse('Done.'),
       context: { maxTokens: 1000, compact: summarize(other, { keep: 2, maxTokens: 99 }) },
     });
     expect((await stage.play(options)).text).toBe('Done.');
@@ -52,7 +52,7 @@ describe('a summary by a model', () => {
   it('P14 is counted once, with what it cost, and is no turn', async () => {
     const usage = { inputTokens: 700, outputTokens: 70 };
     const { stage, options } = scene({
-      summary: says('Notes.', { usage, attempts: 2 }),
+      summary: textResponse('Notes.', { usage, attempts: 2 }),
       pricing: () => price,
     });
     const run = stage.run({ ...options, limits: { turns: 2 } });
@@ -75,10 +75,10 @@ describe('a summary by a model', () => {
 
   it('an unknown price makes the sum unknown', async () => {
     const { stage, options } = scene({
-      summary: says('Done.'),
+      summary: textResponse('Done.'),
       pricing: (_provider, model) => (model === 'puppet-model' ? price : undefined),
     });
-    const strange = puppet([says('N.', { model: 'x' })]);
+    const strange = scriptedModel([textResponse('N.', { model: 'x' })]);
     const compact = summarize({ ...strange, model: 'x' }, { keep: 2 });
     const result = await stage.play({ ...options, context: { maxTokens: 1000, compact } });
     expect(result.metrics).not.toHaveProperty('usd');
@@ -94,7 +94,7 @@ describe('a summary by a model', () => {
 
   it('gives way to a cheaper one where the limits leave no room', async () => {
     const { agent, stage, options } = scene({
-      summary: says('Done.'),
+      summary: textResponse('Done.'),
       limits: { tokens: 5600 },
       request: { maxTokens: 100 },
       context: { maxTokens: 1000, compact: firstOf(summarize(undefined, { keep: 2 }), keepLast(2)) },
@@ -106,10 +106,10 @@ describe('a summary by a model', () => {
   });
 
   it.each([
-    ['cut off', says('Not', { stop: 'max_tokens' })],
-    ['refused', says('No.', { stop: 'refusal' })],
-    ['empty', says('  ')],
-    ['a failure', fails(new Error('gone'))],
+    ['cut off', textResponse('Not', { stop: 'max_tokens' })],
+    ['refused', textResponse('No.', { stop: 'refusal' })],
+    ['empty', textResponse('  ')],
+    ['a failure', failedResponse(new Error('gone'))],
   ])('P14 that is %s is none: the run fails, and what it used was wasted', async (_what, summary) => {
     const { stage, options } = scene({ summary });
     const result = await stage.play(options);

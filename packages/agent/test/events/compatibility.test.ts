@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
-import { eventJsonSchema, eventSchema, mendLog } from '../../src/events/index.ts';
+import { eventJsonSchema, eventSchema, repairLog } from '../../src/events/index.ts';
 import { knownTypes } from '../../src/events/schema.ts';
 import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
@@ -181,7 +181,7 @@ describe('logs of version 1 that were recorded', () => {
     '$name is read and folds to the same conversation as when it was recorded',
     ({ events, name }) => {
       for (const event of events) expect(eventSchema.parse(event)).toEqual(event);
-      expect(mendLog(events)).toEqual({ events, problems: [] });
+      expect(repairLog(events)).toEqual({ events, problems: [] });
       const { messages, metrics, finished } = folded(events);
       assertValidHistory(messages);
       const { invocations, toolCalls } = metrics;
@@ -206,7 +206,7 @@ describe('logs of version 1 that were recorded', () => {
     '$name with fields and events of a later version folds to the same, and keeps them',
     async ({ events }) => {
       const later = ofLaterVersion(events);
-      expect(mendLog(later)).toEqual({ events: later, problems: [] });
+      expect(repairLog(later)).toEqual({ events: later, problems: [] });
       expect(folded(later).messages).toEqual(folded(events).messages);
       expect(folded(later).metrics).toEqual(folded(events).metrics);
     },
@@ -215,7 +215,7 @@ describe('logs of version 1 that were recorded', () => {
   it('of a format version 2 nothing is taken for version 1', async () => {
     const [first] = recorded;
     const lines = (first?.events ?? []).map((event) => JSON.stringify({ ...event, v: 2, type: 'dreamt' }));
-    const { events, problems } = mendLog(lines.map((line) => JSON.parse(line)));
+    const { events, problems } = repairLog(lines.map((line) => JSON.parse(line)));
     expect(events).toEqual([]);
     expect(problems[0]?.what).toMatch(/format version 2/);
     await expect(importSession(memoryStore(), lines, 'x')).rejects.toMatchObject({ code: 'damaged_log' });

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
-import { mendLog } from '../../src/events/index.ts';
+import { repairLog } from '../../src/events/index.ts';
 import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
 import type { Run } from '../../src/loop/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { outline } from '../../src/testing/conversation.ts';
-import { Stage } from '../../src/testing/run-fixture.ts';
+import { RunFixture } from '../../src/testing/run-fixture.ts';
 import type { Scenario } from '../../src/testing/scenarios.ts';
 import { scenarios } from '../../src/testing/scenarios.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
@@ -16,7 +16,7 @@ import { answered, callPart, finished, place, result, said, started, story } fro
 
 /** The log of a scenario, played twice in one session. */
 async function logOf(scenario: Scenario): Promise<readonly Event[]> {
-  const stage = new Stage(() => memoryStore());
+  const stage = new RunFixture(() => memoryStore());
   for (const prompt of ['Go.', 'Go on.']) {
     const staged = scenario.open();
     const asking: string[] = [];
@@ -42,7 +42,7 @@ function folded(events: readonly Event[]): State {
 
 /** A log that a session can go on from: nothing is found in it, and it leaves nothing open. */
 function expectSound(events: readonly Event[]): void {
-  expect(mendLog(events)).toEqual({ events, problems: [] });
+  expect(repairLog(events)).toEqual({ events, problems: [] });
   const state = folded(events);
   if (state.finished?.status !== 'waiting') {
     expect([state.calls, state.steering]).toEqual([[], []]);
@@ -50,7 +50,8 @@ function expectSound(events: readonly Event[]): void {
   }
 }
 
-const told = (values: readonly unknown[]) => mendLog(values).problems.map(({ at, what }) => `${at} ${what}`);
+const told = (values: readonly unknown[]) =>
+  repairLog(values).problems.map(({ at, what }) => `${at} ${what}`);
 
 const bodies = [
   said('Go.'),
@@ -86,7 +87,7 @@ describe('a log as a run has written it', () => {
   it('P13 is fine with the end of a run that no store has, and goes without it', () => {
     const { seq: _, id: __, ...unstored } = log[6] ?? place(finished('failed'), 7);
     const again = [...log.slice(0, 3), unstored, ...log.slice(3)];
-    expect(mendLog(again)).toEqual({ events: log, problems: [] });
+    expect(repairLog(again)).toEqual({ events: log, problems: [] });
     expect(told([...log.slice(0, 6), { ...unstored, id: 's-7' }])).toHaveLength(2);
   });
 });
@@ -98,7 +99,7 @@ describe('P12 a log that was damaged, mended', () => {
     fc.assert(
       fc.property(anyLog, fc.nat(), fc.nat(), (events, from, to) => {
         const [first = 0, last = 0] = [from % events.length, to % events.length].sort((a, b) => a - b);
-        expectSound(mendLog(events.slice(first, last + 1)).events);
+        expectSound(repairLog(events.slice(first, last + 1)).events);
       }),
       { numRuns: 300, seed: 20_261_121 },
     );
@@ -113,7 +114,7 @@ describe('P12 a log that was damaged, mended', () => {
     );
     fc.assert(
       fc.property(torn, ([events, values]) => {
-        expect(mendLog(values).events).toEqual(events);
+        expect(repairLog(values).events).toEqual(events);
       }),
       { numRuns: 200, seed: 20_261_121 },
     );
@@ -123,7 +124,7 @@ describe('P12 a log that was damaged, mended', () => {
     const torn = anyLog.chain((events) => fc.shuffledSubarray([...events, ...events], { minLength: 1 }));
     fc.assert(
       fc.property(torn, (values) => {
-        expectSound(mendLog(values).events);
+        expectSound(repairLog(values).events);
       }),
       { numRuns: 500, seed: 20_261_121 },
     );
@@ -138,7 +139,7 @@ describe('P12 a log that was damaged, mended', () => {
           fold(state, event);
           return event;
         });
-        expectSound(mendLog([...junk, ...JSON.parse(JSON.stringify(events))]).events);
+        expectSound(repairLog([...junk, ...JSON.parse(JSON.stringify(events))]).events);
       }),
       { numRuns: 300, seed: 20_261_121 },
     );
@@ -150,7 +151,7 @@ describe('what is told of a log', () => {
 
   it('nothing, where there is nothing to tell', () => {
     expect(told(log)).toEqual([]);
-    expect(mendLog([])).toEqual({ events: [], problems: [] });
+    expect(repairLog([])).toEqual({ events: [], problems: [] });
   });
 
   it('what is no event, and which field is wrong', () => {
@@ -195,7 +196,7 @@ describe('what is told of a log', () => {
   });
 
   it('an end that is missing: the calls that were open are answered', () => {
-    const { events, problems } = mendLog(log.slice(0, 4));
+    const { events, problems } = repairLog(log.slice(0, 4));
     expect(problems).toEqual([{ at: 3, what: 'is the last one, but does not end its run' }]);
     expect(events.at(-1)).toMatchObject({ type: 'finished', status: 'failed', seq: 5, id: 's-5' });
     expect(outline(folded(events).messages)[3]).toMatch(/not run/);
@@ -220,7 +221,7 @@ describe('after events were lost', () => {
       finished('complete'),
     ];
     const all = [...log, ...more.map((body, index) => place(body, index + 8, 'run-2'))];
-    const { events, problems } = mendLog(all.slice(6));
+    const { events, problems } = repairLog(all.slice(6));
     expect(problems.map(({ what }) => what)).toContain('is about a call of turn 1, but names turn 3, call 0');
     expect(outline(folded(events).messages)).toEqual([
       'user: Again.',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mendMessages } from '../../src/events/repair-messages.ts';
+import { repairMessages } from '../../src/events/repair-messages.ts';
 import { outline } from '../../src/testing/conversation.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import type { Message } from '../../src/values/message.ts';
@@ -20,7 +20,7 @@ const says = (text: string): Message => ({ role: 'assistant', content: [{ type: 
 const go = userMessage('Go.');
 
 function mended(...messages: Message[]): { outline: string[]; told: string[] } {
-  const { messages: after, problems } = mendMessages(messages);
+  const { messages: after, problems } = repairMessages(messages);
   assertValidHistory(after);
   return { outline: outline(after), told: problems.map(({ at, what }) => `${at} ${what}`) };
 }
@@ -29,9 +29,9 @@ describe('mending a conversation', () => {
   it('P12 makes a valid one of anything, and finds nothing in what it made', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 12 }), (messages) => {
-        const once = mendMessages(messages);
+        const once = repairMessages(messages);
         assertValidHistory(once.messages);
-        expect(mendMessages(once.messages)).toEqual({ messages: once.messages, problems: [] });
+        expect(repairMessages(once.messages)).toEqual({ messages: once.messages, problems: [] });
       }),
       { numRuns: 500, seed: 20_261_121 },
     );
@@ -40,7 +40,7 @@ describe('mending a conversation', () => {
   it('a conversation in which it finds nothing stands as it was, save for the order of results', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), (messages) => {
-        const { problems, messages: after } = mendMessages(messages);
+        const { problems, messages: after } = repairMessages(messages);
         if (problems.length > 0) return;
         assertValidHistory(after);
         expect(after).toHaveLength(messages.length);

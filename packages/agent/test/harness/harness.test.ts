@@ -7,12 +7,12 @@ import type { Run } from '../../src/loop/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import { calls, hangs, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { calls, noResponse, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import type { AgentError } from '../../src/values/errors.ts';
 import { textOf } from '../../src/values/message.ts';
 
-const { tool } = probes();
+const { tool } = probeTools();
 
 function harness(options: HarnessOptions) {
   return createHarness({ runtime: fakeRuntime(), ...options });
@@ -24,7 +24,7 @@ async function begun(run: Run): Promise<void> {
 
 describe('S4.6 prompts that are queued', () => {
   it('run one after another, in the order in which they came', async () => {
-    const agent = puppet([says('One.'), says('Two.'), says('Three.')]);
+    const agent = scriptedModel([textResponse('One.'), textResponse('Two.'), textResponse('Three.')]);
     const one = harness({ agent, whenBusy: 'queue' });
     const runs = ['first', 'second', 'third'].map((prompt) => one.prompt(prompt));
     const results = await Promise.all(runs.map((run) => run.result));
@@ -34,7 +34,10 @@ describe('S4.6 prompts that are queued', () => {
   });
 
   it('show their events to whoever watched from the start', async () => {
-    const one = harness({ agent: puppet([says('One.'), says('Two.')]), whenBusy: 'queue' });
+    const one = harness({
+      agent: scriptedModel([textResponse('One.'), textResponse('Two.')]),
+      whenBusy: 'queue',
+    });
     one.prompt('first');
     const events: RunEvent[] = [];
     for await (const event of one.prompt('second')) events.push(event);
@@ -44,7 +47,7 @@ describe('S4.6 prompts that are queued', () => {
   it('can be taken out of the queue by cancel, by their signal and by close', async () => {
     const store = memoryStore();
     const one = harness({
-      agent: puppet([hangs(), says('Last.')]),
+      agent: scriptedModel([noResponse(), textResponse('Last.')]),
       whenBusy: 'queue',
       store,
       sessionId: 's',
@@ -66,7 +69,7 @@ describe('S4.6 prompts that are queued', () => {
   });
 
   it('a signal that is aborted later still cancels the run it became', async () => {
-    const one = harness({ agent: puppet([says('One.'), hangs()]), whenBusy: 'queue' });
+    const one = harness({ agent: scriptedModel([textResponse('One.'), noResponse()]), whenBusy: 'queue' });
     const stop = new AbortController();
     one.prompt('first');
     const second = one.prompt('second', { signal: stop.signal });
@@ -78,7 +81,7 @@ describe('S4.6 prompts that are queued', () => {
 
 describe('a handler in the middle of things', () => {
   it('may cancel while the very first event is told', async () => {
-    const agent = puppet([says('Never asked.')]);
+    const agent = scriptedModel([textResponse('Never asked.')]);
     const one = harness({
       agent,
       handler: { onEvent: (event) => event.type === 'started' && one.cancel() },
@@ -97,7 +100,7 @@ describe('a handler in the middle of things', () => {
         later.push(one.prompt('again'));
       },
     };
-    const one = harness({ agent: puppet([says('One.'), says('Two.')]), handler });
+    const one = harness({ agent: scriptedModel([textResponse('One.'), textResponse('Two.')]), handler });
     await one.prompt('Go.').result;
     const results = await Promise.all(later.map((run) => run.result));
     expect(results.map(({ status, error }) => error?.code ?? status)).toEqual(['busy', 'complete']);
@@ -105,14 +108,14 @@ describe('a handler in the middle of things', () => {
 
   it('S4.9 hears a block once, whether or not the agent tells it early', async () => {
     const heard: string[] = [];
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { emit }) => {
         emit?.({ type: 'text', index: 0, text: 'Half of it.' });
         emit?.({ type: 'retry', attempt: 1, delayMs: 1, error: { kind: 'network', message: 'cut' } });
         emit?.({ type: 'text', index: 0, text: 'All of it.' });
         return calls(['one'], {});
       },
-      says('Done.'),
+      textResponse('Done.'),
     ]);
     const handler: HarnessHandler = {
       onText: (text) => heard.push(text),
@@ -129,7 +132,7 @@ describe('a handler in the middle of things', () => {
       onText: () => Promise.reject(new Error('no disk')),
       onStatus: (state: string, message?: string) => state === 'error' && heard.push(message ?? ''),
     };
-    const agent = puppet([says('One.'), says('Two.')]);
+    const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);
     const one = harness({ agent, handler });
     await one.prompt('Go.').result;
     await one.prompt('Go.').result;
@@ -146,7 +149,7 @@ describe('a handler in the middle of things', () => {
       fault();
     };
     const one = harness({
-      agent: puppet([says('One.')]),
+      agent: scriptedModel([textResponse('One.')]),
       handler: { onStatus: fault, onUser: fault },
       report,
     });
@@ -158,9 +161,9 @@ describe('a handler in the middle of things', () => {
 describe('a conversation over a store', () => {
   it('is gone on with by another harness', async () => {
     const shared = { store: memoryStore(), sessionId: 'shared', runtime: fakeRuntime() };
-    const first = harness({ agent: puppet([says('One.')]), ...shared });
+    const first = harness({ agent: scriptedModel([textResponse('One.')]), ...shared });
     await first.prompt('first').result;
-    const second = harness({ agent: puppet([says('Two.')]), ...shared });
+    const second = harness({ agent: scriptedModel([textResponse('Two.')]), ...shared });
     const { messages } = await second.prompt('second').result;
     expect(messages.map(textOf)).toEqual(['first', 'One.', 'second', 'Two.']);
   });
@@ -175,17 +178,17 @@ describe('a conversation over a store', () => {
         return kept.append(...given);
       },
     };
-    const one = harness({ agent: puppet([says('One.')]), store });
+    const one = harness({ agent: scriptedModel([textResponse('One.')]), store });
     expect((await one.prompt('first').result).error?.code).toBe('store');
     fails = false;
     expect((await one.prompt('second').result).text).toBe('One.');
   });
 
   it('a fork withdraws what people were asked, so that one answer cannot count twice', async () => {
-    const { tool: made, names } = probes();
+    const { tool: made, names } = probeTools();
     const store = memoryStore();
     const gate = () => ({ type: 'ask' }) as const;
-    const agent = puppet([calls(['write']), says('Denied.'), says('Allowed.')]);
+    const agent = scriptedModel([calls(['write']), textResponse('Denied.'), textResponse('Allowed.')]);
     const one = harness({ agent, tools: [made('write')], gate, store, sessionId: 'one' });
     await one.prompt('Go.').result;
     const asked = (store.read('one') as Event[]).find((event) => event.type === 'approval_requested');

@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { planOutput } from '../../src/interfaces/output.ts';
-import { puppet } from '../../src/testing/scripted-model.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { AgentError } from '../../src/values/errors.ts';
 
 const schema = z.object({ name: z.string(), age: z.coerce.number().default(7) });
 
 describe('planOutput', () => {
   it('asks an agent that keeps to shapes for the schema, and reads its answer typed and with defaults', async () => {
-    const plan = planOutput(puppet([]), { schema });
+    const plan = planOutput(scriptedModel([]), { schema });
     expect(plan.tool).toBeUndefined();
     expect(plan.shape).toMatchObject({ name: 'answer', schema: { type: 'object', required: ['name'] } });
     expect(await plan.parse('{"name":"Ada"}')).toEqual({ name: 'Ada', age: 7 });
   });
 
   it('gives any other agent a tool that changes nothing', () => {
-    const plan = planOutput(puppet([], { output: 'tool' }), { name: 'person', schema });
+    const plan = planOutput(scriptedModel([], { output: 'tool' }), { name: 'person', schema });
     expect(plan.shape).toBeUndefined();
     expect(plan.tool).toMatchObject({ name: 'person', effect: 'read' });
   });
 
   it('refuses an agent that has no way to give one, and a shape that is no object', () => {
-    expect(() => planOutput(puppet([], { output: 'none' }), { schema })).toThrow(AgentError);
-    expect(() => planOutput(puppet([]), { schema: { type: 'string' } })).toThrow(AgentError);
-    expect(() => planOutput(puppet([]), { name: 'not a name', schema })).toThrow(AgentError);
+    expect(() => planOutput(scriptedModel([], { output: 'none' }), { schema })).toThrow(AgentError);
+    expect(() => planOutput(scriptedModel([]), { schema: { type: 'string' } })).toThrow(AgentError);
+    expect(() => planOutput(scriptedModel([]), { name: 'not a name', schema })).toThrow(AgentError);
   });
 
   it.each(['', 'Ada', '[]', 'null', '"x"', '{"age":3}', '{"name":1}'])(
@@ -33,7 +33,7 @@ describe('planOutput', () => {
         schema,
         { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
       ]) {
-        await expect(planOutput(puppet([]), { schema: shape }).parse(text)).rejects.toMatchObject({
+        await expect(planOutput(scriptedModel([]), { schema: shape }).parse(text)).rejects.toMatchObject({
           kind: 'agent',
           code: 'output',
         });

@@ -4,7 +4,7 @@ import type { Tool } from '../../src/interfaces/tool.ts';
 import {
   checkTool,
   defineTool,
-  fromSeedTool,
+  fromFlatTool,
   isToolOutput,
   toolOutput,
   validateArguments,
@@ -82,7 +82,7 @@ describe('defineTool', () => {
   });
 
   it('S4.3 takes the tool of the other seed', async () => {
-    const tool = fromSeedTool({
+    const tool = fromFlatTool({
       name: 'echo',
       description: 'Echoes.',
       inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },

@@ -7,18 +7,18 @@ import type { Advance, RunResult } from '../../src/loop/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store, Writer } from '../../src/store/store.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import type { PuppetStep } from '../../src/testing/scripted-model.ts';
-import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import type { ModelStep } from '../../src/testing/scripted-model.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import { AgentError } from '../../src/values/errors.ts';
 
 const ids = { sessionId: 'chat-1', runId: 'run-1', prompt: 'Go.' };
 
 /** An agent that answers by how far the conversation is, so that a request that is made again gets the same. */
-function byProgress(steps: readonly PuppetStep[]) {
+function byProgress(steps: readonly ModelStep[]) {
   const requests: number[] = [];
-  const agent = puppet([]);
+  const agent = scriptedModel([]);
   return {
     requests,
     agent: {
@@ -48,16 +48,21 @@ function seqOf(advanced: Advance): number {
 }
 
 describe('a run done action by action', () => {
-  const script = [calls(['a', 'b']), calls(['c']), says('Done.')];
+  const script = [calls(['a', 'b']), calls(['c']), textResponse('Done.')];
 
   it('P9 does one request or one call at a time and records what a whole run records', async () => {
-    const one = probes();
+    const one = probeTools();
     const tools = ['a', 'b', 'c'].map((name) => one.tool(name));
     const runtime = fakeRuntime();
     const whole = memoryStore();
-    await new Executor({ agent: puppet(script), tools, runtime, store: whole }).run('Go.', ids);
+    await new Executor({ agent: scriptedModel(script), tools, runtime, store: whole }).run('Go.', ids);
     const stepped = memoryStore();
-    const executor = new Executor({ agent: puppet(script), tools, runtime: fakeRuntime(), store: stepped });
+    const executor = new Executor({
+      agent: scriptedModel(script),
+      tools,
+      runtime: fakeRuntime(),
+      store: stepped,
+    });
     const { result, actions } = await toTheEnd(executor);
     // Three requests and three calls; the end comes with the last request.
     expect(actions).toBe(6);
@@ -69,7 +74,11 @@ describe('a run done action by action', () => {
 
   it('gives a run that is over once more without writing anything', async () => {
     const store = memoryStore();
-    const executor = new Executor({ agent: puppet([says('Done.')]), runtime: fakeRuntime(), store });
+    const executor = new Executor({
+      agent: scriptedModel([textResponse('Done.')]),
+      runtime: fakeRuntime(),
+      store,
+    });
     await toTheEnd(executor);
     const before = await store.read('chat-1');
     const again = await executor.advance(ids);
@@ -79,7 +88,7 @@ describe('a run done action by action', () => {
 
   it('goes on with a conversation that the session has already', async () => {
     const store = memoryStore();
-    const agent = puppet([says('One.'), says('Two.')]);
+    const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);
     const executor = new Executor({ agent, runtime: fakeRuntime(), store });
     await toTheEnd(executor);
     const second = await executor.advance({ ...ids, runId: 'run-2', prompt: 'And then?' });
@@ -88,9 +97,9 @@ describe('a run done action by action', () => {
   });
 
   it('keeps the limits over all actions and ends with a closing answer', async () => {
-    const kit = probes();
+    const kit = probeTools();
     const forever = Array.from({ length: 9 }, () => calls(['a']));
-    const { agent, requests } = byProgress([...forever.slice(0, 3), says('That is all.')]);
+    const { agent, requests } = byProgress([...forever.slice(0, 3), textResponse('That is all.')]);
     const options = { limits: { toolCalls: 2, turns: 20 }, onLimit: 'finalize' } as const;
     const executor = new Executor({ agent, tools: [kit.tool('a')], runtime: fakeRuntime(), ...options });
     const { result } = await toTheEnd(executor);
@@ -100,8 +109,8 @@ describe('a run done action by action', () => {
   });
 
   it('keeps a limit on tokens over all actions, as a whole run does', async () => {
-    const kit = probes();
-    const script = [calls(['a']), calls(['a']), calls(['a']), says('Done.')];
+    const kit = probeTools();
+    const script = [calls(['a']), calls(['a']), calls(['a']), textResponse('Done.')];
     const options = { tools: [kit.tool('a')], limits: { tokens: 2000 }, runtime: fakeRuntime() };
     const dear = script.map((step) => ({ ...step, usage: { inputTokens: 600, outputTokens: 100 } }));
     const whole = await new Executor({ agent: byProgress(dear).agent, ...options }).run('Go.');
@@ -112,7 +121,7 @@ describe('a run done action by action', () => {
   });
 
   it('refuses an empty prompt at once', async () => {
-    const executor = new Executor({ agent: puppet([]), runtime: fakeRuntime() });
+    const executor = new Executor({ agent: scriptedModel([]), runtime: fakeRuntime() });
     await expect(executor.advance({ ...ids, prompt: ' ' })).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
@@ -133,10 +142,10 @@ describe('P9 P13 a stepped run whose process dies', () => {
     };
   }
 
-  const script = [calls(['read', 'once']), calls(['again']), says('Done.')];
+  const script = [calls(['read', 'once']), calls(['again']), textResponse('Done.')];
 
   function scene() {
-    const kit = probes();
+    const kit = probeTools();
     const tools: Tool[] = [
       kit.tool('read', { effect: 'read' }),
       kit.tool('once', { effect: 'once' }),
@@ -210,7 +219,7 @@ describe('stopping a stepped run', () => {
     const abort = new AbortController();
     const asked = Promise.withResolvers<void>();
     const agent = {
-      ...puppet([]),
+      ...scriptedModel([]),
       run: (_: unknown, context: { signal?: AbortSignal } = {}) =>
         new Promise<never>((_, reject) => {
           context.signal?.addEventListener('abort', () => reject(AgentError.from(context.signal?.reason)));
@@ -238,7 +247,11 @@ describe('stopping a stepped run', () => {
     abort.abort(new AgentError({ kind: 'aborted', code: 'closed', message: 'Closing.' }));
     await expect(advanced).rejects.toMatchObject({ kind: 'aborted', code: 'closed' });
     expect((await store.read('chat-1')).map(({ type }) => type)).toEqual(['user']);
-    const next = new Executor({ agent: puppet([says('Done.')]), runtime: fakeRuntime(), store });
+    const next = new Executor({
+      agent: scriptedModel([textResponse('Done.')]),
+      runtime: fakeRuntime(),
+      store,
+    });
     expect((await toTheEnd(next)).result.status).toBe('complete');
   });
 });
@@ -247,9 +260,9 @@ describe('a stepped run that waits for a person', () => {
   const gate = () => ({ type: 'ask' }) as const;
 
   async function waiting(rest: Partial<ExecutorOptions> = {}) {
-    const kit = probes();
+    const kit = probeTools();
     const store = memoryStore();
-    const { agent } = byProgress([calls(['a', 'b']), says('Done.')]);
+    const { agent } = byProgress([calls(['a', 'b']), textResponse('Done.')]);
     const tools = [kit.tool('a'), kit.tool('b')];
     const executor = new Executor({ agent, tools, gate, store, runtime: fakeRuntime(), ...rest });
     const { result } = await toTheEnd(executor);

@@ -4,23 +4,23 @@ import type { ExecutorOptions } from '../../src/loop/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import { Stage } from '../../src/testing/run-fixture.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { RunFixture } from '../../src/testing/run-fixture.ts';
 import { scenarios } from '../../src/testing/scenarios.ts';
-import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Runtime } from '../../src/values/runtime.ts';
 
-const { tool } = probes();
+const { tool } = probeTools();
 
 describe('making an executor', () => {
   it('refuses two tools of one name, and a tool that no provider would take', () => {
-    const agent = puppet([]);
+    const agent = scriptedModel([]);
     expect(() => new Executor({ agent, tools: [tool('a'), tool('a')] })).toThrow(/Two tools are named a/);
     expect(() => new Executor({ agent, tools: [{ ...tool('a'), name: 'a b' }] })).toThrow(AgentError);
     const output = { name: 'a', schema: { type: 'object' } };
-    const executor = new Executor({ agent: puppet([], { output: 'tool' }), tools: [tool('a')] });
+    const executor = new Executor({ agent: scriptedModel([], { output: 'tool' }), tools: [tool('a')] });
     expect(() => executor.run('Go.', { output })).toThrow(/Two tools are named a/);
   });
 
@@ -28,8 +28,8 @@ describe('making an executor', () => {
     [undefined, /options\.agent is missing/],
     [{}, /options\.agent is missing/],
     [{ agent: 'claude' }, /options\.agent has no run function/],
-    [{ agent: puppet([]), tools: tool('a') }, /options\.tools is not an array/],
-    [{ agent: puppet([]), tools: [undefined] }, /A tool is invalid: it is a value of type undefined/],
+    [{ agent: scriptedModel([]), tools: tool('a') }, /options\.tools is not an array/],
+    [{ agent: scriptedModel([]), tools: [undefined] }, /A tool is invalid: it is a value of type undefined/],
   ])('names the option that is wrong: case %#', (options, words) => {
     const make = () => new Executor(options as never);
     expect(make).toThrow(AgentError);
@@ -39,14 +39,14 @@ describe('making an executor', () => {
   it('an option that is undefined is an option that was not given', async () => {
     const none = undefined as never;
     const options = { gate: none, store: none, runtime: none, pricing: none, limits: { turns: none } };
-    const agent = puppet([calls(['a']), says('Done.')]);
+    const agent = scriptedModel([calls(['a']), textResponse('Done.')]);
     const result = await new Executor({ agent, tools: [tool('a')], ...options });
     expect((await result.run('Go.')).status).toBe('complete');
   });
 
   it('keeps its own list of tools', async () => {
     const tools = [tool('a')];
-    const agent = puppet([says('Done.')]);
+    const agent = scriptedModel([textResponse('Done.')]);
     const executor = new Executor({ agent, tools, runtime: fakeRuntime() });
     tools.push(tool('b'));
     await executor.run('Go.');
@@ -66,7 +66,7 @@ describe('what a run costs', () => {
         return store.append(...given);
       },
     };
-    const stage = new Stage(() => counting);
+    const stage = new RunFixture(() => counting);
     const runtime = {
       ...stage.runtime,
       timer(ms: number, fire: () => void) {
@@ -74,9 +74,9 @@ describe('what a run costs', () => {
         return stage.runtime.timer(ms, fire);
       },
     };
-    const script = [...Array.from({ length: turns }, () => calls(['a'])), says('Done.')];
+    const script = [...Array.from({ length: turns }, () => calls(['a'])), textResponse('Done.')];
     const result = await stage.play({
-      agent: puppet(script),
+      agent: scriptedModel(script),
       tools: [tool('a', { mayRepeat: true })],
       limits: { turns: turns + 1 },
       runtime,
@@ -100,7 +100,7 @@ describe('what a run costs', () => {
   });
 
   it('nothing for a delta but handing it on', async () => {
-    const stage = new Stage(() => memoryStore());
+    const stage = new RunFixture(() => memoryStore());
     let uses = 0;
     const runtime = new Proxy<Runtime>(stage.runtime, {
       get(target, key) {
@@ -110,10 +110,10 @@ describe('what a run costs', () => {
     });
     const used = async (deltas: number) => {
       const before = uses;
-      const agent = puppet([
+      const agent = scriptedModel([
         (_request, { emit }) => {
           for (let count = 0; count < deltas; count += 1) emit?.({ type: 'text_delta', index: 0, text: 'x' });
-          return says('Done.');
+          return textResponse('Done.');
         },
       ]);
       await stage.play({ agent, runtime });
@@ -124,7 +124,7 @@ describe('what a run costs', () => {
 
   it('gives the agent the conversation itself, never a copy', async () => {
     const given: unknown[] = [];
-    const agent = puppet([calls(['a']), calls(['a']), says('Done.')]);
+    const agent = scriptedModel([calls(['a']), calls(['a']), textResponse('Done.')]);
     const spy = {
       ...agent,
       run: (...request: Parameters<typeof agent.run>) => {
@@ -132,7 +132,7 @@ describe('what a run costs', () => {
         return agent.run(...request);
       },
     };
-    await new Stage(() => memoryStore()).play({ agent: spy, tools: [tool('a')] });
+    await new RunFixture(() => memoryStore()).play({ agent: spy, tools: [tool('a')] });
     expect(new Set(given).size).toBe(1);
   });
 
@@ -141,7 +141,7 @@ describe('what a run costs', () => {
     const note = (warning: unknown) => warnings.push(warning);
     process.on('warning', note);
     const stop = new AbortController();
-    const agent = puppet(Array.from({ length: 300 }, () => says('Done.')));
+    const agent = scriptedModel(Array.from({ length: 300 }, () => textResponse('Done.')));
     const runtime = fakeRuntime();
     const executor = new Executor({ agent, runtime });
     await Promise.all(Array.from({ length: 300 }, () => executor.run('Go.', { signal: stop.signal }).result));
@@ -166,7 +166,7 @@ describe('with a real agent', () => {
   });
 
   it('a call that the provider found broken is never run (P9)', async () => {
-    const probe = probes();
+    const probe = probeTools();
     const script = [{ calls: [{ name: 'a', arguments: '{"path": "cut' as never }] }, 'Sorry.'];
     const agent = scriptedAgent(script, { runtime: fakeRuntime() });
     const result = await new Executor({ agent, tools: [probe.tool('a')], runtime: fakeRuntime() }).run('Go.');
@@ -177,7 +177,7 @@ describe('with a real agent', () => {
 
 describe('the scenarios of the contract', () => {
   it.each(scenarios)('$name: the log can be told to another process and back', async ({ open }) => {
-    const stage = new Stage(() => memoryStore());
+    const stage = new RunFixture(() => memoryStore());
     const staged = open();
     const run = stage.run(staged.options, 'Go.', { sessionId: 'one' });
     await stage.advance(1000);

@@ -1,29 +1,29 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { RunContext } from '../../src/interfaces/agent.ts';
+import type { RequestContext } from '../../src/interfaces/agent.ts';
 import { Budget } from '../../src/interfaces/limits.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import { Stage } from '../../src/testing/run-fixture.ts';
-import type { PuppetStep } from '../../src/testing/scripted-model.ts';
-import { calls, hangs, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { RunFixture } from '../../src/testing/run-fixture.ts';
+import type { ModelStep } from '../../src/testing/scripted-model.ts';
+import { calls, noResponse, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 
-const { tool } = probes();
+const { tool } = probeTools();
 
 function listeners(signal: AbortSignal): number {
   return EventEmitter.getEventListeners(signal, 'abort').length;
 }
 
-function stage(): Stage {
-  return new Stage(() => memoryStore());
+function stage(): RunFixture {
+  return new RunFixture(() => memoryStore());
 }
 
 describe('what a run leaves behind', () => {
   it('P18 no listener on the signal it was started with, however it ended', async () => {
     const { signal } = new AbortController();
-    const steps: PuppetStep[] = [calls(['a']), says('Done.'), () => Promise.reject(new Error('no'))];
-    const executor = new Executor({ agent: puppet(steps), tools: [tool('a')] });
+    const steps: ModelStep[] = [calls(['a']), textResponse('Done.'), () => Promise.reject(new Error('no'))];
+    const executor = new Executor({ agent: scriptedModel(steps), tools: [tool('a')] });
     for (const status of ['complete', 'failed', 'failed']) {
       expect((await executor.run('Go.', { signal })).status).toBe(status);
       expect(listeners(signal)).toBe(0);
@@ -32,21 +32,21 @@ describe('what a run leaves behind', () => {
 
   it('P18 no listener on the signals that its agent and its tools were given', async () => {
     const seen: { signal: AbortSignal; within: number }[] = [];
-    const note = ({ signal }: Pick<RunContext, 'signal'>) => {
+    const note = ({ signal }: Pick<RequestContext, 'signal'>) => {
       if (signal !== undefined) seen.push({ signal, within: listeners(signal) });
     };
     const step =
-      (response: ReturnType<typeof says>): PuppetStep =>
+      (response: ReturnType<typeof textResponse>): ModelStep =>
       (_request, context) => {
         note(context);
         return response;
       };
     const answers = [
       ...Array.from({ length: 6 }, (_, turn) => step(calls([{ name: 'a', arguments: { turn } }, 'b']))),
-      step(says('Done.')),
+      step(textResponse('Done.')),
     ];
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
-    const result = await new Executor({ agent: puppet(answers), tools }).run('Go.');
+    const result = await new Executor({ agent: scriptedModel(answers), tools }).run('Go.');
     expect([result.status, seen.length]).toEqual(['complete', 7]);
     // What listens while one request is under way is the same for the last one as for the first.
     expect(new Set(seen.map(({ within }) => within)).size).toBe(1);
@@ -57,7 +57,7 @@ describe('what a run leaves behind', () => {
   it('P18 nothing that is over is told when the run must stop', async () => {
     const play = stage();
     const turns = Array.from({ length: 6 }, (_, turn) => calls([{ name: 'a', arguments: { turn } }]));
-    const run = play.run({ agent: puppet([...turns, hangs()]), tools: [tool('a')] });
+    const run = play.run({ agent: scriptedModel([...turns, noResponse()]), tools: [tool('a')] });
     await play.advance(1000);
     const before = play.timers;
     run.cancel();
@@ -70,7 +70,7 @@ describe('what a run leaves behind', () => {
 describe('an agent that ignores its signal', () => {
   it('P3 P12 is given up, which the record of the run says', async () => {
     const play = stage();
-    const run = play.run({ agent: puppet([hangs()]) });
+    const run = play.run({ agent: scriptedModel([noResponse()]) });
     await play.advance(1000);
     run.cancel();
     const { status, metrics } = await play.until(run.result);
@@ -90,7 +90,7 @@ describe('what failed attempts cost', () => {
     const budget = new Budget({ tokens: 1_000_000 });
     const wasted = { inputTokens: 3000, outputTokens: 70 };
     const usage = { inputTokens: 400, outputTokens: 5 };
-    const agent = puppet([says('Done.', { usage, wasted, attempts: 3 })]);
+    const agent = scriptedModel([textResponse('Done.', { usage, wasted, attempts: 3 })]);
     expect((await new Executor({ agent }).run('Go.', { budget })).status).toBe('complete');
     expect(budget.tokens).toBe(3475);
     expect(budget.tokensLeft).toBe(1_000_000 - 3475);
@@ -100,10 +100,10 @@ describe('what failed attempts cost', () => {
     const budget = new Budget({ tokens: 1_000_000 });
     const usage = { inputTokens: 400, outputTokens: 5 };
     const told = [1000, 2000].map((inputTokens) => ({ inputTokens, outputTokens: 10 }));
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { mayRetry }) => {
         for (const wasted of told) expect(mayRetry?.(wasted)).toBe(true);
-        return says('Done.', { usage, wasted: { inputTokens: 2000, outputTokens: 10 }, attempts: 3 });
+        return textResponse('Done.', { usage, wasted: { inputTokens: 2000, outputTokens: 10 }, attempts: 3 });
       },
     ]);
     expect((await new Executor({ agent }).run('Go.', { budget })).status).toBe('complete');

@@ -4,8 +4,8 @@ import { Executor } from '../../src/loop/executor.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { openSession } from '../../src/store/open-session.ts';
 import type { Store } from '../../src/store/store.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import { eventsOf, said, wholeRun, write } from '../../src/testing/stored-events.ts';
 import { newFile, open } from '../node/sqlite/rig.ts';
 
@@ -37,7 +37,7 @@ describe('a run and its store', () => {
     async (effect, times) => {
       const { store, durable, other } = noting();
       const seen: string[][] = [];
-      const tool = probes().tool('it', {
+      const tool = probeTools().tool('it', {
         ...(effect !== undefined && { effect }),
         execute: () => {
           seen.push([...durable]);
@@ -45,7 +45,7 @@ describe('a run and its store', () => {
         },
       });
       const result = await new Executor({
-        agent: puppet([calls(['it']), says('Done.')]),
+        agent: scriptedModel([calls(['it']), textResponse('Done.')]),
         tools: [tool],
         store,
       }).run('Go.');
@@ -59,10 +59,10 @@ describe('a run and its store', () => {
 
   it('P9 tools that run together are durable when one of them must be', async () => {
     const { store, durable } = noting();
-    const { tool } = probes();
+    const { tool } = probeTools();
     const tools = [tool('look', { effect: 'read' }), tool('write')];
     await new Executor({
-      agent: puppet([calls(['look', 'look', 'write']), says('Done.')]),
+      agent: scriptedModel([calls(['look', 'look', 'write']), textResponse('Done.')]),
       tools,
       store,
     }).run('Go.');
@@ -73,14 +73,16 @@ describe('a run and its store', () => {
     const file = newFile();
     const [ours, theirs] = [open(file), open(file)];
     await write(theirs, 'one', [said('Mine.')]);
-    const result = await new Executor({ agent: puppet([]), store: ours }).run('Go.', { sessionId: 'one' });
+    const result = await new Executor({ agent: scriptedModel([]), store: ours }).run('Go.', {
+      sessionId: 'one',
+    });
     expect([result.status, result.error?.kind, result.error?.code]).toEqual(['failed', 'invalid', 'in_use']);
     expect(result.error?.message).toMatch(/^Session one is in use by process \d+ on /);
     expect(await ours.read('one')).toHaveLength(1);
   });
 
   it('an id that is none says so', async () => {
-    const result = await new Executor({ agent: puppet([]), store: memoryStore() }).run('Go.', {
+    const result = await new Executor({ agent: scriptedModel([]), store: memoryStore() }).run('Go.', {
       sessionId: '../up',
     });
     expect([result.error?.kind, result.error?.code]).toEqual(['invalid', 'session_id']);
@@ -101,7 +103,10 @@ describe('a run and its store', () => {
       snapshot: (id) => store.snapshot?.(id),
       keepSnapshot: (id, state, writer) => store.keepSnapshot?.(id, state, writer),
     };
-    const executor = new Executor({ agent: puppet([says('One.'), says('Two.')]), store: watched });
+    const executor = new Executor({
+      agent: scriptedModel([textResponse('One.'), textResponse('Two.')]),
+      store: watched,
+    });
     const first = await executor.run('Go on.', { sessionId: 'one' });
     expect([first.status, asked]).toEqual(['complete', [0]]);
     asked.length = 0;

@@ -12,7 +12,7 @@ function rig(result: RunResult = runResult({ ...fields, status: 'complete' })) {
   const control: RunControl = {
     cancel: () => heard.push('cancel') > 0,
     steer: (content) => heard.push(content) > 0,
-    answer: (approvalId, answer) => heard.push([approvalId, answer]) > 0,
+    decide: (approvalId, answer) => heard.push([approvalId, answer]) > 0,
   };
   const run = new Run({ id: 'r', sessionId: 's' }, Promise.resolve(result), new Feed(), control);
   return { run, heard, result };
@@ -28,7 +28,7 @@ describe('a run', () => {
 
   it('passes on what is said to it, text as parts', () => {
     const { run, heard } = rig();
-    expect([run.steer('Hi'), run.cancel(), run.answer('a', { decision: 'allow' })]).toEqual([
+    expect([run.steer('Hi'), run.cancel(), run.decide('a', { decision: 'allow' })]).toEqual([
       true,
       true,
       true,

@@ -132,7 +132,7 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: retryAfter,
-    find: 'exec(usualForm(given))',
+    find: 'exec(defaultForm(given))',
     replace: 'exec(given)',
     why: 'the oldest form of a date is not read',
     breaks: ['P7'],
@@ -172,8 +172,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: fault,
-    find: 'return wellFormedText(text.length > longestMessage',
-    replace: 'return (text.length > longestMessage',
+    find: 'return wellFormedText(text.length > maxMessageLength',
+    replace: 'return (text.length > maxMessageLength',
     why: 'half characters of a service stand in our errors',
     breaks: ['P12'],
     by: 'contract: bodies',

@@ -40,8 +40,8 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: sessionLog,
-    find: 'if (standing?.epoch !== writer.epoch) throw fenced(sessionId);',
-    replace: 'if (standing === undefined) throw fenced(sessionId);',
+    find: 'if (standing?.epoch !== writer.epoch) throw writerReplaced(sessionId);',
+    replace: 'if (standing === undefined) throw writerReplaced(sessionId);',
     why: 'a run that was taken over goes on writing',
     breaks: ['P13'],
     by: 'test/node/sqlite/owners.test.ts',

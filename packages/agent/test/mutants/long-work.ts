@@ -68,7 +68,7 @@ export const longWorkMutants: readonly Mutant[] = [
   },
   {
     file: 'src/context/tokens.ts',
-    find: 'if (message !== undefined) tokens += roughTokens(message);',
+    find: 'if (message !== undefined) tokens += roughTextTokens(message);',
     replace: '',
     why: 'tool output that nobody has counted weighs nothing',
     breaks: [],
@@ -84,8 +84,8 @@ export const longWorkMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/tool-output.ts',
-    find: 'context?.spill?.tool === tool ? undefined : context?.spill',
-    replace: 'context?.spill',
+    find: 'context?.offload?.tool === tool ? undefined : context?.offload',
+    replace: 'context?.offload',
     why: 'what the model reads of a long output is put away again',
     breaks: ['P10'],
     by: 'test/context/offload.test.ts',

@@ -35,8 +35,8 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: "if (payload instanceof Garbled) return this.#garbled('a message of the stream is not valid JSON');",
-    replace: 'if (payload instanceof Garbled) continue;',
+    find: "if (payload instanceof MalformedPayload)\n          return this.#garbled('a message of the stream is not valid JSON');",
+    replace: 'if (payload instanceof MalformedPayload) continue;',
     why: 'garbled payloads are passed over',
     breaks: ['P1'],
     by: 'contract: stream',

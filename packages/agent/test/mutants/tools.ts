@@ -163,7 +163,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: toolRun,
-    find: 'return failure(summarize(thrown).message, job.mostBytes);',
+    find: 'return failure(summarize(thrown).message, job.maxBytes);',
     replace: 'throw thrown;',
     why: 'a tool that throws at once ends the run',
     breaks: ['P10'],
@@ -211,7 +211,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/call-tools.ts',
-    find: "return cap(AgentError.from(thrown, 'tool').message, mostReason);",
+    find: "return cap(AgentError.from(thrown, 'tool').message, maxReason);",
     replace: 'return undefined;',
     why: 'a tool that cannot say whether a person has to look runs without one',
     breaks: ['P21'],

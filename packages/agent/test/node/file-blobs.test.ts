@@ -14,11 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileBlobs } from '@cobbler/agent/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { spill } from '../../src/context/offload.ts';
+import { offload } from '../../src/context/offload.ts';
 import { defineTool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { resultTexts } from '../../src/testing/conversation.ts';
-import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 
 let root: string;
 let folder: string;
@@ -141,16 +141,19 @@ describe('blobs in files', () => {
       execute: () => whole,
     });
     const first = await new Executor({
-      agent: puppet([calls(['long']), says('Done.')]),
+      agent: scriptedModel([calls(['long']), textResponse('Done.')]),
       tools: [long],
-      context: { spill: spill(fileBlobs(folder)) },
+      context: { offload: offload(fileBlobs(folder)) },
     }).run('Go.');
     const args = JSON.parse(
       /read_blob with (\{.*\}) reads/.exec(resultTexts(first.messages)[0] ?? '')?.[1] ?? '{}',
     );
     const second = await new Executor({
-      agent: puppet([calls([{ name: 'read_blob', arguments: { ...args, bytes: 100 } }]), says('Done.')]),
-      context: { spill: spill(fileBlobs(folder)) },
+      agent: scriptedModel([
+        calls([{ name: 'read_blob', arguments: { ...args, bytes: 100 } }]),
+        textResponse('Done.'),
+      ]),
+      context: { offload: offload(fileBlobs(folder)) },
     }).run([...first.messages, { role: 'user', content: [{ type: 'text', text: 'Read on.' }] }]);
     expect(resultTexts(second.messages).at(-1)).toContain(whole.slice(args.offset, args.offset + 100));
   });

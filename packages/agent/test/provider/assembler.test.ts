@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Assembly } from '../../src/provider/response/assembler.ts';
-import type { Out } from '../../src/provider/wire/wire.ts';
+import type { ResponseSink } from '../../src/provider/wire/wire.ts';
 import { told } from '../support/assembled.ts';
 
 describe('blocks', () => {
@@ -195,7 +195,7 @@ describe('blocks', () => {
 });
 
 describe('the stop reason', () => {
-  const stopOf = (say: (out: Out) => void) => told(say).answer.stopReason;
+  const stopOf = (say: (out: ResponseSink) => void) => told(say).answer.stopReason;
 
   test('P4 is the one given at the end, else the one noted, else unknown', () => {
     expect(stopOf((out) => out.end('refusal'))).toBe('refusal');
@@ -249,12 +249,12 @@ describe('usage', () => {
 });
 
 test.each([
-  ['a text', (out: Out) => out.text(0, 7 as never)],
-  ['reasoning', (out: Out) => out.reasoning(0, null as never)],
-  ['a piece of arguments', (out: Out) => out.input(0, {} as never)],
-  ['the id of a call', (out: Out) => out.call(0, [] as never, 'look')],
-  ['the message of a failure', (out: Out) => out.fail({ message: 7 as never })],
-  ['the name of a call', (out: Out) => out.call(0, 'c1', undefined as never)],
+  ['a text', (out: ResponseSink) => out.text(0, 7 as never)],
+  ['reasoning', (out: ResponseSink) => out.reasoning(0, null as never)],
+  ['a piece of arguments', (out: ResponseSink) => out.input(0, {} as never)],
+  ['the id of a call', (out: ResponseSink) => out.call(0, [] as never, 'look')],
+  ['the message of a failure', (out: ResponseSink) => out.fail({ message: 7 as never })],
+  ['the name of a call', (out: ResponseSink) => out.call(0, 'c1', undefined as never)],
 ])('%s that is no text is not taken', (_what, say) => {
   expect(() => say(new Assembly('plain'))).toThrow(TypeError);
 });

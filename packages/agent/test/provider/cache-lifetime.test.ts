@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Rhythm } from '../../src/provider/request/cache-lifetime.ts';
-import { after, beat, lifetimeFor, mostPaid } from '../../src/provider/request/cache-lifetime.ts';
+import type { RequestTiming } from '../../src/provider/request/cache-lifetime.ts';
+import { after, beat, lifetimeFor, maxPaid } from '../../src/provider/request/cache-lifetime.ts';
 
 const short = { ms: 300_000, write: 1.25, mark: 'short' };
 const long = { ms: 3_600_000, write: 2, mark: 'long' };
@@ -12,7 +12,7 @@ const hours = 7_200_000;
 
 /** Requests that come after these pauses, and the lifetimes chosen for them. */
 function requests(pauses: readonly number[], bytes: (index: number) => number = () => 1_000) {
-  let rhythm: Rhythm | undefined;
+  let rhythm: RequestTiming | undefined;
   let now = 0;
   const chosen = [0, ...pauses].map((pause, index) => {
     now += pause;
@@ -73,5 +73,5 @@ test('no sequence of nine pauses, however they come, costs more than what may be
     }
   }
   expect(worst).toBeGreaterThan(1.2);
-  expect(worst).toBeLessThanOrEqual(mostPaid);
+  expect(worst).toBeLessThanOrEqual(maxPaid);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { maxFrameBytes } from '../../src/provider/wire/line-text.ts';
 import { NdjsonFramer } from '../../src/provider/wire/ndjson.ts';
-import { Garbled } from '../../src/provider/wire/payload.ts';
+import { MalformedPayload } from '../../src/provider/wire/payload.ts';
 import { SseFramer } from '../../src/provider/wire/sse.ts';
 import type { Framer } from '../../src/provider/wire/wire.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
@@ -43,7 +43,7 @@ describe('server-sent events', () => {
   test('P1 data that begins like JSON and is not is garbled, not dropped', () => {
     const found = sse('data: {"a":1\n\ndata: [1,\n\n');
     expect(found).toHaveLength(2);
-    expect(found.every((payload) => payload instanceof Garbled)).toBe(true);
+    expect(found.every((payload) => payload instanceof MalformedPayload)).toBe(true);
   });
 
   test('P1 an event without its last blank line is completed by the end of the body', () => {
@@ -108,6 +108,6 @@ describe('lines of JSON', () => {
   });
 
   test('P1 a line that is no JSON is garbled', () => {
-    expect(ndjson('oops\n')[0]).toBeInstanceOf(Garbled);
+    expect(ndjson('oops\n')[0]).toBeInstanceOf(MalformedPayload);
   });
 });

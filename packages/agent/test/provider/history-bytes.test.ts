@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TurnBytes } from '../../src/provider/request/conversation-bytes.ts';
 import { HistoryBytes } from '../../src/provider/request/history-bytes.ts';
-import { viewOf } from '../../src/provider/request/normalize-history.ts';
+import { normalizeHistory } from '../../src/provider/request/normalize-history.ts';
 import type { Turn } from '../../src/provider/wire/wire.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import type { AssistantMessage, Message, ToolResultMessage } from '../../src/values/message.ts';
@@ -52,7 +52,7 @@ function textOf(turns: TurnBytes): string {
 
 /** What the bytes must be: the whole view serialised at once. */
 function expected(messages: readonly Message[]): string {
-  return viewOf(messages, view)
+  return normalizeHistory(messages, view)
     .map((turn) => JSON.stringify(turn))
     .join(',');
 }

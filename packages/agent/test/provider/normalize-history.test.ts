@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ViewFor } from '../../src/provider/request/normalize-history.ts';
-import { viewOf } from '../../src/provider/request/normalize-history.ts';
+import { normalizeHistory } from '../../src/provider/request/normalize-history.ts';
 import type { AssistantPart, Message, ToolCallPart, ToolResultMessage } from '../../src/values/message.ts';
 import { userMessage } from '../../src/values/message.ts';
 
@@ -21,7 +21,7 @@ const result = (toolCallId: string, output = 'ok'): ToolResultMessage => ({
   content: [{ type: 'text', text: output }],
 });
 
-const view = (messages: readonly Message[], forWhom = plain) => viewOf(messages, forWhom);
+const view = (messages: readonly Message[], forWhom = plain) => normalizeHistory(messages, forWhom);
 
 /** Sides and texts: enough to see the shape of a conversation. */
 function shape(messages: readonly Message[]): string[] {

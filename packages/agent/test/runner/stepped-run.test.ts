@@ -8,16 +8,16 @@ import type { SteppedTask } from '../../src/runner/stepped-run.ts';
 import { approvalSignal, runInSteps } from '../../src/runner/stepped-run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
-import { probes } from '../../src/testing/probe-tools.ts';
-import type { PuppetStep } from '../../src/testing/scripted-model.ts';
-import { calls, puppet, says } from '../../src/testing/scripted-model.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import type { ModelStep } from '../../src/testing/scripted-model.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import type { Json } from '../../src/values/json.ts';
 
 /** A routine that does one task, and what came of it. */
-function scene(script: readonly PuppetStep[], rest: Partial<SteppedTask> = {}) {
-  const kit = probes();
+function scene(script: readonly ModelStep[], rest: Partial<SteppedTask> = {}) {
+  const kit = probeTools();
   const store = memoryStore();
-  const agent = puppet(script);
+  const agent = scriptedModel(script);
   const runtime = fakeRuntime();
   const gate = () => ({ type: rest.ask === undefined ? 'allow' : 'ask' }) as const;
   const tools = [kit.tool('a'), kit.tool('b')];
@@ -49,7 +49,7 @@ const nothing: Json = null;
 
 describe('a run in steps', () => {
   it('P9 has a step for each request and each call, named by its place', async () => {
-    const { runner, names, kit, results } = scene([calls(['a', 'b']), says('Done.')]);
+    const { runner, names, kit, results } = scene([calls(['a', 'b']), textResponse('Done.')]);
     await runner.start(nothing, { runId: 'r1' });
     expect(await runner.result('r1')).toBe('complete');
     expect(names).toEqual(['act/1', 'act/2', 'act/3', 'act/4']);
@@ -60,7 +60,7 @@ describe('a run in steps', () => {
 
   it('asks in a step of its own, waits for the answer, and runs what was allowed', async () => {
     const asked: ApprovalRequestedEvent[] = [];
-    const { runner, kit, results, names } = scene([calls(['a']), says('Done.')], {
+    const { runner, kit, results, names } = scene([calls(['a']), textResponse('Done.')], {
       ask: (request) => void asked.push(request),
     });
     await runner.start(nothing, { runId: 'r1' });
@@ -79,7 +79,7 @@ describe('a run in steps', () => {
   it('takes silence, and whatever is no clear permission, for a denial', async () => {
     for (const said of [undefined, 'yes', { decision: 'maybe' }, { decision: 'deny', message: 'Not now.' }]) {
       const asked: ApprovalRequestedEvent[] = [];
-      const { runner, kit, runtime, store } = scene([calls(['a']), says('Done.')], {
+      const { runner, kit, runtime, store } = scene([calls(['a']), textResponse('Done.')], {
         ask: (request) => void asked.push(request),
         approvalMs: 60_000,
       });
@@ -97,7 +97,7 @@ describe('a run in steps', () => {
 
   it('asks again when who is asked is out of reach', async () => {
     let tries = 0;
-    const { runner, runtime } = scene([calls(['a']), says('Done.')], {
+    const { runner, runtime } = scene([calls(['a']), textResponse('Done.')], {
       approvalMs: 1_000,
       ask: () => {
         tries += 1;
@@ -114,7 +114,7 @@ describe('a run in steps', () => {
   });
 
   it('may end as waiting instead', async () => {
-    const { runner, kit } = scene([calls(['a']), says('Done.')], { ask: () => {}, whenAsked: 'end' });
+    const { runner, kit } = scene([calls(['a']), textResponse('Done.')], { ask: () => {}, whenAsked: 'end' });
     await runner.start(nothing, { runId: 'r1' });
     expect(await runner.result('r1')).toBe('waiting');
     expect(kit.names).toEqual([]);

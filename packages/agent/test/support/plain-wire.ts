@@ -1,4 +1,4 @@
-import type { Out, Turn, Wire } from '../../src/provider/wire/wire.ts';
+import type { ResponseSink, Turn, Wire } from '../../src/provider/wire/wire.ts';
 
 /** Parts of a wire that a test wants otherwise. */
 export type WireParts = Partial<Wire>;
@@ -26,9 +26,9 @@ export function plainWire(parts: WireParts = {}): Wire {
   };
 }
 
-function say(payload: unknown, out: Out): void {
+function say(payload: unknown, out: ResponseSink): void {
   if (!Array.isArray(payload)) return;
-  const [name, ...args] = payload as [keyof Out, ...unknown[]];
+  const [name, ...args] = payload as [keyof ResponseSink, ...unknown[]];
   (out[name] as (...args: unknown[]) => void).apply(out, args);
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { FoundRequest, Inverse, ScriptAnswer } from '../../src/testing/index.ts';
-import { callBlock, inverse, scriptAnswer, wordFor } from '../../src/testing/index.ts';
+import type { FoundRequest, MockWire, ScriptAnswer } from '../../src/testing/index.ts';
+import { callBlock, errorText, mockWire, scriptResponse } from '../../src/testing/index.ts';
 
 const empty: FoundRequest = { model: 'm', system: '', turns: [], tools: [], toolChoice: 'auto' };
 
-const plain: Inverse<FoundRequest> = {
+const plain: MockWire<FoundRequest> = {
   provider: 'plain',
   framing: 'sse',
   lacks: {},
@@ -17,7 +17,7 @@ const plain: Inverse<FoundRequest> = {
   refuse: ({ model }) => (model === '' ? 'Name a model.' : undefined),
 };
 
-const answer: ScriptAnswer = scriptAnswer([
+const answer: ScriptAnswer = scriptResponse([
   { type: 'reasoning', text: 'Hm.', seal: 'wax' },
   callBlock('c', 'f', '{}'),
 ]);
@@ -28,7 +28,7 @@ test('a word is found by its meaning, the first of several', () => {
     ['full', 'complete'],
     ['done', 'complete'],
   ]);
-  expect([wordFor(table, 'complete'), wordFor(table, 'refusal')]).toEqual(['full', undefined]);
+  expect([errorText(table, 'complete'), errorText(table, 'refusal')]).toEqual(['full', undefined]);
 });
 
 describe('an inverse', () => {
@@ -36,7 +36,7 @@ describe('an inverse', () => {
     ['sse', 'text/event-stream', 'data: {"a":1}\n\n', 'data: [DONE]\n\n'],
     ['ndjson', 'application/x-ndjson', '{"a":1}\n', '[DONE]\n'],
   ] as const)('frames for %s as the wire reads it', (framing, contentType, json, words) => {
-    const testing = inverse({ ...plain, framing });
+    const testing = mockWire({ ...plain, framing });
     expect([testing.contentType, testing.frame({ a: 1 }), testing.frame('[DONE]')]).toEqual([
       contentType,
       json,
@@ -45,7 +45,7 @@ describe('an inverse', () => {
   });
 
   test('tells each step in the words of its block, and nothing where it has none', () => {
-    const testing = inverse(plain);
+    const testing = mockWire(plain);
     expect(testing.begin(answer)).toEqual([]);
     expect(testing.line({ type: 'open', at: 0 }, answer)).toEqual([['open', 0, 'reasoning']]);
     expect(testing.line({ type: 'delta', at: 1, text: '{' }, answer)).toEqual([['piece', 1, '{', 'call']]);
@@ -56,13 +56,13 @@ describe('an inverse', () => {
   });
 
   test('tells the seal of reasoning, and none of what has none', () => {
-    const testing = inverse({ ...plain, seal: (at, seal) => [['seal', at, seal]] });
+    const testing = mockWire({ ...plain, seal: (at, seal) => [['seal', at, seal]] });
     expect(testing.line({ type: 'seal', at: 0 }, answer)).toEqual([['seal', 0, 'wax']]);
     expect(testing.line({ type: 'seal', at: 1 }, answer)).toEqual([]);
   });
 
   test('a failed request has the status of its kind, and the key in it where the key is refused', () => {
-    const { error } = inverse(plain);
+    const { error } = mockWire(plain);
     const failed = error({ kind: 'auth', message: 'No' }, secret);
     expect(failed).toEqual({
       status: 401,
@@ -76,7 +76,7 @@ describe('an inverse', () => {
 
   test('a status, headers and a body that is a text are taken as they are given', () => {
     const error = () => ({ status: 418, headers: { 'x-wait': '2' }, body: 'Teapot.' });
-    expect(inverse({ ...plain, error }).error({ kind: 'agent', message: '' }, secret)).toEqual({
+    expect(mockWire({ ...plain, error }).error({ kind: 'agent', message: '' }, secret)).toEqual({
       status: 418,
       headers: { 'content-type': 'text/plain', 'x-wait': '2' },
       body: 'Teapot.',
@@ -85,12 +85,12 @@ describe('an inverse', () => {
 
   test('a failure in the middle is the body of the failed request, unless it is said otherwise', () => {
     const fault = { kind: 'agent', message: 'Ill.' } as const;
-    expect(inverse(plain).fail(fault)).toEqual([{ kind: 'agent', message: 'Ill.' }]);
-    expect(inverse({ ...plain, fail: () => ['over', 'out'] }).fail(fault)).toEqual(['over', 'out']);
+    expect(mockWire(plain).fail(fault)).toEqual([{ kind: 'agent', message: 'Ill.' }]);
+    expect(mockWire({ ...plain, fail: () => ['over', 'out'] }).fail(fault)).toEqual(['over', 'out']);
   });
 
   test('what is refused is refused in the words of an invalid request', () => {
-    const { refuse } = inverse(plain);
+    const { refuse } = mockWire(plain);
     expect(refuse(empty)).toBeUndefined();
     expect(refuse({ ...empty, model: '' })).toMatchObject({
       status: 400,
@@ -99,7 +99,7 @@ describe('an inverse', () => {
   });
 
   test('instructions are joined, and what the request does not say is left out', () => {
-    const { read } = inverse(plain);
+    const { read } = mockWire(plain);
     const request = { ...empty, system: ['One.', 'Two.'], maxTokens: null, temperature: 0, output: null };
     expect(read(request)).toEqual({ ...empty, system: 'One.\n\nTwo.', temperature: 0 });
   });
@@ -107,7 +107,7 @@ describe('an inverse', () => {
   test('what stands on the same side is one turn; texts of a result are one, and its pictures follow it', () => {
     const picture = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
     const text = (words: string) => ({ type: 'text', text: words }) as const;
-    const { turns } = inverse(plain).read({
+    const { turns } = mockWire(plain).read({
       ...empty,
       turns: [
         { side: 'user', parts: [{ type: 'result', id: 'c', parts: [text('a'), picture, text('b')] }] },

@@ -2,14 +2,14 @@ import type { ErrorData, Json, RoutineStatus, Runner, Runtime, StartOptions } fr
 import {
   AgentError,
   checkRunId,
-  noRun,
-  notAwaited,
   pause,
   plainJson,
   runBusy,
   runCancelled,
+  runNotFound,
   runnerClosed,
   systemRuntime,
+  waitAborted,
 } from '@cobbler/agent';
 import type { Sql } from '../sql.ts';
 import { instanceId, wake } from './instance-id.ts';
@@ -115,10 +115,10 @@ class RunnerOnWorkflows implements CloudflareRunner {
       if (status.state === 'done') return status.output;
       if (status.state === 'failed') throw new AgentError(status.error);
       if (status.state === 'cancelled') throw runCancelled(runId);
-      if (status.state === 'unknown') throw noRun(runId);
+      if (status.state === 'unknown') throw runNotFound(runId);
       const ends = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
       await pause(this.#runtime, this.#lookMs, AbortSignal.any(ends)).catch(() => {});
-      if (signal?.aborted) throw notAwaited(runId, signal.reason);
+      if (signal?.aborted) throw waitAborted(runId, signal.reason);
     }
   }
 

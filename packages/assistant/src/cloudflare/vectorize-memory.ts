@@ -4,7 +4,7 @@ import type { Embedder } from '../memory/embedder.ts';
 import type { MemoryIndex, Recalled } from '../memory/memory-index.ts';
 import type { KeptMemory } from '../memory/memory-table.ts';
 import { addition, embeddedBy, memoriesOf, notEmbedded, plain } from '../memory/memory-table.ts';
-import { meaningScore, scoreFloor, usualLimit } from '../memory/score.ts';
+import { defaultLimit, meaningScore, scoreFloor } from '../memory/score.ts';
 import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
 import type { Sql } from '../sql.ts';
 import { numberIn, textIn } from '../sql-row.ts';
@@ -30,7 +30,7 @@ type Parts = Required<VectorizeMemoryOptions>;
 const batchSize = 50;
 
 /** How many memories one search embeds anew at most, after a change of the embedder. */
-const mostAnew = 100;
+const maxAgain = 100;
 
 /** What the index takes at most in one question for vectors by id, and in one deletion. */
 const idsAtOnce = { get: 20, delete: 100 } as const;
@@ -55,8 +55,8 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
         await settle(parts, chatId);
       }
     },
-    async search(chatId, query, { limit = usualLimit, floor = scoreFloor, signal } = {}) {
-      await embedMissing(parts, chatId, mostAnew, signal);
+    async search(chatId, query, { limit = defaultLimit, floor = scoreFloor, signal } = {}) {
+      await embedMissing(parts, chatId, maxAgain, signal);
       const memories = await memoriesOf(sql, chatId);
       if (memories.length === 0) return [];
       const [asked = new Float32Array()] = await embedded(parts.embedder, [query], 'query', signal);

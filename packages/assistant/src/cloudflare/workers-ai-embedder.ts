@@ -47,7 +47,7 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
     name: `workers-ai:${model}`,
     dimensions,
     floor,
-    mostAtOnce: 100,
+    maxAtOnce: 100,
     // The binding takes no signal: whoever waits stops waiting.
     embed: async (texts) => dataOf(await ai.run(model, { text: [...texts] }), model),
   });

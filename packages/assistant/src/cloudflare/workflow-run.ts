@@ -1,5 +1,5 @@
 import type { Json, Routine, Runtime } from '@cobbler/agent';
-import { AgentError, keptError, pause, plainJson, systemRuntime } from '@cobbler/agent';
+import { AgentError, pause, plainJson, systemRuntime, toSerializableError } from '@cobbler/agent';
 import type { Sql } from '../sql.ts';
 import { insistently } from './insistence.ts';
 import { wake } from './instance-id.ts';
@@ -66,7 +66,7 @@ async function outcomeOf(
     try {
       return { state: 'done', text: plainJson(await work(), `The output of run ${runId}`) };
     } catch (thrown) {
-      return { state: 'failed', text: JSON.stringify(keptError(AgentError.from(thrown))) };
+      return { state: 'failed', text: JSON.stringify(toSerializableError(AgentError.from(thrown))) };
     }
   })();
   const outcome = await Promise.race([ended, stopped]);

@@ -3,12 +3,12 @@ import {
   AgentError,
   attemptStep,
   checkDuration,
-  keptError,
-  minded,
+  ignoreRejection,
   pause,
   runCancelled,
-  runOver,
+  runEnded,
   StepNames,
+  toSerializableError,
 } from '@cobbler/agent';
 import { insistently } from './insistence.ts';
 import { wakeEvent } from './instance-id.ts';
@@ -33,9 +33,9 @@ type Kept = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error
 type Place = readonly [name: string, part?: string];
 
 /** Longer texts are kept in the database: the engine's limit is for the whole of what it writes. */
-const longestInEngine = 200_000;
+const maxInEngine = 200_000;
 
-const longestPollMs = 3_600_000;
+const maxPollMs = 3_600_000;
 
 /** Waits that are shorter do without the engine. */
 const shortMs = 1000;
@@ -91,7 +91,7 @@ export class WorkflowSteps implements Steps {
 
   /** The routine has ended: steps that it did not wait for are lost. */
   end(): void {
-    this.#stop(runOver(this.runId));
+    this.#stop(runEnded(this.runId));
   }
 
   /** Resolves when no function is at work any more, or the time is over: they end with the request they run in. */
@@ -106,15 +106,15 @@ export class WorkflowSteps implements Steps {
     perform: (call: StepCall) => Value | Promise<Value>,
     settings: StepSettings = {},
   ): Promise<StepValue<Value>> {
-    return minded(this.#run(name, perform, settings));
+    return ignoreRejection(this.#run(name, perform, settings));
   }
 
   sleep(name: string, ms: number): Promise<void> {
-    return minded(this.#sleep(name, ms));
+    return ignoreRejection(this.#sleep(name, ms));
   }
 
   waitFor(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Json | undefined> {
-    return minded(this.#waitFor(name, options.timeoutMs));
+    return ignoreRejection(this.#waitFor(name, options.timeoutMs));
   }
 
   async #run<Value extends Json>(
@@ -149,7 +149,7 @@ export class WorkflowSteps implements Steps {
       return await this.#keep('value', name, text);
     } catch (thrown) {
       signal.throwIfAborted();
-      return await this.#keep('error', name, JSON.stringify(keptError(thrown)));
+      return await this.#keep('error', name, JSON.stringify(toSerializableError(thrown)));
     }
   }
 
@@ -162,7 +162,7 @@ export class WorkflowSteps implements Steps {
   }
 
   async #keep(kind: Kept['kind'], name: string, text: string): Promise<Kept> {
-    if (text.length <= longestInEngine) return { kind, text };
+    if (text.length <= maxInEngine) return { kind, text };
     const { table, runtime } = this.#options;
     await insistently(runtime, () => table.keep(this.runId, name, text));
     return { kind, at: 'table' };
@@ -234,7 +234,7 @@ export class WorkflowSteps implements Steps {
       if (found !== undefined) return found;
       const left = until === undefined ? Number.POSITIVE_INFINITY : until - runtime.now();
       if (left <= 0) return undefined;
-      await this.#idle([name, String(turn)], Math.min(left, pollMs * 2 ** (turn - 1), longestPollMs));
+      await this.#idle([name, String(turn)], Math.min(left, pollMs * 2 ** (turn - 1), maxPollMs));
       if (this.#epoch > 0) await this.#check();
     }
   }

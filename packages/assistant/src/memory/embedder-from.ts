@@ -9,7 +9,7 @@ export interface EmbedderParts {
   /** Below this cosine texts have nothing to do with each other. Measure it with the texts you have. */
   readonly floor: number;
   /** Most texts of one call. Default 96. */
-  readonly mostAtOnce?: number;
+  readonly maxAtOnce?: number;
   embed(
     texts: readonly string[],
     purpose: 'document' | 'query',
@@ -19,15 +19,15 @@ export interface EmbedderParts {
 
 /** An embedder over any function that embeds, such as one around the AI SDK's `embedMany`. */
 export function embedderFrom(parts: EmbedderParts): Embedder {
-  const { name, dimensions, floor, mostAtOnce = 96 } = parts;
+  const { name, dimensions, floor, maxAtOnce = 96 } = parts;
   return {
     name,
     dimensions,
     floor,
     async embed(texts, purpose, options = {}) {
       const vectors: Float32Array[] = [];
-      for (let at = 0; at < texts.length; at += mostAtOnce) {
-        const some = texts.slice(at, at + mostAtOnce);
+      for (let at = 0; at < texts.length; at += maxAtOnce) {
+        const some = texts.slice(at, at + maxAtOnce);
         const given = await call(() => parts.embed(some, purpose, options));
         if (given.length !== some.length) {
           const message = `The embedder ${name} gave ${given.length} vectors for ${some.length} texts.`;

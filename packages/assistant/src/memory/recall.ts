@@ -14,7 +14,7 @@ export interface RecallOptions extends Recall {
 }
 
 /** Longest question that is looked for, in characters: what matters stands at the beginning or the end. */
-const longestQuery = 2000;
+const maxQueryLength = 2000;
 
 /**
  * What is known of a chat that fits a text, best first. Never rejects and never keeps a reply waiting: when the
@@ -46,9 +46,9 @@ export async function recallFor(
 }
 
 function excerpt(text: string): string {
-  return text.length <= longestQuery
+  return text.length <= maxQueryLength
     ? text
-    : `${text.slice(0, longestQuery / 2)}\n${text.slice(-longestQuery / 2)}`;
+    : `${text.slice(0, maxQueryLength / 2)}\n${text.slice(-maxQueryLength / 2)}`;
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -4,7 +4,7 @@ import type { Word } from './words.ts';
 export const scoreFloor = 0.5;
 
 /** How many memories a search gives at most, unless told. */
-export const usualLimit = 5;
+export const defaultLimit = 5;
 
 /**
  * A cosine as a score: 0.5 at the embedder's own floor, 1 for the same direction. So one floor goes with every

@@ -70,7 +70,7 @@ export function wordsOf(text: string): string[] {
 export function contentWords(text: string): Word[] {
   return wordsOf(text).flatMap((word) => {
     if (stopWords.has(word) || (word.length === 1 && !/\p{N}/u.test(word))) return [];
-    return [{ stem: stemOf(word), weight: weightOf(word) }];
+    return [{ stem: stemOf(word), weight: estimateTokens(word) }];
   });
 }
 
@@ -93,7 +93,7 @@ function stemOf(word: string): string {
 }
 
 /** Long words are rare ones, as a rule. */
-function weightOf(word: string): number {
+function estimateTokens(word: string): number {
   if (faint.has(word)) return 0.4;
   return word.length <= 3 ? 0.8 : Math.min(0.9 + word.length * 0.03, 1.25);
 }

@@ -8,7 +8,7 @@ import {
   notEmbedded,
   plain,
 } from '../memory/memory-table.ts';
-import { meaningScore, scoreFloor, usualLimit, wordScore } from '../memory/score.ts';
+import { defaultLimit, meaningScore, scoreFloor, wordScore } from '../memory/score.ts';
 import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
 import { contentWords } from '../memory/words.ts';
 import type { Sql, SqlStatement } from '../sql.ts';
@@ -25,10 +25,10 @@ export interface SqliteMemoryOptions {
 const batchSize = 64;
 
 /** How many memories one search embeds anew at most, after a change of the embedder. */
-const mostAnew = 256;
+const maxAgain = 256;
 
 /** Memories with words of a question that are looked at closely. */
-const mostByWords = 50;
+const maxByWords = 50;
 
 /** Made anew from the memories whenever they are missing. */
 const tables: readonly string[] = [
@@ -59,9 +59,9 @@ export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryInde
       for (const chatId of new Set(memories.map((memory) => memory.chatId)))
         await embedMissing({ sql, embedder }, chatId, Number.POSITIVE_INFINITY, signal);
     },
-    async search(chatId, query, { limit = usualLimit, floor = scoreFloor, signal } = {}) {
+    async search(chatId, query, { limit = defaultLimit, floor = scoreFloor, signal } = {}) {
       await ready();
-      await embedMissing({ sql, embedder }, chatId, mostAnew, signal);
+      await embedMissing({ sql, embedder }, chatId, maxAgain, signal);
       const scores = await byWords(sql, chatId, query);
       for (const [key, score] of await byMeaning({ sql, embedder }, chatId, query, signal))
         scores.set(key, Math.max(score, scores.get(key) ?? 0));
@@ -140,7 +140,7 @@ async function byWords(sql: Sql, chatId: string, query: string): Promise<Map<num
   const { rows } = await sql.run(
     // Words first, chats after: the other way round SQLite would look for the words once for each memory.
     `SELECT w.rowid AS key, w.words FROM memory_words AS w CROSS JOIN memories AS m ON m.key = w.rowid
-     WHERE w.memory_words MATCH ?1 AND m.chat_id = ?2 ORDER BY w.rank LIMIT ${mostByWords}`,
+     WHERE w.memory_words MATCH ?1 AND m.chat_id = ?2 ORDER BY w.rank LIMIT ${maxByWords}`,
     [question.map(({ stem }) => `"${stem}"`).join(' OR '), chatId],
   );
   return new Map(

@@ -13,7 +13,7 @@ const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };
 const patienceMs = 5000;
 
 /** Most statements that are kept ready. */
-const mostPrepared = 100;
+const maxPrepared = 100;
 
 /** Which file `sqliteSql` opens. */
 export interface SqliteSqlOptions {
@@ -55,7 +55,7 @@ export function sqliteSql({
     prepared.delete(text);
     prepared.set(text, found);
     const [oldest] = prepared.keys();
-    if (prepared.size > mostPrepared && oldest !== undefined) prepared.delete(oldest);
+    if (prepared.size > maxPrepared && oldest !== undefined) prepared.delete(oldest);
     return found;
   };
   const perform = ({ text, params = [] }: SqlStatement): SqlAnswer => answerOf(db, statementOf(text), params);

@@ -5,7 +5,7 @@
  */
 
 export { type TelegramApi, type TelegramApiOptions, type TelegramMethods, telegramApi } from './api.ts';
-export { longestMessage, longestPiece, piecesOf } from './pieces.ts';
+export { maxMessageLength, maxPartLength, piecesOf } from './pieces.ts';
 export { type OffsetStore, type PollOptions, poll } from './poll.ts';
 export { type ReadUpdateOptions, readUpdate } from './read-update.ts';
 export { secretMatches, secretPattern } from './secret.ts';

@@ -131,12 +131,12 @@ function span(token: MarkedToken, style: Style): Run[] {
 }
 
 /** Longer addresses are shown instead of hidden. Such a message would weigh more than Telegram takes. */
-const longestAddress = 1000;
+const maxAddressLength = 1000;
 
 /** Telegram drops links it does not know, so their address is written behind the words. */
 function link(href: string, label: readonly Run[], style: Style): Run[] {
   const words = visibleText(label);
-  if (style.href === undefined && /^https?:\/\/[^\s]+$/i.test(href) && href.length <= longestAddress)
+  if (style.href === undefined && /^https?:\/\/[^\s]+$/i.test(href) && href.length <= maxAddressLength)
     return label.map(({ text }) => ({ text, style: { ...withoutCode(style), href } }));
   if (href === '' || words === href || `mailto:${words}` === href) return [...label];
   return [...label, { text: ` (${href})`, style }];

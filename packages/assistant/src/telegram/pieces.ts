@@ -1,4 +1,4 @@
-import type { Piece } from '../channel.ts';
+import type { MessagePart } from '../channel.ts';
 import { maxNoteLength } from '../channel.ts';
 import { cutRuns } from './cut.ts';
 import { htmlText } from './html-text.ts';
@@ -6,21 +6,21 @@ import { markdownText } from './markdown-text.ts';
 import { plain, sameStyle, visibleText } from './styled-text.ts';
 
 /** UTF-16 units of a message after Telegram has read its markup. */
-export const longestMessage = 4096;
+export const maxMessageLength = 4096;
 
 /** UTF-16 units of a piece: room is left for a note and the blank line below it. */
-export const longestPiece: number = longestMessage - maxNoteLength - 2;
+export const maxPartLength: number = maxMessageLength - maxNoteLength - 2;
 
 /** Markdown as messages for Telegram, in its HTML. The same text always gives the same pieces; a blank one none. */
-export function piecesOf(markdown: string): Piece[] {
-  return cutRuns(markdownText(markdown), longestPiece).map((runs) => {
+export function piecesOf(markdown: string): MessagePart[] {
+  return cutRuns(markdownText(markdown), maxPartLength).map((runs) => {
     const text = visibleText(runs);
     return runs.every(({ style }) => sameStyle(style, plain)) ? { text } : { text, markup: htmlText(runs) };
   });
 }
 
 /** A piece with a note above it, in italics where the piece has markup. */
-export function withNote({ text, markup }: Piece, note: string | undefined): Piece {
+export function withNote({ text, markup }: MessagePart, note: string | undefined): MessagePart {
   if (note === undefined) return { text, ...(markup !== undefined && { markup }) };
   return {
     text: `${note}\n\n${text}`,

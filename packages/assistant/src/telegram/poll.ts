@@ -29,8 +29,8 @@ export interface PollOptions {
   readonly waitSeconds?: number;
 }
 
-const shortestPauseMs = 1000;
-const longestPauseMs = 30_000;
+const minPauseMs = 1000;
+const maxPauseMs = 30_000;
 
 /** So often in a row another poller is put up with: one that is being replaced ends soon. */
 const conflicts = 5;
@@ -112,7 +112,7 @@ function isFinal({ kind, code }: AgentError, failures: number): boolean {
 }
 
 function pauseMs({ retryAfterMs }: AgentError, failures: number): number {
-  return retryAfterMs ?? Math.min(shortestPauseMs * 2 ** Math.min(failures - 1, 10), longestPauseMs);
+  return retryAfterMs ?? Math.min(minPauseMs * 2 ** Math.min(failures - 1, 10), maxPauseMs);
 }
 
 function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {

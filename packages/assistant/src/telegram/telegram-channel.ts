@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import type { Button, Channel, Piece } from '../channel.ts';
+import type { Button, Channel, MessagePart } from '../channel.ts';
 import type { TelegramApi, TelegramApiOptions } from './api.ts';
 import { telegramApi } from './api.ts';
 import { maybeSent } from './failure.ts';
@@ -12,7 +12,7 @@ export interface TelegramChannelOptions extends TelegramApiOptions {
 }
 
 /** Characters of the notice that a tap can be answered with. */
-const longestNotice = 200;
+const maxNoticeLength = 200;
 
 /** Private chats of Telegram, over its Bot API. */
 export function telegramChannel(options: TelegramChannelOptions): Channel {
@@ -53,7 +53,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
       await api.raw.sendChatAction({ chat_id: chatId, action: 'typing' }).catch(() => {});
     },
     async heard(tapId, text) {
-      const notice = text === undefined ? {} : { text: clipped(text, longestNotice) };
+      const notice = text === undefined ? {} : { text: clipped(text, maxNoticeLength) };
       await api.raw
         .answerCallbackQuery({ callback_query_id: tapId, ...notice })
         .catch(unless(/query is too old|query id is invalid/i));
@@ -77,7 +77,7 @@ const linkPreview = { link_preview_options: { is_disabled: true } } as const;
 
 /** Refused markup was not sent, so the plain text is no second message. */
 async function withMarkupOrPlain<Result>(
-  piece: Piece,
+  piece: MessagePart,
   call: (text: string, format: { parse_mode?: 'HTML' }) => Promise<Result>,
 ): Promise<Result> {
   if (piece.markup === undefined) return await call(piece.text, {});

@@ -26,4 +26,4 @@ export { type FakeVectorize, type FakeVectorizeOptions, fakeVectorize } from './
 export { memoryContract } from './memory-contract.ts';
 export { messageStoreContract } from './message-store-contract.ts';
 export { outboxContract } from './outbox-contract.ts';
-export type { Means, Place, PlaceSubject } from './place.ts';
+export type { ContractContext, PlaceSubject, StorageLocation } from './place.ts';

@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import type { ContractCase } from '@cobbler/agent/testing';
-import type { Piece } from '../channel.ts';
+import type { MessagePart } from '../channel.ts';
 import type { Outbox, SendAttempt } from '../outbox.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectError, expectSame, placeCases } from './place.ts';
@@ -12,16 +12,16 @@ export function outboxContract(subject: PlaceSubject<Outbox>): ContractCase[] {
 
 const the = (group: string, name: string, run: PlaceCase<Outbox>['run']) => ({ group, name, run });
 
-const piece: Piece = { text: 'Grüße 🙂', markup: '<b>Grüße</b> 🙂' };
+const piece: MessagePart = { text: 'Grüße 🙂', markup: '<b>Grüße</b> 🙂' };
 
 /** A channel that counts: sends with ids `1`, `2`, ... */
 function counter() {
-  const sent: Piece[] = [];
+  const sent: MessagePart[] = [];
   const tries: { readonly isRepeat: boolean }[] = [];
   return {
     sent,
     tries,
-    send: async (given: Piece, { isRepeat }: SendAttempt) => {
+    send: async (given: MessagePart, { isRepeat }: SendAttempt) => {
       sent.push(given);
       tries.push({ isRepeat });
       return String(sent.length);

@@ -6,15 +6,15 @@ import type { Embedder } from '../memory/embedder.ts';
 import { lexicalEmbedder } from '../memory/lexical-embedder.ts';
 
 /** What something that keeps things may need from outside. */
-export interface Means {
+export interface ContractContext {
   readonly runtime: Runtime;
   readonly embedder: Embedder;
 }
 
 /** Where things are kept, empty at first. */
-export interface Place<Thing> {
+export interface StorageLocation<Thing> {
   /** Opens what is kept here. Each time is another life, or another process, with the same things. */
-  open(means: Means): Thing | Promise<Thing>;
+  open(means: ContractContext): Thing | Promise<Thing>;
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface PlaceSubject<Thing> {
   /** For reports only. */
   readonly name: string;
   /** Makes a new place. Called once for each case. */
-  begin(): Promise<Place<Thing>>;
+  begin(): Promise<StorageLocation<Thing>>;
 }
 
 /** Where one case plays. */
@@ -32,7 +32,7 @@ export interface PlaceScene<Thing> {
   readonly store: Thing;
   readonly runtime: FakeRuntime;
   /** Another life in the same place. */
-  again(means?: Partial<Means>): Promise<Thing>;
+  again(means?: Partial<ContractContext>): Promise<Thing>;
 }
 
 /** A case before it is bound to an implementation. */
@@ -54,7 +54,8 @@ export function placeCases<Thing>(
       try {
         const runtime = fakeRuntime();
         const means = { runtime, embedder: lexicalEmbedder() };
-        const again = async (other: Partial<Means> = {}) => await place.open({ ...means, ...other });
+        const again = async (other: Partial<ContractContext> = {}) =>
+          await place.open({ ...means, ...other });
         await run({ store: await again(), runtime, again });
       } finally {
         await place.close();

@@ -1,6 +1,6 @@
 import type { Agent, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime, userMessage } from '@cobbler/agent';
-import type { Play, SeededRandom, WireServer } from '@cobbler/agent/testing';
+import type { MockReply, SeededRandom, WireServer } from '@cobbler/agent/testing';
 import {
   answersStatus,
   ContractFailure,
@@ -8,7 +8,7 @@ import {
   failsWith,
   framesOf,
   LiveStream,
-  plays,
+  replies,
   seededRandom,
   serveLoopback,
   wireServer,
@@ -83,7 +83,7 @@ export async function drillCancels(
 }
 
 interface Scene {
-  readonly play: () => Play;
+  readonly play: () => MockReply;
   /** Nothing but the client's leaving ends it. */
   readonly staysOpen: boolean;
 }
@@ -96,7 +96,7 @@ function scenesOf({ testing }: ContractSubject, random: SeededRandom): Scene[] {
   const stalls = fitting.map(
     ({ answer, steps }): Scene => ({
       staysOpen: true,
-      play: () => plays(answer, { steps, ending: 'stall' }),
+      play: () => replies(answer, { steps, ending: 'stall' }),
     }),
   );
   const headers = { 'content-type': 'text/plain' };
@@ -107,20 +107,20 @@ function scenesOf({ testing }: ContractSubject, random: SeededRandom): Scene[] {
       play: () => ({ type: 'raw', status: 503, headers, body: 'Half of', ending: 'stall' }),
     },
     { staysOpen: true, play: () => flood(testing.noise().map(testing.frame).join(''), testing.contentType) },
-    { staysOpen: true, play: () => ({ type: 'live', stream: drip(framesOf(plays(spoken), testing)) }) },
+    { staysOpen: true, play: () => ({ type: 'live', stream: drip(framesOf(replies(spoken), testing)) }) },
     { staysOpen: false, play: () => answersStatus(500) },
     { staysOpen: false, play: () => answersStatus(429, { 'retry-after': '30' }) },
     { staysOpen: false, play: () => failsWith({ kind: 'busy', message: 'Busy.' }) },
     { staysOpen: false, play: () => ({ type: 'hang_up' }) },
     {
       staysOpen: false,
-      play: () => plays(random.pick([spoken, spoken, thoughtful]), { chunks: { size: 40 } }),
+      play: () => replies(random.pick([spoken, spoken, thoughtful]), { chunks: { size: 40 } }),
     },
   ];
   return [...stalls, ...others];
 }
 
-function flood(noise: string, contentType: string): Play {
+function flood(noise: string, contentType: string): MockReply {
   function* body(): Iterable<string> {
     for (;;) yield noise;
   }

@@ -1,6 +1,15 @@
-import type { ApprovalAnswer, Gate, Prompt } from '@cobbler/agent';
+import type { ApprovalDecision, Gate, Prompt } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { calls, expect, expectEqual, ofType, outline, probes, puppet, says } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  ofType,
+  outline,
+  probeTools,
+  scriptedModel,
+  textResponse,
+} from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
@@ -71,7 +80,7 @@ const asks: Gate = () => ({ type: 'ask' });
 
 export const callerCases: readonly ExecutorCase[] = [
   the('a value that is no prompt is refused at once, with its place and what to write', async (stage) => {
-    const agent = puppet([]);
+    const agent = scriptedModel([]);
     for (const [value, ...words] of noPrompts) {
       const error = errorOf(() => stage.executor({ agent }).run(value as Prompt));
       expectEqual(
@@ -85,7 +94,7 @@ export const callerCases: readonly ExecutorCase[] = [
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
   the('messages may have a text as their content', async (stage) => {
-    const agent = puppet([says('Done.')]);
+    const agent = scriptedModel([textResponse('Done.')]);
     const prompt: Prompt = [
       { role: 'user', content: 'Look.' },
       { role: 'assistant', content: [{ type: 'tool_call', id: 'a', toolName: 'look', arguments: {} }] },
@@ -105,7 +114,10 @@ export const callerCases: readonly ExecutorCase[] = [
     expectEqual(outline(agent.requests[0]?.messages ?? []), wanted, 'the request');
   }),
   the('what is no text and no parts cannot be said to a run', async (stage) => {
-    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [probes().tool('one')] });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one']), textResponse('Done.')]),
+      tools: [probeTools().tool('one')],
+    });
     for (const value of [null, undefined, 7, {}, [null], [{ type: 'text' }]]) {
       const error = errorOf(() => run.steer(value as string));
       expectEqual(error?.code, 'bad_prompt', `the error for ${JSON.stringify(value)}`);
@@ -114,17 +126,17 @@ export const callerCases: readonly ExecutorCase[] = [
     expectEqual(ofType(stage.storedOf(run), 'user').length, 1, 'what the log holds of it');
   }),
   the('P21 what is no decision decides nothing: the question stays open', async (stage) => {
-    const { tool, names } = probes();
-    const agent = puppet([calls(['one']), says('Done.')]);
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one')], gate: asks, attended: true });
     await stage.advance(100);
     const [asked] = ofType(stage.storedOf(run), 'approval_requested');
     for (const value of noDecisions) {
-      const error = errorOf(() => run.answer(asked?.approvalId ?? '', value as ApprovalAnswer));
+      const error = errorOf(() => run.decide(asked?.approvalId ?? '', value as ApprovalDecision));
       expectEqual(error?.code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
     }
     expectEqual(names, [], 'the tools that ran');
-    expectEqual(run.answer(asked?.approvalId ?? '', { decision: 'deny' }), true, 'a clear decision');
+    expectEqual(run.decide(asked?.approvalId ?? '', { decision: 'deny' }), true, 'a clear decision');
     await stage.until(run);
     const decided = ofType(stage.storedOf(run), 'approval_decided');
     expectEqual(
@@ -134,11 +146,11 @@ export const callerCases: readonly ExecutorCase[] = [
     );
   }),
   the('P21 a session is not continued with what is no decision', async (stage) => {
-    const agent = puppet([calls(['one'])]);
-    await stage.play({ agent, tools: [probes().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
+    const agent = scriptedModel([calls(['one'])]);
+    await stage.play({ agent, tools: [probeTools().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
     const before = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
-    const { tool, names } = probes();
-    const executor = stage.executor({ agent: puppet([]), tools: [tool('one')], gate: asks });
+    const { tool, names } = probeTools();
+    const executor = stage.executor({ agent: scriptedModel([]), tools: [tool('one')], gate: asks });
     for (const value of noDecisions) {
       for (const answers of [value, [value], [Object.assign({ approvalId: 'id' }, value)]]) {
         const options = { answers } as unknown as { answers: [] };

@@ -1,19 +1,19 @@
 import type { ExecutorOptions, Run, RunEvent, RunOptions, RunResult } from '@cobbler/agent';
 import { AgentError, summarize } from '@cobbler/agent';
-import type { Stage } from '@cobbler/agent/testing';
+import type { RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
-  fails,
-  hangs,
+  failedResponse,
+  noResponse,
   ofType,
-  probes,
-  puppet,
+  pendingResponse,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
-  waits,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -23,7 +23,7 @@ const the = group('cancel');
 const never = <Value>(): Promise<Value> => new Promise<Value>(() => {});
 
 /** Cancels a run that has come to rest; it must give control back within 250 ms (promise 3). */
-async function cancelled(stage: Stage, run: Run): Promise<RunResult> {
+async function cancelled(stage: RunFixture, run: Run): Promise<RunResult> {
   await stage.advance(2000);
   const before = stage.elapsed;
   expectEqual(run.cancel(), true, 'whether the cancel was heard');
@@ -42,35 +42,35 @@ function hanging(where: string, options: () => ExecutorOptions, rest: RunOptions
 }
 
 const ask = () => ({ type: 'ask' }) as const;
-const oneCall = () => puppet([calls(['one', 'two'])]);
+const oneCall = () => scriptedModel([calls(['one', 'two'])]);
 
 const hangingCases: readonly ExecutorCase[] = [
-  hanging('a request', () => ({ agent: puppet([hangs()]) })),
-  hanging('a tool', () => ({ agent: oneCall(), tools: [probes().tool('one', { execute: never })] })),
+  hanging('a request', () => ({ agent: scriptedModel([noResponse()]) })),
+  hanging('a tool', () => ({ agent: oneCall(), tools: [probeTools().tool('one', { execute: never })] })),
   hanging('tools that run together', () => ({
     agent: oneCall(),
-    tools: ['one', 'two'].map((name) => probes().tool(name, { effect: 'read', execute: never })),
+    tools: ['one', 'two'].map((name) => probeTools().tool(name, { effect: 'read', execute: never })),
   })),
-  hanging('the gate', () => ({ agent: oneCall(), tools: [probes().tool('one')], gate: never })),
+  hanging('the gate', () => ({ agent: oneCall(), tools: [probeTools().tool('one')], gate: never })),
   hanging('the check of arguments', () => ({
     agent: oneCall(),
-    tools: [probes().tool('one', { validate: never })],
+    tools: [probeTools().tool('one', { validate: never })],
   })),
   hanging('the preview of an approval', () => ({
     agent: oneCall(),
-    tools: [probes().tool('one', { preview: never })],
+    tools: [probeTools().tool('one', { preview: never })],
     gate: ask,
     attended: true,
   })),
   hanging('an approval', () => ({
     agent: oneCall(),
-    tools: [probes().tool('one')],
+    tools: [probeTools().tool('one')],
     gate: ask,
     attended: true,
   })),
   hanging('a summary of the conversation', () => ({
-    agent: puppet([calls(['one'])]),
-    tools: [probes().tool('one')],
+    agent: scriptedModel([calls(['one'])]),
+    tools: [probeTools().tool('one')],
     context: { maxTokens: 1, compact: summarize(never, { keep: 1 }) },
   })),
 ];
@@ -79,7 +79,7 @@ const momentCases: readonly ExecutorCase[] = [
   the(
     'P3 a run that is cancelled before it starts makes no request, and its prompt is kept',
     async (stage) => {
-      const agent = puppet([says('Never asked.')]);
+      const agent = scriptedModel([textResponse('Never asked.')]);
       const run = stage.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
       const result = await stage.until(run);
       expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the end');
@@ -92,7 +92,7 @@ const momentCases: readonly ExecutorCase[] = [
     },
   ),
   the('P3 a cancel right after the start is heard', async (stage) => {
-    const agent = puppet([says('Never asked.')]);
+    const agent = scriptedModel([textResponse('Never asked.')]);
     const run = stage.run({ agent });
     expectEqual(run.cancel(), true, 'whether it was heard');
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
@@ -101,7 +101,7 @@ const momentCases: readonly ExecutorCase[] = [
   the('P14 a request that heeds the signal is heard out: what it wasted is counted', async (stage) => {
     const wasted = { inputTokens: 50, outputTokens: 5 };
     const error = new AgentError({ kind: 'aborted', message: 'Aborted.', attempts: 1, wasted });
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(error))),
     ]);
@@ -109,8 +109,8 @@ const momentCases: readonly ExecutorCase[] = [
     expectEqual([result.metrics.wasted, result.metrics.attempts], [wasted, 1], 'what is counted');
   }),
   the('P9 an answer that comes in spite of the signal is kept, its calls are not run', async (stage) => {
-    const { tool, names } = probes();
-    const agent = puppet([
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((resolve) => signal?.addEventListener('abort', () => resolve(calls(['one'])))),
     ]);
@@ -121,7 +121,7 @@ const momentCases: readonly ExecutorCase[] = [
   the(
     'P9 P12 what had begun says that its outcome is unknown, what had not says that it was not run',
     async (stage) => {
-      const { tool } = probes();
+      const { tool } = probeTools();
       const run = stage.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
       const result = await cancelled(stage, run);
       const [first, second] = resultsOf(result.messages);
@@ -131,7 +131,7 @@ const momentCases: readonly ExecutorCase[] = [
     },
   ),
   the('P3 a tool that stops at the signal is heard', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const one = tool('one', {
       execute: (_args, { signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped at line 3'))),
@@ -144,14 +144,14 @@ const momentCases: readonly ExecutorCase[] = [
     const onEvent = (event: RunEvent) => {
       if (event.type === 'assistant') expectEqual(run?.cancel(), true, 'whether the cancel was heard');
     };
-    run = stage.run({ agent: puppet([says('All done.')]) }, 'Go.', { onEvent });
+    run = stage.run({ agent: scriptedModel([textResponse('All done.')]) }, 'Go.', { onEvent });
     const result = await stage.until(run);
     expectEqual([result.status, result.text], ['cancelled', 'All done.'], 'the end');
   }),
   the('P4 a cancel that was heard always counts, at whatever moment it comes', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
-      const { tool, names } = probes();
-      const agent = puppet([calls(['one']), says('Done.')]);
+      const { tool, names } = probeTools();
+      const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
       const run = stage.run({ agent, tools: [tool('one')] });
       for (let round = 0; round < moment; round += 1) await undefined;
       const heard = run.cancel();
@@ -169,13 +169,13 @@ const momentCases: readonly ExecutorCase[] = [
   the('P3 a cancel between two turns makes no further request', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
-    const agent = puppet([calls(['one']), says('Never asked.')]);
-    run = stage.run({ agent, tools: [probes().tool('one')] }, 'Go.', { onEvent });
+    const agent = scriptedModel([calls(['one']), textResponse('Never asked.')]);
+    run = stage.run({ agent, tools: [probeTools().tool('one')] }, 'Go.', { onEvent });
     const result = await stage.until(run);
     expectEqual([result.status, agent.requests.length], ['cancelled', 1], 'the end');
   }),
   the('P3 a cancel in the middle of a batch leaves the rest unrun', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
     run = stage.run({ agent: oneCall(), tools: [tool('one'), tool('two')] }, 'Go.', { onEvent });
@@ -183,7 +183,7 @@ const momentCases: readonly ExecutorCase[] = [
     expectEqual(names, ['one'], 'the tools that ran');
   }),
   the('after the end a cancel changes nothing and says so', async (stage) => {
-    const run = stage.run({ agent: puppet([says('Done.')]) });
+    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     await stage.until(run);
     const before = stage.eventsOf(run).length;
     expectEqual(run.cancel(), false, 'whether it was heard');
@@ -191,7 +191,7 @@ const momentCases: readonly ExecutorCase[] = [
     expectEqual(stage.eventsOf(run).length, before, 'the number of events');
   }),
   the('a second cancel adds nothing', async (stage) => {
-    const run = stage.run({ agent: puppet([hangs()]) });
+    const run = stage.run({ agent: scriptedModel([noResponse()]) });
     await stage.advance(2000);
     expectEqual([run.cancel(), run.cancel()], [true, true], 'whether they were heard');
     await stage.until(run);
@@ -199,7 +199,7 @@ const momentCases: readonly ExecutorCase[] = [
   }),
   the('P3 nothing that the agent tells after the cancel is shown', async (stage) => {
     let speak: (() => void) | undefined;
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { emit }) => {
         speak = () => emit?.({ type: 'text_delta', index: 0, text: 'too late' });
         return never();
@@ -214,7 +214,7 @@ const momentCases: readonly ExecutorCase[] = [
 
 const signalCases: readonly ExecutorCase[] = [
   the('P3 the signal of the caller cancels the run and reaches request and tool', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const stop = new AbortController();
     const options = { agent: oneCall(), tools: [tool('one', { execute: never })] };
     const run = stage.run(options, 'Go.', { signal: stop.signal });
@@ -225,14 +225,16 @@ const signalCases: readonly ExecutorCase[] = [
   }),
   the('P4 a deadline of the caller ends the run as timeout', async (stage) => {
     const stop = new AbortController();
-    const run = stage.run({ agent: puppet([waits(never())]) }, 'Go.', { signal: stop.signal });
+    const run = stage.run({ agent: scriptedModel([pendingResponse(never())]) }, 'Go.', {
+      signal: stop.signal,
+    });
     await stage.advance(2000);
     stop.abort(new DOMException('The deadline has passed.', 'TimeoutError'));
     const result = await stage.until(run);
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
   }),
   the('P4 a cancelled run that failed as well is cancelled', async (stage) => {
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((_resolve, reject) =>
           signal?.addEventListener('abort', () =>
@@ -243,7 +245,7 @@ const signalCases: readonly ExecutorCase[] = [
     expectEqual((await cancelled(stage, stage.run({ agent }))).status, 'cancelled', 'the status');
   }),
   the('P4 a cancelled session that crashed before its end stays cancelled', async (stage) => {
-    const run = stage.run({ agent: puppet([hangs()]) }, 'Go.', { sessionId: 'one' });
+    const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
     await cancelled(stage, run);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));
     const epoch = await stage.until(Promise.resolve(stage.store.claim('two')));
@@ -256,12 +258,12 @@ const signalCases: readonly ExecutorCase[] = [
         ),
       ),
     );
-    const agent = puppet([says('Revived.')]);
+    const agent = scriptedModel([textResponse('Revived.')]);
     const result = await stage.until(stage.resume({ agent }, 'two'));
     expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the end');
   }),
   the('a failed request leaves nothing to cancel', async (stage) => {
-    const run = stage.run({ agent: puppet([fails(new Error('gone'))]) });
+    const run = stage.run({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
     await stage.until(run);
     expectEqual(run.cancel(), false, 'whether it was heard');
   }),

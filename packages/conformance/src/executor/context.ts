@@ -1,16 +1,16 @@
 import type { Compaction, ExecutorOptions, Message } from '@cobbler/agent';
-import { AgentError, firstOf, keepLast, memoryBlobs, spill, summarize, userMessage } from '@cobbler/agent';
+import { AgentError, firstOf, keepLast, memoryBlobs, offload, summarize, userMessage } from '@cobbler/agent';
 import {
   calls,
   expect,
   expectEqual,
-  fails,
+  failedResponse,
   ofType,
   outline,
-  probes,
-  puppet,
+  probeTools,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -20,11 +20,13 @@ const the = group('compaction');
 const big = { inputTokens: 5000, outputTokens: 100 };
 
 /** What a provider says about a conversation that does not fit. */
-const full = fails(new AgentError({ kind: 'invalid', code: 'context_full', message: 'prompt is too long' }));
+const full = failedResponse(
+  new AgentError({ kind: 'invalid', code: 'context_full', message: 'prompt is too long' }),
+);
 
 const inShort = (keep: number): Compaction => summarize(() => 'All was read.', { keep });
 
-const one = () => [probes().tool('one')];
+const one = () => [probeTools().tool('one')];
 
 const weighing: readonly ExecutorCase[] = [
   the('a conversation that weighs too much is summarised before the next request', async (stage) => {
@@ -36,7 +38,7 @@ const weighing: readonly ExecutorCase[] = [
       },
       { keep: 2 },
     );
-    const agent = puppet([calls(['one']), calls(['one'], { usage: big }), says('Done.')]);
+    const agent = scriptedModel([calls(['one']), calls(['one'], { usage: big }), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
     expectEqual(
       outline(seen[0] ?? []),
@@ -50,10 +52,10 @@ const weighing: readonly ExecutorCase[] = [
   }),
   the('P12 a call is never parted from its result', async (stage) => {
     for (const keep of [0, 1, 2, 3, 4, 5, 6]) {
-      const agent = puppet([
+      const agent = scriptedModel([
         calls(['one', 'one', 'one']),
         calls(['one', 'one'], { usage: big }),
-        says('Done.'),
+        textResponse('Done.'),
       ]);
       const context = { maxTokens: 1000, compact: inShort(keep) };
       const result = await stage.play({ agent, tools: one(), context });
@@ -61,15 +63,15 @@ const weighing: readonly ExecutorCase[] = [
     }
   }),
   the('nothing is summarised below the limit', async (stage) => {
-    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
+    const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
     const compact = () => Promise.reject(new Error('not asked for'));
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 5200, compact } });
     expectEqual(result.status, 'complete', 'the status');
   }),
   the('tool output that nobody has counted yet weighs before it is sent', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const tools = [tool('one', { execute: () => 'word '.repeat(6000) })];
-    const agent = puppet([calls(['one']), says('Done.')]);
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     await stage.play({ agent, tools, context: { maxTokens: 5000, compact: inShort(2) } });
     expectEqual(
       outline(agent.requests[1]?.messages ?? [])[0]?.endsWith('All was read.'),
@@ -83,13 +85,13 @@ const weighing: readonly ExecutorCase[] = [
       { role: 'assistant', content: [] },
       userMessage('Go on.'),
     ];
-    const agent = puppet([says('Done.')]);
+    const agent = scriptedModel([textResponse('Done.')]);
     const options = { agent, context: { maxTokens: 5000, compact: keepLast(1) } };
     await stage.play(options, given as readonly Message[]);
     expectEqual(agent.requests[0]?.messages.length, 2, 'the messages of the first request');
   }),
   the('where nothing can be left out the run goes on as it is', async (stage) => {
-    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
+    const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
     const result = await stage.play({
       agent,
       tools: one(),
@@ -102,14 +104,14 @@ const weighing: readonly ExecutorCase[] = [
 const failing: readonly ExecutorCase[] = [
   the('P1 P12 a summary that fails ends the run and harms nothing', async (stage) => {
     const compact = summarize(() => Promise.reject(new Error('no words')), { keep: 0 });
-    const agent = puppet([calls(['one'], { usage: big })]);
+    const agent = scriptedModel([calls(['one'], { usage: big })]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
     expectEqual([result.status, result.error?.message], ['failed', 'no words'], 'the end');
     expectEqual(result.messages.length, 3, 'the messages');
   }),
   the('the second of two ways is taken where the first fails', async (stage) => {
     const compact = firstOf(() => Promise.reject(new Error('no words')), keepLast(2));
-    const agent = puppet([calls(['one'], { usage: big }), says('Done.')]);
+    const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
     expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the end');
   }),
@@ -119,7 +121,7 @@ const refusing: readonly ExecutorCase[] = [
   the(
     'a request that the provider finds too long is made again with a shorter conversation',
     async (stage) => {
-      const agent = puppet([calls(['one']), full, says('Done.')]);
+      const agent = scriptedModel([calls(['one']), full, textResponse('Done.')]);
       const run = stage.run({ agent, tools: one(), context: { compact: inShort(2) } });
       const result = await stage.until(run);
       expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Done.', 3], 'the end');
@@ -131,7 +133,7 @@ const refusing: readonly ExecutorCase[] = [
     },
   ),
   the('P1 one that is still too long then fails', async (stage) => {
-    const agent = puppet([calls(['one']), full, full, says('Never asked.')]);
+    const agent = scriptedModel([calls(['one']), full, full, textResponse('Never asked.')]);
     const result = await stage.play({ agent, tools: one(), context: { compact: inShort(2) } });
     expectEqual(
       [result.status, result.error?.code, agent.requests.length],
@@ -143,7 +145,7 @@ const refusing: readonly ExecutorCase[] = [
     'one of which nothing can be left out fails, and so does one that nobody may shorten',
     async (stage) => {
       for (const context of [{ compact: keepLast(99) }, {}]) {
-        const agent = puppet([calls(['one']), full, says('Never asked.')]);
+        const agent = scriptedModel([calls(['one']), full, textResponse('Never asked.')]);
         const result = await stage.play({ agent, tools: one(), context });
         expectEqual(
           [result.status, result.error?.code, agent.requests.length],
@@ -154,7 +156,11 @@ const refusing: readonly ExecutorCase[] = [
     },
   ),
   the('an answer that filled the window is gone on with in a shorter conversation', async (stage) => {
-    const agent = puppet([calls(['one']), says('Half an', { stop: 'context_full' }), says('answer.')]);
+    const agent = scriptedModel([
+      calls(['one']),
+      textResponse('Half an', { stop: 'context_full' }),
+      textResponse('answer.'),
+    ]);
     const result = await stage.play({ agent, tools: one(), context: { compact: inShort(1) } });
     const sent = agent.requests[2]?.messages ?? [];
     expectEqual(
@@ -165,10 +171,10 @@ const refusing: readonly ExecutorCase[] = [
     expectEqual([result.status, result.text], ['complete', 'answer.'], 'the end');
   }),
   the('a session that failed for its length can be taken up with a way to shorten it', async (stage) => {
-    const options: ExecutorOptions = { agent: puppet([calls(['one']), full]), tools: one() };
+    const options: ExecutorOptions = { agent: scriptedModel([calls(['one']), full]), tools: one() };
     const first = await stage.play(options, 'Go.', { sessionId: 'long' });
     expectEqual(first.status, 'failed', 'the status without');
-    const agent = puppet([full, says('Done.')]);
+    const agent = scriptedModel([full, textResponse('Done.')]);
     const again = stage.resume({ ...options, agent, context: { compact: inShort(2) } }, 'long');
     expectEqual((await stage.until(again)).status, 'complete', 'the status with it');
   }),
@@ -178,22 +184,22 @@ export const compactionCases: readonly ExecutorCase[] = [...weighing, ...failing
 
 const spilling = group('spill');
 
-export const spillCases: readonly ExecutorCase[] = [
+export const offloadCases: readonly ExecutorCase[] = [
   spilling(
     'P10 of a long output the conversation holds both ends, and the rest can be read',
     async (stage) => {
       const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
-      const { tool } = probes();
-      const agent = puppet([
+      const { tool } = probeTools();
+      const agent = scriptedModel([
         calls(['one']),
         ({ messages }) => {
           const { id, offset } = referenceIn(messages);
           return calls([{ name: 'read_blob', arguments: { id, offset, bytes: 1000 } }]);
         },
-        says('Done.'),
+        textResponse('Done.'),
       ]);
       const tools = [tool('one', { execute: () => text })];
-      const run = stage.run({ agent, tools, context: { spill: spill(memoryBlobs()) } });
+      const run = stage.run({ agent, tools, context: { offload: offload(memoryBlobs()) } });
       const result = await stage.until(run);
       const [shown = '', read = ''] = resultTexts(result.messages);
       expect(
@@ -209,12 +215,12 @@ export const spillCases: readonly ExecutorCase[] = [
   spilling(
     'P10 a place that fails, or never answers, costs the middle of the output alone',
     async (stage) => {
-      const { tool } = probes();
+      const { tool } = probeTools();
       for (const put of [() => Promise.reject(new Error('full')), () => new Promise<never>(() => {})]) {
         const blobs = { put, get: () => undefined };
         const options = { tools: [tool('one', { execute: () => 'x'.repeat(300_000) })] };
-        const agent = puppet([calls(['one']), says('Done.')]);
-        const result = await stage.play({ ...options, agent, context: { spill: spill(blobs) } });
+        const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
+        const result = await stage.play({ ...options, agent, context: { offload: offload(blobs) } });
         const [shown = ''] = resultTexts(result.messages);
         expectEqual(
           [result.status, shown.length > 10_000 && shown.length < 20_000],

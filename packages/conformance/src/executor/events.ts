@@ -1,7 +1,15 @@
 import type { AgentEvent, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
-import type { PuppetStep } from '@cobbler/agent/testing';
-import { calls, expect, expectEqual, probes, puppet, says, scenarios } from '@cobbler/agent/testing';
+import type { ModelStep } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  probeTools,
+  scenarios,
+  scriptedModel,
+  textResponse,
+} from '@cobbler/agent/testing';
 import type { ExecutorCase, NewStage } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
@@ -9,12 +17,12 @@ const events = group('events');
 const readers = group('readers');
 
 /** An answer that is told in deltas first. */
-function told(count: number): PuppetStep {
+function told(count: number): ModelStep {
   return (_request, { emit }) => {
     for (let index = 0; index < count; index += 1)
       emit?.({ type: 'text_delta', index: 0, text: `${index} ` });
     emit?.({ type: 'text', index: 0, text: 'Done.' });
-    return says('Done.');
+    return textResponse('Done.');
   };
 }
 
@@ -32,7 +40,10 @@ async function logOf(newStage: NewStage, name: string): Promise<string> {
 
 export const eventCases: readonly ExecutorCase[] = [
   events('a run is told in order: stored events in their places, live ones between', async (stage) => {
-    const run = stage.run({ agent: puppet([calls(['one']), told(2)]), tools: [probes().tool('one')] });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one']), told(2)]),
+      tools: [probeTools().tool('one')],
+    });
     await stage.until(run);
     expectEqual(
       types(stage.eventsOf(run)),
@@ -55,7 +66,7 @@ export const eventCases: readonly ExecutorCase[] = [
     );
   }),
   events('the first event names session and run', async (stage) => {
-    const run = stage.run({ agent: puppet([says('Done.')]) }, 'Go.', { sessionId: 'mine' });
+    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', { sessionId: 'mine' });
     await stage.until(run);
     const first = stage.eventsOf(run)[0];
     expectEqual(first, { type: 'started', v: 1, sessionId: 'mine', runId: run.id }, 'the first event');
@@ -69,10 +80,10 @@ export const eventCases: readonly ExecutorCase[] = [
       { type: 'tool_call', index: 1, call: { id: 'a', toolName: 'one', arguments: {} } },
       { type: 'retry', attempt: 1, error: { kind: 'network', message: 'cut' }, delayMs: 5 },
     ];
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { emit }) => {
         for (const event of shown) emit?.(event);
-        return says('Done.');
+        return textResponse('Done.');
       },
     ]);
     const run = stage.run({ agent });
@@ -82,17 +93,17 @@ export const eventCases: readonly ExecutorCase[] = [
   }),
   events('what an agent tells after its answer is shown to nobody', async (stage) => {
     let speak: (() => void) | undefined;
-    const agent = puppet([
+    const agent = scriptedModel([
       (_request, { emit }) => {
         speak = () => emit?.({ type: 'text_delta', index: 0, text: 'late' });
         return calls(['one']);
       },
       () => {
         speak?.();
-        return says('Done.');
+        return textResponse('Done.');
       },
     ]);
-    const run = stage.run({ agent, tools: [probes().tool('one')] });
+    const run = stage.run({ agent, tools: [probeTools().tool('one')] });
     await stage.until(run);
     expect(!types(stage.eventsOf(run)).includes('text_delta'), 'no late delta');
   }),
@@ -102,7 +113,7 @@ export const eventCases: readonly ExecutorCase[] = [
     }
   }),
   events('nothing live is made when nobody watches, and the result is the same', async (stage) => {
-    const executor = stage.executor({ agent: puppet([told(3)]) });
+    const executor = stage.executor({ agent: scriptedModel([told(3)]) });
     const result = await stage.until(executor.run('Go.'));
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
   }),
@@ -118,9 +129,9 @@ export const readerCases: readonly ExecutorCase[] = [
   readers(
     'a reader that comes late gets the stored events, the answer so far, then all as they come',
     async (stage) => {
-      const held = Promise.withResolvers<ReturnType<typeof says>>();
+      const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
       const run = stage.run({
-        agent: puppet([
+        agent: scriptedModel([
           (_request, { emit }) => {
             emit?.({ type: 'text_delta', index: 0, text: 'early' });
             return held.promise.then((answer) => {
@@ -132,7 +143,7 @@ export const readerCases: readonly ExecutorCase[] = [
       });
       await stage.advance(1000);
       const late = collect(run);
-      held.resolve(says('Done.'));
+      held.resolve(textResponse('Done.'));
       await stage.until(run);
       const seen = await stage.until(late);
       expectEqual(
@@ -145,13 +156,16 @@ export const readerCases: readonly ExecutorCase[] = [
     },
   ),
   readers('a reader that comes after the end gets the stored events and ends', async (stage) => {
-    const run = stage.run({ agent: puppet([told(2)]) });
+    const run = stage.run({ agent: scriptedModel([told(2)]) });
     await stage.until(run);
     const seen = await stage.until(collect(run));
     expectEqual(types(seen), ['started', 'user', 'assistant', 'finished'], 'what it got');
   }),
   readers('a reader that leaves changes nothing', async (stage) => {
-    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [probes().tool('one')] });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one']), textResponse('Done.')]),
+      tools: [probeTools().tool('one')],
+    });
     const leaving = (async () => {
       for await (const event of run) if (event.type === 'assistant') break;
     })();
@@ -159,7 +173,7 @@ export const readerCases: readonly ExecutorCase[] = [
     expectEqual((await stage.until(run)).status, 'complete', 'the status');
   }),
   readers('a reader that leaves while it waits is let go', async (stage) => {
-    const run = stage.run({ agent: puppet([() => new Promise(() => {})]) });
+    const run = stage.run({ agent: scriptedModel([() => new Promise(() => {})]) });
     await stage.advance(1000);
     const reader = run[Symbol.asyncIterator]();
     for (let taken = 0; taken < 3; taken += 1) await stage.until(reader.next());
@@ -171,7 +185,7 @@ export const readerCases: readonly ExecutorCase[] = [
     await stage.until(run);
   }),
   readers('two events asked for at once are two events', async (stage) => {
-    const run = stage.run({ agent: puppet([says('Done.')]) });
+    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     const reader = run[Symbol.asyncIterator]();
     const both = Promise.all([reader.next(), reader.next(), reader.next(), reader.next(), reader.next()]);
     const seen = (await stage.until(both)).map(({ value }) => value?.type);
@@ -179,8 +193,8 @@ export const readerCases: readonly ExecutorCase[] = [
     expectEqual((await stage.until(reader.next())).done, true, 'the end');
   }),
   readers('a slow reader loses no stored event and holds nobody up', async (stage) => {
-    const agent = puppet([calls(['one']), told(25_000)]);
-    const run = stage.executor({ agent, tools: [probes().tool('one')] }).run('Go.');
+    const agent = scriptedModel([calls(['one']), told(25_000)]);
+    const run = stage.executor({ agent, tools: [probeTools().tool('one')] }).run('Go.');
     const reader = run[Symbol.asyncIterator]();
     await stage.until(run);
     const seen: RunEvent[] = [];
@@ -193,7 +207,7 @@ export const readerCases: readonly ExecutorCase[] = [
   }),
   readers('P18 a listener that throws, or rejects later, is its own affair', async (stage) => {
     const seen: string[] = [];
-    const run = stage.run({ agent: puppet([says('Done.')]) }, 'Go.', {
+    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', {
       onEvent() {
         throw new Error('not today');
       },
@@ -207,21 +221,21 @@ export const readerCases: readonly ExecutorCase[] = [
   readers('a listener is called until it is stopped, each of two by itself', async (stage) => {
     const seen: string[] = [];
     const listener = ({ type }: RunEvent) => void seen.push(type);
-    const held = Promise.withResolvers<ReturnType<typeof says>>();
-    const run = stage.run({ agent: puppet([() => held.promise]) });
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const run = stage.run({ agent: scriptedModel([() => held.promise]) });
     const stops = [run.subscribe(listener), run.subscribe(listener)];
     await stage.advance(1000);
     const before = seen.length;
     stops[0]?.();
     stops[0]?.();
-    held.resolve(says('Done.'));
+    held.resolve(textResponse('Done.'));
     await stage.until(run);
     expectEqual([before, seen.slice(before)], [4, ['assistant', 'finished']], 'what it was called with');
     run.subscribe(listener)();
     expectEqual(seen.length, before + 2, 'nothing after the end');
   }),
   readers('a run is awaited like a promise, and its result is one', async (stage) => {
-    const run = stage.run({ agent: puppet([says('Done.')]) });
+    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     const awaited = await stage.until(run);
     expect(awaited === (await run.result), 'the same result');
     expectEqual(await stage.until(run.then(({ text }) => text)), 'Done.', 'what then gives');

@@ -1,9 +1,9 @@
 import type { Runtime, Store } from '@cobbler/agent';
 import type { ContractCase, Spoil } from '@cobbler/agent/testing';
-import { Stage, seededRandom } from '@cobbler/agent/testing';
+import { RunFixture, seededRandom } from '@cobbler/agent/testing';
 import { callerCases } from './callers.ts';
 import { cancelCases } from './cancel.ts';
-import { compactionCases, spillCases } from './context.ts';
+import { compactionCases, offloadCases } from './context.ts';
 import { eventCases, readerCases } from './events.ts';
 import { oddToolCases } from './faults/odd-tools.ts';
 import { oddValueCases } from './faults/odd-values.ts';
@@ -53,7 +53,7 @@ const definitions: readonly ExecutorCase[] = [
   ...readerCases,
   ...outputCases,
   ...compactionCases,
-  ...spillCases,
+  ...offloadCases,
   ...resumeCases,
   ...writerCases,
 ];
@@ -66,7 +66,7 @@ const definitions: readonly ExecutorCase[] = [
 export function executorContract(subject: ExecutorSubject): ContractCase[] {
   const slow = definitions.map((definition, index) =>
     bound(definition, subject, 'slow store', (store, runtime) =>
-      slowStore(store, runtime, { random: seededRandom(index + 1), mostMs: 30 }),
+      slowStore(store, runtime, { random: seededRandom(index + 1), maxMs: 30 }),
     ),
   );
   return [
@@ -79,7 +79,7 @@ export function executorContract(subject: ExecutorSubject): ContractCase[] {
 function bound(definition: ExecutorCase, subject: ExecutorSubject, how: string, spoil?: Spoil): ContractCase {
   const { group, name, run } = definition;
   const newStage = (worse: Spoil | undefined = spoil) =>
-    new Stage((runtime) => subject.store(runtime), worse);
+    new RunFixture((runtime) => subject.store(runtime), worse);
   return {
     group,
     name: `${name} (${how})`,

@@ -1,15 +1,15 @@
 import type { Gate, GateCall, Run, Tool } from '@cobbler/agent';
-import type { Probes, PuppetStep, Stage } from '@cobbler/agent/testing';
+import type { ModelStep, ProbeTools, RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -17,14 +17,14 @@ import { group } from './setup/cases.ts';
 const the = group('gate');
 
 /** Two tools, one of which a person is asked about, called together. */
-interface Asking extends Probes {
+interface Asking extends ProbeTools {
   readonly gate: Gate;
   readonly tools: readonly Tool[];
   readonly judged: readonly GateCall[];
 }
 
 function asking(): Asking {
-  const probe = probes();
+  const probe = probeTools();
   const judged: GateCall[] = [];
   const gate: Gate = (call) => {
     judged.push(call);
@@ -33,23 +33,23 @@ function asking(): Asking {
   return { ...probe, gate, judged, tools: [probe.tool('read', { effect: 'read' }), probe.tool('write')] };
 }
 
-const script = (): PuppetStep[] => [
+const script = (): ModelStep[] => [
   calls(['read', { name: 'write', arguments: { path: 'a' } }]),
-  says('Done.'),
+  textResponse('Done.'),
 ];
 
 /** Waits until a person is asked and gives the approval's id. */
-async function asked(stage: Stage, run: Run): Promise<string> {
+async function asked(stage: RunFixture, run: Run): Promise<string> {
   await stage.advance(1000);
   return ofType(stage.storedOf(run), 'approval_requested')[0]?.approvalId ?? '';
 }
 
 function denies(what: string, verdict: () => unknown): ExecutorCase {
   return the(`P21 a gate that ${what} denies`, async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const gate = verdict as Gate;
     const result = await stage.play({
-      agent: puppet([calls(['one']), says('I see.')]),
+      agent: scriptedModel([calls(['one']), textResponse('I see.')]),
       tools: [tool('one')],
       gate,
     });
@@ -61,25 +61,28 @@ function denies(what: string, verdict: () => unknown): ExecutorCase {
 
 const verdictCases: readonly ExecutorCase[] = [
   the('P21 the gate sees the whole batch before anything starts', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const seen: number[] = [];
     const gate: Gate = () => {
       seen.push(names.length);
       return { type: 'allow' };
     };
     const tools = [tool('a', { effect: 'read', subject: () => 'the subject' }), tool('b')];
-    await stage.play({ agent: puppet([calls(['a', 'b']), says('Done.')]), tools, gate });
+    await stage.play({ agent: scriptedModel([calls(['a', 'b']), textResponse('Done.')]), tools, gate });
     expectEqual(seen, [0, 0], 'the tools that had run when the gate was asked');
   }),
   the('the gate learns name, arguments, effect and subject', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const judged: GateCall[] = [];
     const gate: Gate = (call) => {
       judged.push(call);
       return { type: 'allow' };
     };
     const one = tool('one', { effect: 'read', subject: (args) => `path ${args['path']}` });
-    const agent = puppet([calls([{ name: 'one', id: 'x', arguments: { path: 'a' } }]), says('Done.')]);
+    const agent = scriptedModel([
+      calls([{ name: 'one', id: 'x', arguments: { path: 'a' } }]),
+      textResponse('Done.'),
+    ]);
     await stage.play({ agent, tools: [one], gate });
     const expected = {
       id: 'x',
@@ -91,10 +94,10 @@ const verdictCases: readonly ExecutorCase[] = [
     expectEqual(judged, [expected], 'what the gate was told');
   }),
   the('P9 P21 arguments that the gate sets are checked again, run and recorded', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const one = tool('one', { parameters });
-    const agent = puppet([calls([{ name: 'one', arguments: { path: 'a' } }]), says('Done.')]);
+    const agent = scriptedModel([calls([{ name: 'one', arguments: { path: 'a' } }]), textResponse('Done.')]);
     const gate: Gate = () => ({ type: 'allow', arguments: { path: 'b' } });
     const run = stage.run({ agent, tools: [one], gate });
     await stage.until(run);
@@ -106,7 +109,7 @@ const verdictCases: readonly ExecutorCase[] = [
     );
   }),
   the('P9 P21 arguments that change each time they are read run as they are recorded', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     let reads = 0;
     const own = {
       get path() {
@@ -115,24 +118,32 @@ const verdictCases: readonly ExecutorCase[] = [
       },
     };
     const gate: Gate = () => ({ type: 'allow', arguments: own });
-    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [tool('one')], gate });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one']), textResponse('Done.')]),
+      tools: [tool('one')],
+      gate,
+    });
     await stage.until(run);
     const recorded = ofType(stage.storedOf(run), 'tool_started')[0]?.arguments;
     expectEqual([runs[0]?.arguments, recorded], [{ path: 'reading 1' }, { path: 'reading 1' }], 'what ran');
   }),
   the('P9 P21 arguments that the gate sets and the tool refuses are not run', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
-    const agent = puppet([calls([{ name: 'one', arguments: { path: 'a' } }]), says('I see.')]);
+    const agent = scriptedModel([calls([{ name: 'one', arguments: { path: 'a' } }]), textResponse('I see.')]);
     const gate: Gate = () => ({ type: 'allow', arguments: { path: 7 } });
     const result = await stage.play({ agent, tools: [tool('one', { parameters })], gate });
     expectEqual(names, [], 'the tools that ran');
     expect(resultTexts(result.messages)[0]?.includes('gate') === true, 'the gate named in the result');
   }),
   the('P21 a denied call tells the model why', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const gate: Gate = () => ({ type: 'deny', message: 'Not on a Sunday.' });
-    const run = stage.run({ agent: puppet([calls(['one']), says('I see.')]), tools: [tool('one')], gate });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one']), textResponse('I see.')]),
+      tools: [tool('one')],
+      gate,
+    });
     const result = await stage.until(run);
     expectEqual(resultTexts(result.messages), ['Not on a Sunday.'], 'the results');
     const [event] = ofType(stage.storedOf(run), 'tool_result');
@@ -151,20 +162,20 @@ const verdictCases: readonly ExecutorCase[] = [
 const attendedCases: readonly ExecutorCase[] = [
   the('P21 nothing of the batch starts before a person has decided', async (stage) => {
     const { names, ...rest } = asking();
-    const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
+    const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
     expectEqual(names, [], 'the tools that ran');
-    expect(run.answer(approvalId, { decision: 'allow' }), 'the answer to count');
+    expect(run.decide(approvalId, { decision: 'allow' }), 'the answer to count');
     const result = await stage.until(run);
     expectEqual(names, ['read', 'write'], 'the tools that ran');
     expectEqual(result.status, 'complete', 'the status');
   }),
   the('P21 what a person is shown is what will run', async (stage) => {
-    const probe = probes();
+    const probe = probeTools();
     const preview = () => Promise.resolve({ summary: '+1', diff: '+line' });
     const write = probe.tool('write', { preview, subject: () => 'a' });
     const run = stage.run({
-      agent: puppet([calls([{ name: 'write', arguments: { path: 'a' } }]), says('Done.')]),
+      agent: scriptedModel([calls([{ name: 'write', arguments: { path: 'a' } }]), textResponse('Done.')]),
       attended: true,
       gate: () => ({ type: 'ask' }),
       tools: [write],
@@ -177,10 +188,10 @@ const attendedCases: readonly ExecutorCase[] = [
     await stage.until(run);
   }),
   the('P21 the gate and the person learn why a tool wants a person to look', async (stage) => {
-    const probe = probes();
+    const probe = probeTools();
     const judged: GateCall[] = [];
     const run = stage.run({
-      agent: puppet([calls([{ name: 'write', arguments: { path: 'hook' } }]), says('Done.')]),
+      agent: scriptedModel([calls([{ name: 'write', arguments: { path: 'hook' } }]), textResponse('Done.')]),
       attended: true,
       gate: (call) => {
         judged.push(call);
@@ -199,7 +210,7 @@ const attendedCases: readonly ExecutorCase[] = [
     await stage.until(run);
   }),
   the('P21 a tool that cannot say whether a person has to look wants one', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const judged: GateCall[] = [];
     const mustAsk = () => {
       throw new Error('no disk today');
@@ -208,11 +219,15 @@ const attendedCases: readonly ExecutorCase[] = [
       judged.push(call);
       return { type: 'deny', message: 'no' };
     };
-    await stage.play({ agent: puppet([calls(['a']), says('Done.')]), tools: [tool('a', { mustAsk })], gate });
+    await stage.play({
+      agent: scriptedModel([calls(['a']), textResponse('Done.')]),
+      tools: [tool('a', { mustAsk })],
+      gate,
+    });
     expect(judged[0]?.mustAsk?.includes('no disk today') === true, 'the reason in what the gate is told');
   }),
   the('P21 what became protected after it was decided is not run', async (stage) => {
-    const probe = probes();
+    const probe = probeTools();
     let target = 'src';
     const link = probe.tool('link', {
       execute: () => {
@@ -221,7 +236,7 @@ const attendedCases: readonly ExecutorCase[] = [
       },
     });
     const mustAsk = () => (target === '.git' ? 'x leads to .git.' : undefined);
-    const agent = puppet([calls(['link', 'write']), says('Done.')]);
+    const agent = scriptedModel([calls(['link', 'write']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [link, probe.tool('write', { mustAsk })] });
     expectEqual(probe.names, ['link'], 'the tools that ran');
     expect(
@@ -231,9 +246,9 @@ const attendedCases: readonly ExecutorCase[] = [
   }),
   the('a person who denies may say why', async (stage) => {
     const { names, ...rest } = asking();
-    const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
+    const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     expect(
-      run.answer(await asked(stage, run), { decision: 'deny', message: 'Ask me tomorrow.' }),
+      run.decide(await asked(stage, run), { decision: 'deny', message: 'Ask me tomorrow.' }),
       'the answer to count',
     );
     const result = await stage.until(run);
@@ -242,30 +257,30 @@ const attendedCases: readonly ExecutorCase[] = [
   }),
   the('P21 an answer counts once', async (stage) => {
     const { names, ...rest } = asking();
-    const run = stage.run({ agent: puppet(script()), attended: true, ...rest });
+    const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
     const counted = [
-      run.answer(approvalId, { decision: 'deny' }),
-      run.answer(approvalId, { decision: 'allow' }),
+      run.decide(approvalId, { decision: 'deny' }),
+      run.decide(approvalId, { decision: 'allow' }),
     ];
     await stage.until(run);
-    counted.push(run.answer(approvalId, { decision: 'allow' }));
+    counted.push(run.decide(approvalId, { decision: 'allow' }));
     expectEqual(counted, [true, false, false], 'which answers counted');
     expectEqual(names, ['read'], 'the tools that ran');
     expectEqual(ofType(stage.storedOf(run), 'approval_decided').length, 1, 'the decisions recorded');
   }),
   the('P21 an answer to something that nobody asked does not count', async (stage) => {
-    const run = stage.run({ agent: puppet(script()), attended: true, ...asking() });
+    const run = stage.run({ agent: scriptedModel(script()), attended: true, ...asking() });
     const approvalId = await asked(stage, run);
-    expectEqual(run.answer('something-else', { decision: 'allow' }), false, 'whether it counted');
+    expectEqual(run.decide('something-else', { decision: 'allow' }), false, 'whether it counted');
     run.cancel();
-    expectEqual(run.answer(approvalId, { decision: 'allow' }), false, 'whether it counted after a cancel');
+    expectEqual(run.decide(approvalId, { decision: 'allow' }), false, 'whether it counted after a cancel');
     await stage.until(run);
   }),
   the(
     'P21 each call of a batch is decided by itself, and the gate is asked once about each',
     async (stage) => {
-      const probe = probes();
+      const probe = probeTools();
       const judged: string[] = [];
       const gate: Gate = ({ toolName }) => {
         judged.push(toolName);
@@ -273,27 +288,32 @@ const attendedCases: readonly ExecutorCase[] = [
       };
       const tools = ['a', 'b', 'c'].map((name) => probe.tool(name));
       const run = stage.run({
-        agent: puppet([calls(['a', 'b', 'c']), says('Done.')]),
+        agent: scriptedModel([calls(['a', 'b', 'c']), textResponse('Done.')]),
         attended: true,
         gate,
         tools,
       });
       await asked(stage, run);
       const ids = ofType(stage.storedOf(run), 'approval_requested').map(({ approvalId }) => approvalId);
-      run.answer(ids[1] ?? '', { decision: 'allow' });
+      run.decide(ids[1] ?? '', { decision: 'allow' });
       await stage.advance(1000);
       expectEqual(probe.names, [], 'the tools that ran after the first decision');
-      run.answer(ids[0] ?? '', { decision: 'deny' });
+      run.decide(ids[0] ?? '', { decision: 'deny' });
       await stage.until(run);
       expectEqual(probe.names, ['b', 'c'], 'the tools that ran');
       expectEqual(judged, ['a', 'b', 'c'], 'what the gate was asked about');
     },
   ),
   the('P2 the time that a person takes is told and does not count towards the time limit', async (stage) => {
-    const run = stage.run({ agent: puppet(script()), attended: true, limits: { ms: 60_000 }, ...asking() });
+    const run = stage.run({
+      agent: scriptedModel(script()),
+      attended: true,
+      limits: { ms: 60_000 },
+      ...asking(),
+    });
     const approvalId = await asked(stage, run);
     await stage.advance(3_600_000);
-    run.answer(approvalId, { decision: 'allow' });
+    run.decide(approvalId, { decision: 'allow' });
     const result = await stage.until(run);
     expectEqual(result.status, 'complete', 'the status');
     expect(result.metrics.waitedMs >= 3_600_000, `an hour of waiting, found ${result.metrics.waitedMs}`);

@@ -1,19 +1,19 @@
 import type { Message } from '@cobbler/agent';
 import { AgentError, textOf, userMessage } from '@cobbler/agent';
-import type { Stage } from '@cobbler/agent/testing';
+import type { RunFixture } from '@cobbler/agent/testing';
 import {
-  answers,
   calls,
   expect,
   expectEqual,
-  fails,
+  failedResponse,
+  modelResponse,
   ofType,
   outline,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -25,11 +25,11 @@ const halfPair = '\ud83d';
 /** Something goes wrong in the first run of a session; the second must be none the worse. */
 function goesOnAfter(
   what: string,
-  spoil: (stage: Stage, sessionId: string) => Promise<unknown>,
+  spoil: (stage: RunFixture, sessionId: string) => Promise<unknown>,
 ): ExecutorCase {
   return the(`P12 the next prompt works after ${what}`, async (stage) => {
     await spoil(stage, 'one');
-    const agent = puppet([says('Better now.')]);
+    const agent = scriptedModel([textResponse('Better now.')]);
     const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
     expectEqual([result.status, result.text], ['complete', 'Better now.'], 'the end');
     const sent = agent.requests[0]?.messages ?? [];
@@ -40,11 +40,14 @@ function goesOnAfter(
 
 const goesOnCases: readonly ExecutorCase[] = [
   goesOnAfter('a failed request', (stage, sessionId) =>
-    stage.play({ agent: puppet([fails(new Error('gone'))]) }, 'Go.', { sessionId }),
+    stage.play({ agent: scriptedModel([failedResponse(new Error('gone'))]) }, 'Go.', { sessionId }),
   ),
   goesOnAfter('a failed request behind tool results', (stage, sessionId) =>
     stage.play(
-      { agent: puppet([calls(['one']), fails(new Error('gone'))]), tools: [probes().tool('one')] },
+      {
+        agent: scriptedModel([calls(['one']), failedResponse(new Error('gone'))]),
+        tools: [probeTools().tool('one')],
+      },
       'Go.',
       {
         sessionId,
@@ -52,21 +55,25 @@ const goesOnCases: readonly ExecutorCase[] = [
     ),
   ),
   goesOnAfter('a cut answer with calls', (stage, sessionId) =>
-    stage.play({ agent: puppet([calls(['one'], { stop: 'max_tokens' })]) }, 'Go.', { sessionId }),
+    stage.play({ agent: scriptedModel([calls(['one'], { stop: 'max_tokens' })]) }, 'Go.', { sessionId }),
   ),
   goesOnAfter('a limit in the middle of a batch', (stage, sessionId) =>
     stage.play(
-      { agent: puppet([calls(['one', 'one'])]), tools: [probes().tool('one')], limits: { toolCalls: 1 } },
+      {
+        agent: scriptedModel([calls(['one', 'one'])]),
+        tools: [probeTools().tool('one')],
+        limits: { toolCalls: 1 },
+      },
       'Go.',
       { sessionId },
     ),
   ),
   goesOnAfter('an empty answer', (stage, sessionId) =>
-    stage.play({ agent: puppet([answers([])]) }, 'Go.', { sessionId }),
+    stage.play({ agent: scriptedModel([modelResponse([])]) }, 'Go.', { sessionId }),
   ),
   goesOnAfter('a cancelled batch', async (stage, sessionId) => {
-    const tools = [probes().tool('one', { execute: () => new Promise(() => {}) })];
-    const run = stage.run({ agent: puppet([calls(['one', 'two'])]), tools }, 'Go.', { sessionId });
+    const tools = [probeTools().tool('one', { execute: () => new Promise(() => {}) })];
+    const run = stage.run({ agent: scriptedModel([calls(['one', 'two'])]), tools }, 'Go.', { sessionId });
     await stage.advance(500);
     run.cancel();
     await stage.until(run);
@@ -74,8 +81,8 @@ const goesOnCases: readonly ExecutorCase[] = [
   goesOnAfter('a wait for a person', (stage, sessionId) =>
     stage.play(
       {
-        agent: puppet([calls(['one', 'two'])]),
-        tools: [probes().tool('one')],
+        agent: scriptedModel([calls(['one', 'two'])]),
+        tools: [probeTools().tool('one')],
         gate: () => ({ type: 'ask' }),
       },
       'Go.',
@@ -103,11 +110,14 @@ const imported: readonly Message[] = [
 export const historyCases: readonly ExecutorCase[] = [
   ...goesOnCases,
   the('P12 results stand in the order of the calls, whichever was ready first', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const first = Promise.withResolvers<string>();
     const slow = tool('slow', { effect: 'read', execute: () => first.promise });
     const quick = tool('quick', { effect: 'read' });
-    const run = stage.run({ agent: puppet([calls(['slow', 'quick']), says('Done.')]), tools: [slow, quick] });
+    const run = stage.run({
+      agent: scriptedModel([calls(['slow', 'quick']), textResponse('Done.')]),
+      tools: [slow, quick],
+    });
     await stage.advance(1000);
     first.resolve('slow done');
     const result = await stage.until(run);
@@ -118,7 +128,7 @@ export const historyCases: readonly ExecutorCase[] = [
   the(
     'P12 an imported conversation is closed: each call has one result, nobody else has any',
     async (stage) => {
-      const agent = puppet([says('So.')]);
+      const agent = scriptedModel([textResponse('So.')]);
       const result = await stage.play({ agent }, imported);
       const sent = agent.requests[0]?.messages ?? [];
       expectEqual(
@@ -136,21 +146,21 @@ export const historyCases: readonly ExecutorCase[] = [
     },
   ),
   the('a conversation that ends with results is gone on with', async (stage) => {
-    const agent = puppet([says('So.')]);
+    const agent = scriptedModel([textResponse('So.')]);
     const history = imported.slice(0, 3);
     const result = await stage.play({ agent }, history);
     expectEqual([result.status, agent.requests[0]?.messages.length], ['complete', 4], 'the end');
   }),
   the('P12 empty texts and halves of surrogate pairs are mended wherever they come from', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const odd = tool('odd', { effect: 'read', execute: () => `out ${halfPair}` });
-    const first = answers([
+    const first = modelResponse([
       { type: 'text', text: '' },
       { type: 'text', text: `said ${halfPair}` },
       { type: 'reasoning', text: `thought ${halfPair}` },
       { type: 'tool_call', id: 'a', toolName: 'odd', arguments: { deep: [{ text: halfPair }] } },
     ]);
-    const agent = puppet([first, says(`end ${halfPair}`)]);
+    const agent = scriptedModel([first, textResponse(`end ${halfPair}`)]);
     const run = stage.run({ agent, tools: [odd] }, [
       { type: 'text', text: '' },
       { type: 'text', text: `prompt ${halfPair}` },
@@ -167,13 +177,13 @@ export const historyCases: readonly ExecutorCase[] = [
       { type: 'opaque', seal },
       { type: 'tool_call', id: 'a', toolName: 'one', arguments: { b: 1, a: 2 }, seal },
     ] as const;
-    const agent = puppet([answers(content), says('Done.')]);
-    await stage.play({ agent, tools: [probes().tool('one')] });
+    const agent = scriptedModel([modelResponse(content), textResponse('Done.')]);
+    await stage.play({ agent, tools: [probeTools().tool('one')] });
     expect(agent.requests[1]?.messages[1]?.content === content, 'the very parts that the agent gave');
   }),
   the('a message once placed stays the same object in every later request', async (stage) => {
-    const { tool } = probes();
-    const agent = puppet([calls(['one']), calls(['one']), says('Done.')]);
+    const { tool } = probeTools();
+    const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
     for (const { messages } of agent.requests) {
       expect(
@@ -183,8 +193,10 @@ export const historyCases: readonly ExecutorCase[] = [
     }
   }),
   the('a session goes on in the same store', async (stage) => {
-    await stage.play({ agent: puppet([says('Noted.')]) }, 'My name is Ada.', { sessionId: 'one' });
-    const agent = puppet([says('Ada.')]);
+    await stage.play({ agent: scriptedModel([textResponse('Noted.')]) }, 'My name is Ada.', {
+      sessionId: 'one',
+    });
+    const agent = scriptedModel([textResponse('Ada.')]);
     const run = stage.run({ agent }, 'What is my name?', { sessionId: 'one' });
     const result = await stage.until(run);
     const whole = ['user: My name is Ada.', 'assistant: Noted.', 'user: What is my name?'];
@@ -193,16 +205,16 @@ export const historyCases: readonly ExecutorCase[] = [
     expectEqual(stage.storedOf(run)[0]?.seq, 4, 'the place of the first event');
   }),
   the('of a conversation given to a session that has one only the new message is taken', async (stage) => {
-    const first = await stage.play({ agent: puppet([says('Noted.')]) }, 'My name is Ada.', {
+    const first = await stage.play({ agent: scriptedModel([textResponse('Noted.')]) }, 'My name is Ada.', {
       sessionId: 'one',
     });
-    const agent = puppet([says('Ada.')]);
+    const agent = scriptedModel([textResponse('Ada.')]);
     const given = [...first.messages, userMessage('What is my name?')];
     await stage.play({ agent }, given, { sessionId: 'one' });
     expectEqual(agent.requests[0]?.messages.length, 3, 'the length of the conversation');
   }),
   the('S0.31 two runs of one executor share nothing', async (stage) => {
-    const agent = puppet([says('One.'), says('Two.')]);
+    const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);
     const executor = stage.executor({ agent });
     await stage.until(executor.run('First.'));
     await stage.until(executor.run('Second.'));
@@ -213,7 +225,7 @@ export const historyCases: readonly ExecutorCase[] = [
     for (const prompt of empty) {
       let thrown: unknown;
       try {
-        stage.executor({ agent: puppet([]) }).run(prompt as string);
+        stage.executor({ agent: scriptedModel([]) }).run(prompt as string);
       } catch (error) {
         thrown = error;
       }

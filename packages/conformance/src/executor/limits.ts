@@ -1,16 +1,16 @@
 import type { ExecutorOptions, Limits, Pricing } from '@cobbler/agent';
 import { AgentError, Budget } from '@cobbler/agent';
-import type { PuppetStep } from '@cobbler/agent/testing';
+import type { ModelStep } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
-  fails,
+  failedResponse,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -20,40 +20,40 @@ const the = group('limits');
 const priced: Pricing = () => ({ input: 1, output: 10 });
 
 /** An agent that calls the same tool for ever. */
-function loop(turns: number, last: PuppetStep = says('Closing words.')): PuppetStep[] {
+function loop(turns: number, last: ModelStep = textResponse('Closing words.')): ModelStep[] {
   return [...Array.from({ length: turns }, () => calls(['one'])), last];
 }
 
 /** What it gives is always the same, and here it may be. */
-const one = () => [probes().tool('one', { mayRepeat: true })];
+const one = () => [probeTools().tool('one', { mayRepeat: true })];
 
 const turnCases: readonly ExecutorCase[] = [
   the('P1 the run ends when its requests are used up', async (stage) => {
-    const agent = puppet(loop(3));
+    const agent = scriptedModel(loop(3));
     const result = await stage.play({ agent, tools: one(), limits: { turns: 3 } });
     expectEqual([result.status, result.limit, result.error?.kind], ['limit', 'turns', 'limit'], 'the end');
     expectEqual(agent.requests.length, 3, 'the number of requests');
   }),
   the('P1 ten requests are the limit unless another is set', async (stage) => {
-    const agent = puppet(loop(20));
+    const agent = scriptedModel(loop(20));
     const result = await stage.play({ agent, tools: one() });
     expectEqual([result.limit, agent.requests.length], ['turns', 10], 'the end');
   }),
   the('a run that ends by itself within its limit is complete', async (stage) => {
     const result = await stage.play({
-      agent: puppet(loop(2)),
+      agent: scriptedModel(loop(2)),
       tools: one(),
       limits: { turns: 3, toolCalls: 2 },
     });
     expectEqual(result.status, 'complete', 'the status');
   }),
   the('P1 a limit of no requests makes none', async (stage) => {
-    const agent = puppet([says('Hello.')]);
+    const agent = scriptedModel([textResponse('Hello.')]);
     const result = await stage.play({ agent, limits: { turns: 0 } });
     expectEqual([result.limit, agent.requests.length], ['turns', 0], 'the end');
   }),
   the('P1 an agent that pauses for ever runs into the limit', async (stage) => {
-    const agent = puppet(Array.from({ length: 20 }, () => says('Wait.', { stop: 'pause' })));
+    const agent = scriptedModel(Array.from({ length: 20 }, () => textResponse('Wait.', { stop: 'pause' })));
     const result = await stage.play({ agent, limits: { turns: 4 } });
     expectEqual([result.limit, agent.requests.length], ['turns', 4], 'the end');
   }),
@@ -61,7 +61,7 @@ const turnCases: readonly ExecutorCase[] = [
 
 const closingCases: readonly ExecutorCase[] = [
   the('P1 with finalize one closing answer follows, tools declared and forbidden', async (stage) => {
-    const agent = puppet(loop(2));
+    const agent = scriptedModel(loop(2));
     const run = stage.run({
       agent,
       tools: one(),
@@ -77,8 +77,8 @@ const closingCases: readonly ExecutorCase[] = [
     expectEqual(ofType(stage.storedOf(run), 'stop_requested')[0]?.limit, 'turns', 'the limit recorded');
   }),
   the('P1 a closing answer that calls tools all the same is the end', async (stage) => {
-    const { tool, names } = probes();
-    const agent = puppet([calls(['one']), calls(['one']), says('Never asked.')]);
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Never asked.')]);
     const options: ExecutorOptions = {
       agent,
       tools: [tool('one')],
@@ -89,12 +89,19 @@ const closingCases: readonly ExecutorCase[] = [
     expectEqual([result.limit, agent.requests.length, names.length], ['turns', 2, 1], 'the end');
   }),
   the('P1 a closing answer that pauses is the end', async (stage) => {
-    const agent = puppet([calls(['one']), says('Wait.', { stop: 'pause' }), says('Never asked.')]);
+    const agent = scriptedModel([
+      calls(['one']),
+      textResponse('Wait.', { stop: 'pause' }),
+      textResponse('Never asked.'),
+    ]);
     const result = await stage.play({ agent, tools: one(), limits: { turns: 1 }, onLimit: 'finalize' });
     expectEqual([result.limit, agent.requests.length], ['turns', 2], 'the end');
   }),
   the('P1 a closing request that fails says so', async (stage) => {
-    const agent = puppet([calls(['one']), fails(new AgentError({ kind: 'network', message: 'gone' }))]);
+    const agent = scriptedModel([
+      calls(['one']),
+      failedResponse(new AgentError({ kind: 'network', message: 'gone' })),
+    ]);
     const result = await stage.play({ agent, tools: one(), limits: { turns: 1 }, onLimit: 'finalize' });
     expectEqual([result.status, result.error?.kind], ['failed', 'network'], 'the end');
   }),
@@ -102,8 +109,8 @@ const closingCases: readonly ExecutorCase[] = [
 
 const callCases: readonly ExecutorCase[] = [
   the('P1 P12 a batch is cut where the tool calls are used up', async (stage) => {
-    const { tool, names } = probes();
-    const agent = puppet([calls(['one']), calls(['one', 'one', 'one'])]);
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([calls(['one']), calls(['one', 'one', 'one'])]);
     const result = await stage.play({ agent, tools: [tool('one')], limits: { toolCalls: 3 } });
     expectEqual([result.status, result.limit, names.length], ['limit', 'toolCalls', 3], 'the end');
     expectEqual(
@@ -113,7 +120,7 @@ const callCases: readonly ExecutorCase[] = [
     );
   }),
   the('P1 P12 with finalize the cut batch is answered and one closing answer follows', async (stage) => {
-    const agent = puppet([calls(['one', 'one']), says('Closing words.')]);
+    const agent = scriptedModel([calls(['one', 'one']), textResponse('Closing words.')]);
     const options: ExecutorOptions = { agent, tools: one(), limits: { toolCalls: 1 }, onLimit: 'finalize' };
     const result = await stage.play(options);
     expectEqual([result.limit, result.text], ['toolCalls', 'Closing words.'], 'the end');
@@ -121,7 +128,7 @@ const callCases: readonly ExecutorCase[] = [
     expectEqual(agent.requests[1]?.config?.toolChoice, 'none', 'the choice of tools');
   }),
   the('calls that were refused do not count as run', async (stage) => {
-    const agent = puppet([calls(['nobody', 'nobody']), calls(['one']), says('Done.')]);
+    const agent = scriptedModel([calls(['nobody', 'nobody']), calls(['one']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: one(), limits: { toolCalls: 2 } });
     expectEqual([result.status, result.metrics.toolCalls], ['complete', 1], 'the end');
   }),
@@ -130,42 +137,42 @@ const callCases: readonly ExecutorCase[] = [
 const spent = { inputTokens: 4000, outputTokens: 1000 };
 
 /** An agent that uses what a real one would for such a request, and a thousand tokens or what it may to answer. */
-const thousand: PuppetStep = ({ messages, config }) => {
+const thousand: ModelStep = ({ messages, config }) => {
   const inputTokens = Math.ceil(JSON.stringify(messages).length / 4);
   return calls(['one'], { usage: { inputTokens, outputTokens: Math.min(1000, config?.maxTokens ?? 1000) } });
 };
 
 const budgetCases: readonly ExecutorCase[] = [
   the('B1 a limit of one token makes no request', async (stage) => {
-    const agent = puppet([says('Hello.')]);
+    const agent = scriptedModel([textResponse('Hello.')]);
     const result = await stage.play({ agent, limits: { tokens: 1 } });
     expectEqual([result.status, result.limit, agent.requests.length], ['limit', 'tokens', 0], 'the end');
   }),
   the('B1 tokens are never used above the limit, and nearly all of them are used', async (stage) => {
-    const agent = puppet(Array.from({ length: 99 }, () => thousand));
+    const agent = scriptedModel(Array.from({ length: 99 }, () => thousand));
     const result = await stage.play({ agent, tools: one(), limits: { tokens: 21_000, turns: 99 } });
     const used = result.metrics.totalInputTokens + result.metrics.totalOutputTokens;
     expectEqual([result.status, result.limit], ['limit', 'tokens'], 'the end');
     expect(used > 19_000 && used <= 21_000, `just under the limit, found ${used}`);
   }),
   the('where the limit leaves less room the answer is made shorter', async (stage) => {
-    const agent = puppet([says('Short.')]);
+    const agent = scriptedModel([textResponse('Short.')]);
     await stage.play({ agent, limits: { tokens: 20_000 } });
     const most = agent.requests[0]?.config?.maxTokens ?? 0;
     expect(most > 19_000 && most < 20_000, `most tokens just under the limit, found ${most}`);
   }),
   the('P1 P4 an answer that our limit cut short ends the run with that limit', async (stage) => {
-    const agent = puppet([says('Half of', { stop: 'max_tokens' })]);
+    const agent = scriptedModel([textResponse('Half of', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent, limits: { tokens: 20_000 } });
     expectEqual([result.status, result.limit, result.text], ['limit', 'tokens', 'Half of'], 'the end');
   }),
   the("B1 a response of the agent's own maximum never passes the limit", async (stage) => {
     for (const limits of [{ tokens: 40_000 }, { usd: 0.4 }]) {
-      const longest: PuppetStep = ({ config }) =>
-        says('As long as it may be.', {
+      const longest: ModelStep = ({ config }) =>
+        textResponse('As long as it may be.', {
           usage: { inputTokens: 1, outputTokens: config?.maxTokens || 64_000 },
         });
-      const agent = puppet([longest], {}, 64_000);
+      const agent = scriptedModel([longest], {}, 64_000);
       const { metrics } = await stage.play({ agent, limits, pricing: priced });
       const used = metrics.totalInputTokens + metrics.totalOutputTokens;
       expect(used > 38_000 && used <= 40_000, `nearly all of 40,000 tokens, found ${used}`);
@@ -184,7 +191,7 @@ const budgetCases: readonly ExecutorCase[] = [
       { own: 64_000, limits: {}, stated: undefined },
     ];
     for (const { own, limits, stated } of cases) {
-      const agent = puppet([says('Hello.')], {}, own);
+      const agent = scriptedModel([textResponse('Hello.')], {}, own);
       const { status } = await stage.play({ agent, limits, pricing: priced });
       expectEqual([status, agent.requests[0]?.config?.maxTokens], ['complete', stated], `with ${own}`);
     }
@@ -192,12 +199,12 @@ const budgetCases: readonly ExecutorCase[] = [
   the('P14 B2 what a failed request wasted counts towards the limit', async (stage) => {
     const budget = new Budget({ tokens: 100_000 });
     const error = new AgentError({ kind: 'network', message: 'cut', wasted: spent });
-    await stage.play({ agent: puppet([fails(error)]) }, 'Go.', { budget });
+    await stage.play({ agent: scriptedModel([failedResponse(error)]) }, 'Go.', { budget });
     expectEqual(budget.tokens, 5000, 'the tokens booked');
   }),
   the('B1 runs that share a budget share its limit', async (stage) => {
     const budget = new Budget({ tokens: 60_000 });
-    const agent = () => puppet(Array.from({ length: 9 }, () => calls(['one'], { usage: spent })));
+    const agent = () => scriptedModel(Array.from({ length: 9 }, () => calls(['one'], { usage: spent })));
     const runs = Array.from({ length: 3 }, () =>
       stage.run({ agent: agent(), tools: one() }, 'Go.', { budget }),
     );
@@ -207,10 +214,12 @@ const budgetCases: readonly ExecutorCase[] = [
   }),
   the('B1 runs side by side never spend the same rest twice, though each takes all it may', async (stage) => {
     const budget = new Budget({ tokens: 100_000 });
-    const greedy: PuppetStep = ({ config }) =>
+    const greedy: ModelStep = ({ config }) =>
       calls(['one'], { usage: { inputTokens: 10, outputTokens: config?.maxTokens ?? 32_000 } });
     const run = () =>
-      stage.run({ agent: puppet(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', { budget });
+      stage.run({ agent: scriptedModel(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', {
+        budget,
+      });
     const runs = Array.from({ length: 8 }, run);
     for (const each of runs) expectEqual((await stage.until(each)).limit, 'tokens', 'the limit');
     expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
@@ -219,9 +228,9 @@ const budgetCases: readonly ExecutorCase[] = [
   the('B1 runs that share a budget share its turns and its tool calls', async (stage) => {
     const limits: readonly Limits[] = [{ turns: 7 }, { toolCalls: 7 }];
     for (const [index, shared] of limits.entries()) {
-      const { tool, names } = probes();
+      const { tool, names } = probeTools();
       const agents = Array.from({ length: 3 }, () =>
-        puppet(Array.from({ length: 9 }, () => calls(['one', 'one']))),
+        scriptedModel(Array.from({ length: 9 }, () => calls(['one', 'one']))),
       );
       const budget = new Budget(shared);
       const tools = [tool('one', { effect: 'read', mayRepeat: true })];
@@ -236,12 +245,12 @@ const budgetCases: readonly ExecutorCase[] = [
     'B1 a limit on turns holds for the runs of its tools too; ten are the limit of each run alone',
     async (stage) => {
       const endless = () =>
-        puppet(Array.from({ length: 30 }, (_, n) => calls([{ name: 'look', arguments: { n } }])));
+        scriptedModel(Array.from({ length: 30 }, (_, n) => calls([{ name: 'look', arguments: { n } }])));
       for (const [limits, limit, requests] of [
         [{ turns: 6 }, 'turns', 6],
         [{}, undefined, 12],
       ] as const) {
-        const { tool } = probes();
+        const { tool } = probeTools();
         const inner = endless();
         const look = tool('look', { effect: 'read' });
         const handsOn = tool('hand_on', {
@@ -251,7 +260,7 @@ const budgetCases: readonly ExecutorCase[] = [
                 .result
             ).status,
         });
-        const outer = puppet([calls(['hand_on']), says('Done.')]);
+        const outer = scriptedModel([calls(['hand_on']), textResponse('Done.')]);
         const result = await stage.play({ agent: outer, tools: [handsOn], limits });
         const made = outer.requests.length + inner.requests.length;
         expectEqual([result.limit, made], [limit, requests], 'the end and the requests made');
@@ -260,49 +269,53 @@ const budgetCases: readonly ExecutorCase[] = [
   ),
   the('B1 a turn whose request failed is given back', async (stage) => {
     const budget = new Budget({ turns: 1 });
-    const agent = puppet([fails(new AgentError({ kind: 'network', message: 'cut' }))]);
+    const agent = scriptedModel([failedResponse(new AgentError({ kind: 'network', message: 'cut' }))]);
     await stage.play({ agent }, 'Go.', { budget });
     expectEqual(budget.left('turns'), 1, 'the turns left');
   }),
   the('B1 a call that was refused is given back', async (stage) => {
     const budget = new Budget({ toolCalls: 1 });
-    const agent = puppet([calls(['one']), says('Done.')]);
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const gate = () => ({ type: 'deny', message: 'No.' }) as const;
     await stage.play({ agent, tools: one(), gate }, 'Go.', { budget });
     expectEqual(budget.left('toolCalls'), 1, 'the calls left');
   }),
   the('B1 a tool draws on the budget of the run', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const budget = new Budget({ tokens: 100_000 });
-    await stage.play({ agent: puppet([calls(['one']), says('Done.')]), tools: [tool('one')] }, 'Go.', {
-      budget,
-    });
+    await stage.play(
+      { agent: scriptedModel([calls(['one']), textResponse('Done.')]), tools: [tool('one')] },
+      'Go.',
+      {
+        budget,
+      },
+    );
     expect(runs[0]?.context.budget === budget, 'the same budget');
   }),
   the('a budget without limits counts all the same', async (stage) => {
     const budget = new Budget();
-    await stage.play({ agent: puppet([says('Hello.', { usage: spent })]) }, 'Go.', { budget });
+    await stage.play({ agent: scriptedModel([textResponse('Hello.', { usage: spent })]) }, 'Go.', { budget });
     expectEqual(budget.tokens, 5000, 'the tokens booked');
   }),
 ];
 
 const moneyCases: readonly ExecutorCase[] = [
   the('B3 under a money limit a model without a price is refused before any request', async (stage) => {
-    const agent = puppet([says('Hello.')]);
+    const agent = scriptedModel([textResponse('Hello.')]);
     const result = await stage.play({ agent, limits: { usd: 5 } });
     expectEqual([result.error?.kind, result.error?.code], ['invalid', 'unpriced'], 'the error');
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
   the('unless models without a price are allowed', async (stage) => {
     const result = await stage.play({
-      agent: puppet([says('Hello.')]),
+      agent: scriptedModel([textResponse('Hello.')]),
       limits: { usd: 5 },
       allowUnpriced: true,
     });
     expectEqual([result.status, result.metrics.usd], ['complete', undefined], 'the end and the unknown cost');
   }),
   the('B1 money is never spent above the limit, and nearly all of it is spent', async (stage) => {
-    const agent = puppet(Array.from({ length: 99 }, () => thousand));
+    const agent = scriptedModel(Array.from({ length: 99 }, () => thousand));
     const result = await stage.play({
       agent,
       tools: one(),
@@ -314,7 +327,7 @@ const moneyCases: readonly ExecutorCase[] = [
     expect(usd > 0.045 && usd <= 0.05, `nearly all spent, found ${usd}`);
   }),
   the('P1 P4 an answer made shorter for money ends the run with that limit', async (stage) => {
-    const agent = puppet([says('Half', { stop: 'max_tokens' })]);
+    const agent = scriptedModel([textResponse('Half', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent, limits: { usd: 0.05 }, pricing: priced });
     expectEqual([result.status, result.limit], ['limit', 'usd'], 'the end');
     expect((agent.requests[0]?.config?.maxTokens ?? 0) <= 5000, 'no more tokens than the money pays for');
@@ -323,14 +336,14 @@ const moneyCases: readonly ExecutorCase[] = [
     const pricing: Pricing = () => {
       throw new Error('no list today');
     };
-    const result = await stage.play({ agent: puppet([says('Hello.')]), pricing });
+    const result = await stage.play({ agent: scriptedModel([textResponse('Hello.')]), pricing });
     expectEqual([result.status, result.metrics.usd], ['complete', undefined], 'the end and the unknown cost');
   }),
 ];
 
 const timeCases: readonly ExecutorCase[] = [
   the('P2 the run ends as timeout when its time is up', async (stage) => {
-    const agent = puppet([() => new Promise(() => {})]);
+    const agent = scriptedModel([() => new Promise(() => {})]);
     const result = await stage.play({ agent, limits: { ms: 5000 } });
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     expect(stage.elapsed >= 5000 && stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
@@ -338,7 +351,7 @@ const timeCases: readonly ExecutorCase[] = [
   the('P2 P4 a run whose time is up in a gate that hangs ends as timeout as well', async (stage) => {
     const gate = () => new Promise<never>(() => {});
     const options: ExecutorOptions = {
-      agent: puppet([calls(['one'])]),
+      agent: scriptedModel([calls(['one'])]),
       tools: one(),
       gate,
       limits: { ms: 5000 },
@@ -348,14 +361,14 @@ const timeCases: readonly ExecutorCase[] = [
     expect(stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
   }),
   the('P2 an hour is the limit unless another is set', async (stage) => {
-    const result = await stage.play({ agent: puppet([() => new Promise(() => {})]) });
+    const result = await stage.play({ agent: scriptedModel([() => new Promise(() => {})]) });
     expectEqual(result.status, 'timeout', 'the status');
     expect(stage.elapsed >= 3_600_000 && stage.elapsed <= 3_600_250, `an hour, found ${stage.elapsed}`);
   }),
   the('without a limit on time none is kept', async (stage) => {
     const limits: Limits = { ms: Number.POSITIVE_INFINITY };
-    const agent = puppet([
-      () => new Promise((resolve) => void stage.runtime.timer(1e9, () => resolve(says('At last.')))),
+    const agent = scriptedModel([
+      () => new Promise((resolve) => void stage.runtime.timer(1e9, () => resolve(textResponse('At last.')))),
     ]);
     const result = await stage.play({ agent, limits });
     expectEqual(result.status, 'complete', 'the status');
@@ -364,7 +377,7 @@ const timeCases: readonly ExecutorCase[] = [
     for (const limit of [Number.NaN, -1, '5' as unknown as number]) {
       let thrown: unknown;
       try {
-        stage.executor({ agent: puppet([]), limits: { turns: limit } });
+        stage.executor({ agent: scriptedModel([]), limits: { turns: limit } });
       } catch (error) {
         thrown = error;
       }

@@ -1,18 +1,18 @@
 import type { AssistantPart, ErrorKind, ModelResponse, RunStatus, StopReason } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import {
-  answers,
   calls,
   expect,
   expectEqual,
-  fails,
+  failedResponse,
+  modelResponse,
   ofType,
   outline,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -21,7 +21,7 @@ const the = group('loop');
 
 function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
   return the(`P4 an answer that stops as ${stop} ends the run as ${status}`, async (stage) => {
-    const result = await stage.play({ agent: puppet([says('As far as it goes.', { stop })]) });
+    const result = await stage.play({ agent: scriptedModel([textResponse('As far as it goes.', { stop })]) });
     expectEqual(result.status, status, 'the status');
     expectEqual(result.text, 'As far as it goes.', 'the text');
     if (status === 'failed')
@@ -41,7 +41,7 @@ function failsAs(kind: ErrorKind): ExecutorCase {
       retryAfterMs: 70,
       attempts: 3,
     });
-    const result = await stage.play({ agent: puppet([fails(error)]) });
+    const result = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual(result.status, kind === 'limit' ? 'limit' : 'failed', 'the status');
     expectEqual(result.error?.toJSON(), error.toJSON(), 'the error');
     expectEqual(result.text, '', 'the text');
@@ -50,15 +50,15 @@ function failsAs(kind: ErrorKind): ExecutorCase {
 
 function refuses(what: string, answer: unknown): ExecutorCase {
   return the(`P1 an agent that answers with ${what} fails the run`, async (stage) => {
-    const result = await stage.play({ agent: puppet([() => answer as ModelResponse]) });
+    const result = await stage.play({ agent: scriptedModel([() => answer as ModelResponse]) });
     expectEqual([result.status, result.error?.code], ['failed', 'bad_answer'], 'the end');
   });
 }
 
 function neverRuns(stop: StopReason, asked: number): ExecutorCase {
   return the(`P9 a call in an answer that stops as ${stop} is never run`, async (stage) => {
-    const { tool, names } = probes();
-    const agent = puppet([calls(['write'], { stop }), says('Gone on.')]);
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([calls(['write'], { stop }), textResponse('Gone on.')]);
     const result = await stage.play({ agent, tools: [tool('write')] });
     expectEqual(names, [], 'the tools that ran');
     expectEqual(
@@ -74,8 +74,8 @@ const half: AssistantPart = { type: 'text', text: 'Half' };
 
 export const loopCases: readonly ExecutorCase[] = [
   the('S0.13 a text ends the run as complete', async (stage) => {
-    const answer = says('Forty-two.');
-    const result = await stage.play({ agent: puppet([answer]) }, 'What is it?');
+    const answer = textResponse('Forty-two.');
+    const result = await stage.play({ agent: scriptedModel([answer]) }, 'What is it?');
     expectEqual(result.status, 'complete', 'the status');
     expectEqual(result.text, 'Forty-two.', 'the text');
     expectEqual(result.response, answer, 'the response');
@@ -83,8 +83,8 @@ export const loopCases: readonly ExecutorCase[] = [
     expect(result.unwrap() === result, 'unwrap to give the result itself');
   }),
   the('S0.10 S0.12 calls are run and their results go into the next request', async (stage) => {
-    const { tool, names } = probes();
-    const agent = puppet([calls(['one', 'two']), says('Done.')]);
+    const { tool, names } = probeTools();
+    const agent = scriptedModel([calls(['one', 'two']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one'), tool('two')] });
     expectEqual(result.status, 'complete', 'the status');
     expectEqual(names, ['one', 'two'], 'the tools that ran');
@@ -92,8 +92,8 @@ export const loopCases: readonly ExecutorCase[] = [
     expectEqual(resultTexts(last), ['one done', 'two done'], 'the results in the second request');
   }),
   the('S0.16 each request carries the whole conversation', async (stage) => {
-    const { tool } = probes();
-    const agent = puppet([calls(['one']), calls(['one']), says('Done.')]);
+    const { tool } = probeTools();
+    const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
     expectEqual(
       agent.requests.map(({ messages }) => messages.length),
@@ -109,8 +109,8 @@ export const loopCases: readonly ExecutorCase[] = [
     }
   }),
   the('every request declares the same tools and asks for the same', async (stage) => {
-    const { tool } = probes();
-    const agent = puppet([calls(['one']), says('Done.')]);
+    const { tool } = probeTools();
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const request = { maxTokens: 500, temperature: 0.5, effort: 'low' } as const;
     await stage.play({ agent, tools: [tool('one')], system: ['Be brief.', 'Today is Monday.'], request });
     const [first, second] = agent.requests;
@@ -124,11 +124,16 @@ export const loopCases: readonly ExecutorCase[] = [
   endsAs('unknown', 'failed'),
   endsAs('tool_use', 'failed'),
   the('P4 a stop reason that nobody knows is unknown, never complete', async (stage) => {
-    const result = await stage.play({ agent: puppet([says('Hm.', { stop: 'made_up' as StopReason })]) });
+    const result = await stage.play({
+      agent: scriptedModel([textResponse('Hm.', { stop: 'made_up' as StopReason })]),
+    });
     expectEqual([result.status, result.error?.code], ['failed', 'unknown_stop'], 'the end');
   }),
   the('an answer that pauses is asked to go on', async (stage) => {
-    const agent = puppet([says('First half,', { stop: 'pause' }), says(' second half.')]);
+    const agent = scriptedModel([
+      textResponse('First half,', { stop: 'pause' }),
+      textResponse(' second half.'),
+    ]);
     const result = await stage.play({ agent });
     expectEqual(result.status, 'complete', 'the status');
     expectEqual(
@@ -143,7 +148,7 @@ export const loopCases: readonly ExecutorCase[] = [
   neverRuns('unknown', 1),
   neverRuns('pause', 2),
   the('P9 a call with broken arguments is answered with the problem and never run', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const broken = {
       type: 'tool_call',
       id: 'a',
@@ -151,15 +156,15 @@ export const loopCases: readonly ExecutorCase[] = [
       arguments: {},
       problem: 'They are cut.',
     } as const;
-    const agent = puppet([answers([half, broken]), says('Sorry.')]);
+    const agent = scriptedModel([modelResponse([half, broken]), textResponse('Sorry.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
     expectEqual(names, [], 'the tools that ran');
     expect(resultTexts(result.messages)[0]?.includes('They are cut.') === true, 'the problem in the result');
     expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether it is an error');
   }),
   the('a call of a tool that does not exist is answered with those that do', async (stage) => {
-    const agent = puppet([calls(['three']), says('Sorry.')]);
-    const result = await stage.play({ agent, tools: [probes().tool('one'), probes().tool('two')] });
+    const agent = scriptedModel([calls(['three']), textResponse('Sorry.')]);
+    const result = await stage.play({ agent, tools: [probeTools().tool('one'), probeTools().tool('two')] });
     const [text] = resultTexts(result.messages);
     expect(
       text?.includes('three') === true && text.includes('one, two'),
@@ -168,11 +173,14 @@ export const loopCases: readonly ExecutorCase[] = [
     expectEqual(result.status, 'complete', 'the status');
   }),
   the('P9 arguments that do not fit the schema are refused before the tool runs', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const strict = tool('one', {
       parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
     });
-    const agent = puppet([calls(['one', { name: 'one', arguments: { path: 7 } }]), says('Sorry.')]);
+    const agent = scriptedModel([
+      calls(['one', { name: 'one', arguments: { path: 7 } }]),
+      textResponse('Sorry.'),
+    ]);
     const result = await stage.play({ agent, tools: [strict] });
     expectEqual(names, [], 'the tools that ran');
     expect(
@@ -181,7 +189,7 @@ export const loopCases: readonly ExecutorCase[] = [
     );
   }),
   the('P12 ids that repeat or are empty tie each result to its own call', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const named = ['one', 'two'].map((name) => tool(name));
     const twice = [
       { name: 'one', id: 'same' },
@@ -192,7 +200,7 @@ export const loopCases: readonly ExecutorCase[] = [
       { name: 'one', id: '' },
     ];
     const result = await stage.play({
-      agent: puppet([calls(twice), calls(empty), says('Done.')]),
+      agent: scriptedModel([calls(twice), calls(empty), textResponse('Done.')]),
       tools: named,
     });
     expectEqual(
@@ -211,38 +219,41 @@ export const loopCases: readonly ExecutorCase[] = [
   failsAs('limit'),
   the('P1 an agent that throws something odd fails the run', async (stage) => {
     for (const thrown of [undefined, null, 'words', 7, new TypeError('no such field'), Symbol('odd')]) {
-      const result = await stage.play({ agent: puppet([fails(thrown)]) });
+      const result = await stage.play({ agent: scriptedModel([failedResponse(thrown)]) });
       expectEqual([result.status, result.error?.kind], ['failed', 'agent'], 'the end');
       expect((result.error?.message ?? '') !== '', 'a message');
     }
   }),
   the('P1 an agent that throws at once fails the run', async (stage) => {
-    const agent = { ...puppet([]), run: () => explode('at once') };
+    const agent = { ...scriptedModel([]), run: () => explode('at once') };
     const result = await stage.play({ agent });
     expectEqual([result.status, result.error?.message], ['failed', 'at once'], 'the end');
   }),
   refuses('nothing', undefined),
   refuses('words', 'Done.'),
-  refuses('no message', { ...says('Done.'), message: undefined }),
-  refuses('a message without content', { ...says('Done.'), message: { role: 'assistant' } }),
-  refuses('no token counts', { ...says('Done.'), usage: undefined }),
+  refuses('no message', { ...textResponse('Done.'), message: undefined }),
+  refuses('a message without content', { ...textResponse('Done.'), message: { role: 'assistant' } }),
+  refuses('no token counts', { ...textResponse('Done.'), usage: undefined }),
   refuses('token counts that are no numbers', {
-    ...says('Done.'),
+    ...textResponse('Done.'),
     usage: { inputTokens: Number.NaN, outputTokens: 1 },
   }),
   the('what an agent leaves out of its account is filled in', async (stage) => {
-    const { attempts: _attempts, wasted: _wasted, ...rest } = says('Done.');
-    const result = await stage.play({ agent: puppet([() => rest as ModelResponse]) });
+    const { attempts: _attempts, wasted: _wasted, ...rest } = textResponse('Done.');
+    const result = await stage.play({ agent: scriptedModel([() => rest as ModelResponse]) });
     expectEqual([result.status, result.metrics.attempts], ['complete', 1], 'the end and the attempts');
   }),
   the('an empty answer completes the run with an empty text, whatever was said before', async (stage) => {
-    const { tool } = probes();
-    const before = answers([half, { type: 'tool_call', id: 'a', toolName: 'one', arguments: {} }]);
-    const result = await stage.play({ agent: puppet([before, answers([])]), tools: [tool('one')] });
+    const { tool } = probeTools();
+    const before = modelResponse([half, { type: 'tool_call', id: 'a', toolName: 'one', arguments: {} }]);
+    const result = await stage.play({
+      agent: scriptedModel([before, modelResponse([])]),
+      tools: [tool('one')],
+    });
     expectEqual([result.status, result.text], ['complete', ''], 'the end and the text');
   }),
   the('a run without an answer has no text, though the session has answers', async (stage) => {
-    const agent = puppet([says('Good morning.'), fails(new Error('gone'))]);
+    const agent = scriptedModel([textResponse('Good morning.'), failedResponse(new Error('gone'))]);
     await stage.play({ agent }, 'Hello.', { sessionId: 'one' });
     const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
     expectEqual(
@@ -253,13 +264,15 @@ export const loopCases: readonly ExecutorCase[] = [
   }),
   the('P1 unwrap throws the error of a run that did not complete', async (stage) => {
     const error = new AgentError({ kind: 'auth', message: 'No such key.' });
-    const failed = await stage.play({ agent: puppet([fails(error)]) });
+    const failed = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual(thrownBy(() => failed.unwrap())?.kind, 'auth', 'the kind of what it throws');
-    const cut = await stage.play({ agent: puppet([says('Half', { stop: 'max_tokens' })]) });
+    const cut = await stage.play({ agent: scriptedModel([textResponse('Half', { stop: 'max_tokens' })]) });
     expectEqual(thrownBy(() => cut.unwrap())?.code, 'max_tokens', 'the code of what it throws');
   }),
   the('the model and the attempts of each answer are in the log', async (stage) => {
-    const run = stage.run({ agent: puppet([says('Done.', { model: 'another', attempts: 2 })]) });
+    const run = stage.run({
+      agent: scriptedModel([textResponse('Done.', { model: 'another', attempts: 2 })]),
+    });
     await stage.until(run);
     const [event] = ofType(stage.storedOf(run), 'assistant');
     expectEqual([event?.provider, event?.model, event?.attempts], ['puppet', 'another', 2], 'the facts');

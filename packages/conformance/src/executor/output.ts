@@ -1,6 +1,14 @@
 import type { OutputOption } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { calls, expect, expectEqual, probes, puppet, resultsOf, says } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  probeTools,
+  resultsOf,
+  scriptedModel,
+  textResponse,
+} from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
@@ -16,14 +24,14 @@ const asTool = { output: 'tool' } as const;
 
 export const outputCases: readonly ExecutorCase[] = [
   the('an agent that keeps to a shape by itself is asked for it, and the answer is read', async (stage) => {
-    const agent = puppet([says('{"good":true}')]);
+    const agent = scriptedModel([textResponse('{"good":true}')]);
     const result = await stage.play({ agent }, 'Go.', { output });
     expectEqual(result.output, { good: true }, 'the output');
     expectEqual(agent.requests[0]?.output?.name, 'verdict', 'the name of the shape asked for');
     expectEqual(agent.requests[0]?.tools, [], 'the tools');
   }),
   the('any other agent answers by calling a tool', async (stage) => {
-    const agent = puppet([calls([{ name: 'verdict', arguments: { good: true } }])], asTool);
+    const agent = scriptedModel([calls([{ name: 'verdict', arguments: { good: true } }])], asTool);
     const result = await stage.play({ agent }, 'Go.', { output });
     expectEqual([result.status, result.output], ['complete', { good: true }], 'the end');
     expectEqual(result.text, '{"good":true}', 'the text');
@@ -34,11 +42,11 @@ export const outputCases: readonly ExecutorCase[] = [
     );
   }),
   the('an answer that comes beside other calls ends the run when all have their results', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const held = Promise.withResolvers<string>();
     const read = tool('read', { effect: 'read', execute: () => held.promise });
     const answer = { name: 'verdict', arguments: { good: true } };
-    const agent = puppet([calls([answer, 'read'])], asTool);
+    const agent = scriptedModel([calls([answer, 'read'])], asTool);
     const run = stage.run({ agent, tools: [read] }, 'Go.', { output });
     await stage.advance(1000);
     held.resolve('read done');
@@ -51,25 +59,25 @@ export const outputCases: readonly ExecutorCase[] = [
   }),
   the('an answer of the wrong shape is refused and can be given again', async (stage) => {
     const wrong = calls([{ name: 'verdict', arguments: { good: 'yes' } }]);
-    const agent = puppet([wrong, calls([{ name: 'verdict', arguments: { good: false } }])], asTool);
+    const agent = scriptedModel([wrong, calls([{ name: 'verdict', arguments: { good: false } }])], asTool);
     const result = await stage.play({ agent }, 'Go.', { output });
     expectEqual([result.output, agent.requests.length], [{ good: false }, 2], 'the end');
     expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether the first was refused');
   }),
   the('an answer that does not have the shape makes the run a failure', async (stage) => {
     for (const text of ['{"good":1}', 'Good.', '[true]', '']) {
-      const result = await stage.play({ agent: puppet([says(text)]) }, 'Go.', { output });
+      const result = await stage.play({ agent: scriptedModel([textResponse(text)]) }, 'Go.', { output });
       expectEqual([result.status, result.error?.code], ['failed', 'output'], `the end for ${text}`);
       expectEqual(result.output, undefined, 'the output');
     }
   }),
   the('a run that did not complete has no output', async (stage) => {
-    const agent = puppet([says('{"good":true}', { stop: 'max_tokens' })]);
+    const agent = scriptedModel([textResponse('{"good":true}', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent }, 'Go.', { output });
     expectEqual([result.status, result.output], ['max_tokens', undefined], 'the end');
   }),
   the('a shape that nobody can give is a mistake told at once', async (stage) => {
-    const executor = stage.executor({ agent: puppet([], { output: 'none' }) });
+    const executor = stage.executor({ agent: scriptedModel([], { output: 'none' }) });
     let thrown: unknown;
     try {
       executor.run('Go.', { output });
@@ -87,7 +95,7 @@ export const outputCases: readonly ExecutorCase[] = [
         jsonSchema: { input: () => schema },
       },
     } as const;
-    const run = stage.run({ agent: puppet([says('{"good":true}')]) }, 'Go.', {
+    const run = stage.run({ agent: scriptedModel([textResponse('{"good":true}')]) }, 'Go.', {
       output: { schema: standard },
     });
     await stage.advance(1000);

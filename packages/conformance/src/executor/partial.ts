@@ -1,7 +1,14 @@
 import type { AgentEvent, Message, Run, RunResult } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
-import type { PuppetStep, Stage } from '@cobbler/agent/testing';
-import { assertValidHistory, expect, expectEqual, ofType, puppet, says } from '@cobbler/agent/testing';
+import type { ModelStep, RunFixture } from '@cobbler/agent/testing';
+import {
+  assertValidHistory,
+  expect,
+  expectEqual,
+  ofType,
+  scriptedModel,
+  textResponse,
+} from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
@@ -12,7 +19,7 @@ const cut = { kind: 'network', code: 'cut', message: 'The connection was cut.' }
 const retry: AgentEvent = { type: 'retry', attempt: 1, error: cut, delayMs: 5 };
 
 /** An answer of which this is shown, and no more comes. */
-function begins(...shown: readonly AgentEvent[]): PuppetStep {
+function begins(...shown: readonly AgentEvent[]): ModelStep {
   return (_request, { emit }) => {
     for (const event of shown) emit?.(event);
     return new Promise(() => {});
@@ -20,7 +27,7 @@ function begins(...shown: readonly AgentEvent[]): PuppetStep {
 }
 
 /** The same, and then the request fails. */
-function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: AgentEvent[]): PuppetStep {
+function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: AgentEvent[]): ModelStep {
   return (_request, { emit }) => {
     for (const event of shown) emit?.(event);
     throw new AgentError(error);
@@ -28,7 +35,7 @@ function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: Ag
 }
 
 /** Lets an answer begin, and stops the run in the middle of it. */
-async function stopped(stage: Stage, run: Run): Promise<RunResult> {
+async function stopped(stage: RunFixture, run: Run): Promise<RunResult> {
   await stage.advance(100);
   run.cancel();
   const result = await stage.until(run);
@@ -47,7 +54,7 @@ const cancelled = 'the work was cancelled';
 
 export const partialCases: readonly ExecutorCase[] = [
   the('what was said before a cancel is in the log, and the model reads it', async (stage) => {
-    const agent = puppet([begins(delta('Once '), delta('upon a')), says('On.')]);
+    const agent = scriptedModel([begins(delta('Once '), delta('upon a')), textResponse('On.')]);
     const run = stage.run({ agent }, 'Tell.', { sessionId: 'tale' });
     const { messages, text } = await stopped(stage, run);
     const [failed] = ofType(stage.storedOf(run), 'ask_failed');
@@ -60,7 +67,7 @@ export const partialCases: readonly ExecutorCase[] = [
     expectEqual(sent, ['user: Tell.', ...ended('Once upon a', cancelled), 'user: Go on.'], 'what is sent');
   }),
   the('what was said before the time was up is kept', async (stage) => {
-    const agent = puppet([begins(delta('Once'))]);
+    const agent = scriptedModel([begins(delta('Once'))]);
     const { status, messages } = await stage.play({ agent, limits: { ms: 1000 } });
     expectEqual(status, 'timeout', 'the status');
     expectEqual(told(messages).slice(1), ended('Once', 'the time limit was reached'), 'the messages');
@@ -68,7 +75,7 @@ export const partialCases: readonly ExecutorCase[] = [
   the(
     'what was said before the request failed for good is kept, and a resumed run continues it',
     async (stage) => {
-      const agent = puppet([breaks(cut, delta('Once')), says('On.')]);
+      const agent = scriptedModel([breaks(cut, delta('Once')), textResponse('On.')]);
       const failed = await stage.play({ agent }, 'Tell.', { sessionId: 'tale' });
       expectEqual([failed.status, failed.error?.code], ['failed', 'cut'], 'the end');
       const resumed = await stage.until(stage.resume({ agent }, 'tale'));
@@ -79,18 +86,18 @@ export const partialCases: readonly ExecutorCase[] = [
   ),
   the('P8 nothing is kept of an attempt that was tried again', async (stage) => {
     const shown = [delta('Bad'), retry, delta('Good')];
-    const { messages } = await stopped(stage, stage.run({ agent: puppet([begins(...shown)]) }));
+    const { messages } = await stopped(stage, stage.run({ agent: scriptedModel([begins(...shown)]) }));
     expectEqual(told(messages).slice(1), ended('Good', cancelled), 'the messages');
-    const answered: PuppetStep = (_request, { emit }) => {
+    const answered: ModelStep = (_request, { emit }) => {
       for (const event of shown) emit?.(event);
-      return says('Good.');
+      return textResponse('Good.');
     };
-    const whole = await stage.play({ agent: puppet([answered]) });
+    const whole = await stage.play({ agent: scriptedModel([answered]) });
     expectEqual(told(whole.messages), ['user: Go.', 'assistant: Good.'], 'the messages of a whole answer');
   }),
   the('P8 nothing is kept of an answer that is asked for again in a smaller conversation', async (stage) => {
     const full = { kind: 'invalid', code: 'context_full', message: 'It is too long.' } as const;
-    const agent = puppet([says('One.'), breaks(full, delta('Bad')), says('Good.')]);
+    const agent = scriptedModel([textResponse('One.'), breaks(full, delta('Bad')), textResponse('Good.')]);
     const compact = () => ({ upTo: 1, summary: 'So far.' });
     const options = { agent, context: { maxTokens: 1_000_000, compact } };
     await stage.play(options, 'Go.', { sessionId: 'tale' });
@@ -100,7 +107,7 @@ export const partialCases: readonly ExecutorCase[] = [
   }),
   the('reasoning and calls of an answer that ended too early are not sent', async (stage) => {
     const call = { id: 'a', toolName: 'one', arguments: {} };
-    const agent = puppet([
+    const agent = scriptedModel([
       begins(
         { type: 'reasoning', index: 0, text: 'Hm.' },
         delta('Let me ', 1),
@@ -116,12 +123,12 @@ export const partialCases: readonly ExecutorCase[] = [
   }),
   the('an answer without text leaves nothing', async (stage) => {
     const thought: AgentEvent = { type: 'reasoning_delta', index: 0, text: 'Hm.' };
-    const agent = puppet([begins(thought, delta(' \n', 1))]);
+    const agent = scriptedModel([begins(thought, delta(' \n', 1))]);
     const { messages } = await stopped(stage, stage.run({ agent }));
     expectEqual(told(messages), ['user: Go.'], 'the messages');
   }),
   the('what was steered comes after what was said', async (stage) => {
-    const run = stage.run({ agent: puppet([begins(delta('Once'))]) });
+    const run = stage.run({ agent: scriptedModel([begins(delta('Once'))]) });
     await stage.advance(100);
     run.steer('Faster.');
     const { messages } = await stopped(stage, run);
@@ -129,12 +136,12 @@ export const partialCases: readonly ExecutorCase[] = [
   }),
   the('a reader that comes in the middle of an answer gets all of it once', async (stage) => {
     const end = Promise.withResolvers<void>();
-    const agent = puppet([
+    const agent = scriptedModel([
       async (_request, { emit }) => {
         for (const event of [delta('Bad'), retry, delta('One '), delta('two ')]) emit?.(event);
         await end.promise;
         emit?.(delta('three.'));
-        return says('One two three.');
+        return textResponse('One two three.');
       },
     ]);
     const run = stage.run({ agent });

@@ -1,13 +1,21 @@
 import type { ExecutorOptions, Message } from '@cobbler/agent';
-import type { PuppetStep } from '@cobbler/agent/testing';
-import { calls, expect, expectEqual, ofType, probes, puppet, says } from '@cobbler/agent/testing';
+import type { ModelStep } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  ofType,
+  probeTools,
+  scriptedModel,
+  textResponse,
+} from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
 const the = group('progress');
 
 /** An agent that makes the same call for ever. */
-function stubborn(turns = 9, last: PuppetStep = says('Done.')): PuppetStep[] {
+function stubborn(turns = 9, last: ModelStep = textResponse('Done.')): ModelStep[] {
   return [...Array.from({ length: turns }, () => calls([{ name: 'one', arguments: { path: 'a' } }])), last];
 }
 
@@ -18,16 +26,16 @@ function isNotice({ role, content }: Message): boolean {
 
 export const progressCases: readonly ExecutorCase[] = [
   the('P1 the same call with the same result six times in a row is the end', async (stage) => {
-    const { tool, names } = probes();
-    const result = await stage.play({ agent: puppet(stubborn()), tools: [tool('one')] });
+    const { tool, names } = probeTools();
+    const result = await stage.play({ agent: scriptedModel(stubborn()), tools: [tool('one')] });
     expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 6], 'the end');
     expectEqual([result.error?.kind, result.error?.code], ['limit', 'no_progress'], 'the error');
     for (const word of ['same calls', '6 times', 'limits.repeats', 'mayRepeat'])
       expect(result.error?.message.includes(word) === true, `"${word}" in: ${result.error?.message}`);
   }),
   the('the model is informed once before the end, and may do something else', async (stage) => {
-    const { tool } = probes();
-    const agent = puppet([...stubborn(5, calls(['two'])), says('Done.')]);
+    const { tool } = probeTools();
+    const agent = scriptedModel([...stubborn(5, calls(['two'])), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one'), tool('two')] });
     expectEqual((await stage.until(run)).status, 'complete', 'the status');
     expectEqual(ofType(stage.storedOf(run), 'notice').length, 1, 'the notices');
@@ -42,8 +50,8 @@ export const progressCases: readonly ExecutorCase[] = [
       [3, 1],
     ] as const) {
       const run = stage.run({
-        agent: puppet(stubborn()),
-        tools: [probes().tool('one')],
+        agent: scriptedModel(stubborn()),
+        tools: [probeTools().tool('one')],
         limits: { repeats },
       });
       const result = await stage.until(run);
@@ -62,8 +70,8 @@ export const progressCases: readonly ExecutorCase[] = [
       [9_000, 'limit'],
     ] as const) {
       const pause = () => new Promise<string>((done) => void stage.runtime.timer(ms, () => done('not yet')));
-      const poll = [probes().tool('one', { execute: pause })];
-      const run = stage.run({ agent: puppet(stubborn(9)), tools: poll });
+      const poll = [probeTools().tool('one', { execute: pause })];
+      const run = stage.run({ agent: scriptedModel(stubborn(9)), tools: poll });
       const result = await stage.until(run);
       expectEqual(result.status, status, `the status with ${ms} ms`);
       const { length } = ofType(stage.storedOf(run), 'notice');
@@ -71,49 +79,53 @@ export const progressCases: readonly ExecutorCase[] = [
     }
   }),
   the('time that the model takes is no wait', async (stage) => {
-    const slow: PuppetStep = () =>
+    const slow: ModelStep = () =>
       new Promise(
         (done) =>
           void stage.runtime.timer(20_000, () => done(calls([{ name: 'one', arguments: { path: 'a' } }]))),
       );
-    const agent = puppet(Array.from({ length: 9 }, () => slow));
-    const result = await stage.play({ agent, tools: [probes().tool('one')] });
+    const agent = scriptedModel(Array.from({ length: 9 }, () => slow));
+    const result = await stage.play({ agent, tools: [probeTools().tool('one')] });
     expectEqual([result.limit, agent.requests.length], ['no_progress', 6], 'the end');
   }),
   the('with finalize one closing answer follows', async (stage) => {
-    const agent = puppet(stubborn(6, says('I am stuck.')));
-    const options: ExecutorOptions = { agent, tools: [probes().tool('one')], onLimit: 'finalize' };
+    const agent = scriptedModel(stubborn(6, textResponse('I am stuck.')));
+    const options: ExecutorOptions = { agent, tools: [probeTools().tool('one')], onLimit: 'finalize' };
     const result = await stage.play(options);
     expectEqual([result.limit, result.text], ['no_progress', 'I am stuck.'], 'the end');
     expectEqual(agent.requests[6]?.config?.toolChoice, 'none', 'the choice of tools');
   }),
   the('another argument, another result or another tool is progress', async (stage) => {
-    const { tool } = probes();
-    const { tool: counted, runs } = probes();
+    const { tool } = probeTools();
+    const { tool: counted, runs } = probeTools();
     const counting = counted('count', { execute: () => `${runs.length}` });
-    const scripts: PuppetStep[][] = [
+    const scripts: ModelStep[][] = [
       Array.from({ length: 8 }, (_, n) => calls([{ name: 'one', arguments: { n } }])),
       Array.from({ length: 8 }, () => calls(['count'])),
       Array.from({ length: 8 }, (_, n) => calls(n % 3 === 0 ? ['one', 'two'] : ['one'])),
     ];
     for (const script of scripts) {
       const tools = [tool('one'), tool('two'), counting];
-      const result = await stage.play({ agent: puppet([...script, says('Done.')]), tools });
+      const result = await stage.play({ agent: scriptedModel([...script, textResponse('Done.')]), tools });
       expectEqual(result.status, 'complete', 'the status');
     }
   }),
   the('a tool that may repeat itself does, and the limit can be set or lifted', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const poll = [tool('one', { mayRepeat: true })];
     expectEqual(
-      (await stage.play({ agent: puppet(stubborn(8)), tools: poll })).status,
+      (await stage.play({ agent: scriptedModel(stubborn(8)), tools: poll })).status,
       'complete',
       'polling',
     );
     const plain = [tool('one')];
-    const lifted = await stage.play({ agent: puppet(stubborn(8)), tools: plain, limits: { repeats: 0 } });
+    const lifted = await stage.play({
+      agent: scriptedModel(stubborn(8)),
+      tools: plain,
+      limits: { repeats: 0 },
+    });
     expectEqual(lifted.status, 'complete', 'the status without the limit');
-    const five = puppet(stubborn());
+    const five = scriptedModel(stubborn());
     expectEqual(
       (await stage.play({ agent: five, tools: plain, limits: { repeats: 5 } })).limit,
       'no_progress',
@@ -122,8 +134,8 @@ export const progressCases: readonly ExecutorCase[] = [
     expectEqual(five.requests.length, 5, 'the requests');
   }),
   the('what somebody says in between begins a new count', async (stage) => {
-    const { tool, runs } = probes();
-    const agent = puppet(stubborn());
+    const { tool, runs } = probeTools();
+    const agent = scriptedModel(stubborn());
     const onEvent = (event: { type: string }) => {
       if (event.type === 'tool_started' && runs.length === 1)
         expect(run.steer('Try another file.'), 'an ear');
@@ -133,12 +145,12 @@ export const progressCases: readonly ExecutorCase[] = [
     expectEqual([result.limit, agent.requests.length], ['no_progress', 8], 'the end');
   }),
   the('a crash in between changes nothing: what the log holds is counted', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const options = { tools: [tool('one', { effect: 'read' })] } as const;
-    const stop = puppet([...stubborn(5, () => new Promise(() => {}))]);
+    const stop = scriptedModel([...stubborn(5, () => new Promise(() => {}))]);
     const first = stage.run({ ...options, agent: stop }, 'Go.', { sessionId: 'stubborn' });
     await stage.advance(1000);
-    const agent = puppet(stubborn());
+    const agent = scriptedModel(stubborn());
     const second = await stage.until(stage.resume({ ...options, agent }, 'stubborn'));
     expectEqual([second.limit, agent.requests.length], ['no_progress', 1], 'the end');
     first.cancel();

@@ -1,17 +1,17 @@
 import type { Event, Run } from '@cobbler/agent';
-import type { Scenario, Stage, Staged } from '@cobbler/agent/testing';
+import type { RunFixture, Scenario, Staged } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   expectOneOf,
-  hangs,
+  noResponse,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultTexts,
-  says,
   scenarios,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -19,7 +19,7 @@ import { group } from './setup/cases.ts';
 const the = group('resume');
 
 /** Runs a scenario to its end and gives what it has stored. */
-async function told(stage: Stage, scenario: Scenario): Promise<readonly Event[]> {
+async function told(stage: RunFixture, scenario: Scenario): Promise<readonly Event[]> {
   const staged = scenario.open();
   const run = watched(staged, [], (onEvent) =>
     stage.run(staged.options, 'Go.', { sessionId: 'whole', onEvent }),
@@ -45,7 +45,7 @@ function watched(
 }
 
 /** Puts the first events of a run into a session of its own, as a crash would have left them. */
-async function leave(stage: Stage, events: readonly Event[], sessionId: string): Promise<void> {
+async function leave(stage: RunFixture, events: readonly Event[], sessionId: string): Promise<void> {
   const epoch = await stage.until(Promise.resolve(stage.store.claim(sessionId)));
   const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
   await stage.until(Promise.resolve(stage.store.append(sessionId, moved, { epoch })));
@@ -87,9 +87,9 @@ function expectOnce(before: readonly Event[], { runs }: Staged, when: string): v
 export const resumeCases: readonly ExecutorCase[] = [
   ...prefixCases,
   the('P9 what a crash interrupted: read and idempotent tools run again, once never', async (stage) => {
-    const first = probes();
+    const first = probeTools();
     const never = () => new Promise<string>(() => {});
-    const agent = puppet([calls(['read', 'set', 'write'])]);
+    const agent = scriptedModel([calls(['read', 'set', 'write'])]);
     const effects = { read: 'read', set: 'idempotent', write: 'once' } as const;
     for (const [interrupted, runs] of [
       ['read', ['read', 'set', 'write']],
@@ -97,21 +97,21 @@ export const resumeCases: readonly ExecutorCase[] = [
       ['write', []],
     ] as const) {
       const sessionId = `at-${interrupted}`;
-      const make = (probe: ReturnType<typeof probes>, hanging: string | undefined) =>
+      const make = (probe: ReturnType<typeof probeTools>, hanging: string | undefined) =>
         (['read', 'set', 'write'] as const).map((name) =>
           probe.tool(name, { effect: effects[name], ...(name === hanging && { execute: never }) }),
         );
       const run = stage.run(
-        { agent: puppet([calls(['read', 'set', 'write'])]), tools: make(first, interrupted) },
+        { agent: scriptedModel([calls(['read', 'set', 'write'])]), tools: make(first, interrupted) },
         'Go.',
         {
           sessionId,
         },
       );
       await stage.advance(2000);
-      const second = probes();
+      const second = probeTools();
       const again = stage.resume(
-        { agent: puppet([says('Done.')]), tools: make(second, undefined) },
+        { agent: scriptedModel([textResponse('Done.')]), tools: make(second, undefined) },
         sessionId,
       );
       const result = await stage.until(again);
@@ -126,25 +126,27 @@ export const resumeCases: readonly ExecutorCase[] = [
   the(
     'P9 a call that began before the crash and whose tool is gone has an unknown outcome',
     async (stage) => {
-      const { tool } = probes();
+      const { tool } = probeTools();
       const hanging = tool('write', { execute: () => new Promise(() => {}) });
-      const run = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {
+      const run = stage.run({ agent: scriptedModel([calls(['write'])]), tools: [hanging] }, 'Go.', {
         sessionId: 'one',
       });
       await stage.advance(2000);
-      const result = await stage.until(stage.resume({ agent: puppet([says('Done.')]) }, 'one'));
+      const result = await stage.until(
+        stage.resume({ agent: scriptedModel([textResponse('Done.')]) }, 'one'),
+      );
       expect(resultTexts(result.messages)[0]?.includes('outcome is unknown') === true, 'the unknown outcome');
       run.cancel();
       await stage.until(run);
     },
   ),
   the('B2 what was used before the crash counts towards the limits', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const usage = { inputTokens: 3000, outputTokens: 10 };
-    const agent = puppet([calls(['one'], { usage }), calls(['one'], { usage }), hangs()]);
+    const agent = scriptedModel([calls(['one'], { usage }), calls(['one'], { usage }), noResponse()]);
     const run = stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
     await stage.advance(2000);
-    const next = puppet([says('Never asked.')]);
+    const next = scriptedModel([textResponse('Never asked.')]);
     // The next request would have room if only the conversation counted, which weighs half of what was used.
     const tokens = stage.resume({ agent: next, tools: [tool('one')], limits: { tokens: 6400 } }, 'one');
     expectEqual((await stage.until(tokens)).limit, 'tokens', 'the limit on tokens');
@@ -156,19 +158,19 @@ export const resumeCases: readonly ExecutorCase[] = [
     await stage.until(run);
   }),
   the('a finished session taken up again ends as it did, without a request', async (stage) => {
-    await stage.play({ agent: puppet([says('Done.')]) }, 'Go.', { sessionId: 'one' });
-    const result = await stage.until(stage.resume({ agent: puppet([]) }, 'one'));
+    await stage.play({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', { sessionId: 'one' });
+    const result = await stage.until(stage.resume({ agent: scriptedModel([]) }, 'one'));
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
   }),
   the('a failed session taken up again tries again', async (stage) => {
-    const agent = puppet([() => Promise.reject(new Error('gone')), says('Back again.')]);
+    const agent = scriptedModel([() => Promise.reject(new Error('gone')), textResponse('Back again.')]);
     const first = await stage.play({ agent }, 'Go.', { sessionId: 'one' });
     expectEqual(first.status, 'failed', 'the first end');
     const result = await stage.until(stage.resume({ agent }, 'one'));
     expectEqual([result.status, result.text], ['complete', 'Back again.'], 'the end');
   }),
   the('a session that nobody has cannot be taken up, and is not made by trying', async (stage) => {
-    const agent = puppet([says('Hello?')]);
+    const agent = scriptedModel([textResponse('Hello?')]);
     const result = await stage.until(stage.resume({ agent }, 'nowhere'));
     expectEqual(
       [result.status, result.error?.kind, result.error?.code],
@@ -184,13 +186,15 @@ const fencing = group('writers');
 
 export const writerCases: readonly ExecutorCase[] = [
   fencing('P9 P13 of two writers the older one is shut out and starts nothing more', async (stage) => {
-    const { tool, names } = probes();
-    const held = Promise.withResolvers<ReturnType<typeof says>>();
-    const old = stage.run({ agent: puppet([() => held.promise]), tools: [tool('write')] }, 'Go.', {
+    const { tool, names } = probeTools();
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const old = stage.run({ agent: scriptedModel([() => held.promise]), tools: [tool('write')] }, 'Go.', {
       sessionId: 'one',
     });
     await stage.advance(1000);
-    const next = stage.run({ agent: puppet([says('Mine now.')]) }, 'Hello.', { sessionId: 'one' });
+    const next = stage.run({ agent: scriptedModel([textResponse('Mine now.')]) }, 'Hello.', {
+      sessionId: 'one',
+    });
     expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
     held.resolve(calls(['write']));
     const result = await stage.until(old);
@@ -204,13 +208,16 @@ export const writerCases: readonly ExecutorCase[] = [
     );
   }),
   fencing('P9 a session taken up elsewhere in the middle of a tool does not run it again', async (stage) => {
-    const probe = probes();
+    const probe = probeTools();
     const hanging = probe.tool('write', { execute: () => new Promise(() => {}) });
-    const old = stage.run({ agent: puppet([calls(['write'])]), tools: [hanging] }, 'Go.', {
+    const old = stage.run({ agent: scriptedModel([calls(['write'])]), tools: [hanging] }, 'Go.', {
       sessionId: 'one',
     });
     await stage.advance(1000);
-    const next = stage.resume({ agent: puppet([says('Done.')]), tools: [probe.tool('write')] }, 'one');
+    const next = stage.resume(
+      { agent: scriptedModel([textResponse('Done.')]), tools: [probe.tool('write')] },
+      'one',
+    );
     expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
     expectEqual(probe.names, ['write'], 'the tools that ran');
     old.cancel();

@@ -1,15 +1,15 @@
 import type { Tool, ToolEffect } from '@cobbler/agent';
-import type { Stage } from '@cobbler/agent/testing';
+import type { RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -18,11 +18,11 @@ const the = group('scheduling');
 
 /** Which tools ran together: those that began before any of them had ended. */
 async function waves(
-  stage: Stage,
+  stage: RunFixture,
   made: readonly (readonly [string, ToolEffect, (readonly string[])?])[],
   toolScheduling: 'parallel' | 'sequential' = 'parallel',
 ): Promise<string[][]> {
-  const { tool } = probes();
+  const { tool } = probeTools();
   const begun: string[][] = [];
   let wave: string[] = [];
   const tools = made.map(([name, effect, locks]): Tool => {
@@ -36,7 +36,11 @@ async function waves(
     return tool(name, { effect, execute, ...(locks !== undefined && { locks }) });
   });
   const names = made.map(([name]) => name);
-  const result = await stage.play({ agent: puppet([calls(names), says('Done.')]), tools, toolScheduling });
+  const result = await stage.play({
+    agent: scriptedModel([calls(names), textResponse('Done.')]),
+    tools,
+    toolScheduling,
+  });
   expectEqual(resultTexts(result.messages), names, 'the results in the order of the calls');
   return begun;
 }
@@ -89,11 +93,11 @@ export const schedulingCases: readonly ExecutorCase[] = [
     );
   }),
   the('a tool is once unless it says otherwise, and so runs alone', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const held = Promise.withResolvers<string>();
     const first = tool('first', { execute: () => held.promise });
     const run = stage.run({
-      agent: puppet([calls(['first', 'second']), says('Done.')]),
+      agent: scriptedModel([calls(['first', 'second']), textResponse('Done.')]),
       tools: [first, tool('second')],
     });
     await stage.advance(1000);
@@ -106,22 +110,25 @@ export const schedulingCases: readonly ExecutorCase[] = [
     'P9 a tool runs only after its start is stored, and those that run together share the write',
     async (stage) => {
       const seen: number[] = [];
-      const { tool } = probes();
-      let run: ReturnType<Stage['run']> | undefined;
+      const { tool } = probeTools();
+      let run: ReturnType<RunFixture['run']> | undefined;
       const look = () => {
         seen.push(run === undefined ? 0 : ofType(stage.storedOf(run), 'tool_started').length);
         return 'done';
       };
       const tools = ['a', 'b'].map((name) => tool(name, { effect: 'read', execute: look }));
-      run = stage.run({ agent: puppet([calls(['a', 'b']), says('Done.')]), tools });
+      run = stage.run({ agent: scriptedModel([calls(['a', 'b']), textResponse('Done.')]), tools });
       await stage.until(run);
       expectEqual(seen, [2, 2], 'the starts stored when each tool began');
     },
   ),
   the('P12 a refused call between two that run is answered in its place', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
-    const result = await stage.play({ agent: puppet([calls(['a', 'nobody', 'b']), says('Done.')]), tools });
+    const result = await stage.play({
+      agent: scriptedModel([calls(['a', 'nobody', 'b']), textResponse('Done.')]),
+      tools,
+    });
     expectEqual(names, ['a', 'b'], 'the tools that ran');
     expectEqual(
       resultsOf(result.messages).map(({ isError }) => isError === true),
@@ -130,10 +137,13 @@ export const schedulingCases: readonly ExecutorCase[] = [
     );
   }),
   the('P12 forty reads run together and each has its result', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const one = tool('one', { effect: 'read', execute: (args) => `got ${args['n']}` });
     const many = Array.from({ length: 40 }, (_, n) => ({ name: 'one', id: `id-${n}`, arguments: { n } }));
-    const result = await stage.play({ agent: puppet([calls(many), says('Done.')]), tools: [one] });
+    const result = await stage.play({
+      agent: scriptedModel([calls(many), textResponse('Done.')]),
+      tools: [one],
+    });
     expectEqual(names.length, 40, 'the tools that ran');
     expect(
       resultTexts(result.messages).every((text, n) => text === `got ${n}`),
@@ -148,9 +158,9 @@ export const stopBatchCases: readonly ExecutorCase[] = [
   stopBatch(
     'P12 the first error leaves the rest of the batch unrun, and the model is told',
     async (stage) => {
-      const { tool, names } = probes();
+      const { tool, names } = probeTools();
       const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
-      const agent = puppet([calls(['good', 'bad', 'good', 'good']), says('I see.')]);
+      const agent = scriptedModel([calls(['good', 'bad', 'good', 'good']), textResponse('I see.')]);
       const result = await stage.play({ agent, tools: [tool('good'), bad], toolErrors: 'stop-batch' });
       expectEqual(names, ['good', 'bad'], 'the tools that ran');
       expectEqual(
@@ -162,10 +172,10 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     },
   ),
   stopBatch('the calls left unrun raise no event of their own', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const run = stage.run({
-      agent: puppet([calls(['bad', 'good', 'good']), says('I see.')]),
+      agent: scriptedModel([calls(['bad', 'good', 'good']), textResponse('I see.')]),
       tools: [tool('good'), bad],
       toolErrors: 'stop-batch',
     });
@@ -173,12 +183,12 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     expectEqual(ofType(stage.storedOf(run), 'tool_result').length, 1, 'the number of result events');
   }),
   stopBatch('P12 tools that had begun beside the failed one keep their results', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const held = Promise.withResolvers<string>();
     const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });
     const slow = tool('slow', { effect: 'read', execute: () => held.promise });
     const run = stage.run({
-      agent: puppet([calls(['bad', 'slow', 'write']), says('I see.')]),
+      agent: scriptedModel([calls(['bad', 'slow', 'write']), textResponse('I see.')]),
       tools: [bad, slow, tool('write')],
       toolErrors: 'stop-batch',
     });
@@ -193,11 +203,11 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     );
   }),
   stopBatch('a refused call stops the batch like a failed one', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const gate = ({ toolName }: { toolName: string }) =>
       toolName === 'no' ? ({ type: 'deny', message: 'Not that.' } as const) : ({ type: 'allow' } as const);
     const result = await stage.play({
-      agent: puppet([calls(['no', 'good']), says('I see.')]),
+      agent: scriptedModel([calls(['no', 'good']), textResponse('I see.')]),
       tools: [tool('no'), tool('good')],
       toolErrors: 'stop-batch',
       gate,
@@ -210,10 +220,10 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     );
   }),
   stopBatch('unless asked for, an error leaves the rest of the batch alone', async (stage) => {
-    const { tool, names } = probes();
+    const { tool, names } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const result = await stage.play({
-      agent: puppet([calls(['bad', 'good']), says('I see.')]),
+      agent: scriptedModel([calls(['bad', 'good']), textResponse('I see.')]),
       tools: [bad, tool('good')],
     });
     expectEqual(names, ['bad', 'good'], 'the tools that ran');

@@ -1,6 +1,15 @@
 import type { Run, RunEvent } from '@cobbler/agent';
 import { summarize } from '@cobbler/agent';
-import { calls, expect, expectEqual, fails, outline, probes, puppet, says } from '@cobbler/agent/testing';
+import {
+  calls,
+  expect,
+  expectEqual,
+  failedResponse,
+  outline,
+  probeTools,
+  scriptedModel,
+  textResponse,
+} from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
@@ -26,8 +35,8 @@ function sayAt(
 export const steerCases: readonly ExecutorCase[] = [
   the('what is said while a tool runs follows its result and is heard at the next turn', async (stage) => {
     const { onEvent, speaker } = sayAt('tool_started', 'In French, please.');
-    const agent = puppet([calls(['one']), says('Voilà.')]);
-    speaker.run = stage.run({ agent, tools: [probes().tool('one')] }, 'Go.', { onEvent });
+    const agent = scriptedModel([calls(['one']), textResponse('Voilà.')]);
+    speaker.run = stage.run({ agent, tools: [probeTools().tool('one')] }, 'Go.', { onEvent });
     await stage.until(speaker.run);
     expectEqual(
       outline(agent.requests[1]?.messages ?? []),
@@ -36,14 +45,14 @@ export const steerCases: readonly ExecutorCase[] = [
     );
   }),
   the('what is said while the last answer is made is heard: the run asks again', async (stage) => {
-    const held = Promise.withResolvers<ReturnType<typeof says>>();
-    const agent = puppet([() => held.promise, says('Voilà.')]);
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const agent = scriptedModel([() => held.promise, textResponse('Voilà.')]);
     const run = stage.run({ agent });
     await stage.advance(500);
     expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
     await stage.advance(500);
     expectEqual(agent.requests[0]?.messages.length, 1, 'the request under way');
-    held.resolve(says('There you are.'));
+    held.resolve(textResponse('There you are.'));
     const result = await stage.until(run);
     expectEqual(
       outline(result.messages),
@@ -53,19 +62,19 @@ export const steerCases: readonly ExecutorCase[] = [
     expectEqual([result.status, result.text], ['complete', 'Voilà.'], 'the end');
   }),
   the('what is said while an answer behind results is made is heard as well', async (stage) => {
-    const held = Promise.withResolvers<ReturnType<typeof says>>();
-    const agent = puppet([calls(['one']), () => held.promise, says('Voilà.')]);
-    const run = stage.run({ agent, tools: [probes().tool('one')] });
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const agent = scriptedModel([calls(['one']), () => held.promise, textResponse('Voilà.')]);
+    const run = stage.run({ agent, tools: [probeTools().tool('one')] });
     await stage.advance(500);
     run.steer('In French, please.');
     await stage.advance(500);
-    held.resolve(says('There you are.'));
+    held.resolve(textResponse('There you are.'));
     const result = await stage.until(run);
     expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Voilà.', 3], 'the end');
   }),
   the('what is said when the last answer is stored clears the end', async (stage) => {
     const { onEvent, speaker } = sayAt('assistant', 'One more thing.');
-    const agent = puppet([says('Done.'), says('Done again.')]);
+    const agent = scriptedModel([textResponse('Done.'), textResponse('Done again.')]);
     speaker.run = stage.run({ agent }, 'Go.', { onEvent });
     const result = await stage.until(speaker.run);
     expectEqual(
@@ -76,8 +85,13 @@ export const steerCases: readonly ExecutorCase[] = [
   }),
   the('what was heard is always answered, at whatever moment it comes', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
-      const agent = puppet([calls(['one']), says('A.'), says('B.'), says('C.')]);
-      const run = stage.run({ agent, tools: [probes().tool('one')] });
+      const agent = scriptedModel([
+        calls(['one']),
+        textResponse('A.'),
+        textResponse('B.'),
+        textResponse('C.'),
+      ]);
+      const run = stage.run({ agent, tools: [probeTools().tool('one')] });
       for (let round = 0; round < moment; round += 1) await undefined;
       const heard = run.steer('One more thing.');
       const result = await stage.until(run);
@@ -87,13 +101,13 @@ export const steerCases: readonly ExecutorCase[] = [
     }
   }),
   the('two things said are heard in order', async (stage) => {
-    const held = Promise.withResolvers<ReturnType<typeof says>>();
-    const agent = puppet([() => held.promise, says('Both.')]);
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const agent = scriptedModel([() => held.promise, textResponse('Both.')]);
     const run = stage.run({ agent });
     await stage.advance(500);
     run.steer('First.');
     run.steer('Second.');
-    held.resolve(says('Hm.'));
+    held.resolve(textResponse('Hm.'));
     await stage.until(run);
     expectEqual(
       outline(agent.requests[1]?.messages ?? []).slice(2),
@@ -103,10 +117,10 @@ export const steerCases: readonly ExecutorCase[] = [
   }),
   the('what is said while an answer pauses does not come between its halves', async (stage) => {
     const { onEvent, speaker } = sayAt('assistant', 'Faster.');
-    const agent = puppet([
-      says('First half,', { stop: 'pause' }),
-      says(' second half.'),
-      says('Faster it is.'),
+    const agent = scriptedModel([
+      textResponse('First half,', { stop: 'pause' }),
+      textResponse(' second half.'),
+      textResponse('Faster it is.'),
     ]);
     speaker.run = stage.run({ agent }, 'Go.', { onEvent });
     const result = await stage.until(speaker.run);
@@ -125,8 +139,12 @@ export const steerCases: readonly ExecutorCase[] = [
   the('what is said while the conversation is summarised is heard behind the next answer', async (stage) => {
     const held = Promise.withResolvers<string>();
     const compact = summarize(() => held.promise, { keep: 1 });
-    const agent = puppet([calls(['one'], { usage: big }), says('Done.'), says('Voilà.')]);
-    const tools = [probes().tool('one')];
+    const agent = scriptedModel([
+      calls(['one'], { usage: big }),
+      textResponse('Done.'),
+      textResponse('Voilà.'),
+    ]);
+    const tools = [probeTools().tool('one')];
     const run = stage.run({ agent, tools, context: { maxTokens: 1000, compact } });
     await stage.advance(500);
     expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
@@ -136,16 +154,16 @@ export const steerCases: readonly ExecutorCase[] = [
   }),
   the('what is said while a person is asked follows the result', async (stage) => {
     const asked = Promise.withResolvers<string>();
-    const agent = puppet([calls(['one']), says('Voilà.')]);
+    const agent = scriptedModel([calls(['one']), textResponse('Voilà.')]);
     const gate = () => ({ type: 'ask' }) as const;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'approval_requested') asked.resolve(event.approvalId);
     };
-    const tools = [probes().tool('one')];
+    const tools = [probeTools().tool('one')];
     const run = stage.run({ agent, tools, gate, attended: true }, 'Go.', { onEvent });
     await stage.advance(500);
     expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
-    run.answer(await stage.until(asked.promise), { decision: 'allow' });
+    run.decide(await stage.until(asked.promise), { decision: 'allow' });
     await stage.until(run);
     expectEqual(
       outline(agent.requests[1]?.messages ?? []).slice(2),
@@ -154,13 +172,13 @@ export const steerCases: readonly ExecutorCase[] = [
     );
   }),
   the('a run at its closing answer hears nothing more, and makes no further request', async (stage) => {
-    const held = Promise.withResolvers<ReturnType<typeof says>>();
-    const agent = puppet([calls(['one']), () => held.promise, says('Never asked.')]);
-    const tools = [probes().tool('one')];
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const agent = scriptedModel([calls(['one']), () => held.promise, textResponse('Never asked.')]);
+    const tools = [probeTools().tool('one')];
     const run = stage.run({ agent, tools, limits: { turns: 1 }, onLimit: 'finalize' });
     await stage.advance(500);
     expectEqual(run.steer('One more thing.'), false, 'whether it was heard');
-    held.resolve(says('Closing words.'));
+    held.resolve(textResponse('Closing words.'));
     const result = await stage.until(run);
     expectEqual(
       [result.limit, result.text, agent.requests.length],
@@ -170,8 +188,12 @@ export const steerCases: readonly ExecutorCase[] = [
   }),
   the('what comes as the limit is reached stands in the history for the next run', async (stage) => {
     for (let moment = 0; moment < 60; moment += 1) {
-      const agent = puppet([calls(['one']), says('Closing words.'), says('Never asked.')]);
-      const tools = [probes().tool('one')];
+      const agent = scriptedModel([
+        calls(['one']),
+        textResponse('Closing words.'),
+        textResponse('Never asked.'),
+      ]);
+      const tools = [probeTools().tool('one')];
       const run = stage.run({ agent, tools, limits: { turns: 1 }, onLimit: 'finalize' });
       for (let round = 0; round < moment; round += 1) await undefined;
       const heard = run.steer('One more thing.');
@@ -183,7 +205,7 @@ export const steerCases: readonly ExecutorCase[] = [
   }),
   the('what was said and not yet answered when the run failed stands in the history', async (stage) => {
     const held = Promise.withResolvers<never>();
-    const run = stage.run({ agent: puppet([() => held.promise]) });
+    const run = stage.run({ agent: scriptedModel([() => held.promise]) });
     await stage.advance(500);
     run.steer('Wait.');
     held.reject(new Error('gone'));
@@ -195,7 +217,7 @@ export const steerCases: readonly ExecutorCase[] = [
     );
   }),
   the('after the end, or with nothing in it, nothing is heard', async (stage) => {
-    const run = stage.run({ agent: puppet([says('Done.')]) });
+    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     expectEqual([run.steer(''), run.steer([])], [false, false], 'whether nothing was heard');
     await stage.until(run);
     const before = stage.eventsOf(run).length;
@@ -204,7 +226,7 @@ export const steerCases: readonly ExecutorCase[] = [
     expectEqual(stage.eventsOf(run).length, before, 'the number of events');
   }),
   the('a run that is being stopped hears nothing more', async (stage) => {
-    const run = stage.run({ agent: puppet([() => new Promise(() => {})]) });
+    const run = stage.run({ agent: scriptedModel([() => new Promise(() => {})]) });
     await stage.advance(500);
     run.cancel();
     expectEqual(run.steer('Wait.'), false, 'whether it was heard');
@@ -212,7 +234,7 @@ export const steerCases: readonly ExecutorCase[] = [
     expect(!JSON.stringify(result.messages).includes('Wait.'), 'nothing of it in the history');
   }),
   the('a failed run hears nothing more', async (stage) => {
-    const run = stage.run({ agent: puppet([fails(new Error('gone'))]) });
+    const run = stage.run({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
     await stage.until(run);
     expectEqual(run.steer('Hello?'), false, 'whether it was heard');
   }),

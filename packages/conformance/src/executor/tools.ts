@@ -1,17 +1,17 @@
 import type { Tool } from '@cobbler/agent';
 import { toolOutput } from '@cobbler/agent';
-import type { Stage } from '@cobbler/agent/testing';
+import type { RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   maxOutputBytes,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -20,12 +20,12 @@ const the = group('tools');
 
 /** Runs one tool and gives what the model is told of it; the run itself must not notice. */
 async function toldOf(
-  stage: Stage,
+  stage: RunFixture,
   rest: Partial<Omit<Tool, 'name'>>,
 ): Promise<{ text: string; isError: boolean }> {
-  const { tool } = probes();
+  const { tool } = probeTools();
   const result = await stage.play({
-    agent: puppet([calls(['one']), says('Gone on.')]),
+    agent: scriptedModel([calls(['one']), textResponse('Gone on.')]),
     tools: [tool('one', rest)],
   });
   expectEqual([result.status, result.text], ['complete', 'Gone on.'], 'the end');
@@ -133,8 +133,8 @@ const sizeCases: readonly ExecutorCase[] = [
     },
   ),
   the('P10 P12 half characters in output are replaced before anything of it is stored', async (stage) => {
-    const { tool } = probes();
-    const agent = puppet([calls(['one']), says('Done.')]);
+    const { tool } = probeTools();
+    const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one', { execute: () => 'a\ud83dz' })] });
     const result = await stage.until(run);
     expectEqual(resultTexts(result.messages), ['a\ufffdz'], 'what the model sees');
@@ -167,9 +167,9 @@ const sizeCases: readonly ExecutorCase[] = [
 
 const timeCases: readonly ExecutorCase[] = [
   the('P2 P10 a tool that hangs ends at its time limit, told by its signal', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const hanging = tool('one', { timeoutMs: 3000, execute: () => new Promise(() => {}) });
-    const agent = puppet([calls(['one']), says('Gone on.')]);
+    const agent = scriptedModel([calls(['one']), textResponse('Gone on.')]);
     const result = await stage.play({ agent, tools: [hanging] });
     expectEqual([result.status, resultsOf(result.messages)[0]?.isError], ['complete', true], 'the end');
     expect(resultTexts(result.messages)[0]?.includes('3 s') === true, 'the time in the result');
@@ -199,10 +199,13 @@ const timeCases: readonly ExecutorCase[] = [
     expect(isError && text.includes('1 s'), `the time in the result, found ${text}`);
   }),
   the('P10 what a tool does after its time changes nothing', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const late = Promise.withResolvers<string>();
     const hanging = tool('one', { timeoutMs: 1000, execute: () => late.promise });
-    const run = stage.run({ agent: puppet([calls(['one']), says('Gone on.')]), tools: [hanging] });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one']), textResponse('Gone on.')]),
+      tools: [hanging],
+    });
     await stage.until(run);
     const before = stage.eventsOf(run).length;
     late.reject(new Error('too late'));
@@ -213,14 +216,17 @@ const timeCases: readonly ExecutorCase[] = [
 
 const contextCases: readonly ExecutorCase[] = [
   the('a tool gets its call, a key of its own and a way to show progress', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const one = tool('one', {
       execute(_args, { progress }) {
         progress('half way');
         return 'done';
       },
     });
-    const run = stage.run({ agent: puppet([calls(['one', 'one']), says('Done.')]), tools: [one] });
+    const run = stage.run({
+      agent: scriptedModel([calls(['one', 'one']), textResponse('Done.')]),
+      tools: [one],
+    });
     const result = await stage.until(run);
     expectEqual(
       runs.map(({ context }) => context.callId),
@@ -234,24 +240,24 @@ const contextCases: readonly ExecutorCase[] = [
     expect(!JSON.stringify(result.messages).includes('half way'), 'nothing of it told to the model');
   }),
   the('progress after the tool has ended is shown to nobody', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const late = () => {
       runs[0]?.context.progress('still here');
-      return says('Done.');
+      return textResponse('Done.');
     };
-    const run = stage.run({ agent: puppet([calls(['one']), late]), tools: [tool('one')] });
+    const run = stage.run({ agent: scriptedModel([calls(['one']), late]), tools: [tool('one')] });
     await stage.until(run);
     late();
     expect(!stage.eventsOf(run).some(({ type }) => type === 'progress'), 'no progress shown');
   }),
   the('pictures go to the model; summary and diff go to watchers only', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0=' } as const;
     const content = [{ type: 'text', text: 'A chart.' }, { type: 'text', text: '' }, picture] as const;
     const one = tool('one', {
       execute: () => toolOutput({ content, isError: true, summary: 'exit 1', diff: '+x' }),
     });
-    const run = stage.run({ agent: puppet([calls(['one']), says('Done.')]), tools: [one] });
+    const run = stage.run({ agent: scriptedModel([calls(['one']), textResponse('Done.')]), tools: [one] });
     const result = await stage.until(run);
     const [told] = resultsOf(result.messages);
     expectEqual(told?.content, [content[0], picture], 'what the model gets');
@@ -262,11 +268,14 @@ const contextCases: readonly ExecutorCase[] = [
   the(
     'a tool gets its arguments as its own check converts them; the log keeps them as they came',
     async (stage) => {
-      const { tool, runs } = probes();
+      const { tool, runs } = probeTools();
       const one = tool('one', {
         validate: (args) => ({ ok: true, value: { ...args, count: BigInt(String(args['count'])) } }),
       });
-      const agent = puppet([calls([{ name: 'one', arguments: { count: '7' } }]), says('Done.')]);
+      const agent = scriptedModel([
+        calls([{ name: 'one', arguments: { count: '7' } }]),
+        textResponse('Done.'),
+      ]);
       const run = stage.run({ agent, tools: [one] });
       await stage.until(run);
       expectEqual(runs[0]?.arguments['count'] === 7n, true, 'the converted argument');

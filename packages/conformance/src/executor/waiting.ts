@@ -1,14 +1,14 @@
 import type { Event, Gate, RunResult } from '@cobbler/agent';
-import type { Probes, Stage } from '@cobbler/agent/testing';
+import type { ProbeTools, RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
@@ -18,21 +18,21 @@ const the = group('waiting');
 const gate: Gate = ({ toolName }) => ({ type: toolName === 'write' ? 'ask' : 'allow' });
 
 /** A session that waits for a person, with nobody there. */
-interface Waiting extends Probes {
+interface Waiting extends ProbeTools {
   readonly result: RunResult;
   readonly approvalId: string;
 }
 
-async function waiting(stage: Stage): Promise<Waiting> {
-  const probe = probes();
-  const agent = puppet([calls(['read', { name: 'write', arguments: { path: 'a' } }])]);
+async function waiting(stage: RunFixture): Promise<Waiting> {
+  const probe = probeTools();
+  const agent = scriptedModel([calls(['read', { name: 'write', arguments: { path: 'a' } }])]);
   const run = stage.run({ agent, gate, tools: toolsOf(probe) }, 'Go.', { sessionId: 'one' });
   const result = await stage.until(run);
   const [event] = ofType(stage.storedOf(run), 'approval_requested');
   return { ...probe, result, approvalId: event?.approvalId ?? '' };
 }
 
-function toolsOf(probe: Probes) {
+function toolsOf(probe: ProbeTools) {
   return [probe.tool('read', { effect: 'read' }), probe.tool('write')];
 }
 
@@ -48,16 +48,16 @@ export const waitingCases: readonly ExecutorCase[] = [
   ),
   the('P21 taken up again without a decision it waits again', async (stage) => {
     const { names } = await waiting(stage);
-    const probe = probes();
-    const run = stage.resume({ agent: puppet([]), gate, tools: toolsOf(probe) }, 'one');
+    const probe = probeTools();
+    const run = stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one');
     const result = await stage.until(run);
     expectEqual([result.status, names.length + probe.names.length], ['waiting', 0], 'the end');
     expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
   }),
   the('P21 taken up again with a decision it goes on: allowed', async (stage) => {
     const { approvalId } = await waiting(stage);
-    const probe = probes();
-    const agent = puppet([says('Done.')]);
+    const probe = probeTools();
+    const agent = scriptedModel([textResponse('Done.')]);
     const answers = [{ approvalId, decision: 'allow' }] as const;
     const result = await stage.until(
       stage.resume({ agent, gate, tools: toolsOf(probe) }, 'one', { answers }),
@@ -67,33 +67,33 @@ export const waitingCases: readonly ExecutorCase[] = [
   }),
   the('P21 taken up again with a decision it goes on: denied', async (stage) => {
     const { approvalId } = await waiting(stage);
-    const probe = probes();
+    const probe = probeTools();
     const answers = [{ approvalId, decision: 'deny', message: 'No.' }] as const;
-    const options = { agent: puppet([says('I see.')]), gate, tools: toolsOf(probe) };
+    const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
     const result = await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual([probe.names, resultTexts(result.messages)[1]], [['read'], 'No.'], 'what came of it');
   }),
   the('P21 a decision counts once: the second changes nothing', async (stage) => {
     const { approvalId } = await waiting(stage);
-    const probe = probes();
+    const probe = probeTools();
     const answers = [
       { approvalId, decision: 'deny' },
       { approvalId, decision: 'allow' },
       { approvalId: 'another', decision: 'allow' },
     ] as const;
-    const options = { agent: puppet([says('I see.')]), gate, tools: toolsOf(probe) };
+    const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
     await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual(probe.names, ['read'], 'the tools that ran');
   }),
   the('taken up again with somebody there it asks nothing new and heeds the answer', async (stage) => {
     const { approvalId } = await waiting(stage);
-    const probe = probes();
+    const probe = probeTools();
     const run = stage.resume(
-      { agent: puppet([says('Done.')]), gate, tools: toolsOf(probe), attended: true },
+      { agent: scriptedModel([textResponse('Done.')]), gate, tools: toolsOf(probe), attended: true },
       'one',
     );
     await stage.advance(7000);
-    expect(run.answer(approvalId, { decision: 'allow' }), 'the answer to count');
+    expect(run.decide(approvalId, { decision: 'allow' }), 'the answer to count');
     const result = await stage.until(run);
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
     expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
@@ -103,16 +103,16 @@ export const waitingCases: readonly ExecutorCase[] = [
     const { approvalId } = await waiting(stage);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));
     await forge(stage, stored.map(withOtherPath), 'two');
-    const probe = probes();
+    const probe = probeTools();
     const answers = [{ approvalId, decision: 'allow' }] as const;
-    const options = { agent: puppet([says('I see.')]), gate, tools: toolsOf(probe) };
+    const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
     const result = await stage.until(stage.resume(options, 'two', { answers }));
     expectEqual(probe.names, ['read'], 'the tools that ran');
     expect(resultTexts(result.messages)[1]?.includes('approved') === true, 'the reason in the result');
   }),
   the('P21 an approval that nobody answers in time counts as denied', async (stage) => {
-    const probe = probes();
-    const agent = puppet([calls(['read', 'write']), says('I see.')]);
+    const probe = probeTools();
+    const agent = scriptedModel([calls(['read', 'write']), textResponse('I see.')]);
     const options = { agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 };
     const run = stage.run(options);
     await stage.advance(59_000);
@@ -125,7 +125,7 @@ export const waitingCases: readonly ExecutorCase[] = [
       'what came of it',
     );
     expectEqual(
-      run.answer(asked?.approvalId ?? '', { decision: 'allow' }),
+      run.decide(asked?.approvalId ?? '', { decision: 'allow' }),
       false,
       'whether a late answer counts',
     );
@@ -136,13 +136,13 @@ export const waitingCases: readonly ExecutorCase[] = [
     );
   }),
   the('an approval answered in time does not expire, and its clock is stopped', async (stage) => {
-    const probe = probes();
-    const agent = puppet([calls(['write']), says('Done.')]);
+    const probe = probeTools();
+    const agent = scriptedModel([calls(['write']), textResponse('Done.')]);
     const run = stage.run({ agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 });
     await stage.advance(59_000);
     const [asked] = ofType(stage.storedOf(run), 'approval_requested');
     expectEqual(
-      run.answer(asked?.approvalId ?? '', { decision: 'allow' }),
+      run.decide(asked?.approvalId ?? '', { decision: 'allow' }),
       true,
       'whether the answer counts',
     );
@@ -150,24 +150,24 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual([probe.names, stage.timers], [['write'], 0], 'what ran, and the timers left');
   }),
   the('P21 an approval that has expired cannot be allowed by taking the session up again', async (stage) => {
-    const first = probes();
-    const agent = puppet([calls(['write'])]);
+    const first = probeTools();
+    const agent = scriptedModel([calls(['write'])]);
     const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
       sessionId: 'one',
     });
     expectEqual((await stage.until(run)).status, 'waiting', 'the status');
     const [asked] = ofType(stage.storedOf(run), 'approval_requested');
     await stage.advance(61_000);
-    const probe = probes();
+    const probe = probeTools();
     const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
-    const options = { agent: puppet([says('I see.')]), gate, tools: toolsOf(probe) };
+    const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
     const result = await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual([result.status, probe.names], ['complete', []], 'what came of it');
     expectEqual(resultTexts(result.messages), ['Nobody decided in time.'], 'what the model is told');
   }),
   the('P12 a new prompt answers what was asked as superseded', async (stage) => {
     const { approvalId } = await waiting(stage);
-    const agent = puppet([says('All right.')]);
+    const agent = scriptedModel([textResponse('All right.')]);
     const run = stage.run({ agent, gate }, 'Never mind.', { sessionId: 'one' });
     const result = await stage.until(run);
     const [decided] = ofType(stage.storedOf(run), 'approval_decided');
@@ -179,16 +179,16 @@ export const waitingCases: readonly ExecutorCase[] = [
     expect(resultTexts(result.messages)[1]?.includes('new message') === true, 'the reason in the result');
     expectEqual(result.status, 'complete', 'the status');
     const late = [{ approvalId, decision: 'allow' }] as const;
-    const probe = probes();
+    const probe = probeTools();
     await stage.until(
-      stage.resume({ agent: puppet([]), gate, tools: toolsOf(probe) }, 'one', { answers: late }),
+      stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one', { answers: late }),
     );
     expectEqual(probe.names, [], 'the tools that a late answer ran');
   }),
 ];
 
 /** Puts events into another session. */
-async function forge(stage: Stage, events: readonly Event[], sessionId: string): Promise<void> {
+async function forge(stage: RunFixture, events: readonly Event[], sessionId: string): Promise<void> {
   const epoch = await stage.until(Promise.resolve(stage.store.claim(sessionId)));
   const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
   await stage.until(Promise.resolve(stage.store.append(sessionId, moved, { epoch })));

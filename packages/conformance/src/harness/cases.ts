@@ -1,8 +1,8 @@
 import type { AgentError, Event, Harness, HarnessCapabilities, HarnessHandler } from '@cobbler/agent';
-import type { HarnessStand } from './environment.ts';
+import type { HarnessEnvironment } from './environment.ts';
 
 /** What a case plays with. */
-export interface Scene {
+export interface HarnessFixture {
   readonly harness: Harness;
   /** What the handler of the harness has heard, one line each. */
   readonly heard: readonly string[];
@@ -13,12 +13,12 @@ export interface Scene {
   /** Makes the store refuse what is appended, or take it again. */
   refuse(isFull: boolean): Promise<void>;
   /** Another conversation, with a handler of its own. */
-  open(handler?: HarnessHandler): Promise<HarnessStand & Pick<Opened, 'reports'>>;
+  open(handler?: HarnessHandler): Promise<HarnessEnvironment & Pick<Opened, 'reports'>>;
 }
 
 /** A conversation and what was reported about its handler. */
 export interface Opened {
-  readonly stand: HarnessStand;
+  readonly stand: HarnessEnvironment;
   readonly reports: readonly AgentError[];
 }
 
@@ -33,7 +33,7 @@ export interface HarnessCase {
   readonly group: string;
   readonly name: string;
   readonly needs: readonly HarnessNeed[];
-  run(scene: Scene): Promise<void>;
+  run(scene: HarnessFixture): Promise<void>;
 }
 
 /** Defines the cases of one group. */

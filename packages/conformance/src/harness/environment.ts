@@ -11,7 +11,7 @@ import type {
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
 import { ContractFailure } from '@cobbler/agent/testing';
 
-/** A harness under contract, over the scene of `harnessScene`. */
+/** A harness under contract, over the scene of `harnessFixture`. */
 export interface HarnessSubject {
   /** For reports only: no case looks at it. */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface HarnessSubject {
   /** Its stands have `refuse`. Default: cases of a store that refuses what it is given are off. */
   readonly refuses?: boolean;
   /** Opens a new conversation. Called once or more for each case. */
-  open(options: SubjectOptions): Promise<HarnessStand> | HarnessStand;
+  open(options: SubjectOptions): Promise<HarnessEnvironment> | HarnessEnvironment;
 }
 
 /** What a case wants to hear from the harness that it tries. */
@@ -35,7 +35,7 @@ export interface SubjectOptions {
 }
 
 /** One conversation under contract. */
-export interface HarnessStand {
+export interface HarnessEnvironment {
   readonly harness: Harness;
   /** The log of a session as it is stored. */
   log(sessionId: string): Promise<readonly Event[]>;
@@ -45,7 +45,7 @@ export interface HarnessStand {
   close(): Promise<void>;
 }
 
-/** A store that refuses what is appended for as long as `isFull` says so: for {@link HarnessStand.refuse}. */
+/** A store that refuses what is appended for as long as `isFull` says so: for {@link HarnessEnvironment.refuse}. */
 export function refusingStore<Kept extends Store>(store: Kept, isFull: () => boolean): Kept {
   const append: Store['append'] = (...given) => {
     if (isFull()) throw new AgentError({ kind: 'agent', code: 'no_room', message: 'There is no room.' });

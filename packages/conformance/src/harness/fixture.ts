@@ -32,7 +32,7 @@ const unhurriedMs = 300;
  * | `break` | throws |
  * | `hold` | works until it is stopped |
  */
-export function harnessScene(runtime: Runtime = systemRuntime): SceneOptions {
+export function harnessFixture(runtime: Runtime = systemRuntime): HarnessFixtureOptions {
   const agent = scriptedAgent([answerTo], { repeat: true, runtime, retry: { baseMs: 1, maxMs: 1 } });
   return {
     agent,
@@ -42,7 +42,7 @@ export function harnessScene(runtime: Runtime = systemRuntime): SceneOptions {
 }
 
 /** What the scene decides about a harness. */
-export interface SceneOptions extends Pick<HarnessOptions, 'tools' | 'gate'> {
+export interface HarnessFixtureOptions extends Pick<HarnessOptions, 'tools' | 'gate'> {
   readonly agent: Agent;
 }
 

@@ -27,7 +27,7 @@ const definitions: readonly HarnessCase[] = [
 
 /**
  * What a harness promises, whoever does the work behind it: the local loop, a server far away, another
- * program. Each case opens a conversation over the scene of `harnessScene`; a case that needs what the
+ * program. Each case opens a conversation over the scene of `harnessFixture`; a case that needs what the
  * harness does not have is off and says why.
  */
 export function harnessContract(subject: HarnessSubject): ContractCase[] {

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, Run } from '@cobbler/agent';
+import type { ApprovalDecision, Run } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
 import { assertValidHistory, expect, expectEqual } from '@cobbler/agent/testing';
 import type { HarnessCase } from './cases.ts';
@@ -115,7 +115,7 @@ export const promptCases: readonly HarnessCase[] = [
       }
     }
     for (const value of [null, 'allow', {}, { decision: 'maybe' }, { decision: true }]) {
-      const code = codeOf(() => run.answer('some', value as unknown as ApprovalAnswer));
+      const code = codeOf(() => run.decide('some', value as unknown as ApprovalDecision));
       expectEqual(code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
     }
     expectEqual((await endOf(run)).status, 'complete', 'the end');

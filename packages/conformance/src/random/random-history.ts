@@ -8,7 +8,7 @@ import type {
 } from '@cobbler/agent';
 import { callsOf } from '@cobbler/agent';
 import type { ReadPart, ReadRequest, SeededRandom } from '@cobbler/agent/testing';
-import type { Lacks } from './random-response.ts';
+import type { Unsupported } from './random-response.ts';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';
 
 const foreign: Seal = { provider: 'somebody-else', data: 'FOREIGN' };
@@ -25,7 +25,7 @@ export interface RandomHistory {
  * Any valid history that was not made by the provider itself: pictures, thoughts, calls with ids that repeat
  * or are not plain, results out of order.
  */
-export function randomHistory(random: SeededRandom, lacks: Lacks): RandomHistory {
+export function randomHistory(random: SeededRandom, lacks: Unsupported): RandomHistory {
   const messages: Message[] = [];
   const turns: ReadTurn[] = [];
   let user: ReadPart[] = addUser(random, lacks, messages);
@@ -43,7 +43,7 @@ export function randomHistory(random: SeededRandom, lacks: Lacks): RandomHistory
   return { messages, turns };
 }
 
-function addUser(random: SeededRandom, lacks: Lacks, messages: Message[]): ReadPart[] {
+function addUser(random: SeededRandom, lacks: Unsupported, messages: Message[]): ReadPart[] {
   const parts: UserPart[] = [];
   for (let count = random.between(1, 2); count > 0; count -= 1) {
     if (random.chance(0.15)) messages.push({ role: 'user', content: [{ type: 'text', text: '' }] });
@@ -54,7 +54,7 @@ function addUser(random: SeededRandom, lacks: Lacks, messages: Message[]): ReadP
   return parts.map(readUserPart);
 }
 
-function randomUserPart(random: SeededRandom, lacks: Lacks): UserPart {
+function randomUserPart(random: SeededRandom, lacks: Unsupported): UserPart {
   const data = randomSeal(random);
   if (lacks.images === undefined && random.chance(0.1))
     return { type: 'image', mediaType: 'image/png', data };
@@ -106,7 +106,11 @@ function randomThought(random: SeededRandom): AssistantPart {
   return random.chance(0.5) ? thought : { ...thought, seal: foreign };
 }
 
-function randomResults(random: SeededRandom, message: AssistantMessage, lacks: Lacks): ToolResultMessage[] {
+function randomResults(
+  random: SeededRandom,
+  message: AssistantMessage,
+  lacks: Unsupported,
+): ToolResultMessage[] {
   return callsOf(message).map(({ id }) => ({
     role: 'tool_result',
     toolCallId: id,

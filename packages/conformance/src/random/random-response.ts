@@ -1,27 +1,27 @@
 import type { StopReason, Usage } from '@cobbler/agent';
 import type {
-  AnswerPlay,
   Chunking,
-  Lack,
+  ResponseReply,
   ScriptAnswer,
   ScriptBlock,
   SeededRandom,
   Step,
+  UnsupportedFeature,
 } from '@cobbler/agent/testing';
-import { plays, tellBlock, textOfBlock } from '@cobbler/agent/testing';
+import { blockSteps, replies, textOfBlock } from '@cobbler/agent/testing';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';
 
 /** What a wire cannot say. */
-export type Lacks = Partial<Readonly<Record<Lack, string>>>;
+export type Unsupported = Partial<Readonly<Record<UnsupportedFeature, string>>>;
 
 /** Any answer that the wire can tell, told in any way that it allows. */
-export function randomPlay(random: SeededRandom, lacks: Lacks): AnswerPlay {
-  const answer = randomAnswer(random, lacks);
+export function randomReply(random: SeededRandom, lacks: Unsupported): ResponseReply {
+  const answer = randomResponse(random, lacks);
   const told = answer.blocks.map((block, at) =>
-    tellBlock(block, at, randomPieces(random, textOfBlock(block))),
+    blockSteps(block, at, randomPieces(random, textOfBlock(block))),
   );
   const steps = lacks.interleaving === undefined && random.chance(0.5) ? woven(random, told) : told.flat();
-  return plays(answer, {
+  return replies(answer, {
     steps: [...steps, { type: 'end' }],
     noise: random.chance(0.5),
     chunks: randomChunking(random),
@@ -29,7 +29,7 @@ export function randomPlay(random: SeededRandom, lacks: Lacks): AnswerPlay {
 }
 
 /** An answer of any blocks. Wires that cannot interleave get reasoning, then text, then calls, one of each of the first two. */
-export function randomAnswer(random: SeededRandom, lacks: Lacks): ScriptAnswer {
+export function randomResponse(random: SeededRandom, lacks: Unsupported): ScriptAnswer {
   const blocks = lacks.interleaving === undefined ? freeBlocks(random, lacks) : orderedBlocks(random, lacks);
   const calls = blocks.some(({ type }) => type === 'call');
   return {
@@ -40,7 +40,7 @@ export function randomAnswer(random: SeededRandom, lacks: Lacks): ScriptAnswer {
   };
 }
 
-function freeBlocks(random: SeededRandom, lacks: Lacks): ScriptBlock[] {
+function freeBlocks(random: SeededRandom, lacks: Unsupported): ScriptBlock[] {
   const blocks: ScriptBlock[] = [];
   const thoughts = lacks.reasoning === undefined ? random.between(0, 2) : 0;
   for (let count = thoughts; count > 0; count -= 1) blocks.push(randomThought(random, lacks));
@@ -52,7 +52,7 @@ function freeBlocks(random: SeededRandom, lacks: Lacks): ScriptBlock[] {
   return blocks;
 }
 
-function orderedBlocks(random: SeededRandom, lacks: Lacks): ScriptBlock[] {
+function orderedBlocks(random: SeededRandom, lacks: Unsupported): ScriptBlock[] {
   const blocks: ScriptBlock[] = [];
   if (lacks.reasoning === undefined && random.chance(0.4)) blocks.push(randomThought(random, lacks));
   if (random.chance(0.7)) blocks.push({ type: 'text', text: randomText(random) });
@@ -62,7 +62,7 @@ function orderedBlocks(random: SeededRandom, lacks: Lacks): ScriptBlock[] {
   return blocks;
 }
 
-function randomThought(random: SeededRandom, lacks: Lacks): ScriptBlock {
+function randomThought(random: SeededRandom, lacks: Unsupported): ScriptBlock {
   const text = randomText(random);
   return lacks.seal === undefined && random.chance(0.7)
     ? { type: 'reasoning', text, seal: randomSeal(random) }
@@ -79,7 +79,7 @@ function randomCall(random: SeededRandom, index: number): ScriptBlock {
   };
 }
 
-function randomStop(random: SeededRandom, lacks: Lacks): StopReason {
+function randomStop(random: SeededRandom, lacks: Unsupported): StopReason {
   const reasons: StopReason[] = ['complete', 'complete', 'max_tokens', 'refusal', 'unknown'];
   if (lacks.pause === undefined) reasons.push('pause');
   if (lacks['context-full-stop'] === undefined) reasons.push('context_full');

@@ -1,7 +1,7 @@
 import type { ErrorData, Json, JsonObject, Runner, StartOptions } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { ContractFailure, expectEqual } from '@cobbler/agent/testing';
-import type { RunnerAbility, RunnerPlace } from './environment.ts';
+import type { RunnerAbility, RunnerInstance } from './environment.ts';
 import { markOf } from './routines.ts';
 
 /** A case of the runner's contract before it is bound to a runner. */
@@ -25,11 +25,11 @@ const looks = 400;
 
 /** What a case works with. Runs go by short names; their ids are those of no other case. */
 export class RunnerStage {
-  readonly place: RunnerPlace;
+  readonly place: RunnerInstance;
   readonly #prefix: string;
   #runner: Runner;
 
-  constructor(place: RunnerPlace, runner: Runner, prefix: string) {
+  constructor(place: RunnerInstance, runner: Runner, prefix: string) {
     this.place = place;
     this.#runner = runner;
     this.#prefix = prefix;

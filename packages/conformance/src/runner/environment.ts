@@ -31,7 +31,7 @@ export type RunnerAbility =
   | 'precise';
 
 /** Where one case plays. */
-export interface RunnerPlace {
+export interface RunnerInstance {
   /** The same lines that the routines of this place add to. */
   readonly counter: Counter;
   /** Opens a runner whose routine is `contractRoutine` with this place's counter; again after `crash` or `close`. */
@@ -48,11 +48,11 @@ export interface RunnerPlace {
 }
 
 /** A runner that has to keep its promises. */
-export interface RunnerStand {
+export interface RunnerEnvironment {
   /** For reports only. */
   readonly name: string;
   /** What it cannot be made to show, and why: cases that need it are off. */
   readonly lacks: Readonly<Partial<Record<RunnerAbility, string>>>;
   /** A new place. Called once for each case; ids of runs differ from case to case, so places may share an engine. */
-  place(): Promise<RunnerPlace> | RunnerPlace;
+  place(): Promise<RunnerInstance> | RunnerInstance;
 }

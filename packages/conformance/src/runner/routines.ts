@@ -4,7 +4,7 @@ import { isObject } from '@cobbler/agent/provider';
 import type { Counter } from './environment.ts';
 
 /** What a routine of the contract is made of. */
-export interface RoutineMeans {
+export interface RoutineContext {
   readonly input: JsonObject;
   readonly steps: Steps;
   /** Adds a line to a mark of this run; gives how many lines the mark has. */
@@ -39,7 +39,7 @@ export function markOf(runId: string, mark: string): string {
 /**
  * `recorded` is left where a step is known to have its result; it is left again when the run is taken up.
  * By name, so that a runner in another process or on an engine can have them too. */
-export const contractRoutines: Readonly<Record<string, (means: RoutineMeans) => Promise<Json>>> = {
+export const contractRoutines: Readonly<Record<string, (means: RoutineContext) => Promise<Json>>> = {
   /** One step with a result of the input. */
   async echo({ input, steps, note }) {
     const { value, replayed } = await steps.run('echo', async () => {

@@ -4,7 +4,7 @@ import { cancelCases } from './cancels.ts';
 import type { RunnerCase } from './cases.ts';
 import { RunnerStage } from './cases.ts';
 import { endCases } from './ends.ts';
-import type { RunnerStand } from './environment.ts';
+import type { RunnerEnvironment } from './environment.ts';
 import { keyCases } from './keys.ts';
 import { startCases } from './starts.ts';
 import { stepCases } from './steps.ts';
@@ -25,11 +25,15 @@ const definitions: readonly RunnerCase[] = [
  * `contractRoutine`, which the stand gives its runner; they are told by the input what to do, and leave their traces
  * with the stand's counter, so that it does not matter in which process or on which engine they run.
  */
-export function runnerContract(stand: RunnerStand): ContractCase[] {
+export function runnerContract(stand: RunnerEnvironment): ContractCase[] {
   return definitions.map((definition, index) => bound(definition, index, stand));
 }
 
-function bound({ group, name, needs, run }: RunnerCase, index: number, stand: RunnerStand): ContractCase {
+function bound(
+  { group, name, needs, run }: RunnerCase,
+  index: number,
+  stand: RunnerEnvironment,
+): ContractCase {
   const off = needs.map((need) => stand.lacks[need]).find((reason) => reason !== undefined);
   return {
     group,

@@ -2,7 +2,7 @@ import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, costOf, noUsage } from '@cobbler/agent';
 import { isNoUsage } from '@cobbler/agent/testing';
 import { sameUsage } from './auditor.ts';
-import type { Surroundings } from './life.ts';
+import type { LifeContext } from './life.ts';
 import type { RunRecord } from './scenario/record.ts';
 import { chainOf } from './scenario/record.ts';
 import { price } from './scenario/setting.ts';
@@ -58,7 +58,7 @@ function committed(events: readonly Event[], runs: readonly string[]): Account {
 }
 
 /** Promise 14, at the end of a run: what it says it has cost is what it has cost. */
-export function checkAccount(record: RunRecord, { disk, world, setting }: Surroundings): void {
+export function checkAccount(record: RunRecord, { disk, world, setting }: LifeContext): void {
   const { result } = record;
   if (result === undefined) return;
   const { metrics } = result;

@@ -10,7 +10,7 @@ import type {
   RunOptions,
   Store,
 } from '@cobbler/agent';
-import { Executor, spill, summarize, userMessage } from '@cobbler/agent';
+import { Executor, offload, summarize, userMessage } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
 import { audited } from './auditor.ts';
@@ -33,7 +33,7 @@ import { shapeFor } from './world/shape.ts';
 import type { Workshop } from './world/workshop.ts';
 
 /** Everything around a program. */
-export interface Surroundings {
+export interface LifeContext {
   readonly world: World;
   readonly disk: Disk;
   readonly cellar: Cellar;
@@ -54,7 +54,7 @@ export interface Past {
 /** One life of the agent: a program, its executor, and one run at a time in it. */
 export class Life {
   readonly program: Program;
-  readonly #around: Surroundings;
+  readonly #around: LifeContext;
   readonly #executor: Executor;
   readonly #store: Store;
   readonly #permits: Permits | undefined;
@@ -62,7 +62,7 @@ export class Life {
   #abort = new AbortController();
   #runs = 0;
 
-  constructor(name: string, around: Surroundings, seed: number) {
+  constructor(name: string, around: LifeContext, seed: number) {
     const { world, setting, disk } = around;
     this.program = new Program(name, world, seed);
     this.#around = around;
@@ -160,7 +160,7 @@ export class Life {
         current,
         permits: this.#permits,
         scheduling,
-        spills: setting.spillAbove !== undefined,
+        spills: setting.offloadAbove !== undefined,
       }),
       system: 'Work carefully.',
       limits: setting.limits,
@@ -220,14 +220,14 @@ export class Life {
     };
   }
 
-  #spill(): Pick<ContextPolicy, 'spill'> {
+  #spill(): Pick<ContextPolicy, 'offload'> {
     const { cellar, setting } = this.#around;
-    const { spillAbove } = setting;
-    if (spillAbove === undefined) return {};
-    return { spill: spill(cellar.blobs(this.program), { overBytes: spillAbove, excerptBytes: 600 }) };
+    const { offloadAbove } = setting;
+    if (offloadAbove === undefined) return {};
+    return { offload: offload(cellar.blobs(this.program), { overBytes: offloadAbove, excerptBytes: 600 }) };
   }
 
-  #compaction(): Omit<ContextPolicy, 'spill'> {
+  #compaction(): Omit<ContextPolicy, 'offload'> {
     const { world, setting } = this.#around;
     const { program } = this;
     const { compactAbove: maxTokens } = setting;

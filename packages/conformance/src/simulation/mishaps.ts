@@ -1,4 +1,4 @@
-import type { Surroundings } from './life.ts';
+import type { LifeContext } from './life.ts';
 import type { Site } from './scenario/program.ts';
 import type { RunRecord } from './scenario/record.ts';
 
@@ -47,7 +47,7 @@ const places: readonly (readonly [number, readonly [site: Site, most: number]])[
 export function planImpulses(
   record: RunRecord,
   abort: AbortController,
-  around: Surroundings,
+  around: LifeContext,
   takeOver: () => void,
 ): void {
   const { choices } = around.world;
@@ -65,7 +65,7 @@ export function planImpulses(
 function actsOn(
   record: RunRecord,
   abort: AbortController,
-  { world, people, watcher }: Surroundings,
+  { world, people, watcher }: LifeContext,
   takeOver: () => void,
 ): Record<Mishap, () => void> {
   const running = (act: () => void) => () => {

@@ -1,4 +1,4 @@
-import type { RunRecord, Stop } from './scenario/record.ts';
+import type { RunRecord, StopReport } from './scenario/record.ts';
 import { mark } from './scenario/record.ts';
 import type { World } from './scenario/world.ts';
 
@@ -83,7 +83,7 @@ export class People {
 
   answer(record: RunRecord, approvalId: string, decision: 'allow' | 'deny'): void {
     if (record.result !== undefined) return;
-    const counts = record.run.answer(approvalId, { decision });
+    const counts = record.run.decide(approvalId, { decision });
     this.#world.note(`${record.name}: the answer ${decision} ${counts ? 'counts' : 'does not count'}`);
     this.#world.expect(
       !(counts && record.replies.some((reply) => reply.counts && reply.approvalId === approvalId)),
@@ -93,7 +93,7 @@ export class People {
     record.replies.push({ approvalId, decision, counts });
   }
 
-  #stopped(record: RunRecord, by: Stop['by']): void {
+  #stopped(record: RunRecord, by: StopReport['by']): void {
     this.#world.note(`${record.name}: told to stop (${by})`);
     record.stops.push({ at: this.#world.elapsed, by });
   }

@@ -2,7 +2,7 @@ import type { Simulation, SimulationOptions } from './simulate.ts';
 import { simulate } from './simulate.ts';
 
 /** Simulations after which shrinking is content with what it has. */
-const mostTrials = 600;
+const maxTrials = 600;
 
 /**
  * Leaves out of a failing simulation whatever can be left out while the same promise is still broken: first
@@ -20,7 +20,7 @@ export async function shrinkSimulation(
   let dropped = new Set(options.dropped);
   let trials = 0;
   for (let size = smallest.choices.length; size >= 1; size = Math.floor(size / 2)) {
-    for (let at = 0; at < smallest.choices.length && trials < mostTrials; ) {
+    for (let at = 0; at < smallest.choices.length && trials < maxTrials; ) {
       const without = new Set([...dropped, ...smallest.choices.slice(at, at + size)]);
       const tried = await simulate(failing.seed, { ...options, dropped: without });
       trials += 1;

@@ -1,5 +1,5 @@
 import type { AgentError, Message, ResumeOptions } from '@cobbler/agent';
-import type { Past, Surroundings } from './life.ts';
+import type { LifeContext, Past } from './life.ts';
 import { goneOn, Life, promptText } from './life.ts';
 import { planImpulses } from './mishaps.ts';
 import { People } from './people.ts';
@@ -18,10 +18,10 @@ import { Service } from './world/service.ts';
 import { Workshop } from './world/workshop.ts';
 
 /** More things than this do not happen in one story that comes to an end. */
-const mostSteps = 20_000;
+const maxSteps = 20_000;
 
 /** How often a run is taken up again before it is left alone. */
-const mostResumes = 4;
+const maxResumes = 4;
 
 /** How long after a run whatever it has left behind must be gone, in milliseconds. */
 const settledAfterMs = 2_200;
@@ -37,7 +37,7 @@ export class Story {
   readonly #setting: Setting;
   readonly #service: Service;
   readonly #people: People;
-  readonly #around: Surroundings;
+  readonly #around: LifeContext;
   readonly #underWay = new Set<RunRecord>();
   readonly #runs: string[] = [];
   /** Programs whose user did not wait for the end of a run to be written. */
@@ -109,7 +109,7 @@ export class Story {
     const text = promptText(this.#prompts);
     if (!this.#life.program.alive) this.#life = this.#newLife();
     let record = this.#start(this.#life.run(messages.length > 0 ? goneOn(messages, text) : text, past));
-    for (let resumes = 0; resumes <= mostResumes; resumes += 1) {
+    for (let resumes = 0; resumes <= maxResumes; resumes += 1) {
       await this.#untilOver();
       if (this.#isOver) return undefined;
       record = this.#life.record;
@@ -213,7 +213,7 @@ export class Story {
       await this.world.rest();
       for (const record of this.#underWay) this.#seeEnd(record);
       if (this.#isOver || this.#underWay.size === 0) return;
-      if (this.world.steps > mostSteps) return this.world.violate('P2 end', `no end in ${mostSteps} steps`);
+      if (this.world.steps > maxSteps) return this.world.violate('P2 end', `no end in ${maxSteps} steps`);
       if (!(await this.world.step())) await this.#comeBack();
     }
   }
@@ -254,7 +254,7 @@ export class Story {
     const shown = record.events.length;
     const { failed } = this.#disk.trouble(program);
     const stored = this.#disk.lines(record.sessionId).length;
-    while (this.world.steps < mostSteps && (await this.world.step()));
+    while (this.world.steps < maxSteps && (await this.world.step()));
     const { world } = this;
     world.expect(record.events.length === shown, 'events end', 'events were shown long after the end');
     const isSame = failed || this.#disk.lines(record.sessionId).length === stored;

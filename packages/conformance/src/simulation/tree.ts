@@ -194,7 +194,7 @@ export class Tree {
   /** In the end: nothing is held back any more, and the budget knows of everything that was used, once. */
   #settle(): void {
     const { tokens, usd, tokensLeft } = this.#budget;
-    const { tokens: most = Number.POSITIVE_INFINITY, usd: mostUsd = Number.POSITIVE_INFINITY } = this.#limits;
+    const { tokens: most = Number.POSITIVE_INFINITY, usd: maxUsd = Number.POSITIVE_INFINITY } = this.#limits;
     let used = 0;
     let cost = 0;
     for (const { spent } of this.#branches.flatMap(({ calls }) => calls)) {
@@ -207,7 +207,7 @@ export class Tree {
     world.expect(tokens === used, 'P14 tree', `the budget knows of ${tokens} tokens, used were ${used}`);
     world.expect(Math.abs(usd - cost) < 1e-9, 'P14 tree', `the budget knows of $${usd}, spent were $${cost}`);
     world.expect(
-      tokens <= most && usd <= mostUsd + 1e-9,
+      tokens <= most && usd <= maxUsd + 1e-9,
       'tree limits',
       `${tokens} tokens, $${usd} were spent`,
     );

@@ -4,7 +4,7 @@ import { assertValidHistory, maxOutputBytes } from '@cobbler/agent/testing';
 import { checkAccount, checkAnswers } from './account.ts';
 import { slackMs } from './auditor.ts';
 import { checkCircles } from './circles.ts';
-import type { Surroundings } from './life.ts';
+import type { LifeContext } from './life.ts';
 import type { RunRecord } from './scenario/record.ts';
 import { chainOf, marksIn } from './scenario/record.ts';
 import { readingTool, repeatable } from './scenario/routine.ts';
@@ -19,11 +19,11 @@ interface Over {
   /** The runs that this one went on with. */
   readonly chain: readonly string[];
   readonly trouble: Trouble;
-  readonly around: Surroundings;
+  readonly around: LifeContext;
 }
 
 /** Checks everything that is promised about a run once it is over. */
-export function judge(record: RunRecord, around: Surroundings): void {
+export function judge(record: RunRecord, around: LifeContext): void {
   const { result } = record;
   if (result === undefined) return;
   const { disk, world, service } = around;
@@ -139,13 +139,13 @@ function checkHistory({ result, around }: Over, expect: Expect): void {
   for (const [at, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
     for (const [index, call] of callsOf(message).entries())
-      checkResult(messages[at + 1 + index], call, { most: mostBytes(call, around), expect });
+      checkResult(messages[at + 1 + index], call, { most: maxBytes(call, around), expect });
   }
 }
 
 /** P10: what a result may take; with a cellar no more than what stays out of it. */
-function mostBytes({ toolName }: { readonly toolName: string }, { setting }: Surroundings): number {
-  return toolName === readingTool ? maxOutputBytes : (setting.spillAbove ?? maxOutputBytes);
+function maxBytes({ toolName }: { readonly toolName: string }, { setting }: LifeContext): number {
+  return toolName === readingTool ? maxOutputBytes : (setting.offloadAbove ?? maxOutputBytes);
 }
 
 /** Promise 10: nothing that was put away is lost or mixed up. */

@@ -1,7 +1,7 @@
 import type { SessionStore } from '@cobbler/agent';
 
 /** Where one store keeps its sessions; empty at first. */
-export interface StorePlace {
+export interface StoreInstance {
   /** Opens the store. Where it outlives being closed, opening it again finds the same sessions. */
   open(): SessionStore | Promise<SessionStore>;
 }
@@ -11,7 +11,7 @@ export interface StoreSubject {
   /** For reports only: no case looks at it. */
   readonly name: string;
   /** Makes a new place; `now` tells the store the time. Called once for each case. */
-  place(now: () => number): StorePlace | Promise<StorePlace>;
+  place(now: () => number): StoreInstance | Promise<StoreInstance>;
   /** Why what is stored does not outlive the store; switches off the cases that open one again. */
   readonly forgets?: string;
 }

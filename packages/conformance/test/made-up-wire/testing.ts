@@ -1,12 +1,12 @@
 import type { FoundPart, ProviderTesting, ScriptFault } from '@cobbler/agent/testing';
-import { inverse, wordFor } from '@cobbler/agent/testing';
+import { errorText, mockWire } from '@cobbler/agent/testing';
 import { byes, oopses } from './wire.ts';
 
 type Body = Record<'engine' | 'hands', string> & { manner: string[]; ceiling: number; heat: number } & Talk;
 type Talk = { deeds: [string, string, unknown][]; talk: { who: string; said: string[][] }[] };
 
 const words = { text: 'words', reasoning: 'musing', call: 'needs' } as const;
-const oops = ({ kind, message }: ScriptFault) => ['oops', wordFor(oopses, kind), message];
+const oops = ({ kind, message }: ScriptFault) => ['oops', errorText(oopses, kind), message];
 
 function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };
@@ -17,7 +17,7 @@ function found([kind, first = '', second = '', third]: readonly string[]): Found
 }
 
 /** The inverse of the Lantern wire. */
-export const lanternTesting: ProviderTesting = inverse<Body>({
+export const lanternTesting: ProviderTesting = mockWire<Body>({
   provider: 'lantern',
   framing: 'ndjson',
   lacks: {
@@ -36,7 +36,7 @@ export const lanternTesting: ProviderTesting = inverse<Body>({
   end({ stop, usage: { inputTokens, outputTokens, reasoningTokens, ...cache } }) {
     const { cacheReadTokens: warm = 0, cacheWriteTokens: stored = 0 } = cache;
     const eaten = ['eaten', inputTokens - warm - stored, warm, stored, outputTokens, reasoningTokens];
-    return [eaten, ['bye', wordFor(byes, stop) ?? 'vanished']];
+    return [eaten, ['bye', errorText(byes, stop) ?? 'vanished']];
   },
   noise: () => [['beat'], ['hums', 0, 'a tune']],
   error: (fault) => ({

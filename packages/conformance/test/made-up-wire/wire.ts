@@ -1,5 +1,5 @@
 import type { Agent, Capabilities, StopReason } from '@cobbler/agent';
-import type { FaultKind, Json, Out, Turn, Wire } from '@cobbler/agent/provider';
+import type { FaultKind, Json, ResponseSink, Turn, Wire } from '@cobbler/agent/provider';
 import { createAgent } from '@cobbler/agent/provider';
 import type { AgentLink } from '../../src/agent/setup/subject.ts';
 
@@ -66,7 +66,7 @@ export const oopses: ReadonlyMap<string, FaultKind> = new Map([
   ['too long', 'too_long'],
 ]);
 
-const lines: Record<string, (out: Out, ...line: never[]) => void> = {
+const lines: Record<string, (out: ResponseSink, ...line: never[]) => void> = {
   hail: (out, engine: string) => out.model(engine),
   words: (out, slot: number, text: string) => out.text(slot, text),
   musing: (out, slot: number, text: string) => out.reasoning(slot, text),

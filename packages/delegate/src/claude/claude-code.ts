@@ -2,7 +2,7 @@ import type { Backend, DelegatePermission } from '../backend.ts';
 import type { ProgramOptions } from '../cli-backend.ts';
 import { CliBackend } from '../cli-backend.ts';
 import type { ClaudeSettings } from './claude-dialect.ts';
-import { claudeDialect } from './claude-dialect.ts';
+import { claudeAdapter } from './claude-dialect.ts';
 
 /** How Claude Code is run. */
 export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {
@@ -12,5 +12,5 @@ export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {
 
 /** Claude Code as a backend: `claude` on the PATH, in its print mode. Never throws; a run says what is missing. */
 export function claudeCode(options: ClaudeCodeOptions = {}): Backend {
-  return new CliBackend(claudeDialect(options.permission ?? 'read-only', options), options);
+  return new CliBackend(claudeAdapter(options.permission ?? 'read-only', options), options);
 }

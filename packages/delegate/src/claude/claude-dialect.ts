@@ -1,8 +1,8 @@
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
 import { decisionSeconds } from '../call-decision.ts';
-import type { Dialect, Talk } from '../dialect.ts';
+import type { CliAdapter, CliConnection } from '../dialect.ts';
 import { fieldsOf, objectIn, textOf } from '../fields.ts';
-import type { Happening } from '../happening.ts';
+import type { BackendEvent } from '../happening.ts';
 import { claudeName, readClaudeLine } from './claude-line.ts';
 
 /** What Claude Code is told where it is made a backend. */
@@ -23,7 +23,7 @@ const modes: Readonly<Record<DelegatePermission, readonly string[]>> = {
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Claude Code in its print mode, with everything as JSON lines. */
-export function claudeDialect(permission: DelegatePermission, settings: ClaudeSettings): Dialect {
+export function claudeAdapter(permission: DelegatePermission, settings: ClaudeSettings): CliAdapter {
   const isGated = permission === 'gate';
   return {
     name: claudeName,
@@ -71,7 +71,7 @@ function argv(permission: DelegatePermission, settings: ClaudeSettings, request:
   ];
 }
 
-function plainTalk({ prompt }: BackendRequest): Talk {
+function plainTalk({ prompt }: BackendRequest): CliConnection {
   return { opening: unslashed(prompt), staysOpen: false, hear: readClaudeLine };
 }
 
@@ -84,7 +84,7 @@ function unslashed(prompt: string): string {
  * Claude Code asks on its standard output before each call and waits for an answer on its input: by a hook for
  * every call, reads included, and by its permission prompt for what its own rules would refuse.
  */
-class GatedTalk implements Talk {
+class GatedTalk implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #say: (line: string) => void;
@@ -103,7 +103,7 @@ class GatedTalk implements Talk {
     this.opening = `${JSON.stringify(hello)}\n${JSON.stringify(said)}\n`;
   }
 
-  hear(line: string): readonly Happening[] {
+  hear(line: string): readonly BackendEvent[] {
     const object = objectIn(line);
     if (object?.['type'] !== 'control_request') return readClaudeLine(line);
     const request = fieldsOf(object['request']);
@@ -129,7 +129,11 @@ class GatedTalk implements Talk {
     this.#respond(this.#requests.get(callId) ?? '', answer(decision));
   }
 
-  #asked(requestId: string, input: Readonly<Record<string, unknown>>, request: object): readonly Happening[] {
+  #asked(
+    requestId: string,
+    input: Readonly<Record<string, unknown>>,
+    request: object,
+  ): readonly BackendEvent[] {
     const callId = textOf(fieldsOf(request)['tool_use_id']) || textOf(input['tool_use_id']);
     this.#wait(callId, requestId, hookAnswer);
     return [asked(callId, input['tool_name'], input['tool_input'])];
@@ -148,7 +152,7 @@ class GatedTalk implements Talk {
 
 const hookId = 'each-call';
 
-function asked(callId: string, toolName: unknown, input: unknown): Happening {
+function asked(callId: string, toolName: unknown, input: unknown): BackendEvent {
   return { type: 'asked', callId, toolName: textOf(toolName), arguments: { ...fieldsOf(input) } };
 }
 

@@ -2,7 +2,7 @@ import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent
 import { failureOf } from '../failure.ts';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../fields.ts';
-import type { End, Happening } from '../happening.ts';
+import type { BackendEvent, End } from '../happening.ts';
 
 export const claudeName = 'claude-code';
 
@@ -19,13 +19,13 @@ const stops: Readonly<Record<string, StopReason>> = {
 };
 
 /** One line of `--output-format stream-json`. Noise and kinds of a later version happen to be nothing. */
-export function readClaudeLine(line: string): Happening[] {
+export function readClaudeLine(line: string): BackendEvent[] {
   const object = objectIn(line);
   return object === undefined ? [] : readClaudeMessage(object);
 }
 
 /** One message of Claude Code, from its standard output or from the Agent SDK: they are the same. */
-export function readClaudeMessage(message: Fields): Happening[] {
+export function readClaudeMessage(message: Fields): BackendEvent[] {
   // What the agents under it say is its own affair; what they used is in its result.
   if (typeof message['parent_tool_use_id'] === 'string') return [];
   switch (message['type']) {
@@ -44,7 +44,7 @@ export function readClaudeMessage(message: Fields): Happening[] {
   }
 }
 
-function readSystem(message: Fields): Happening[] {
+function readSystem(message: Fields): BackendEvent[] {
   if (message['subtype'] === 'init') {
     const model = textOf(message['model']);
     const id = textOf(message['session_id']);
@@ -66,13 +66,13 @@ function readSystem(message: Fields): Happening[] {
   return [];
 }
 
-function readAssistant(message: Fields): Happening[] {
+function readAssistant(message: Fields): BackendEvent[] {
   // Words of Claude Code about a failure, not of the model: the result says the same in fields.
   if (message['is_api_error_message'] === true) return [];
   const body = fieldsOf(message['message']);
   const answer = textOf(body['id']);
   const model = textOf(body['model']);
-  return listOf(body['content']).flatMap((block): Happening[] => {
+  return listOf(body['content']).flatMap((block): BackendEvent[] => {
     const part = partOf(fieldsOf(block));
     if (part === undefined) return [];
     return [{ type: 'part', part, ...(answer !== '' && { answer }), ...(model !== '' && { model }) }];
@@ -91,8 +91,8 @@ function partOf(block: Fields): AssistantPart | undefined {
   };
 }
 
-function readUser(message: Fields): Happening[] {
-  return listOf(fieldsOf(message['message'])['content']).flatMap((item): Happening[] => {
+function readUser(message: Fields): BackendEvent[] {
+  return listOf(fieldsOf(message['message'])['content']).flatMap((item): BackendEvent[] => {
     const block = fieldsOf(item);
     if (block['type'] !== 'tool_result') return [];
     const isError = block['is_error'] === true;
@@ -111,7 +111,7 @@ function resultText(content: unknown): string {
   return lines.join('\n');
 }
 
-function readStreamEvent(event: Fields): Happening[] {
+function readStreamEvent(event: Fields): BackendEvent[] {
   if (event['type'] === 'content_block_delta') {
     const delta = fieldsOf(event['delta']);
     if (delta['type'] === 'text_delta') return [{ type: 'delta', of: 'text', text: textOf(delta['text']) }];

@@ -1,16 +1,16 @@
 import type { ErrorData } from '@cobbler/agent';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
-import type { Dialect, Talk } from '../dialect.ts';
+import type { CliAdapter, CliConnection } from '../dialect.ts';
 import { failureOf } from '../failure.ts';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, numberOf, objectIn, textOf } from '../fields.ts';
-import type { End, Happening } from '../happening.ts';
+import type { BackendEvent, End } from '../happening.ts';
 import type { CodexSettings } from './codex-dialect.ts';
 import { codexBasics, configArguments } from './codex-dialect.ts';
 import { codexName, failed, readItem, usageOf } from './codex-line.ts';
 
 /** Codex as a server on its standard streams: text while it comes, approvals, and a word in between. */
-export function appServerDialect(permission: DelegatePermission, settings: CodexSettings): Dialect {
+export function appServerDialect(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
     ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: permission === 'gate', steer: true, fork: false, deltas: true },
@@ -31,7 +31,7 @@ const policies: Readonly<Record<DelegatePermission, { approvalPolicy: string; sa
 const ids = { hello: 1, thread: 2, turn: 3 } as const;
 
 /** One thread and one turn of it, as JSON-RPC by lines. */
-class AppServerTalk implements Talk {
+class AppServerTalk implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #request: BackendRequest;
@@ -74,7 +74,7 @@ class AppServerTalk implements Talk {
       .join('');
   }
 
-  hear(line: string): readonly Happening[] {
+  hear(line: string): readonly BackendEvent[] {
     const message = objectIn(line);
     if (message === undefined) return [];
     const { id, method } = message;
@@ -108,7 +108,7 @@ class AppServerTalk implements Talk {
     return given === undefined || (this.#told.get(callId) ?? []).includes(wanted);
   }
 
-  #answer(message: Fields): readonly Happening[] {
+  #answer(message: Fields): readonly BackendEvent[] {
     const error = fieldsOf(message['error']);
     const text = textOf(error['message']);
     if (
@@ -130,7 +130,7 @@ class AppServerTalk implements Talk {
     return [{ type: 'session', id: this.#threadId, ...(model !== '' && { model }) }];
   }
 
-  #notice(method: string, params: Fields): readonly Happening[] {
+  #notice(method: string, params: Fields): readonly BackendEvent[] {
     switch (method) {
       case 'turn/started':
         this.#turnId = textOf(fieldsOf(params['turn'])['id']);
@@ -154,14 +154,14 @@ class AppServerTalk implements Talk {
     }
   }
 
-  #used(usage: Fields): readonly Happening[] {
+  #used(usage: Fields): readonly BackendEvent[] {
     this.#total = usageOf(fieldsOf(usage['total']));
     // Taking a thread up again tells what it had used before.
     if (this.#turnId === '') return [];
     return [{ type: 'answered', usage: usageOf(fieldsOf(usage['last'])) }];
   }
 
-  #asked(id: unknown, method: string, params: Fields): readonly Happening[] {
+  #asked(id: unknown, method: string, params: Fields): readonly BackendEvent[] {
     const callId = textOf(params['itemId']);
     const toolName = {
       'item/commandExecution/requestApproval': 'command_execution',
@@ -178,7 +178,7 @@ class AppServerTalk implements Talk {
     return this.#tell([{ type: 'asked', callId, toolName, arguments: Object.fromEntries(given) }]);
   }
 
-  #tell(happenings: readonly Happening[]): readonly Happening[] {
+  #tell(happenings: readonly BackendEvent[]): readonly BackendEvent[] {
     for (const one of happenings) {
       if (one.type === 'asked') this.#note(one.callId, one.arguments);
       if (one.type === 'part' && one.part.type === 'tool_call') this.#note(one.part.id, one.part.arguments);

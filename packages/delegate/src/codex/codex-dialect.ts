@@ -1,5 +1,5 @@
 import type { BackendRequest, DelegatePermission } from '../backend.ts';
-import type { Dialect } from '../dialect.ts';
+import type { CliAdapter } from '../dialect.ts';
 import { codexName, readCodexLine } from './codex-line.ts';
 
 /** What Codex is told where it is made a backend. */
@@ -20,7 +20,7 @@ export interface CodexSettings {
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Codex without a terminal, with everything as JSON lines. It shows no text before it is whole. */
-export function codexExecDialect(permission: DelegatePermission, settings: CodexSettings): Dialect {
+export function codexExecDialect(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
     ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },
@@ -40,7 +40,10 @@ export function codexExecDialect(permission: DelegatePermission, settings: Codex
 export function codexBasics(
   permission: DelegatePermission,
   _settings: CodexSettings,
-): Pick<Dialect, 'name' | 'program' | 'permission' | 'tellsCost' | 'variables' | 'settings' | 'isSessionId'> {
+): Pick<
+  CliAdapter,
+  'name' | 'program' | 'permission' | 'tellsCost' | 'variables' | 'settings' | 'isSessionId'
+> {
   return {
     name: codexName,
     program: 'codex',

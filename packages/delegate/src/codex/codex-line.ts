@@ -2,12 +2,12 @@ import type { ErrorData, StopReason, Usage } from '@cobbler/agent';
 import { failureOf } from '../failure.ts';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, numberOf, objectIn, textOf } from '../fields.ts';
-import type { End, Happening } from '../happening.ts';
+import type { BackendEvent, End } from '../happening.ts';
 
 export const codexName = 'codex';
 
 /** One line of `codex exec --json`. Noise and kinds of a later version happen to be nothing. */
-export function readCodexLine(line: string): Happening[] {
+export function readCodexLine(line: string): BackendEvent[] {
   const event = objectIn(line);
   if (event === undefined) return [];
   switch (event['type']) {
@@ -30,7 +30,7 @@ export function readCodexLine(line: string): Happening[] {
 }
 
 /** An item of exec or of the app server: the names of its fields differ in their spelling only. */
-export function readItem(item: Fields, isOver: boolean): Happening[] {
+export function readItem(item: Fields, isOver: boolean): BackendEvent[] {
   const type = textOf(item['type']).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const id = textOf(item['id']);
   if (type === 'agent_message')
@@ -40,7 +40,7 @@ export function readItem(item: Fields, isOver: boolean): Happening[] {
     return isOver && text !== '' ? [{ type: 'part', part: { type: 'reasoning', text } }] : [];
   }
   if (!callTypes.has(type)) return [];
-  const call: Happening[] = [
+  const call: BackendEvent[] = [
     { type: 'part', part: { type: 'tool_call', id, toolName: type, arguments: argumentsOf(type, item) } },
     { type: 'answered' },
   ];

@@ -15,7 +15,7 @@ import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { decisionSeconds } from '../call-decision.ts';
-import { claudeDialect } from '../claude/claude-dialect.ts';
+import { claudeAdapter } from '../claude/claude-dialect.ts';
 import { earlierOf, usdSince } from '../happening.ts';
 import { programEnvironment, realFolder } from '../program.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from '../session-agent.ts';
@@ -217,7 +217,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       permissionMode,
       settingSources: [...settingSources],
       strictMcpConfig: true,
-      env: programEnvironment(claudeDialect('gate', {}), env, { ...extraEnv }),
+      env: programEnvironment(claudeAdapter('gate', {}), env, { ...extraEnv }),
       hooks: { PreToolUse: [{ hooks: [hook], timeout: decisionSeconds }] },
       canUseTool: (toolName, input, context): Promise<PermissionResult> =>
         gatekeeper.prompt(toolName, input, { signal: context.signal, callId: context.toolUseID }),

@@ -2,7 +2,7 @@ import { AgentError } from '@cobbler/agent';
 import { activityText } from '../activity-text.ts';
 import { claudeName, readClaudeMessage } from '../claude/claude-line.ts';
 import { fieldsOf } from '../fields.ts';
-import type { End, Happening } from '../happening.ts';
+import type { BackendEvent, End } from '../happening.ts';
 import type { ExecuteCallbacks } from '../session-agent.ts';
 import { toolActivity } from '../session-agent.ts';
 import { planIn } from './plan-mode.ts';
@@ -47,7 +47,7 @@ interface Seen {
   plan: string;
 }
 
-async function take(happening: Happening, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
+async function take(happening: BackendEvent, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
   if (seen.end !== undefined) return;
   if (happening.type === 'session') seen.sessionId = happening.id;
   if (happening.type === 'end') seen.end = happening;

@@ -245,7 +245,7 @@ function toolUseFields(block: Fields, path: string, role: unknown): string | und
   return isFields(block['input']) ? undefined : `${path}.tool_use.input: Input should be a valid dictionary`;
 }
 
-const mostPicture = 5 * 1024 * 1024;
+const maxImageBytes = 5 * 1024 * 1024;
 
 const pictures: ReadonlySet<unknown> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
@@ -254,8 +254,8 @@ function imageFields(block: Fields, path: string): string | undefined {
   const source = fieldsOf(block['source']);
   if (source['type'] !== 'base64') return undefined;
   const { length } = textOf(source['data']);
-  if (length > mostPicture)
-    return `${path}.image.source.base64: image exceeds 5 MB maximum: ${length} bytes > ${mostPicture} bytes`;
+  if (length > maxImageBytes)
+    return `${path}.image.source.base64: image exceeds 5 MB maximum: ${length} bytes > ${maxImageBytes} bytes`;
   if (pictures.has(source['media_type'])) return undefined;
   return `${path}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`;
 }

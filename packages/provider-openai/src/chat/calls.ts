@@ -1,4 +1,4 @@
-import type { Out } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
 import { isFields, textIn } from '../fields.ts';
 
@@ -27,7 +27,7 @@ export class StreamedCalls {
   }
 
   /** Takes one entry of `delta.tool_calls`. */
-  add(piece: Fields, out: Out): void {
+  add(piece: Fields, out: ResponseSink): void {
     const given = isFields(piece['function']) ? piece['function'] : {};
     const index = typeof piece['index'] === 'number' ? piece['index'] : undefined;
     const id = textIn(piece, 'id');
@@ -46,7 +46,7 @@ export class StreamedCalls {
   }
 
   /** No more pieces will come. A call that was never named is told without a name, for the kit to refuse. */
-  end(out: Out): void {
+  end(out: ResponseSink): void {
     for (const call of this.#calls) {
       if (call.name !== '') continue;
       out.call(call.key, call.id, '');
@@ -81,6 +81,6 @@ function inputOf(given: unknown): string {
   return isFields(given) ? JSON.stringify(given) : '';
 }
 
-function tellInput(call: Call, input: string, out: Out): void {
+function tellInput(call: Call, input: string, out: ResponseSink): void {
   if (input !== '') out.input(call.key, input);
 }

@@ -1,8 +1,8 @@
 import type { StopReason } from '@cobbler/agent';
-import type { Out } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
-import { filledIn, isFields, objectsIn, textIn } from '../fields.ts';
+import { isFields, objectsIn, textIn, withDefaults } from '../fields.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
 import { fail, readSaid } from './said.ts';
@@ -20,9 +20,9 @@ interface Answer {
 }
 
 /** An answer lives as long as its `out`, of which the kit makes one per answer: the wire itself keeps nothing. */
-const answers: WeakMap<Out, Answer> = new WeakMap();
+const answers: WeakMap<ResponseSink, Answer> = new WeakMap();
 
-function answerOf(out: Out): Answer {
+function answerOf(out: ResponseSink): Answer {
   let answer = answers.get(out);
   if (answer === undefined) {
     answer = {
@@ -43,14 +43,14 @@ function answerOf(out: Out): Answer {
  * sent; the usage comes after it, and some servers leave out the `[DONE]` behind that. A stream without a
  * finish reason was cut, whatever it says at its end.
  */
-export function chatEvent(payload: unknown, out: Out): void {
+export function chatEvent(payload: unknown, out: ResponseSink): void {
   if (payload === '[DONE]') return;
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The stream held a line that is not JSON.' });
   if (!isFields(payload)) return;
   if (payload['error'] !== undefined && payload['error'] !== null) return failWith(payload['error'], out);
   const answer = answerOf(out);
-  if (!answer.named && filledIn(payload, 'model') !== undefined) {
+  if (!answer.named && withDefaults(payload, 'model') !== undefined) {
     answer.named = true;
     out.model(textIn(payload, 'model'));
   }
@@ -61,7 +61,7 @@ export function chatEvent(payload: unknown, out: Out): void {
   if (choice === undefined || answer.finished) return;
   if (isFields(choice['delta'])) takeDelta(choice['delta'], answer, out);
   if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);
-  const reason = filledIn(choice, 'finish_reason');
+  const reason = withDefaults(choice, 'finish_reason');
   if (reason === undefined) return;
   answer.finished = true;
   answer.calls.end(out);
@@ -72,7 +72,7 @@ export function chatEvent(payload: unknown, out: Out): void {
  * Nothing says that the reasoning or the text is over; what follows says it for them. Should it go on after
  * all, the kit begins another block.
  */
-function takeDelta(delta: Fields, answer: Answer, out: Out): void {
+function takeDelta(delta: Fields, answer: Answer, out: ResponseSink): void {
   const said = readSaid(delta, out);
   if (said.reasoning !== '') {
     answer.reasoning += said.reasoning;
@@ -94,7 +94,7 @@ function takeDelta(delta: Fields, answer: Answer, out: Out): void {
 }
 
 /** Some servers send the whole message, alone or behind its deltas. What the deltas did not tell is told now. */
-function takeMessage(message: Fields, answer: Answer, out: Out): void {
+function takeMessage(message: Fields, answer: Answer, out: ResponseSink): void {
   const { text, reasoning, refused } = readSaid(message, out);
   const calls = callsIn(message);
   const isSame = bare(text) === bare(answer.text);
@@ -139,7 +139,7 @@ function bare(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-function failWith(error: unknown, out: Out): void {
+function failWith(error: unknown, out: ResponseSink): void {
   const { kind, message, retryAfterMs } = streamFault(errorObject(error));
   out.fail({ kind, message, retryAfterMs });
 }

@@ -1,6 +1,6 @@
-import type { Out } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { filledIn, isFields, textIn } from '../fields.ts';
+import { isFields, textIn, withDefaults } from '../fields.ts';
 
 /** What a delta or a message says in words. */
 export interface Said {
@@ -14,25 +14,25 @@ export interface Said {
  * Reads the words of a delta or a message. Content is a text, or with some servers a list of parts; a part that cannot
  * be read makes the answer garbled, so that no answer is silently shorter than what was sent.
  */
-export function readSaid(from: Fields, out: Out): Said {
+export function readSaid(from: Fields, out: ResponseSink): Said {
   // Compatible servers show reasoning under one of these names, some under both with the same text.
-  const reasoning = filledIn(from, 'reasoning_content') ?? textIn(from, 'reasoning');
+  const reasoning = withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning');
   const said: Said = { text: '', reasoning, refused: false };
   const { content } = from;
   if (typeof content === 'string') said.text = content;
   else if (Array.isArray(content)) for (const part of content) takePart(part, said, out);
   else if (isFields(content)) takePart(content, said, out);
-  const refusal = filledIn(from, 'refusal');
+  const refusal = withDefaults(from, 'refusal');
   if (refusal !== undefined) takeRefusal(refusal, said);
   return said;
 }
 
 /** The answer cannot be trusted. */
-export function fail(out: Out, why: string): void {
+export function fail(out: ResponseSink, why: string): void {
   out.fail({ kind: 'broken', message: `The answer is garbled: ${why}.` });
 }
 
-function takePart(part: unknown, said: Said, out: Out): void {
+function takePart(part: unknown, said: Said, out: ResponseSink): void {
   if (typeof part === 'string') said.text += part;
   else if (!isFields(part)) return;
   else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);

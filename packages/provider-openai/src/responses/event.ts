@@ -1,5 +1,5 @@
 import type { StopReason } from '@cobbler/agent';
-import type { BlockKey, Json, Out } from '@cobbler/agent/provider';
+import type { BlockKey, Json, ResponseSink } from '@cobbler/agent/provider';
 import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
 import { isFields, objectsIn, textIn } from '../fields.ts';
@@ -21,9 +21,9 @@ interface Answer {
 type Payload = Fields;
 
 /** An answer lives as long as its `out`, of which the kit makes one per answer: the wire itself keeps nothing. */
-const answers: WeakMap<Out, Answer> = new WeakMap();
+const answers: WeakMap<ResponseSink, Answer> = new WeakMap();
 
-function answerOf(out: Out): Answer {
+function answerOf(out: ResponseSink): Answer {
   let answer = answers.get(out);
   if (answer === undefined) {
     answer = { items: new Items(), events: new Map(), called: false, refused: false, thought: false };
@@ -36,7 +36,7 @@ function answerOf(out: Out): Answer {
  * One server-sent event of the Responses API. Kinds that say nothing new (`in_progress`, `content_part.added`) and
  * kinds of the future are passed over.
  */
-export function responsesEvent(payload: unknown, out: Out): void {
+export function responsesEvent(payload: unknown, out: ResponseSink): void {
   // Compatible servers close with the `[DONE]` of the older API; any other text is not part of this protocol.
   if (payload === '[DONE]') return;
   if (typeof payload === 'string')
@@ -48,7 +48,7 @@ export function responsesEvent(payload: unknown, out: Out): void {
 }
 
 /** Gateways that connect again may send events a second time. Servers that do not count send 0 or nothing. */
-function isRepeated({ sequence_number: number, delta: piece, type }: Payload, out: Out): boolean {
+function isRepeated({ sequence_number: number, delta: piece, type }: Payload, out: ResponseSink): boolean {
   if (typeof number !== 'number' || number <= 0) return false;
   const { events } = answerOf(out);
   const said = typeof piece === 'string' ? piece : type;
@@ -57,7 +57,7 @@ function isRepeated({ sequence_number: number, delta: piece, type }: Payload, ou
   return false;
 }
 
-type Handler = (payload: Payload, out: Out) => void;
+type Handler = (payload: Payload, out: ResponseSink) => void;
 
 const handlersByType: Readonly<Record<string, Handler>> = {
   'response.created': ({ response }, out) => {
@@ -113,7 +113,7 @@ const incomplete: ReadonlyMap<string, StopReason> = new Map([
   ['content_filter', 'refusal'],
 ]);
 
-function failWith(error: unknown, out: Out): void {
+function failWith(error: unknown, out: ResponseSink): void {
   const { kind, message, retryAfterMs } = streamFault(errorObject(error));
   out.fail({ kind, message, retryAfterMs });
 }
@@ -128,11 +128,11 @@ function keyOf(payload: Payload): BlockKey {
 
 const types = { text: 'message', reasoning: 'reasoning', input: 'function_call' } as const;
 
-function itemAt(payload: Payload, out: Out, kind: ItemKind): Item {
+function itemAt(payload: Payload, out: ResponseSink, kind: ItemKind): Item {
   return answerOf(out).items.at(keyOf(payload), types[kind], textIn(payload, 'item_id'));
 }
 
-function delta(payload: Payload, out: Out, kind: ItemKind): void {
+function delta(payload: Payload, out: ResponseSink, kind: ItemKind): void {
   const text = payload['delta'];
   if (typeof text !== 'string' || text === '') return;
   const item = itemAt(payload, out, kind);
@@ -141,7 +141,7 @@ function delta(payload: Payload, out: Out, kind: ItemKind): void {
 }
 
 /** A part is whole. */
-function part(payload: Payload, out: Out, kind: ItemKind, field: string): void {
+function part(payload: Payload, out: ResponseSink, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
   if (item.isDone || text === '') return;
@@ -150,12 +150,12 @@ function part(payload: Payload, out: Out, kind: ItemKind, field: string): void {
 }
 
 /** The item that an event brings. */
-function itemOf(payload: Payload, item: Payload, out: Out): Item {
+function itemOf(payload: Payload, item: Payload, out: ResponseSink): Item {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }
 
 /** Every block is mentioned when its item opens, so that the order of blocks is the order of items. */
-function open(payload: Payload, out: Out): void {
+function open(payload: Payload, out: ResponseSink): void {
   const { item } = payload;
   if (!isFields(item)) return;
   if (item['type'] === 'message') {
@@ -169,7 +169,7 @@ function open(payload: Payload, out: Out): void {
 }
 
 /** Most texts say all there is to keep: a head is worth keeping for its phase, or to tie it to reasoning. */
-function keepHead(item: Payload, at: BlockKey, out: Out): void {
+function keepHead(item: Payload, at: BlockKey, out: ResponseSink): void {
   const head = messageHead(item);
   if (head?.phase !== undefined || (head?.id !== undefined && answerOf(out).thought)) {
     out.seal(`${at}:head`, { ...head });
@@ -177,7 +177,7 @@ function keepHead(item: Payload, at: BlockKey, out: Out): void {
 }
 
 /** What stands before the content of an item, once. */
-function announce(item: Payload, known: Item, out: Out): void {
+function announce(item: Payload, known: Item, out: ResponseSink): void {
   if (known.isAnnounced) return;
   known.isAnnounced = true;
   if (item['type'] === 'message') return keepHead(item, known.key, out);
@@ -187,12 +187,12 @@ function announce(item: Payload, known: Item, out: Out): void {
 }
 
 /** The item is whole. What its pieces did not tell is told now: some servers send none. */
-function finish(payload: Payload, out: Out): void {
+function finish(payload: Payload, out: ResponseSink): void {
   const { item } = payload;
   if (isFields(item)) settle(item, itemOf(payload, item, out), out);
 }
 
-function settle(item: Payload, known: Item, out: Out): void {
+function settle(item: Payload, known: Item, out: ResponseSink): void {
   const { key } = known;
   const wasDone = known.isDone;
   known.isDone = true;
@@ -217,7 +217,7 @@ function settle(item: Payload, known: Item, out: Out): void {
 }
 
 /** The response is over. It repeats its items; those that never came are told now. */
-function close(response: Payload, out: Out): void {
+function close(response: Payload, out: ResponseSink): void {
   const { items } = answerOf(out);
   for (const [index, item] of objectsIn(response, 'output').entries()) {
     const type = textIn(item, 'type');
@@ -244,7 +244,7 @@ function returned(item: Payload): Json {
   return rest as Json;
 }
 
-function contentText(item: Payload, out: Out): string {
+function contentText(item: Payload, out: ResponseSink): string {
   let text = '';
   for (const part of objectsIn(item, 'content')) {
     if (part['type'] === 'refusal') answerOf(out).refused = true;
@@ -260,7 +260,7 @@ function summaryText(item: Payload): string {
     .join('\n\n');
 }
 
-function tellUsage(response: unknown, out: Out): void {
+function tellUsage(response: unknown, out: ResponseSink): void {
   if (!isFields(response) || !isFields(response['usage'])) return;
   out.usage(usageOf(response['usage'], { input: 'input_tokens', output: 'output_tokens' }));
 }

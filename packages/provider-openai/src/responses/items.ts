@@ -1,9 +1,9 @@
-import type { BlockKey, Out } from '@cobbler/agent/provider';
+import type { BlockKey, ResponseSink } from '@cobbler/agent/provider';
 
 export type ItemKind = 'text' | 'reasoning' | 'input';
 
 /** Arguments beyond this are refused by the kit, so that nothing needs to be compared: 1 Mi of UTF-16 units. */
-const mostArguments = 1024 * 1024;
+const maxArguments = 1024 * 1024;
 
 /** One item of the output, and what of it came so far. */
 export interface Item {
@@ -79,12 +79,12 @@ export class Items {
       item.part = part;
       item.partFrom = item.said.length;
     }
-    if (kind !== 'input' || item.said.length <= mostArguments) item.said += text;
+    if (kind !== 'input' || item.said.length <= maxArguments) item.said += text;
   }
 }
 
 /** A part or an item as a whole: tells what did not come in pieces. */
-export function whole(item: Item, kind: ItemKind, text: string, out: Out, from = 0): void {
+export function whole(item: Item, kind: ItemKind, text: string, out: ResponseSink, from = 0): void {
   const said = from === 0 ? item.said : item.said.slice(from);
   if (text === '' || text === said) return;
   if (text.startsWith(said)) {
@@ -93,7 +93,7 @@ export function whole(item: Item, kind: ItemKind, text: string, out: Out, from =
     out[kind](item.key, rest);
     return;
   }
-  const isCut = kind === 'input' && item.said.length > mostArguments;
+  const isCut = kind === 'input' && item.said.length > maxArguments;
   // Reasoning is no part of the answer; it is shown as it came in pieces, and kept as the whole has it.
   if (kind === 'reasoning' || isCut || bare(text) === bare(said)) return;
   const what = kind === 'input' ? 'arguments' : 'text';

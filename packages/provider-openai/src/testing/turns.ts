@@ -1,14 +1,14 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 
 /** What one item of a conversation says, and on which side. */
-export interface Piece {
+export interface TurnPart {
   readonly side: 'user' | 'assistant';
   readonly parts: readonly ReadPart[];
 }
 
 /** Pieces of one side that stand together are one turn: results of tools and what the user says. */
-export function turnsOf(pieces: readonly Piece[]): ReadRequest['turns'] {
-  const turns: { readonly side: Piece['side']; readonly parts: ReadPart[] }[] = [];
+export function turnsOf(pieces: readonly TurnPart[]): ReadRequest['turns'] {
+  const turns: { readonly side: TurnPart['side']; readonly parts: ReadPart[] }[] = [];
   for (const { side, parts } of pieces) {
     const last = turns.at(-1);
     if (last?.side === side) last.parts.push(...parts);

@@ -89,7 +89,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: 'src/chat/said.ts',
-    find: "filledIn(from, 'reasoning_content') ?? textIn(from, 'reasoning')",
+    find: "withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning')",
     replace: "textIn(from, 'reasoning')",
     why: 'Chat: reasoning is not shown',
     breaks: ['S0.6'],

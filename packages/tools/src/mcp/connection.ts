@@ -8,15 +8,15 @@ import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextpr
 import { failureWords, isExpired } from './failure-words.ts';
 import type { McpTransport } from './transport.ts';
 
-const usualConnectMs = 30_000;
-const usualCallMs = 120_000;
+const defaultConnectMs = 30_000;
+const defaultCallMs = 120_000;
 
 /** Pages of one list; a server that has more is in a circle. */
-const mostPages = 50;
+const maxPages = 50;
 
 /** From a second end in a row on: how long a server is left alone, in milliseconds. */
 const firstPauseMs = 500;
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 /** A longer pause is not waited for, but told. */
 const patienceMs = 2_000;
@@ -41,7 +41,7 @@ interface Link {
   isOpen: boolean;
 }
 
-export interface CallMeans {
+export interface CallOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
 }
@@ -64,7 +64,7 @@ export class McpConnection {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
-    this.callMs = parts.config.callTimeout ?? usualCallMs;
+    this.callMs = parts.config.callTimeout ?? defaultCallMs;
   }
 
   /** What the server says it is, as far as it has said so. */
@@ -83,7 +83,7 @@ export class McpConnection {
     const entries: unknown[] = [];
     let cursor: unknown;
     try {
-      for (let page = 0; page < mostPages; page += 1) {
+      for (let page = 0; page < maxPages; page += 1) {
         const params = typeof cursor === 'string' ? { cursor } : {};
         const request = { method: 'tools/list', params };
         const result = await link.client.request(request, ResultSchema, { timeout: this.#connectMs });
@@ -106,7 +106,7 @@ export class McpConnection {
   async call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    means: CallMeans,
+    means: CallOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
     const link = await this.#ready(means.signal);
     try {
@@ -133,14 +133,14 @@ export class McpConnection {
   }
 
   get #connectMs(): number {
-    return this.#parts.config.connectTimeout ?? usualConnectMs;
+    return this.#parts.config.connectTimeout ?? defaultConnectMs;
   }
 
   async #request(
     { client }: Link,
     name: string,
     args: Readonly<Record<string, unknown>>,
-    { signal, onProgress }: CallMeans,
+    { signal, onProgress }: CallOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
     const request = { method: 'tools/call', params: { name, arguments: args } };
     const options = { signal, timeout: this.callMs, onprogress: onProgress };
@@ -203,7 +203,7 @@ export class McpConnection {
   #noteEnd(): void {
     this.#failures += 1;
     const pause = this.#failures < 2 ? 0 : firstPauseMs * 2 ** Math.min(this.#failures - 2, 10);
-    this.#notBefore = this.#parts.runtime.monotonic() + Math.min(pause, longestPauseMs);
+    this.#notBefore = this.#parts.runtime.monotonic() + Math.min(pause, maxPauseMs);
   }
 
   /** Ends a way to the server. Never rejects. */

@@ -8,7 +8,7 @@ const connectionClosed = -32_000;
 const requestTimeout = -32_001;
 
 /** Most characters of what a server said last. */
-const mostWords = 600;
+const maxWords = 600;
 
 /** Whether a server refused a request because it does not know our session any more. */
 export function isExpired(error: unknown): boolean {
@@ -38,7 +38,7 @@ function reasonOf(error: unknown, transport: McpTransport | undefined, timeoutMs
   const { code, message, cause } = isObject(error) ? error : {};
   if (code === connectionClosed && transport !== undefined) return `it ${transport.ending()}`;
   if (code === requestTimeout) return `it did not answer within ${timeoutMs / 1000} s`;
-  const text = capped(String(message ?? error).replace(/^MCP error -?\d+: /, ''), mostWords).replace(
+  const text = capped(String(message ?? error).replace(/^MCP error -?\d+: /, ''), maxWords).replace(
     /\.$/,
     '',
   );
@@ -53,5 +53,5 @@ function tail(text: string): string {
     .filter((line) => line.trim() !== '' && !/^\s+at /.test(line))
     .slice(-8)
     .join('\n');
-  return lines.length <= mostWords ? lines : `…${lines.slice(-mostWords)}`;
+  return lines.length <= maxWords ? lines : `…${lines.slice(-maxWords)}`;
 }

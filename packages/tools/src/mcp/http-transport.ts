@@ -2,7 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { McpTransport } from './transport.ts';
-import { mostMessageBytes } from './transport.ts';
+import { maxMessageBytes } from './transport.ts';
 
 /** How long an answer whose stream was cut may take to come by another one, in milliseconds. */
 const resumeMs = 5_000;
@@ -116,8 +116,8 @@ function bounded(response: Response, over: (problem: string | undefined) => void
           return over(undefined);
         }
         bytes = isStream && endsEvent(value) ? value.length : bytes + value.length;
-        if (bytes <= mostMessageBytes) return controller.enqueue(value);
-        const problem = `sent a message of more than ${mostMessageBytes / 1_048_576} MiB`;
+        if (bytes <= maxMessageBytes) return controller.enqueue(value);
+        const problem = `sent a message of more than ${maxMessageBytes / 1_048_576} MiB`;
         controller.error(new Error(problem));
         over(problem);
         await reader.cancel();

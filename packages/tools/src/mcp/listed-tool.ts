@@ -7,12 +7,12 @@ import { capped, plainText } from './plain-text.ts';
 import { mcpToolName } from './tool-name.ts';
 
 /** Most characters of a description: it stands in every request. */
-const mostDescription = 2_000;
+const maxDescription = 2_000;
 
 /** Most bytes of a schema. */
-const mostSchema = 32_768;
+const maxSchema = 32_768;
 
-const mostDepth = 32;
+const maxDepth = 32;
 
 /** A tool of a server that can be offered to a model. */
 export interface ListedTool {
@@ -59,7 +59,7 @@ export async function listedTool(
   return {
     ownName,
     name: mcpToolName(server, ownName),
-    description: capped(plainText(description).trim(), mostDescription) || shown,
+    description: capped(plainText(description).trim(), maxDescription) || shown,
     schema: given,
     parameters: offeredSchema(given),
     effect: effectOf(ownName, config, entry['annotations']),
@@ -83,9 +83,9 @@ async function unusable(schema: JsonObject): Promise<string | undefined> {
 }
 
 function formProblem(schema: JsonObject): string | undefined {
-  if (!isShallow(schema, mostDepth)) return `its schema is nested more than ${mostDepth} deep`;
-  if (Buffer.byteLength(JSON.stringify(schema)) > mostSchema)
-    return `its schema has more than ${mostSchema / 1024} KiB`;
+  if (!isShallow(schema, maxDepth)) return `its schema is nested more than ${maxDepth} deep`;
+  if (Buffer.byteLength(JSON.stringify(schema)) > maxSchema)
+    return `its schema has more than ${maxSchema / 1024} KiB`;
   const { properties = {}, required = [] } = schema;
   if (!isObject(properties) || !Object.values(properties).every(isSchema))
     return 'its schema has properties that are no schemas';

@@ -9,7 +9,7 @@ import { resultOutput } from './tool-result.ts';
 /** Least time between two words of progress that are passed on, in milliseconds. */
 const progressEveryMs = 100;
 
-const mostProgress = 300;
+const maxProgress = 300;
 
 /** A tool of a server as one of ours. */
 export function mcpTool(connection: McpConnection, listed: ListedTool, now: () => number): Tool {
@@ -47,6 +47,6 @@ function progressTo(context: ToolContext, now: () => number): (progress: Progres
     if (now() - last < progressEveryMs && !isLast) return;
     last = now();
     const share = total === undefined ? String(progress) : `${progress}/${total}`;
-    context.progress(message === undefined ? share : `${share} ${capped(plainText(message), mostProgress)}`);
+    context.progress(message === undefined ? share : `${share} ${capped(plainText(message), maxProgress)}`);
   };
 }

@@ -16,7 +16,7 @@ import { StdioTransport } from './stdio-transport.ts';
 import type { McpTransport } from './transport.ts';
 
 /** Most tools of one server; each stands in every request. */
-const mostTools = 100;
+const maxTools = 100;
 
 /** Which servers, and what they are given. */
 export interface McpOptions {
@@ -184,8 +184,8 @@ class Server {
       if ('why' in listed) leftOut.push(listed);
       else if (tools.has(listed.name))
         leftOut.push({ name: listed.ownName, why: 'there are two of this name' });
-      else if (tools.size === mostTools)
-        leftOut.push({ name: listed.ownName, why: `a server may have ${mostTools} tools` });
+      else if (tools.size === maxTools)
+        leftOut.push({ name: listed.ownName, why: `a server may have ${maxTools} tools` });
       else
         tools.set(
           listed.name,

@@ -1,11 +1,11 @@
 /** Puts lines together from pieces of a stream, of which none may be longer than a bound. */
 export class MessageLines {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #pieces: Uint8Array[] = [];
   #length = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /**
@@ -28,7 +28,7 @@ export class MessageLines {
 
   #add(piece: Uint8Array): void {
     this.#length += piece.length;
-    if (this.#length > this.#mostBytes) {
+    if (this.#length > this.#maxBytes) {
       this.#pieces = [];
       this.#length = 0;
       throw new RangeError('too long');

@@ -3,7 +3,7 @@ import { plainText } from './plain-text.ts';
 const mask = '[redacted]';
 
 /** Shorter values are no secrets, and without them no message could be read. */
-const leastLength = 6;
+const minLength = 6;
 
 /** What keys mostly look like, whoever they belong to. */
 const keyLike = /\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|AKIA|AIza)[-_A-Za-z0-9]{12,}/g;
@@ -12,7 +12,7 @@ const named = /((?:bearer|token|password|passwd|secret|api[-_]?key)["']?\s*[:=]?
 /** Makes what masks these secrets, and whatever looks like one, in what a server has said. */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const needles = secrets
-    .filter((secret) => secret.length >= leastLength)
+    .filter((secret) => secret.length >= minLength)
     .sort((left, right) => right.length - left.length);
   return (text) => {
     let clean = plainText(text);

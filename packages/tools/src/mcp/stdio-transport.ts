@@ -6,7 +6,7 @@ import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { MessageLines } from './message-lines.ts';
 import { capped } from './plain-text.ts';
 import type { McpTransport } from './transport.ts';
-import { mostMessageBytes } from './transport.ts';
+import { maxMessageBytes } from './transport.ts';
 
 /** What is kept of what a program says beside the protocol, in bytes. */
 const keptBytes = 16_384;
@@ -29,7 +29,7 @@ export class StdioTransport implements McpTransport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #start: StdioStart;
   readonly #runtime: Pick<Runtime, 'timer'>;
-  readonly #lines = new MessageLines(mostMessageBytes);
+  readonly #lines = new MessageLines(maxMessageBytes);
   #process: SupervisedProcess | undefined;
   #end: ProcessEnd | undefined;
   #problem: string | undefined;
@@ -91,7 +91,7 @@ export class StdioTransport implements McpTransport {
     try {
       for (const line of this.#lines.push(chunk)) this.#take(line);
     } catch {
-      this.#problem = `sent a message of more than ${mostMessageBytes / 1_048_576} MiB and was stopped`;
+      this.#problem = `sent a message of more than ${maxMessageBytes / 1_048_576} MiB and was stopped`;
       this.#process?.stop();
     }
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** What every provider accepts. */
-const mostLength = 64;
+const maxLength = 64;
 
 /**
  * The name by which the model calls a tool of a server: `mcp__SERVER__TOOL`. What no provider accepts becomes `_`, and
@@ -11,7 +11,7 @@ const mostLength = 64;
 export function mcpToolName(server: string, tool: string): string {
   const clean = tool.replace(/[^A-Za-z0-9_-]/g, '_');
   const name = `mcp__${server}__${clean}`;
-  if (clean === tool && tool !== '' && name.length <= mostLength) return name;
+  if (clean === tool && tool !== '' && name.length <= maxLength) return name;
   const digits = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, 6);
-  return `${name.slice(0, mostLength - digits.length - 1)}_${digits}`;
+  return `${name.slice(0, maxLength - digits.length - 1)}_${digits}`;
 }

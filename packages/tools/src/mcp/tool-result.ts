@@ -3,10 +3,10 @@ import { toolOutput } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
 
 /** Most base64 of pictures and documents of one result, in characters. */
-const mostMedia = 8_388_608;
+const maxMedia = 8_388_608;
 
 /** Most parts of one result; a server may send any number. */
-const mostParts = 100;
+const maxParts = 100;
 
 /** Pictures that models take. */
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -14,9 +14,9 @@ const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image
 /** What a call gave, as a result of Cobbler: text, pictures and PDFs; of the rest it says what it was. */
 export function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
   const given = Array.isArray(result['content']) ? result['content'] : [];
-  const room = { left: mostMedia };
-  const parts = given.slice(0, mostParts).flatMap((item) => partsOf(item, room));
-  if (given.length > mostParts) parts.push(text(`[${given.length - mostParts} more parts were left out]`));
+  const room = { left: maxMedia };
+  const parts = given.slice(0, maxParts).flatMap((item) => partsOf(item, room));
+  if (given.length > maxParts) parts.push(text(`[${given.length - maxParts} more parts were left out]`));
   const data = result['structuredContent'] ?? (given.length === 0 ? result['toolResult'] : undefined);
   // A server that follows the protocol says the same as text too.
   if (data !== undefined && !parts.some((part) => part.type === 'text'))

@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 /** Most bytes of one message of a server: as much of one output as is ever put away. */
-export const mostMessageBytes = 16_777_216;
+export const maxMessageBytes = 16_777_216;
 
 /** A way to a server that can say how it ended. */
 export interface McpTransport extends Transport {

@@ -60,8 +60,8 @@ export const mcpMutants: readonly Mutant[] = [
   },
   {
     file: 'src/mcp/message-lines.ts',
-    find: 'if (this.#length > this.#mostBytes) {',
-    replace: 'if (this.#length > 4 * this.#mostBytes) {',
+    find: 'if (this.#length > this.#maxBytes) {',
+    replace: 'if (this.#length > 4 * this.#maxBytes) {',
     why: 'a message may be longer than its bound',
     breaks: ['P10'],
     by: misbehaving,
@@ -92,7 +92,7 @@ export const mcpMutants: readonly Mutant[] = [
   },
   {
     file: http,
-    find: 'if (bytes <= mostMessageBytes) return controller.enqueue(value);',
+    find: 'if (bytes <= maxMessageBytes) return controller.enqueue(value);',
     replace: 'if (bytes > 0) return controller.enqueue(value);',
     why: 'an answer over HTTP may be of any length',
     breaks: ['P10'],

@@ -1,8 +1,8 @@
 import type { ProviderTesting } from '@cobbler/agent/testing';
-import { inverse } from '@cobbler/agent/testing';
+import { mockWire } from '@cobbler/agent/testing';
 
 /** The inverse of the wire: writes the answers that it reads, and reads the requests that it writes. */
-export const yourOwnTesting: ProviderTesting = inverse({
+export const yourOwnTesting: ProviderTesting = mockWire({
   provider: 'your-own',
   framing: 'sse', // As the wire has it.
   // What the service cannot say, each with the reason, such as: documents: 'It takes pictures but no papers.'

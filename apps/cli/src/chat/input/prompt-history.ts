@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Most prompts that are kept, and the longest one that is. */
-const mostKept = 1000;
-const longestKept = 10_000;
+const maxKept = 1000;
+const maxPromptLength = 10_000;
 
 /**
  * What was typed in chats, oldest first: a JSON string per line in a file for its owner alone. A history that cannot be
@@ -24,11 +24,11 @@ export class PromptHistory {
   }
 
   add(prompt: string): void {
-    if (prompt.trim() === '' || prompt.length > longestKept || prompt === this.#prompts.at(-1)) return;
+    if (prompt.trim() === '' || prompt.length > maxPromptLength || prompt === this.#prompts.at(-1)) return;
     this.#prompts.push(prompt);
     if (this.#path === undefined) return;
     // Other chats write to the same file: theirs are kept, and ours is added.
-    const kept = [...read(this.#path), prompt].slice(-mostKept);
+    const kept = [...read(this.#path), prompt].slice(-maxKept);
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       writeFileSync(this.#path, kept.map((text) => `${JSON.stringify(text)}\n`).join(''), { mode: 0o600 });

@@ -38,7 +38,7 @@ export function typedPath(text: string, cursor: number): string | undefined {
 }
 
 const hidden: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store']);
-const mostItems = 200;
+const maxItems = 200;
 
 /** What a path may go on with: entries of its folder, folders with a slash. */
 export function pathItems(typed: string, folder: string): MenuItem[] {
@@ -53,7 +53,7 @@ export function pathItems(typed: string, folder: string): MenuItem[] {
         (left, right) =>
           Number(right.isDirectory()) - Number(left.isDirectory()) || (left.name < right.name ? -1 : 1),
       )
-      .slice(0, mostItems)
+      .slice(0, maxItems)
       .map((entry) => ({ name: join(parent, entry.name) + (entry.isDirectory() ? '/' : '') }));
   } catch {
     return [];

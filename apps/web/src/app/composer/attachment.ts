@@ -2,13 +2,13 @@ import type { UserPart } from '@cobbler/agent';
 import { size } from '../parts/format.ts';
 
 /** What a message may weigh, in bytes of JSON: the server takes one MiB. */
-export const mostBytes = 1_000_000;
+export const maxBytes = 1_000_000;
 
 /** Pictures that are heavier are made smaller first. */
 const heavyBytes = 300_000;
 
 /** A longer side than this brings a model nothing, in pixels. */
-const longestSide = 1_568;
+const maxSide = 1_568;
 
 const fileHeading = (name: string) => `File ${name}:`;
 
@@ -24,8 +24,8 @@ export async function partOf(file: File): Promise<UserPart> {
   if (file.type === 'application/pdf') {
     return { type: 'document', mediaType: file.type, data: await base64(file), name: file.name };
   }
-  if (file.size > mostBytes)
-    throw new Error(`${file.name} has ${size(file.size)}; at most ${size(mostBytes)} can be sent.`);
+  if (file.size > maxBytes)
+    throw new Error(`${file.name} has ${size(file.size)}; at most ${size(maxBytes)} can be sent.`);
   const text = await file.text();
   if (text.includes('\0')) {
     throw new Error(`${file.name} cannot be sent: only pictures (PNG, JPEG, GIF, WebP), PDF and text can.`);
@@ -36,7 +36,7 @@ export async function partOf(file: File): Promise<UserPart> {
 async function picture(file: File): Promise<UserPart> {
   if (file.size <= heavyBytes) return { type: 'image', mediaType: file.type, data: await base64(file) };
   const bitmap = await createImageBitmap(file);
-  const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
+  const scale = Math.min(1, maxSide / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [Math.round(bitmap.width * scale), Math.round(bitmap.height * scale)];
   canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../parts/icons.tsx';
 import { Parts } from '../parts/parts.tsx';
-import { mostBytes, nameOf, partOf } from './attachment.ts';
+import { maxBytes, nameOf, partOf } from './attachment.ts';
 
 interface ComposerProps {
   /** Whose draft it is. */
@@ -39,7 +39,7 @@ export function Composer(props: ComposerProps): VNode {
   const content = contentOf(attached, text);
   const send = async () => {
     if (content.length === 0) return;
-    if (JSON.stringify(content).length > mostBytes)
+    if (JSON.stringify(content).length > maxBytes)
       return warn('This is too much for one message: at most 1 MB.');
     setText('');
     setAttached([]);

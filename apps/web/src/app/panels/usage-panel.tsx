@@ -82,7 +82,7 @@ function Sum({ name, value }: { readonly name: string; readonly value: string })
 }
 
 /** More rows than this are not drawn: the charts show them all. */
-const mostRows = 200;
+const maxRows = 200;
 
 function TurnTable({
   turns,
@@ -104,7 +104,7 @@ function TurnTable({
         </tr>
       </thead>
       <tbody>
-        {turns.slice(-mostRows).map(({ seq, name, usage, usd, durationMs }) => (
+        {turns.slice(-maxRows).map(({ seq, name, usage, usd, durationMs }) => (
           <tr key={seq}>
             <td>
               <button type="button" class="quiet" onClick={() => show(seq)}>

@@ -13,7 +13,7 @@ interface LongTextProps {
 }
 
 /** More characters than this are never put into the page at once: it would stand still. */
-const mostCharacters = 400_000;
+const maxCharacters = 400_000;
 
 /** Text as it is, of which a part is shown until somebody wants it all. */
 export function LongText({ text, name, lines: most = 40, tail = false }: LongTextProps): VNode {
@@ -22,7 +22,7 @@ export function LongText({ text, name, lines: most = 40, tail = false }: LongTex
   const lines = trimmed.split('\n');
   const left = all ? 0 : Math.max(0, lines.length - most);
   const part = left === 0 ? trimmed : (tail ? lines.slice(-most) : lines.slice(0, most)).join('\n');
-  const shown = all ? part.slice(0, mostCharacters) : part.slice(0, 20_000);
+  const shown = all ? part.slice(0, maxCharacters) : part.slice(0, 20_000);
   const more = left > 0 || shown.length < part.length;
   const button = more && (
     <button type="button" class="quiet" onClick={() => set(true)}>

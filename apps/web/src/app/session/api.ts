@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, SessionInfo, SessionStatus, UserPart } from '@cobbler/agent';
+import type { ApprovalDecision, SessionInfo, SessionStatus, UserPart } from '@cobbler/agent';
 import { keepPageKey, pageKeyHeader } from '../parts/page-key.ts';
 
 /** A session in the server's list. */
@@ -102,6 +102,6 @@ export const api = {
   cancel: (id: string): Promise<unknown> => ask('POST', `${of(id)}/cancel`, {}),
   resume: (id: string): Promise<unknown> => ask('POST', `${of(id)}/resume`, {}),
   fork: (id: string, upToSeq: number): Promise<SessionEntry> => ask('POST', `${of(id)}/fork`, { upToSeq }),
-  answer: (id: string, approvalId: string, answer: ApprovalAnswer & { hash: string }): Promise<unknown> =>
+  answer: (id: string, approvalId: string, answer: ApprovalDecision & { hash: string }): Promise<unknown> =>
     ask('POST', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`, answer),
 };

@@ -1,5 +1,5 @@
 /** Where in the page somebody is: what stands in the address. */
-export interface Place {
+export interface Route {
   /** Absent: at the beginning of a new session. */
   readonly sessionId?: string;
   /** An event to go to. */
@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** Reads an address such as `/s/ID#e42`. */
-export function placeOf({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): Place {
+export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): Route {
   const id = /^\/s\/([^/]+)$/.exec(pathname)?.[1];
   const seq = /^#e(\d+)$/.exec(hash)?.[1];
   return {
@@ -17,7 +17,7 @@ export function placeOf({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>)
 }
 
 /** The address of a place. */
-export function addressOf({ sessionId, seq }: Place): string {
+export function addressOf({ sessionId, seq }: Route): string {
   const path = sessionId === undefined ? '/' : `/s/${encodeURIComponent(sessionId)}`;
   return seq === undefined ? path : `${path}#e${seq}`;
 }

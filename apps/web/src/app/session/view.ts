@@ -42,7 +42,7 @@ export interface CallView {
 }
 
 /** The model answered. */
-export interface Answer {
+export interface AnswerItem {
   readonly kind: 'answer';
   readonly seq: number;
   readonly time: string;
@@ -79,7 +79,7 @@ export interface Note {
 }
 
 /** What a conversation shows, one below the other. */
-export type Item = Said | Answer | Note;
+export type Item = Said | AnswerItem | Note;
 
 /** A session as people see it: what folding its events gives, and nothing else. Only {@link foldView} changes it. */
 export interface View {
@@ -101,7 +101,7 @@ export function emptyView(): View {
 }
 
 /** What events make of a session. */
-export function viewOf(events: readonly Event[]): View {
+export function sessionView(events: readonly Event[]): View {
   const view = emptyView();
   for (const event of events) foldView(view, event);
   return view;

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { isField } from '../transcript/approval-card.tsx';
-import type { Desk } from './session-service.ts';
+import type { AppState } from './session-service.ts';
 
 interface Shown {
   readonly showKeys: () => void;
@@ -10,7 +10,7 @@ interface Shown {
 const twiceMs = 1_000;
 
 /** The keys that work anywhere in the page. */
-export function usePageKeys(desk: Desk, { showKeys }: Shown): void {
+export function usePageKeys(desk: AppState, { showKeys }: Shown): void {
   useEffect(() => {
     let escapedAt = Number.NEGATIVE_INFINITY;
     const acts: Readonly<Record<string, () => void>> = {
@@ -44,7 +44,7 @@ export function usePageKeys(desk: Desk, { showKeys }: Shown): void {
   }, [desk]);
 }
 
-function leave(desk: Desk, isTwice: boolean): void {
+function leave(desk: AppState, isTwice: boolean): void {
   if (document.querySelector('dialog[open]') !== null) return;
   const stop = isTwice ? document.querySelector<HTMLElement>('button.stop') : null;
   if (stop !== null) stop.click();
@@ -53,7 +53,7 @@ function leave(desk: Desk, isTwice: boolean): void {
   else if (desk.panel !== undefined) desk.setPanel(undefined);
 }
 
-function step(desk: Desk, by: number): void {
+function step(desk: AppState, by: number): void {
   const { items } = desk.list;
   const at = items.findIndex(({ id }) => id === desk.place.sessionId);
   const next = items[at + by];

@@ -3,8 +3,8 @@ import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
 import { Changed } from '../parts/changed.ts';
 import { ApiError, api } from '../session/api.ts';
-import type { Place } from '../session/route.ts';
-import { addressOf, placeOf, tokenIn } from '../session/route.ts';
+import type { Route } from '../session/route.ts';
+import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
 import { SessionList } from '../session/session-list.ts';
 import { SessionModel } from '../session/session-model.ts';
 
@@ -21,9 +21,9 @@ const restAfterMs = 60_000;
 const warningMs = 8_000;
 
 /** What somebody has in front of them: the list, the place in it, the session that is open. */
-export class Desk extends Changed {
+export class AppState extends Changed {
   readonly list: SessionList = new SessionList();
-  place: Place = placeOf(location);
+  place: Route = parseRoute(location);
   model: SessionModel | undefined;
   warnings: readonly Warning[] = [];
   panel: PanelName | undefined;
@@ -59,7 +59,7 @@ export class Desk extends Changed {
   }
 
   /** Goes to another place of the page. */
-  go(place: Place): void {
+  go(place: Route): void {
     const address = addressOf(place);
     if (address !== location.pathname + location.hash) history.pushState(null, '', address);
     this.#arrive();
@@ -143,7 +143,7 @@ export class Desk extends Changed {
   }
 
   #arrive(): void {
-    this.place = placeOf(location);
+    this.place = parseRoute(location);
     const { sessionId } = this.place;
     if (this.model?.id !== sessionId) {
       this.model?.end();

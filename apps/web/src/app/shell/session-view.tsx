@@ -14,11 +14,11 @@ import { Conversation } from '../transcript/conversation.tsx';
 import { EmptyState } from '../transcript/empty-state.tsx';
 import type { ItemActions } from '../transcript/item-view.tsx';
 import { HeadBar, stateOf } from './head-bar.tsx';
-import type { Desk } from './session-service.ts';
+import type { AppState } from './session-service.ts';
 import { showTabFace } from './tab-title.ts';
 
 interface SessionProps {
-  readonly desk: Desk;
+  readonly desk: AppState;
   /** Begins a new session with these words. */
   readonly start: (content: readonly UserPart[]) => Promise<void>;
   readonly openSidebar: () => void;
@@ -84,7 +84,7 @@ export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
   );
 }
 
-function titleOf({ model, list, place }: Desk): string {
+function titleOf({ model, list, place }: AppState): string {
   if (model === undefined) return 'New session';
   const listed = list.items.find(({ id }) => id === place.sessionId)?.title ?? '';
   if (listed !== '') return listed;
@@ -93,7 +93,7 @@ function titleOf({ model, list, place }: Desk): string {
   return part?.type === 'text' ? part.text.slice(0, 80) : 'Untitled';
 }
 
-function useItemActions(desk: Desk, model: SessionModel | undefined): ItemActions {
+function useItemActions(desk: AppState, model: SessionModel | undefined): ItemActions {
   return useMemo(
     () => ({
       fork: (seq) => void desk.fork(seq).catch(() => undefined),
@@ -106,7 +106,7 @@ function useItemActions(desk: Desk, model: SessionModel | undefined): ItemAction
 }
 
 /** On a phone the panel takes the place of the conversation. */
-function PhoneTabs({ desk }: { readonly desk: Desk }): VNode {
+function PhoneTabs({ desk }: { readonly desk: AppState }): VNode {
   const isSession = desk.panel === undefined;
   return (
     <div class="phone-tabs" role="tablist">
@@ -121,7 +121,7 @@ function PhoneTabs({ desk }: { readonly desk: Desk }): VNode {
 }
 
 interface TalkProps {
-  readonly desk: Desk;
+  readonly desk: AppState;
   readonly model: SessionModel;
   readonly actions: ItemActions;
 }
@@ -151,7 +151,7 @@ function Talk({ desk, model, actions }: TalkProps): VNode {
 }
 
 interface DockProps {
-  readonly desk: Desk;
+  readonly desk: AppState;
   readonly model: SessionModel | undefined;
   readonly start: SessionProps['start'];
   readonly given: { readonly text: string } | undefined;

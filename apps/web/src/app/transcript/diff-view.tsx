@@ -5,7 +5,7 @@ import type { FileDiff } from '../session/diff.ts';
 import { readDiff } from '../session/diff.ts';
 
 /** More lines of the diff of a file than this are shown only when they are asked for. */
-export const mostDiffLines = 400;
+export const maxDiffLines = 400;
 
 /** A diff as text. */
 export function DiffText({ text }: { readonly text: string }): VNode {
@@ -22,7 +22,7 @@ export function DiffText({ text }: { readonly text: string }): VNode {
 /** What changes in one file, line by line. */
 export function DiffView({ file }: { readonly file: FileDiff }): VNode {
   const [all, set] = useState(false);
-  const lines = all ? file.lines : file.lines.slice(0, mostDiffLines);
+  const lines = all ? file.lines : file.lines.slice(0, maxDiffLines);
   const left = file.lines.length - lines.length;
   return (
     <section class="diff" aria-label={`Changes of ${file.path}`}>

@@ -5,7 +5,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
 import { Parts } from '../parts/parts.tsx';
 import { still } from '../parts/still.tsx';
-import type { Answer, Item, Said } from '../session/view.ts';
+import type { AnswerItem, Item, Said } from '../session/view.ts';
 import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
@@ -68,7 +68,7 @@ function timeWords(time: string): string {
   return new Date(time).toLocaleString();
 }
 
-function TurnWords({ item }: { readonly item: Answer }): VNode | null {
+function TurnWords({ item }: { readonly item: AnswerItem }): VNode | null {
   const { event } = item;
   if (event === undefined) return null;
   const { usage, usd, durationMs } = event;
@@ -114,7 +114,7 @@ function SaidView({ item }: { readonly item: Said }): VNode {
 }
 
 interface AnswerProps {
-  readonly item: Answer;
+  readonly item: AnswerItem;
   readonly progress: Readonly<Record<string, string>>;
   readonly opened: Map<string, boolean>;
 }

@@ -54,15 +54,15 @@ export function htmlOf(markdown: string): CleanHtml {
 const known = new Map<string, CleanHtml>();
 
 /** So many texts are kept as they were last drawn: about what a person scrolls through. */
-const mostKnown = 200;
+const maxKnown = 200;
 
 /** The same for text that will not change: scrolling back and forth makes it once. */
 export function keptHtmlOf(markdown: string): CleanHtml {
   const before = known.get(markdown);
   if (before !== undefined) return before;
   const html = htmlOf(markdown);
-  if (known.size >= mostKnown)
-    for (const oldest of [...known.keys()].slice(0, mostKnown / 4)) known.delete(oldest);
+  if (known.size >= maxKnown)
+    for (const oldest of [...known.keys()].slice(0, maxKnown / 4)) known.delete(oldest);
   known.set(markdown, html);
   return html;
 }

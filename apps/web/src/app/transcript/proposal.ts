@@ -1,7 +1,7 @@
 import type { ApprovalRequestedEvent } from '@cobbler/agent';
 import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
 import { readDiff } from '../session/diff.ts';
-import { mostDiffLines } from './diff-view.tsx';
+import { maxDiffLines } from './diff-view.tsx';
 
 /** What the page shows of a call that somebody is asked about. */
 export interface Proposal {
@@ -16,7 +16,7 @@ export interface Proposal {
 }
 
 /** More characters than this are never put into the page at once: it would stand still. */
-const mostCharacters = 400_000;
+const maxCharacters = 400_000;
 
 /** Of a call that is too long to show, so many characters give an idea. */
 const firstCharacters = 20_000;
@@ -24,10 +24,10 @@ const firstCharacters = 20_000;
 /** A call as it is shown before it can be allowed: nothing is cut, and every character can be seen. */
 export function proposalOf(asked: ApprovalRequestedEvent): Proposal {
   const text = approvalText(asked);
-  if (text.length > mostCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };
+  if (text.length > maxCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };
   if (asked.diff !== undefined) {
     const diff = visibleText(asked.diff);
-    const isDrawn = readDiff(diff).every(({ lines }) => lines.length <= mostDiffLines);
+    const isDrawn = readDiff(diff).every(({ lines }) => lines.length <= maxDiffLines);
     return isDrawn ? { diff, text: argumentLines(asked).join('\n'), isWhole: true } : { text, isWhole: true };
   }
   const { command } = asked.arguments;

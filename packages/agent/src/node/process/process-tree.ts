@@ -79,7 +79,7 @@ export interface SupervisedProcess {
 
 /** From the first look at a tree that was told to end to the next, in milliseconds; then twice as long each time. */
 const firstLookMs = 10;
-const longestLookMs = 100;
+const maxLookMs = 100;
 
 /** How long SIGKILL is repeated, in milliseconds; what is still there then hangs in the kernel. */
 const killMs = 500;
@@ -257,7 +257,7 @@ class ProcessTree {
     for (
       let pause = firstLookMs;
       this.#runtime.monotonic() < deadline;
-      pause = Math.min(pause * 2, longestLookMs)
+      pause = Math.min(pause * 2, maxLookMs)
     ) {
       await this.#pause(pause);
       if (this.#look().length === 0) return true;

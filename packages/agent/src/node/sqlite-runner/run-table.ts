@@ -1,4 +1,4 @@
-import type { ClaimedRun, Entry, NewRun, Outcome, Standing } from '../../runner/journal.ts';
+import type { ClaimedRun, Entry, NewRun, Outcome, RunRecord } from '../../runner/journal.ts';
 import { fencedRun } from '../../runner/journal.ts';
 import { buried } from '../sqlite/owner.ts';
 import type { Statements } from '../sqlite/statements.ts';
@@ -120,7 +120,7 @@ export class RunTable {
     return this.signalled(run.runId, name) ?? null;
   }
 
-  standing(runId: string): Standing | undefined {
+  standing(runId: string): RunRecord | undefined {
     const row = this.#sql.row<StandingRow>(selectStanding, runId);
     if (row === undefined) return undefined;
     const { state, outcome, owner, epoch } = row;

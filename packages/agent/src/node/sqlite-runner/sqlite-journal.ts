@@ -6,7 +6,7 @@ import type {
   Journal,
   NewRun,
   Outcome,
-  Standing,
+  RunRecord,
   Started,
 } from '../../runner/journal.ts';
 import { AgentError } from '../../values/errors.ts';
@@ -124,7 +124,7 @@ export class SqliteJournal implements Journal {
     return this.#write(() => this.#table.giveUp(run, name));
   }
 
-  standing(runId: string): Standing | undefined {
+  standing(runId: string): RunRecord | undefined {
     return this.#read(() => this.#table.standing(runId));
   }
 

@@ -18,7 +18,7 @@ const statementMs = 20;
 const checkpointPages = 1000;
 
 /** What the write-ahead log is cut back to, in bytes, once it has grown beyond. */
-const longestWal = 64 * 1024 * 1024;
+const maxWal = 64 * 1024 * 1024;
 
 /** How a database file is opened. */
 export interface OpenOptions {
@@ -93,7 +93,7 @@ function configure(db: DatabaseSync, maxBytes: number | undefined): void {
     PRAGMA fullfsync = ON;
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA wal_autocheckpoint = ${checkpointPages};
-    PRAGMA journal_size_limit = ${longestWal};
+    PRAGMA journal_size_limit = ${maxWal};
     PRAGMA temp_store = MEMORY;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Event } from '../../events/event.ts';
-import { mendLog } from '../../events/repair-log.ts';
+import { repairLog } from '../../events/repair-log.ts';
 import { isSessionId } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
 import { isIntact, tallyPlace } from './checksum.ts';
@@ -172,7 +172,7 @@ function readEvents(file: PageFile, sessionId: string, places: Found['events']):
 }
 
 /**
- * The events as they were when none is missing. Else all that are intact, numbered anew as `mendLog` does it; where later
+ * The events as they were when none is missing. Else all that are intact, numbered anew as `repairLog` does it; where later
  * ones make no sense without those that are lost, only those before them.
  */
 function restored(
@@ -184,11 +184,11 @@ function restored(
   if (firstLost === undefined) return { events, problems: [] };
   const problems = lost.map(({ first, last }) => `${numbers(first, last)} lost`);
   const intact = events.filter(({ seq }) => seq < firstLost.first);
-  const all = mendLog(events).events;
+  const all = repairLog(events).events;
   const isFitting = all.length >= events.length;
   if (!isFitting)
     problems.push(`the ${events.length - intact.length} events after them do not fit and are left out`);
-  const kept = isFitting ? all : mendLog(intact).events;
+  const kept = isFitting ? all : repairLog(intact).events;
   if (kept.length > (isFitting ? events : intact).length) problems.push('its last run is marked as failed');
   return { events: kept, problems };
 }

@@ -1,8 +1,8 @@
 import type { Event } from '../../events/event.ts';
-import type { Tally } from '../../store/session-info.ts';
-import { count, newTally } from '../../store/session-info.ts';
+import type { SessionStats } from '../../store/session-info.ts';
+import { addToStats, emptyStats } from '../../store/session-info.ts';
 import type { Writer } from '../../store/store.ts';
-import { fenced, gap, misplaced } from '../../store/store.ts';
+import { invalidPosition, sequenceGap, writerReplaced } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
 import { checksum, eventChecksum, eventSeed, isIntact, tallyPlace } from './checksum.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
@@ -20,7 +20,7 @@ const notedTogether = 512;
 const tallySegments = 4;
 
 /** Sessions of which it is remembered where they stand; the others are looked up. */
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** Where a session stands that is being written to. */
 interface Standing {
@@ -29,7 +29,7 @@ interface Standing {
   /** Of the checksums of its events. */
   readonly seed: number;
   /** Up to its last event. */
-  readonly tally: Tally;
+  readonly tally: SessionStats;
   segment: number;
   /** Place of the segment's first event; nothing before the writer's first. */
   first: number | undefined;
@@ -84,7 +84,7 @@ export class SessionLog {
       key,
       epoch,
       seed: eventSeed(sessionId),
-      tally: tally ?? (before === undefined ? newTally() : this.tally(sessionId, key)),
+      tally: tally ?? (before === undefined ? emptyStats() : this.tally(sessionId, key)),
       segment: 0,
       first: undefined,
       segments: 0,
@@ -103,10 +103,10 @@ export class SessionLog {
   /** @throws AgentError `fenced` or `gap`, before anything is written. */
   append(sessionId: string, { events, texts }: EventTexts, writer: Writer, now: number): void {
     const standing = this.#standing(sessionId);
-    if (standing?.epoch !== writer.epoch) throw fenced(sessionId);
+    if (standing?.epoch !== writer.epoch) throw writerReplaced(sessionId);
     const last = standing.tally.events;
-    const wrong = misplaced(events, last);
-    if (wrong !== undefined) throw gap(sessionId, wrong.seq);
+    const wrong = invalidPosition(events, last);
+    if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
     const isOver = writer.release === true || events.at(-1)?.type === 'finished';
     if (isOver) {
       this.#writing.delete(sessionId);
@@ -128,16 +128,18 @@ export class SessionLog {
    * The tally of a session, with what was not yet counted when it was last written down.
    * @throws AgentError `store_damaged`
    */
-  tally(sessionId: string, key: number): Tally {
-    const tally = this.notedTally(sessionId, key) ?? newTally();
-    for (const event of this.read(sessionId, tally.events, -1)) count(tally, event);
+  tally(sessionId: string, key: number): SessionStats {
+    const tally = this.notedTally(sessionId, key) ?? emptyStats();
+    for (const event of this.read(sessionId, tally.events, -1)) addToStats(tally, event);
     return tally;
   }
 
   /** The tally of a session as it was last written down; nothing when it was not, or is damaged. */
-  notedTally(sessionId: string, key: number): Tally | undefined {
+  notedTally(sessionId: string, key: number): SessionStats | undefined {
     const row = this.#sql.unlessCorrupt<TallyRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
-    return row && isIntact(row.sum, tallyPlace(sessionId), row.tally) ? parsed<Tally>(row.tally) : undefined;
+    return row && isIntact(row.sum, tallyPlace(sessionId), row.tally)
+      ? parsed<SessionStats>(row.tally)
+      : undefined;
   }
 
   /** Writes down how many events a session has, so that it is noticed when the last ones are lost. */
@@ -146,7 +148,7 @@ export class SessionLog {
     this.#noteTally(id, key, known?.epoch === epoch ? known.tally : this.tally(id, key));
   }
 
-  #noteTally(sessionId: string, key: number, tally: Tally): void {
+  #noteTally(sessionId: string, key: number, tally: SessionStats): void {
     const text = JSON.stringify(tally);
     this.#sql.run(insertTally, key, text, checksum(tallyPlace(sessionId), text));
   }
@@ -228,7 +230,7 @@ export class SessionLog {
       const sum = eventChecksum(standing.seed, event.seq, text);
       const place = this.#sql.insert(insertEvent, standing.segment, event.seq, text, sum);
       if (place % notedTogether === 0) this.#note(place);
-      count(tally, event);
+      addToStats(tally, event);
       at += 1;
     }
     if (!isFirst && !isOver && standing.segments < tallySegments) return;
@@ -255,7 +257,7 @@ export class SessionLog {
   #remember(sessionId: string, standing: Standing): void {
     this.#standings.delete(sessionId);
     this.#standings.set(sessionId, standing);
-    if (this.#standings.size <= mostRemembered) return;
+    if (this.#standings.size <= maxRemembered) return;
     const [oldest] = this.#standings.keys();
     if (oldest !== undefined) this.#standings.delete(oldest);
   }

@@ -1,7 +1,7 @@
-import type { Parent, SessionInfo, Tally } from '../../store/session-info.ts';
-import { newTally, sessionInfo, titleOf } from '../../store/session-info.ts';
+import type { Parent, SessionInfo, SessionStats } from '../../store/session-info.ts';
+import { emptyStats, sessionInfo, titleOf } from '../../store/session-info.ts';
 import type { ListOptions, Origin, Retention, SessionPage } from '../../store/store.ts';
-import { cursorOf, inUse, pageSize, placeOf } from '../../store/store.ts';
+import { cursorOf, pageSize, parseCursor, sessionInUse } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { OwnerRow } from './owner.ts';
@@ -58,7 +58,7 @@ export class SessionTable {
   }
 
   list(options: ListOptions): SessionPage {
-    const { updated, key } = options.after === undefined ? beyond : placeOf(options.after);
+    const { updated, key } = options.after === undefined ? beyond : parseCursor(options.after);
     const limit = pageSize(options);
     const pageOf = (all: ListedRow[]) =>
       all
@@ -166,11 +166,11 @@ export class SessionTable {
   }
 
   /** One session that is damaged must not keep the others from being listed; whoever reads it is told. */
-  #tally(sessionId: string, key: number): Tally {
+  #tally(sessionId: string, key: number): SessionStats {
     try {
       return this.#log.tally(sessionId, key);
     } catch {
-      return this.#log.notedTally(sessionId, key) ?? newTally();
+      return this.#log.notedTally(sessionId, key) ?? emptyStats();
     }
   }
 
@@ -184,7 +184,7 @@ export class SessionTable {
   #free({ id, owner }: SessionRow, lock: string | undefined): void {
     if (owner === null || owner === lock) return;
     if (!buried(this.#file, owner))
-      throw inUse(id, this.#sql.row<OwnerRow>('SELECT * FROM owners WHERE lock = ?', owner));
+      throw sessionInUse(id, this.#sql.row<OwnerRow>('SELECT * FROM owners WHERE lock = ?', owner));
     this.release(owner);
   }
 

@@ -27,7 +27,7 @@ export interface StoreReport {
 }
 
 /** Findings of SQLite's own check that are reported. */
-const mostFindings = 20;
+const maxFindings = 20;
 
 /** Events that are in memory at a time. */
 const pageLength = 1000;
@@ -82,7 +82,7 @@ function verified(sql: Statements, log: SessionLog, id: string): VerifiedSession
 /** What SQLite's own check says, and what is derived from events and does not match its checksum. */
 function findings(sql: Statements, file: string): string[] {
   try {
-    const checked = sql.rows<{ integrity_check: string }>(`PRAGMA integrity_check(${mostFindings})`);
+    const checked = sql.rows<{ integrity_check: string }>(`PRAGMA integrity_check(${maxFindings})`);
     const found = checked.map((row) => row.integrity_check).filter((text) => text !== 'ok');
     for (const [what, select] of derived)
       for (const { id, place, text, sum } of sql.rows<DerivedRow>(select))

@@ -21,11 +21,11 @@ export class Watch<Name extends string> {
 
   /**
    * `due` gives the nearest deadline; `late` is called once when it has passed. No timer is set for longer than
-   * `longestMs`: with the shortest of the patiences that will matter later, none has to be set anew for them.
+   * `maxMs`: with the shortest of the patiences that will matter later, none has to be set anew for them.
    */
-  constructor(runtime: Runtime, longestMs: number, due: () => Due<Name>, late: (name: Name) => void) {
+  constructor(runtime: Runtime, maxMs: number, due: () => Due<Name>, late: (name: Name) => void) {
     this.#runtime = runtime;
-    this.#longest = Math.min(longestMs, 2 ** 31 - 1);
+    this.#longest = Math.min(maxMs, 2 ** 31 - 1);
     this.#due = due;
     this.#late = late;
   }

@@ -17,7 +17,7 @@ export interface Scrubber {
 const mask = '[redacted]';
 
 /** Shorter texts are no secrets, and masking them would make every message unreadable. */
-const leastLength = 4;
+const minLength = 4;
 
 const secretHeaders: ReadonlySet<string> = new Set([
   'authorization',
@@ -51,7 +51,7 @@ export function secretsInUrl(url: string): string[] {
 export function scrubberOf(secrets: readonly string[]): Scrubber {
   const spellings = new Set<string>();
   for (const secret of secrets) {
-    for (const spelling of spellingsOf(secret)) if (spelling.length >= leastLength) spellings.add(spelling);
+    for (const spelling of spellingsOf(secret)) if (spelling.length >= minLength) spellings.add(spelling);
   }
   // The longest first: one secret may be part of another.
   const needles = [...spellings].sort((left, right) => right.length - left.length);
@@ -91,7 +91,7 @@ function base64Of(secret: string): string[] {
 
 function withoutCutSecret(text: string, needles: readonly string[]): string {
   for (const needle of needles) {
-    for (let length = needle.length - 1; length >= leastLength; length -= 1) {
+    for (let length = needle.length - 1; length >= minLength; length -= 1) {
       if (text.endsWith(needle.slice(0, length))) return text.slice(0, -length) + mask;
     }
   }

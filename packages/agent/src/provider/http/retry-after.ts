@@ -38,7 +38,7 @@ function numberIn(text: string | undefined): number | undefined {
  * read (RFC 9110, 5.6.7). Reckoned here because the core uses no global clock or calendar.
  */
 function httpDate(given: string): number | undefined {
-  const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(usualForm(given));
+  const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(defaultForm(given));
   if (match === null) return undefined;
   const [, date, name, years, hours, minutes, seconds] = match;
   const month = months.indexOf((name ?? '').toLowerCase());
@@ -49,7 +49,7 @@ function httpDate(given: string): number | undefined {
 }
 
 /** The oldest form, `Sun Nov  6 08:49:37 1994`, has the same parts in another order. */
-function usualForm(text: string): string {
+function defaultForm(text: string): string {
   const match = /^(\w{3}) (\w{3}) ([\d ]\d) ([\d:]+) (\d{4})$/.exec(text);
   if (match === null) return text;
   const [, day, month, date, time, year] = match;

@@ -1,5 +1,5 @@
 import { AgentError } from '../../values/errors.ts';
-import { filledIn } from '../../values/with-defaults.ts';
+import { withDefaults } from '../../values/with-defaults.ts';
 
 /** Deadlines of one model call, in milliseconds. */
 export interface Timeouts {
@@ -26,7 +26,7 @@ export const defaultTimeouts: Timeouts = Object.freeze({
  * @throws AgentError `invalid` for one that is no number, which would never pass. `Infinity` is one.
  */
 export function timeoutsOf(given: Partial<Timeouts> = {}): Timeouts {
-  return filledIn('timeouts', defaultTimeouts, given);
+  return withDefaults('timeouts', defaultTimeouts, given);
 }
 
 const lateMessages = {

@@ -1,5 +1,5 @@
 import type { CacheBreak } from '../../interfaces/agent.ts';
-import type { Rhythm } from './cache-lifetime.ts';
+import type { RequestTiming } from './cache-lifetime.ts';
 import type { EnvelopeRequest } from './envelope-bytes.ts';
 import { instructions, specsOf } from './envelope-bytes.ts';
 
@@ -11,7 +11,7 @@ export interface Sent {
   readonly envelope: EnvelopeRequest;
   /** Length of its turns in bytes. */
   readonly bytes: number;
-  readonly rhythm: Rhythm | undefined;
+  readonly rhythm: RequestTiming | undefined;
 }
 
 /** From where on the messages are not those that were sent before. */

@@ -1,7 +1,7 @@
 import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
 
 /** How requests that begin alike follow each other, and what keeping them has cost so far. */
-export interface Rhythm {
+export interface RequestTiming {
   /** When the latest one was made, by the wall clock, in milliseconds. */
   readonly at: number;
   readonly requests: number;
@@ -21,19 +21,23 @@ export interface Rhythm {
  * costs what the cheapest lifetime asks for writing, because nobody can know whether a second one will come. A
  * longer lifetime has to be saved up for: whoever buys it at once and is not asked again has paid for nothing.
  */
-export const mostPaid = 1.35;
+export const maxPaid = 1.35;
 
 /** What one pause weighs at least among those before it: habits change. */
-const leastWeight = 0.1;
+const minWeight = 0.1;
 
 /** The rhythm as the next request finds it. */
-export function beat(before: Rhythm | undefined, now: number, { lifetimes }: PrefixCache): Rhythm {
+export function beat(
+  before: RequestTiming | undefined,
+  now: number,
+  { lifetimes }: PrefixCache,
+): RequestTiming {
   if (before === undefined) {
     const outlasted = lifetimes.map(() => 0);
     return { at: now, requests: 1, outlasted, sent: 0, paid: 0, kept: 0, until: now };
   }
   const pause = now - before.at;
-  const weight = Math.max(1 / before.requests, leastWeight);
+  const weight = Math.max(1 / before.requests, minWeight);
   const outlasted = lifetimes.map(({ ms }, index) => {
     const share = before.outlasted[index] ?? 0;
     return share + ((pause > ms ? 1 : 0) - share) * weight;
@@ -49,7 +53,11 @@ export function beat(before: Rhythm | undefined, now: number, { lifetimes }: Pre
  * A token that is kept is read by every request until a pause outlasts its lifetime; then it has to be written
  * again. How many requests follow nobody knows; it is expected that as many follow as there were.
  */
-export function lifetimeFor(rhythm: Rhythm, bytes: number, cache: PrefixCache): CacheLifetime | undefined {
+export function lifetimeFor(
+  rhythm: RequestTiming,
+  bytes: number,
+  cache: PrefixCache,
+): CacheLifetime | undefined {
   let best: CacheLifetime | undefined;
   let most = 0;
   for (const [index, lifetime] of cache.lifetimes.entries()) {
@@ -62,18 +70,23 @@ export function lifetimeFor(rhythm: Rhythm, bytes: number, cache: PrefixCache): 
   return best;
 }
 
-/** Whether all requests together, this one kept so long, cost no more than {@link mostPaid}. */
-function isAffordable(rhythm: Rhythm, bytes: number, lifetime: CacheLifetime, cache: PrefixCache): boolean {
-  return rhythm.paid + costOf(rhythm, bytes, lifetime, cache) <= (rhythm.sent + bytes) * mostPaid;
+/** Whether all requests together, this one kept so long, cost no more than {@link maxPaid}. */
+function isAffordable(
+  rhythm: RequestTiming,
+  bytes: number,
+  lifetime: CacheLifetime,
+  cache: PrefixCache,
+): boolean {
+  return rhythm.paid + costOf(rhythm, bytes, lifetime, cache) <= (rhythm.sent + bytes) * maxPaid;
 }
 
 /** The rhythm with a request of so many bytes in it that is kept so long. */
 export function after(
-  rhythm: Rhythm,
+  rhythm: RequestTiming,
   bytes: number,
   lifetime: CacheLifetime | undefined,
   cache: PrefixCache,
-): Rhythm {
+): RequestTiming {
   const sent = rhythm.sent + bytes;
   const paid = rhythm.paid + costOf(rhythm, bytes, lifetime, cache);
   if (lifetime === undefined) return { ...rhythm, sent, paid };
@@ -82,7 +95,7 @@ export function after(
 
 /** What a request is likely to cost, in bytes at the price of plain input. One that keeps nothing finds nothing. */
 function costOf(
-  { kept }: Rhythm,
+  { kept }: RequestTiming,
   bytes: number,
   lifetime: CacheLifetime | undefined,
   { read }: PrefixCache,

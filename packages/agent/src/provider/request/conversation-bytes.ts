@@ -27,7 +27,7 @@ interface KeptTurn {
 }
 
 /** One conversation as it was sent so far: its messages are exactly those of its turns. */
-export class Track {
+export class ConversationBytes {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   #turns: KeptTurn[] = [];
   #messages: Message[] = [];
@@ -70,7 +70,7 @@ export class Track {
   }
 
   /** Where a track that goes on with this one is not what was sent; nothing when it only adds to it. */
-  departureOf(next: Track): Departure | undefined {
+  departureOf(next: ConversationBytes): Departure | undefined {
     const messages = commonLength(this.#messages, next.#messages);
     if (messages === this.#messages.length) return undefined;
     // Other objects may still be the same words.
@@ -84,7 +84,7 @@ export class Track {
    * bytes tell. False for another conversation; to be the same it must be longer and hold the last turn of this
    * one, and if it departs from it begin alike at least.
    */
-  departureOfCopy(copy: Track): Departure | undefined | false {
+  departureOfCopy(copy: ConversationBytes): Departure | undefined | false {
     const count = this.#turns.length;
     if (this.#sent === undefined || count === 0 || count >= copy.#turns.length) return false;
     const common = this.#commonTurns(copy);
@@ -95,8 +95,8 @@ export class Track {
   }
 
   /** A track of its own that begins with the first `count` turns of this one. */
-  fork(count: number): Track {
-    const fork = new Track();
+  fork(count: number): ConversationBytes {
+    const fork = new ConversationBytes();
     fork.#turns = this.#turns.slice(0, count);
     fork.#messages = this.#messages.slice(0, fork.#turns.at(-1)?.upTo ?? 0);
     for (const turn of fork.#turns) for (const call of turn.open) fork.#names.give(call.wireId);
@@ -156,7 +156,7 @@ export class Track {
   }
 
   /** How many turns have the same bytes in both tracks, counted from the beginning. */
-  #commonTurns(other: Track): number {
+  #commonTurns(other: ConversationBytes): number {
     const most = Math.min(this.#turns.length, other.#turns.length);
     let count = 0;
     while (count < most && isEqual(this.#turnBytes(count), other.#turnBytes(count))) count += 1;

@@ -3,7 +3,7 @@ import type { Message } from '../../values/message.ts';
 import type { Wire } from '../wire/wire.ts';
 import type { Departure, Sent } from './cache-break.ts';
 import type { TurnBytes } from './conversation-bytes.ts';
-import { Track } from './conversation-bytes.ts';
+import { ConversationBytes } from './conversation-bytes.ts';
 import type { ViewFor } from './normalize-history.ts';
 
 /** How many ways to go on from one first message are kept. More forks than that are serialised again. */
@@ -19,7 +19,7 @@ export interface HistoryTurns extends TurnBytes {
   /** Absent: the conversation only grew. */
   readonly departure?: Departure;
   /** To be told what is sent, so that the next request can be compared with it and its marks go on. */
-  readonly track: Pick<Track, 'send'>;
+  readonly track: Pick<ConversationBytes, 'send'>;
 }
 
 /**
@@ -34,9 +34,9 @@ export class HistoryBytes {
   readonly #wire: Wire;
   readonly #view: ViewFor;
   /** By first message, the most recently used track last. */
-  readonly #tracks = new WeakMap<Message, Track[]>();
+  readonly #tracks = new WeakMap<Message, ConversationBytes[]>();
   /** The most recently used last: a history that was read back has none of the messages it was made of. */
-  readonly #recent: Track[] = [];
+  readonly #recent: ConversationBytes[] = [];
 
   constructor(wire: Wire, view: ViewFor) {
     this.#wire = wire;
@@ -53,7 +53,7 @@ export class HistoryBytes {
       throw new AgentError({ kind: 'invalid', code: 'history', message: 'There is no message to send.' });
     }
     const tracks = this.#tracks.get(first) ?? [];
-    const goesOn = (track: Track) => track.isContinuedBy(messages);
+    const goesOn = (track: ConversationBytes) => track.isContinuedBy(messages);
     const known = tracks.findLast(goesOn) ?? this.#recent.findLast(goesOn);
     const track = this.#trackFor(first, messages, tracks);
     track.extend(messages, this.#wire, this.#view);
@@ -71,8 +71,12 @@ export class HistoryBytes {
   }
 
   /** The track that this history goes on; a copy of what they share when it departs from all. */
-  #trackFor(first: Message, messages: readonly Message[], tracks: readonly Track[]): Track {
-    let best: Track | undefined;
+  #trackFor(
+    first: Message,
+    messages: readonly Message[],
+    tracks: readonly ConversationBytes[],
+  ): ConversationBytes {
+    let best: ConversationBytes | undefined;
     let kept = 0;
     for (const track of tracks) {
       const turns = track.turnsIn(messages);
@@ -81,14 +85,15 @@ export class HistoryBytes {
       kept = turns;
     }
     if (best !== undefined && kept === best.length && tracks.at(-1) === best) return best;
-    const track = best === undefined ? new Track() : kept === best.length ? best : best.fork(kept);
+    const track =
+      best === undefined ? new ConversationBytes() : kept === best.length ? best : best.fork(kept);
     const others = tracks.filter((other) => other !== track);
     this.#tracks.set(first, [...others.slice(-(maxTracks - 1)), track]);
     return track;
   }
 
   /** What was sent of the conversation that this new track is a copy of, if of any. */
-  #copied(copy: Track): { sent?: Sent | undefined; departure?: Departure | undefined } {
+  #copied(copy: ConversationBytes): { sent?: Sent | undefined; departure?: Departure | undefined } {
     for (let at = this.#recent.length - 1; at >= 0; at -= 1) {
       const track = this.#recent[at];
       const departure = track === copy ? false : track?.departureOfCopy(copy);
@@ -97,7 +102,7 @@ export class HistoryBytes {
     return {};
   }
 
-  #use(track: Track): void {
+  #use(track: ConversationBytes): void {
     if (this.#recent.at(-1) === track) return;
     const place = this.#recent.indexOf(track);
     if (place >= 0) this.#recent.splice(place, 1);

@@ -1,5 +1,5 @@
 import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
-import type { Rhythm } from './cache-lifetime.ts';
+import type { RequestTiming } from './cache-lifetime.ts';
 import { after, beat, lifetimeFor } from './cache-lifetime.ts';
 
 /** What decides how long a request is worth keeping. */
@@ -7,7 +7,7 @@ export interface Keepable {
   /** The same for all requests with these tools, whatever the conversation. */
   readonly key: object;
   /** Of the conversation's requests before this one. */
-  readonly rhythm: Rhythm | undefined;
+  readonly rhythm: RequestTiming | undefined;
   /** When this request is made, by the wall clock, in milliseconds. */
   readonly now: number;
   /** Length of the turns, and of what stands before them as far as it is known yet. */
@@ -20,7 +20,7 @@ export interface Keepable {
 
 /** How long the service is to keep a request. Absent: not at all. */
 export interface Kept {
-  readonly rhythm?: Rhythm;
+  readonly rhythm?: RequestTiming;
   /** For the turns. */
   readonly turns?: CacheLifetime | undefined;
   /** For what stands before the turns. Never shorter than the turns', as services demand. */
@@ -33,7 +33,7 @@ export interface Kept {
  */
 export class Keeping {
   readonly #cache: PrefixCache | undefined;
-  readonly #shared = new WeakMap<object, Rhythm>();
+  readonly #shared = new WeakMap<object, RequestTiming>();
   readonly #isMarked: boolean;
 
   constructor(cache: PrefixCache | undefined) {

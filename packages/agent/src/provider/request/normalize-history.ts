@@ -56,7 +56,7 @@ export const openingTurn: ViewedTurn = { turn: continued, upTo: 0, open: [] };
  * @throws AgentError `invalid` for a history that no service would accept, naming the call, and for parts
  * that this provider cannot take.
  */
-export function viewOf(messages: readonly Message[], view: ViewFor): Turn[] {
+export function normalizeHistory(messages: readonly Message[], view: ViewFor): Turn[] {
   const names = new CallNames();
   const turns: Turn[] = messages[0]?.role === 'assistant' ? [continued] : [];
   let open: readonly OpenCall[] = [];

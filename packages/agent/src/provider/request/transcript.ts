@@ -1,11 +1,11 @@
-import { mendMessages } from '../../events/repair-messages.ts';
+import { repairMessages } from '../../events/repair-messages.ts';
 import type { Json } from '../../values/json.ts';
 import type { AssistantPart, Message, ToolResultMessage, UserPart } from '../../values/message.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
-import { leftOut, mediaRefusal, viewOf } from './normalize-history.ts';
+import { leftOut, mediaRefusal, normalizeHistory } from './normalize-history.ts';
 
 /** Something about one place of a transcript, in words that follow the name of the place. */
-export interface Remark {
+export interface TranscriptIssue {
   /** Such as `messages[3]`. */
   readonly place: string;
   readonly what: string;
@@ -17,9 +17,9 @@ export interface Transcript {
   /** Where each message stands in what was read. */
   readonly places: readonly string[];
   /** For what the service would refuse it. */
-  readonly problems: readonly Remark[];
+  readonly problems: readonly TranscriptIssue[];
   /** What would be lost if it were written anew. */
-  readonly losses: readonly Remark[];
+  readonly losses: readonly TranscriptIssue[];
 }
 
 /** The conversations of one API, as they stand in files: the body of a request, or its list of messages alone. */
@@ -39,19 +39,21 @@ export function writeTurns(
   provider: string,
   turn: (turn: Turn) => readonly Json[],
 ): Json[] {
-  return viewOf(messages, { provider, images: true, documents: true }).flatMap((each) => [...turn(each)]);
+  return normalizeHistory(messages, { provider, images: true, documents: true }).flatMap((each) => [
+    ...turn(each),
+  ]);
 }
 
 /** A transcript's problems in the order of its places, and the conversation without them. */
-export interface MendedTranscript {
-  readonly problems: readonly Remark[];
-  readonly losses: readonly Remark[];
+export interface RepairedTranscript {
+  readonly problems: readonly TranscriptIssue[];
+  readonly losses: readonly TranscriptIssue[];
   readonly messages: readonly Message[];
 }
 
 /** Checks a transcript and mends it by the rules of the fold. */
-export function mendTranscript({ messages, places, problems, losses }: Transcript): MendedTranscript {
-  const mended = mendMessages(messages);
+export function repairTranscript({ messages, places, problems, losses }: Transcript): RepairedTranscript {
+  const mended = repairMessages(messages);
   const found = mended.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
   if (mended.messages.length === 0)
     found.push({ place: 'the conversation', what: 'has no message that could be sent' });
@@ -62,8 +64,8 @@ export function mendTranscript({ messages, places, problems, losses }: Transcrip
 export class TranscriptBuilder {
   readonly #messages: Message[] = [];
   readonly #places: string[] = [];
-  readonly #problems: Remark[] = [];
-  readonly #losses: Remark[] = [];
+  readonly #problems: TranscriptIssue[] = [];
+  readonly #losses: TranscriptIssue[] = [];
   readonly #joins: boolean;
   readonly #refuses: Wire['refuses'];
 

@@ -3,7 +3,7 @@ import type { Json } from '../../values/json.ts';
 import type { AssistantPart } from '../../values/message.ts';
 import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
-import type { BlockKey, Fault, FaultKind, Out } from '../wire/wire.ts';
+import type { BlockKey, Fault, FaultKind, ResponseSink } from '../wire/wire.ts';
 import type { BlockKind } from './block.ts';
 import { Block } from './block.ts';
 import { UsageCount } from './usage-count.ts';
@@ -20,7 +20,7 @@ export interface StreamFault {
 }
 
 /** A whole answer. */
-export interface Answer {
+export interface AssembledResponse {
   readonly parts: readonly AssistantPart[];
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -54,7 +54,7 @@ const repeated: StreamFault = {
  * A3. After the end only usage is taken.
  * A4. The first failure reported before the end stands.
  */
-export class Assembly implements Out {
+export class Assembly implements ResponseSink {
   readonly #provider: string;
   readonly #blocks: Block[] = [];
   readonly #byKey = new Map<BlockKey, Block>();
@@ -233,7 +233,7 @@ export class Assembly implements Out {
   }
 
   /** The answer. To be asked for after the end. */
-  answer(): Answer {
+  answer(): AssembledResponse {
     const stopReason = this.#ended ?? 'unknown';
     const problem = notReleased[stopReason];
     const parts: AssistantPart[] = [];

@@ -10,7 +10,7 @@ const neverRetried: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422]
 
 const retryableKinds: ReadonlySet<ErrorKind> = new Set(['agent', 'rate_limit', 'network', 'timeout']);
 
-const longestMessage = 2000;
+const maxMessageLength = 2000;
 
 /** What an HTTP status means when the service says nothing finer. */
 export function kindOfStatus(status: number): ErrorKind {
@@ -65,7 +65,7 @@ function kindOf(fault: ReportedFault): ErrorKind {
 
 /** The words of a service, short enough to show and without the half character that a cut may leave. */
 function clip(text: string): string {
-  return wellFormedText(text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text);
+  return wellFormedText(text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text);
 }
 
 /** What people read for the codes that Node, browsers and TLS use. */

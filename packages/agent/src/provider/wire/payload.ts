@@ -1,7 +1,7 @@
 const brace = 123;
 
 /** Stands for a payload that was meant to be JSON and is not: the stream cannot be trusted any more. */
-export class Garbled {
+export class MalformedPayload {
   readonly text: string;
 
   constructor(text: string) {
@@ -9,12 +9,12 @@ export class Garbled {
   }
 }
 
-/** JSON, or {@link Garbled}. */
+/** JSON, or {@link MalformedPayload}. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return new Garbled(text);
+    return new MalformedPayload(text);
   }
 }
 
@@ -25,7 +25,7 @@ export function parsePayload(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return new Garbled(text);
+    return new MalformedPayload(text);
   }
 }
 
@@ -34,7 +34,7 @@ function parseOther(text: string): unknown {
   if (first === '{') return parseJson(text);
   if (first === '[') return beginsLikeArray(text) ? parseJson(text) : text;
   const value = parseJson(text);
-  return value instanceof Garbled ? text : value;
+  return value instanceof MalformedPayload ? text : value;
 }
 
 function beginsLikeArray(text: string): boolean {

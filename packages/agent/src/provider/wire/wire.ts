@@ -99,7 +99,7 @@ export interface Fault {
  * The only way for a wire to speak. Whatever is called here counts as progress, `skip` apart; an event that calls
  * nothing proves life but not progress. Nothing but `end` is success.
  */
-export interface Out {
+export interface ResponseSink {
   /**
    * The service announces a block; `text`, `reasoning` or `call` opens it. For services that announce each block of a
    * key once: announced again when it holds something, or sent again as a whole, it makes the answer garbled.
@@ -189,7 +189,7 @@ export interface Wire {
   /** One turn as items of the turns array. Pure: the kit keeps its bytes. */
   turn(turn: Turn): readonly Json[];
   /** One payload of the answer. An unknown one calls nothing; a throw means that the answer is garbled. */
-  event(payload: unknown, out: Out): void;
+  event(payload: unknown, out: ResponseSink): void;
   /**
    * Describes an HTTP failure. `body` is at most 16 KiB of text. Where this throws, or gives a message that is
    * no text, the status alone says what happened: the body was not the service's.

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Executor } from '../../../src/loop/executor.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
-import { probes } from '../../../src/testing/probe-tools.ts';
-import { calls, puppet } from '../../../src/testing/scripted-model.ts';
+import { probeTools } from '../../../src/testing/probe-tools.ts';
+import { calls, scriptedModel } from '../../../src/testing/scripted-model.ts';
 import { answered, eventsOf, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal, testFolder } from './rig.ts';
 
@@ -68,8 +68,8 @@ test('P13 of events that are written together, one without room does not harm th
 
 test('P13 P9 a run whose store is full ends as failed, and no tool runs that could not be recorded', async () => {
   const store = open(newFile(), { maxBytes: 300_000 });
-  const { tool, names } = probes();
-  const agent = puppet(
+  const { tool, names } = probeTools();
+  const agent = scriptedModel(
     Array.from({ length: 60 }, (_, turn) => calls([{ name: 'save', arguments: { turn, text: filler } }])),
   );
   const executor = new Executor({ agent, tools: [tool('save')], store, limits: { turns: 60 } });

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { mendLog } from '../../../src/events/repair-log.ts';
+import { repairLog } from '../../../src/events/repair-log.ts';
 import { salvageStore, verifyStore } from '../../../src/node/index.ts';
 import { eventsOf, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open, refusal, storeChild } from './rig.ts';
@@ -182,6 +182,6 @@ describe('salvage', () => {
     edit(file, `UPDATE events SET json = replace(json, '${text}', 'Other')`);
     expect(await salvageStore(file, `${file}.new`)).toEqual([{ id: 'one', events, problems }]);
     const salvaged = await open(`${file}.new`).read('one');
-    expect(mendLog(salvaged)).toEqual({ events: salvaged, problems: [] });
+    expect(repairLog(salvaged)).toEqual({ events: salvaged, problems: [] });
   });
 });

@@ -1,5 +1,5 @@
 import { seededRandom } from '@cobbler/agent/testing';
-import type { Piece } from '../../channel.ts';
+import type { MessagePart } from '../../channel.ts';
 import type { ChannelCase } from './cases.ts';
 import { expectSame, expectThat, group, lettersOf } from './cases.ts';
 import type { ChannelScene, ChannelSubject } from './stand.ts';
@@ -36,7 +36,7 @@ function longAnswer(seed: number, blocks: number): string {
   return Array.from({ length: blocks }, () => kinds[pick(kinds.length)]?.() ?? '').join('\n\n');
 }
 
-function visibleOf(pieces: readonly Piece[], subject: ChannelSubject): string {
+function visibleOf(pieces: readonly MessagePart[], subject: ChannelSubject): string {
   return pieces
     .map(({ text, markup }) => (markup === undefined ? text : (subject.visible?.(markup) ?? text)))
     .join('');

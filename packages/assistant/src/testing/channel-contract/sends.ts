@@ -1,4 +1,4 @@
-import type { Piece } from '../../channel.ts';
+import type { MessagePart } from '../../channel.ts';
 import { maxNoteLength } from '../../channel.ts';
 import type { ChannelCase, Wanted } from './cases.ts';
 import { expectFailure, expectSame, expectThat, group } from './cases.ts';
@@ -6,11 +6,11 @@ import type { ChannelFault } from './stand.ts';
 
 const the = group('send');
 
-const hello: Piece = { text: 'hello' };
+const hello: MessagePart = { text: 'hello' };
 const file = { name: 'messages.jsonl', type: 'application/x-ndjson', text: '{"a":"é"}\n{"b":2}\n' };
 
 /** One that has markup where the channel has any. */
-function formatted(pieces: readonly Piece[]): Piece {
+function formatted(pieces: readonly MessagePart[]): MessagePart {
   return pieces[0] ?? hello;
 }
 

@@ -28,7 +28,7 @@ export interface FakeMessage {
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-const longestMessage = 4096;
+const maxMessageLength = 4096;
 
 /** The private chats of a bot, and what the Bot API lets it do there. */
 export class FakeChats {
@@ -172,7 +172,7 @@ function readText({ text: given, parse_mode: mode }: Payload): { text: string; e
   if (mode !== undefined && mode !== '' && mode !== 'HTML') throw badRequest('unsupported parse_mode');
   const read = mode === 'HTML' ? readHtml(given) : { text: given, entities: [] };
   if (unseen.test(read.text)) throw badRequest('message text is empty');
-  if (read.text.trim().length > longestMessage) throw badRequest('message is too long');
+  if (read.text.trim().length > maxMessageLength) throw badRequest('message is too long');
   return read;
 }
 

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@cobbler/agent';
 import { AgentError, userMessage } from '@cobbler/agent';
-import type { Play } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
 import {
   answersStatus,
   callBlock,
@@ -8,15 +8,15 @@ import {
   expectEqual,
   framesOf,
   LiveStream,
-  plays,
-  scriptAnswer,
-  tell,
+  replies,
+  responseSteps,
+  scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import type { Place } from '../setup/positions.ts';
+import type { ResponsePosition } from '../setup/positions.ts';
 import { endsInPart, needsOf, places, spoken, toldTo } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
-import type { Outcome, Stage } from '../setup/setup.ts';
+import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -27,11 +27,11 @@ const the = group('cancel');
 const backMs = 250;
 const closedMs = 1000;
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Everything that a cancel has to leave as it was. */
 async function expectGivenBack(
-  stage: Stage,
+  stage: WireFixture,
   asked: Promise<Outcome>,
   events: readonly AgentEvent[],
 ): Promise<void> {
@@ -45,11 +45,11 @@ async function expectGivenBack(
 }
 
 /** A stream that stands still at this place when the run is cancelled. */
-function cancelledAt(place: Place): CaseDefinition {
+function cancelledAt(place: ResponsePosition): CaseDefinition {
   return the(
     `P3 a run is cancelled ${place.what}, and the next one works`,
     async (subject) => {
-      await onStage(subject, [toldTo(place, { ending: 'stall' }), plays(place.answer)], async (stage) => {
+      await onStage(subject, [toldTo(place, { ending: 'stall' }), replies(place.answer)], async (stage) => {
         const controller = new AbortController();
         const events: AgentEvent[] = [];
         const asked = stage.ask({}, { signal: controller.signal, emit: (event) => events.push(event) });
@@ -70,7 +70,7 @@ function reason(what: string, value: unknown, check: (error: AgentError) => void
     for (const play of [
       { type: 'silent' },
       toldTo(places[2] ?? { what: '', answer: spoken, steps: [] }, { ending: 'stall' }),
-    ] as Play[]) {
+    ] as MockReply[]) {
       await onStage(subject, [play], async (stage) => {
         const controller = new AbortController();
         const asked = stage.ask({}, { signal: controller.signal });
@@ -149,10 +149,10 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   }),
   the('P3 nothing is emitted behind the event that cancelled the run', async (subject) => {
     // Nothing closes these blocks but the end, which then tells of all of them at once.
-    const answer = scriptAnswer(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
-    const steps = tell(answer).filter(({ type }) => type !== 'close');
+    const answer = scriptResponse(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
+    const steps = responseSteps(answer).filter(({ type }) => type !== 'close');
     for (const type of ['text', 'tool_call'] as const) {
-      await onStage(subject, [plays(answer, { steps, chunks: 'whole' })], async (stage) => {
+      await onStage(subject, [replies(answer, { steps, chunks: 'whole' })], async (stage) => {
         const controller = new AbortController();
         const emit = (event: AgentEvent) => event.type === type && controller.abort();
         const outcome = await promptly(

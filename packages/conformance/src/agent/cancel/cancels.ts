@@ -1,18 +1,18 @@
 import type { AgentEvent } from '@cobbler/agent';
-import type { Play, ScriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   answersStatus,
   expect,
   expectEqual,
   failsWith,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   stepFrames,
-  tell,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import type { Outcome, Stage } from '../setup/setup.ts';
+import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -23,11 +23,15 @@ const the = group('cancel');
 const backMs = 250;
 const closedMs = 1000;
 
-const answer: ScriptAnswer = scriptAnswer(['Some words of an answer.']);
-const begun: Play = plays(answer, { steps: tell(answer).slice(0, 3), ending: 'stall' });
+const answer: ScriptAnswer = scriptResponse(['Some words of an answer.']);
+const begun: MockReply = replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'stall' });
 
 /** Aborts while something is under way: the run rejects in time and the service sees the connection close. */
-async function cancelled(stage: Stage, controller: AbortController, asked: Promise<Outcome>): Promise<void> {
+async function cancelled(
+  stage: WireFixture,
+  controller: AbortController,
+  asked: Promise<Outcome>,
+): Promise<void> {
   const exchange = stage.server.exchanges.at(-1);
   controller.abort();
   const outcome = await promptly(asked, backMs, 'the cancelled run');
@@ -37,7 +41,7 @@ async function cancelled(stage: Stage, controller: AbortController, asked: Promi
 
 export const cancelCases: readonly CaseDefinition[] = [
   the('P3 a run cancelled before it begins sends nothing', async (subject) => {
-    await onStage(subject, [plays(answer)], async (stage) => {
+    await onStage(subject, [replies(answer)], async (stage) => {
       const outcome = await promptly(
         stage.ask({}, { signal: AbortSignal.abort() }),
         backMs,
@@ -67,7 +71,7 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('P3 a run is cancelled from inside its own events', async (subject) => {
-    await onStage(subject, [plays(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
+    await onStage(subject, [replies(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'text_delta' && controller.abort();
       const outcome = await promptly(
@@ -80,26 +84,30 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('P3 a run is cancelled while it pauses before a retry', async (subject) => {
-    await onStage(subject, [failsWith({ kind: 'busy', message: 'Busy.' }), plays(answer)], async (stage) => {
-      const controller = new AbortController();
-      const paused = Promise.withResolvers<void>();
-      const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
-      const asked = stage.ask({}, { signal: controller.signal, emit, patient: false });
-      await paused.promise;
-      await stage.settled();
-      controller.abort();
-      expectEqual(
-        failed(await promptly(asked, backMs, 'the cancelled run')).kind,
-        'aborted',
-        'the kind of the error',
-      );
-      await stage.runtime.advance(60_000);
-      await stage.settled();
-      expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
-    });
+    await onStage(
+      subject,
+      [failsWith({ kind: 'busy', message: 'Busy.' }), replies(answer)],
+      async (stage) => {
+        const controller = new AbortController();
+        const paused = Promise.withResolvers<void>();
+        const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
+        const asked = stage.ask({}, { signal: controller.signal, emit, patient: false });
+        await paused.promise;
+        await stage.settled();
+        controller.abort();
+        expectEqual(
+          failed(await promptly(asked, backMs, 'the cancelled run')).kind,
+          'aborted',
+          'the kind of the error',
+        );
+        await stage.runtime.advance(60_000);
+        await stage.settled();
+        expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+      },
+    );
   }),
   the('P3 a run is cancelled while it reads an error', async (subject) => {
-    const stuck: Play = {
+    const stuck: MockReply = {
       type: 'raw',
       status: 500,
       headers: { 'content-type': 'text/plain' },
@@ -123,17 +131,17 @@ export const cancelCases: readonly CaseDefinition[] = [
       const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
       const asked = stage.ask({}, { signal: controller.signal, emit });
       await stage.server.arrival(0);
-      const [open, first, ...rest] = tell(answer);
+      const [open, first, ...rest] = responseSteps(answer);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       stream.send(
         stepFrames(
           [open, first].filter((step) => step !== undefined),
-          plays(answer),
+          replies(answer),
           testing,
         ),
       );
       await heard.promise;
-      stream.send(stepFrames(rest, plays(answer), testing));
+      stream.send(stepFrames(rest, replies(answer), testing));
       controller.abort();
       const outcome = await promptly(asked, backMs, 'the cancelled run');
       const count = outcome.events.length;
@@ -146,7 +154,7 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('a cancel after the answer changes nothing', async (subject) => {
-    await onStage(subject, [plays(answer), plays(answer)], async (stage) => {
+    await onStage(subject, [replies(answer), replies(answer)], async (stage) => {
       const controller = new AbortController();
       const outcome = await stage.ask({}, { signal: controller.signal });
       controller.abort();
@@ -174,13 +182,13 @@ export const cancelCases: readonly CaseDefinition[] = [
         'aborted',
         'the first run',
       );
-      streams[1].send(stepFrames(tell(answer), plays(answer), testing));
+      streams[1].send(stepFrames(responseSteps(answer), replies(answer), testing));
       streams[1].end();
       expectAnswer(answered(await second), answer, testing);
     });
   }),
   the('the same conversation can be asked again after a cancel', async (subject) => {
-    await onStage(subject, [begun, plays(answer)], async (stage) => {
+    await onStage(subject, [begun, replies(answer)], async (stage) => {
       const controller = new AbortController();
       const asked = stage.ask({}, { signal: controller.signal });
       await stage.server.arrival(0);

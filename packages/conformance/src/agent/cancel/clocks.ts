@@ -6,14 +6,14 @@ import {
   failsWith,
   framesOf,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   stepFrames,
-  tell,
 } from '@cobbler/agent/testing';
 import { httpDate } from '../setup/http-date.ts';
 import { spoken, until } from '../setup/positions.ts';
-import type { Stage } from '../setup/setup.ts';
+import type { WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -21,12 +21,12 @@ import { hurried, limits, livedUnder } from './patience.ts';
 
 const clocks = group('clock');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 const day = 86_400_000;
 
 /** The runtime of a stage whose clocks somebody meddles with. */
-function clockSet(stage: Stage): {
+function clockSet(stage: WireFixture): {
   readonly runtime: Runtime;
   set(ms: number): void;
   sleep(ms: number): void;
@@ -80,7 +80,7 @@ export const clockCases: readonly CaseDefinition[] = [
       const { runtime, sleep } = clockSet(stage);
       const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
       const exchange = await stage.server.arrival(0);
-      stream.send(framesOf(plays(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      stream.send(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
       await stage.settled();
       sleep(3 * day);
       // The first timer that is due after waking.
@@ -97,7 +97,7 @@ export const clockCases: readonly CaseDefinition[] = [
     for (const jump of [-day, day]) {
       await onStage(
         subject,
-        [plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })],
+        [replies(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })],
         async (stage) => {
           const { runtime, set } = clockSet(stage);
           const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
@@ -149,10 +149,10 @@ export const clockCases: readonly CaseDefinition[] = [
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const asked = stage.ask();
       await stage.server.arrival(0);
-      stream.send(framesOf(plays(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
+      stream.send(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
       await stage.settled();
       await stage.runtime.advance(3 * day);
-      stream.send(stepFrames(tell(spoken).slice(2), plays(spoken), subject.testing));
+      stream.send(stepFrames(responseSteps(spoken).slice(2), replies(spoken), subject.testing));
       expectEqual(
         failed(await promptly(asked, 1000, 'the request')).kind,
         'timeout',

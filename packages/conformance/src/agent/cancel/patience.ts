@@ -1,18 +1,18 @@
 import type { Timeouts } from '@cobbler/agent/provider';
-import type { Play, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import type { MockReply, ScriptAnswer, Step } from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
   framesOf,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { endsInPart, spoken, thoughtful, until } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
-import type { Outcome, Stage } from '../setup/setup.ts';
+import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -26,11 +26,11 @@ export const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs
 /** An agent that keeps them and does not try again. */
 export const hurried: Pick<AgentLink, 'timeouts' | 'retry'> = { timeouts: limits, retry: { retries: 0 } };
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Moves the clock until the request is over, saying something before each step; gives how long it lived. */
 export async function livedUnder(
-  stage: Stage,
+  stage: WireFixture,
   asked: Promise<Outcome>,
   stepMs: number,
   say: () => void,
@@ -73,7 +73,7 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
         async (stage) => {
           const asked = stage.ask();
           const exchange = await stage.server.arrival(0);
-          stream.send(framesOf(plays(answer, { steps }), subject.testing).join(''));
+          stream.send(framesOf(replies(answer, { steps }), subject.testing).join(''));
           await stage.settled();
           let count = 0;
           const lived = await livedUnder(stage, asked, stepMs, () =>
@@ -101,7 +101,7 @@ function pings({ testing }: ContractSubject): string {
 /** Silence after this play begins; the request must end between these two moments, in milliseconds. */
 function silent(
   what: string,
-  play: (subject: ContractSubject) => Play,
+  play: (subject: ContractSubject) => MockReply,
   [least, most]: readonly [number, number],
 ): CaseDefinition {
   return the(`P2 ${what}`, async (subject) => {
@@ -157,7 +157,7 @@ export const patienceCases: readonly CaseDefinition[] = [
     answer: spoken,
     steps: until(spoken, 0, 'delta'),
     drip: ({ testing }, count) =>
-      stepFrames([{ type: 'delta', at: 0, text: 'x'.repeat(500) }], plays(spoken), testing)[count] ?? 'x',
+      stepFrames([{ type: 'delta', at: 0, text: 'x'.repeat(500) }], replies(spoken), testing)[count] ?? 'x',
     limit: limits.progressMs,
     stepMs: 2000,
   }),
@@ -191,7 +191,7 @@ export const patienceCases: readonly CaseDefinition[] = [
   silent('a service that never answers is given up by itself', () => ({ type: 'silent' }), [30_000, 630_000]),
   silent(
     'a stream that stalls is given up by itself after two minutes',
-    () => plays(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }),
+    () => replies(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }),
     [90_000, 150_000],
   ),
   stuck('a head that stops in its middle', ({ testing }) => ({ bytes: [rawParts(spoken, testing).head] })),

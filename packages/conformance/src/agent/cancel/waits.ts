@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@cobbler/agent';
 import type { Timeouts } from '@cobbler/agent/provider';
-import type { Lack, Play, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import type { MockReply, ScriptAnswer, Step, UnsupportedFeature } from '@cobbler/agent/testing';
 import {
   answersStatus,
   callBlock,
@@ -8,21 +8,21 @@ import {
   expectEqual,
   expectOneOf,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   stepFrames,
-  tell,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { needsOf, places, toldTo } from '../setup/positions.ts';
-import type { Outcome, Stage } from '../setup/setup.ts';
+import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly, soon, turns } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
 const the = group('waits');
 
-const spoken: ScriptAnswer = scriptAnswer([
+const spoken: ScriptAnswer = scriptResponse([
   'A text of some length.',
   callBlock('call_1', 'put', { value: 'some length' }),
 ]);
@@ -32,12 +32,17 @@ const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_00
 
 /** Steps of `spoken` up to the first one of this block and type. */
 function until(at: number, type: Step['type']): Step[] {
-  const steps = tell(spoken);
+  const steps = responseSteps(spoken);
   return steps.slice(0, steps.findIndex((step) => step.type === type && 'at' in step && step.at === at) + 1);
 }
 
 /** Silence after these plays begin; the request must end at `limit`, not before, and leave the connection. */
-function endsAt(what: string, limit: number, play: () => Play, ...needs: Lack[]): CaseDefinition {
+function endsAt(
+  what: string,
+  limit: number,
+  play: () => MockReply,
+  ...needs: UnsupportedFeature[]
+): CaseDefinition {
   return the(
     what,
     async (subject) => {
@@ -86,7 +91,7 @@ async function onLive(
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       const say = async (...steps: Step[]) => {
         const before = events.length;
-        stream.send(stepFrames(steps, plays(answer), testing));
+        stream.send(stepFrames(steps, replies(answer), testing));
         for (let tries = 0; events.length === before && tries < 200; tries += 1) await soon();
       };
       const ping = async () => {
@@ -100,7 +105,7 @@ async function onLive(
 }
 
 interface Live {
-  readonly stage: Stage;
+  readonly stage: WireFixture;
   readonly stream: LiveStream;
   readonly asked: Promise<Outcome>;
   /** Tells steps and waits until something has been emitted. */
@@ -162,7 +167,7 @@ export const waitCases: readonly CaseDefinition[] = [
     ),
   ),
   the('a slow answer that makes progress is waited for', (subject) => {
-    const slow = scriptAnswer(['Slow but sure.']);
+    const slow = scriptResponse(['Slow but sure.']);
     return onLive(subject, slow, async ({ stage, stream, asked, say }) => {
       await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'Slow' });
       for (const text of [' but', ' su', 're.']) {
@@ -170,7 +175,7 @@ export const waitCases: readonly CaseDefinition[] = [
         await say({ type: 'delta', at: 0, text });
       }
       await say({ type: 'close', at: 0 });
-      stream.send(stepFrames([{ type: 'end' }], plays(slow), subject.testing));
+      stream.send(stepFrames([{ type: 'end' }], replies(slow), subject.testing));
       stream.end();
       expectAnswer(answered(await asked), slow, subject.testing);
     });
@@ -188,7 +193,7 @@ export const waitCases: readonly CaseDefinition[] = [
     }),
   ),
   the('P2 the limit of the whole call counts pauses and failed attempts', async (subject) => {
-    const plays: Play[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
+    const plays: MockReply[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
     await onStage(
       subject,
       plays,
@@ -206,7 +211,7 @@ export const waitCases: readonly CaseDefinition[] = [
     );
   }),
   the('an error whose body never ends is reported all the same', async (subject) => {
-    const stuck: Play = {
+    const stuck: MockReply = {
       type: 'raw',
       status: 500,
       headers: { 'content-type': 'text/plain' },

@@ -1,12 +1,12 @@
-import type { Play, ScriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   callBlock,
   expect,
   expectEqual,
   expectOneOf,
   framesOf,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
@@ -21,7 +21,7 @@ const ids = group('ids');
 
 const mebibyte = 1024 * 1024;
 
-const answer: ScriptAnswer = scriptAnswer(['Words of an answer.']);
+const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 
 /** Bodies of failures that no service should send. The status alone says what happened. */
 const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8Array[]])[] = [
@@ -58,7 +58,7 @@ function oddly(status: number, kind: string, types: readonly string[]): CaseDefi
   return the(`P12 status ${status} is ${kind} whatever body comes with it`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
     const script = combinations.map(
-      ([type, , body]): Play => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
+      ([type, , body]): MockReply => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
     );
     await onStage(
       subject,
@@ -103,7 +103,7 @@ export const bodyCases: readonly CaseDefinition[] = [
   the('an error whose body breaks off keeps kind and status', async (subject) => {
     for (const status of [400, 403, 500, 529]) {
       const headers = { 'content-type': 'application/json' };
-      const broken: Play = {
+      const broken: MockReply = {
         type: 'raw',
         status,
         headers,
@@ -116,7 +116,7 @@ export const bodyCases: readonly CaseDefinition[] = [
     }
   }),
   the('P18 an error of many mebibytes holds next to no memory', async (subject) => {
-    const play: Play = {
+    const play: MockReply = {
       type: 'raw',
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -136,7 +136,12 @@ export const bodyCases: readonly CaseDefinition[] = [
         yield piece;
       }
     }
-    const play: Play = { type: 'raw', status: 200, headers: { 'content-type': 'text/html' }, body: body() };
+    const play: MockReply = {
+      type: 'raw',
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: body(),
+    };
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'agent', 'the kind of the error');
     expect(taken < 8 * mebibyte, `less than all of it to be taken, found ${taken}`);
@@ -152,11 +157,11 @@ export const bodyCases: readonly CaseDefinition[] = [
     const { testing } = subject;
     const isEventStream = testing.contentType.startsWith('text/event-stream');
     const headers = { 'content-type': isEventStream ? 'application/x-ndjson' : 'text/event-stream' };
-    const { outcome } = await askOnce(subject, [plays(answer, { headers })], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, [replies(answer, { headers })], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['agent', 'network'], 'the kind of the error');
   }),
   the('an answer without a content type is taken at its word', (subject) => {
-    const body = framesOf(plays(answer), subject.testing).join('');
+    const body = framesOf(replies(answer), subject.testing).join('');
     return onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`] }],
@@ -164,8 +169,8 @@ export const bodyCases: readonly CaseDefinition[] = [
     );
   }),
   ids('the same answer twice stands in the history twice', async (subject) => {
-    const same = plays(answer);
-    await onStage(subject, [same, same, plays(scriptAnswer(['Done.']))], async (stage) => {
+    const same = replies(answer);
+    await onStage(subject, [same, same, replies(scriptResponse(['Done.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Go.')] }));
       const once = continued([user('Go.')], first.message);
       const second = answered(await stage.ask({ messages: once }));
@@ -190,8 +195,8 @@ export const bodyCases: readonly CaseDefinition[] = [
       'call',
       'call_2',
     ];
-    const calls = scriptAnswer(given.map((id, index) => callBlock(id, 'put', { value: index })));
-    await onStage(subject, [plays(calls), plays(answer)], async (stage) => {
+    const calls = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
+    await onStage(subject, [replies(calls), replies(answer)], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));
       expectAnswer(response, calls, subject.testing);
       answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));

@@ -1,6 +1,6 @@
 import { userMessage } from '@cobbler/agent';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, expectOneOf, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, expectOneOf, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
 import { chunked, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
@@ -12,7 +12,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('connection');
 
-const answer: ScriptAnswer = scriptAnswer(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
+const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
 
 type Bytes = (
   parts: RawParts,
@@ -196,7 +196,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     });
   }),
   the('two answers to one request do not mix with the next one', async (subject) => {
-    const [first, second] = [scriptAnswer(['First.']), scriptAnswer(['Second.'])];
+    const [first, second] = [scriptResponse(['First.']), scriptResponse(['Second.'])];
     const twice = [...fineAnswer(first, subject.testing).bytes, ...fineAnswer(answer, subject.testing).bytes];
     const good = fineAnswer(second, subject.testing);
     await onSocket(
@@ -249,7 +249,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     });
   }),
   the('a name of several addresses is asked at the one that answers', (subject) =>
-    onStage(subject, [plays(answer)], async (stage) => {
+    onStage(subject, [replies(answer)], async (stage) => {
       const agent = stage.agent({ baseURL: stage.baseURL.replace('127.0.0.1', 'localhost') });
       const outcome = await stage.ask({}, { agent });
       expectAnswer(answered(outcome), answer, subject.testing);

@@ -1,8 +1,8 @@
 import type { ErrorKind } from '@cobbler/agent';
 import type { Ending, ScriptFault } from '@cobbler/agent/testing';
-import { expect, expectEqual, plays } from '@cobbler/agent/testing';
+import { expect, expectEqual, replies } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import type { Place } from '../setup/positions.ts';
+import type { ResponsePosition } from '../setup/positions.ts';
 import { needsOf, places, spoken, toldTo, wholePlaces } from '../setup/positions.ts';
 import { answered, askOnce, failed } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -11,7 +11,7 @@ import { group } from '../setup/subject.ts';
 const cuts = group('cuts');
 const faults = group('faults');
 
-function cutCase(place: Place, ending: Ending): CaseDefinition {
+function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
   const { what, answer } = place;
   const how = ending === 'end' ? 'ends cleanly' : 'breaks';
   const play = toldTo(place, { ending });
@@ -24,7 +24,7 @@ function cutCase(place: Place, ending: Ending): CaseDefinition {
         ['network', true],
         'kind and retryable',
       );
-      const { outcome } = await askOnce(subject, [play, plays(answer)]);
+      const { outcome } = await askOnce(subject, [play, replies(answer)]);
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
@@ -33,7 +33,7 @@ function cutCase(place: Place, ending: Ending): CaseDefinition {
 }
 
 /** A failure told inside a stream whose head said 200. */
-function faultCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
+function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   const { what, answer } = place;
   const message = `The stream fails with ${told}, number 991.`;
   const play = toldTo(place, { fault: { kind: told, message } });
@@ -50,7 +50,7 @@ function faultCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): Ca
         failed(given.outcome).message.includes(message),
         `the words of the service, found ${failed(given.outcome).message}`,
       );
-      const { outcome } = await askOnce(subject, [play, plays(answer)]);
+      const { outcome } = await askOnce(subject, [play, replies(answer)]);
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
@@ -65,14 +65,14 @@ const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
   ['too_long', 'invalid'],
 ];
 
-function finalCase(place: Place, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
+function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   return faults(
     `P6 a stream that tells of ${told} ${place.what} is ${kind}, and final`,
     async (subject) => {
       const message = `No good, number 7: ${told}.`;
       const { outcome, exchanges } = await askOnce(subject, [
         toldTo(place, { fault: { kind: told, message } }),
-        plays(place.answer),
+        replies(place.answer),
       ]);
       expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');
       expect(
@@ -96,11 +96,11 @@ export const cutCases: readonly CaseDefinition[] = [
       ['network', true],
       'kind and retryable',
     );
-    const { outcome } = await askOnce(subject, [empty, plays(spoken)]);
+    const { outcome } = await askOnce(subject, [empty, replies(spoken)]);
     expectAnswer(answered(outcome), spoken, subject.testing);
   }),
   cuts('P1 a stream of noise alone is no answer', async (subject) => {
-    const noise = plays(spoken, { edit: () => subject.testing.noise() });
+    const noise = replies(spoken, { edit: () => subject.testing.noise() });
     const { outcome } = await askOnce(subject, [noise], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),

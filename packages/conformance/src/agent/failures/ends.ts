@@ -1,12 +1,12 @@
-import type { AnswerPlay, Ending, Play, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import type { Ending, MockReply, ProviderTesting, ResponseReply, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
   expectOneOf,
   framesOf,
-  plays,
-  scriptAnswer,
-  tellUntil,
+  replies,
+  responseStepsUntil,
+  scriptResponse,
 } from '@cobbler/agent/testing';
 import { scriptCalls, scriptText } from '../setup/compare.ts';
 import { endsInPart, places, spoken, toldTo, unfinished } from '../setup/positions.ts';
@@ -19,7 +19,7 @@ const ends = group('ends');
 const faults = group('faults');
 
 /** Asks once for each play, on one stage and without any retry. */
-async function outcomesOf(subject: ContractSubject, list: readonly Play[]): Promise<Outcome[]> {
+async function outcomesOf(subject: ContractSubject, list: readonly MockReply[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   await onStage(
     subject,
@@ -46,7 +46,7 @@ function expectWholeOrNone({ response, error }: Outcome, answer: ScriptAnswer, w
 /** How many payloads of the end make the answer whole; one more than there are when none does. */
 async function neededOfEnd(subject: ContractSubject, answer: ScriptAnswer, ending: Ending): Promise<number> {
   const parts = endsInPart(answer, subject.testing).map((play) => ({ ...play, ending }));
-  const outcomes = await outcomesOf(subject, [...parts, plays(answer)]);
+  const outcomes = await outcomesOf(subject, [...parts, replies(answer)]);
   for (const [told, outcome] of outcomes.entries())
     expectWholeOrNone(outcome, answer, `with ${told} payloads of its end`);
   const needed = outcomes.findIndex(({ response }) => response !== undefined);
@@ -59,7 +59,7 @@ async function neededOfEnd(subject: ContractSubject, answer: ScriptAnswer, endin
 }
 
 /** An answer with characters of every width, cut behind a number of its bytes. */
-function cutAt(bytes: Uint8Array, length: number, testing: ProviderTesting): Play {
+function cutAt(bytes: Uint8Array, length: number, testing: ProviderTesting): MockReply {
   const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
   const ending = length % 2 === 0 ? 'end' : 'reset';
   return { type: 'raw', status: 200, headers, body: [bytes.subarray(0, length)], ending };
@@ -81,9 +81,9 @@ function lengthsToTry(frames: readonly string[]): number[] {
 
 async function cutAnywhere(subject: ContractSubject): Promise<void> {
   const { testing } = subject;
-  const answer = scriptAnswer(['Wörter: 漢字 🧵.', ...spoken.blocks.slice(1)]);
+  const answer = scriptResponse(['Wörter: 漢字 🧵.', ...spoken.blocks.slice(1)]);
   const needed = await neededOfEnd(subject, answer, 'end');
-  const frames = framesOf(plays(answer), testing);
+  const frames = framesOf(replies(answer), testing);
   const tail = testing.line({ type: 'end' }, answer).length - needed;
   const encoder = new TextEncoder();
   const bytes = encoder.encode(frames.join(''));
@@ -112,7 +112,7 @@ async function faultsInEnd(subject: ContractSubject): Promise<void> {
   const needed = await neededOfEnd(subject, spoken, 'end');
   const failure = testing.fail({ kind: 'busy', message: 'Late, number 17.' });
   const parts = endsInPart(spoken, testing).map(
-    (play): AnswerPlay => ({ ...play, edit: (all) => [...(play.edit?.(all) ?? all), ...failure] }),
+    (play): ResponseReply => ({ ...play, edit: (all) => [...(play.edit?.(all) ?? all), ...failure] }),
   );
   for (const [told, outcome] of (await outcomesOf(subject, parts)).entries()) {
     if (told >= needed) answered(outcome);
@@ -138,12 +138,14 @@ export const endCases: readonly CaseDefinition[] = [
     );
   }),
   ends('P4 an answer cut in its end never has another stop reason', (subject) =>
-    neededOfEnd(subject, scriptAnswer(['As far as it goes.'], { stop: 'max_tokens' }), 'end').then(() => {}),
+    neededOfEnd(subject, scriptResponse(['As far as it goes.'], { stop: 'max_tokens' }), 'end').then(
+      () => {},
+    ),
   ),
   ends('P1 an answer cut at any byte before its end is no answer', cutAnywhere),
   ends('P5 a stream that ends early every time is tried four times', async (subject) => {
-    const cut = plays(spoken, { steps: unfinished(spoken) });
-    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, plays(spoken)]);
+    const cut = replies(spoken, { steps: unfinished(spoken) });
+    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(spoken)]);
     expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
     expectEqual(exchanges.length, 4, 'the number of requests');
   }),
@@ -151,7 +153,7 @@ export const endCases: readonly CaseDefinition[] = [
     const fitting = places.filter(
       ({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined,
     );
-    const script = [...fitting.map((place) => toldTo(place)), plays(spoken)];
+    const script = [...fitting.map((place) => toldTo(place)), replies(spoken)];
     const { outcome } = await askOnce(subject, script, {}, { retry: { retries: fitting.length } });
     expectEqual(answered(outcome).attempts, fitting.length + 1, 'the attempts');
     expectEqual(answered(outcome).toolCalls, scriptCalls(spoken), 'the calls');
@@ -163,7 +165,7 @@ export const endCases: readonly CaseDefinition[] = [
     'P5 a failure in place of the whole answer is one',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'busy', message: 'First thing, number 18.' });
-      const first = plays(spoken, { edit: () => failure });
+      const first = replies(spoken, { edit: () => failure });
       const { outcome } = await askOnce(subject, [first], {}, { retry: { retries: 0 } });
       expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
       expect(failed(outcome).message.includes('number 18'), 'the words of the service');
@@ -176,7 +178,7 @@ export const endCases: readonly CaseDefinition[] = [
       const failure = subject.testing.fail({ kind: 'agent', message: 'Broken, number 19.' });
       const edit = (all: readonly unknown[]) => [...failure, ...all];
       for (const chunks of ['whole', 'payload'] as const) {
-        const play = plays(spoken, { edit, chunks });
+        const play = replies(spoken, { edit, chunks });
         const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
         expectEqual([failed(outcome).kind, outcome.events], ['agent', []], 'kind and events');
       }
@@ -186,12 +188,12 @@ export const endCases: readonly CaseDefinition[] = [
   faults(
     'P5 a failure whose frame was cut is tried again like any cut',
     async (subject) => {
-      const last = framesOf(plays(spoken, { steps: [] }), subject.testing).length;
+      const last = framesOf(replies(spoken, { steps: [] }), subject.testing).length;
       const rewrite = (frame: string, index: number) =>
         index === last ? frame.slice(0, frame.length / 2) : frame;
       const fault = { kind: 'busy', message: 'Cut short.' } as const;
-      const cut = plays(spoken, { steps: [], fault, rewrite });
-      const { outcome } = await askOnce(subject, [cut, plays(spoken)]);
+      const cut = replies(spoken, { steps: [], fault, rewrite });
+      const { outcome } = await askOnce(subject, [cut, replies(spoken)]);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
     'in-stream-fault',
@@ -200,7 +202,7 @@ export const endCases: readonly CaseDefinition[] = [
     'P5 a service that fails in place of each answer is asked for minutes',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'busy', message: 'Still busy.' });
-      const script = [...Array(12).fill(plays(spoken, { edit: () => failure })), plays(spoken)];
+      const script = [...Array(12).fill(replies(spoken, { edit: () => failure })), replies(spoken)];
       const { outcome } = await askOnce(subject, script);
       expectEqual(answered(outcome).attempts, 13, 'the attempts');
     },
@@ -209,9 +211,9 @@ export const endCases: readonly CaseDefinition[] = [
   faults(
     'P5 a service that fails in the middle of each answer is asked four times',
     async (subject) => {
-      const steps = tellUntil(spoken, ({ type }) => type === 'close');
-      const play = plays(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
-      const { outcome, exchanges } = await askOnce(subject, [play, play, play, play, plays(spoken)]);
+      const steps = responseStepsUntil(spoken, ({ type }) => type === 'close');
+      const play = replies(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
+      const { outcome, exchanges } = await askOnce(subject, [play, play, play, play, replies(spoken)]);
       expectEqual([failed(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
       expectOneOf(failed(outcome).kind, ['rate_limit'], 'the kind of the error');
     },

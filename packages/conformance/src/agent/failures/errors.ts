@@ -1,6 +1,13 @@
 import type { ErrorKind } from '@cobbler/agent';
 import type { ScriptFault } from '@cobbler/agent/testing';
-import { answersStatus, expect, expectEqual, failsWith, plays, scriptAnswer } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  expect,
+  expectEqual,
+  failsWith,
+  replies,
+  scriptResponse,
+} from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -8,12 +15,12 @@ import { group } from '../setup/subject.ts';
 
 const the = group('errors');
 
-const answer = scriptAnswer(['Fine after all.']);
+const answer = scriptResponse(['Fine after all.']);
 
 /** A status from somewhere that knows nothing of the service: its number alone decides. */
 function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
   return the(`P5 status ${status} is ${kind} and is tried again`, async (subject) => {
-    const { outcome } = await askOnce(subject, [answersStatus(status), plays(answer)]);
+    const { outcome } = await askOnce(subject, [answersStatus(status), replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
     const given = await askOnce(subject, [answersStatus(status)], {}, { retry: { retries: 0 } });
@@ -28,7 +35,7 @@ function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
 
 function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
   return the(`P6 status ${status} is ${kind} and is final`, async (subject) => {
-    const { outcome, exchanges } = await askOnce(subject, [answersStatus(status), plays(answer)]);
+    const { outcome, exchanges } = await askOnce(subject, [answersStatus(status), replies(answer)]);
     const error = failed(outcome);
     expectEqual(
       [error.kind, error.status, error.retryable],
@@ -91,13 +98,13 @@ export const errorCases: readonly CaseDefinition[] = [
     expectEqual(data.stack, undefined, 'the stack in the data');
   }),
   the('a conversation goes on after a failure', async (subject) => {
-    await onStage(subject, [answersStatus(400), plays(answer)], async (stage) => {
+    await onStage(subject, [answersStatus(400), replies(answer)], async (stage) => {
       failed(await stage.ask());
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
   the('P5 a connection that breaks before an answer is network and is tried again', async (subject) => {
-    const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, plays(answer)]);
+    const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
     expectEqual(

@@ -1,14 +1,14 @@
-import type { Play, ScriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
   expectOneOf,
   framesOf,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   serveLoopback,
   stepFrames,
-  tell,
   wireServer,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
@@ -18,12 +18,12 @@ import { group } from '../setup/subject.ts';
 
 const the = group('hostile');
 
-const answer: ScriptAnswer = scriptAnswer(['Words of an answer.']);
+const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 
 /** A body of another kind than an answer, under a status that says all is well. */
 function notAnAnswer(what: string, contentType: string, body: string): CaseDefinition {
   return the(`P1 ${what} is no answer`, async (subject) => {
-    const play: Play = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
+    const play: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual([failed(outcome).kind, failed(outcome).status], ['agent', 200], 'kind and status');
     expect(
@@ -37,18 +37,18 @@ function notAnAnswer(what: string, contentType: string, body: string): CaseDefin
 function typedAs(what: string, spell: (type: string) => string): CaseDefinition {
   return the(`a content type ${what} is accepted`, async (subject) => {
     const headers = { 'content-type': spell(subject.testing.contentType) };
-    const { outcome } = await askOnce(subject, plays(answer, { headers }));
+    const { outcome } = await askOnce(subject, replies(answer, { headers }));
     expectAnswer(answered(outcome), answer, subject.testing);
   });
 }
 
 function redirected(status: number): CaseDefinition {
   return the(`P6 a redirect with ${status} to another origin is not followed`, async (subject) => {
-    const elsewhere = wireServer(subject.testing, () => plays(answer));
+    const elsewhere = wireServer(subject.testing, () => replies(answer));
     const other = await serveLoopback(elsewhere.handler);
     try {
-      const play: Play = { type: 'raw', status, headers: { location: `${other.url}/v1/messages` } };
-      const { outcome, exchanges } = await askOnce(subject, [play, plays(answer)]);
+      const play: MockReply = { type: 'raw', status, headers: { location: `${other.url}/v1/messages` } };
+      const { outcome, exchanges } = await askOnce(subject, [play, replies(answer)]);
       expectEqual(
         [failed(outcome).kind, failed(outcome).retryable],
         ['invalid', false],
@@ -90,7 +90,7 @@ export const hostileCases: readonly CaseDefinition[] = [
     expect(failed(outcome).message.length > 10, 'an error that says something');
   }),
   the('an error with a body of broken JSON keeps its kind', async (subject) => {
-    const play: Play = {
+    const play: MockReply = {
       type: 'raw',
       status: 403,
       headers: { 'content-type': 'application/json' },
@@ -108,7 +108,12 @@ export const hostileCases: readonly CaseDefinition[] = [
       '{"error":{"message":5,"type":[]}}',
       '{"message":{}}',
     ]) {
-      const play: Play = { type: 'raw', status: 404, headers: { 'content-type': 'application/json' }, body };
+      const play: MockReply = {
+        type: 'raw',
+        status: 404,
+        headers: { 'content-type': 'application/json' },
+        body,
+      };
       const { outcome } = await askOnce(subject, [play]);
       expectEqual(
         [failed(outcome).kind, failed(outcome).status],
@@ -139,10 +144,14 @@ export const hostileCases: readonly CaseDefinition[] = [
   }),
   the('P18 a frame without end is given up before it fills the memory', async (subject) => {
     const { testing } = subject;
-    const frame = stepFrames([{ type: 'delta', at: 0, text: 'begin of something' }], plays(answer), testing);
-    const head = framesOf(plays(answer, { steps: tell(answer).slice(0, 1) }), testing).join('');
+    const frame = stepFrames(
+      [{ type: 'delta', at: 0, text: 'begin of something' }],
+      replies(answer),
+      testing,
+    );
+    const head = framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing).join('');
     const much = flood(head + frame.slice(0, frame.indexOf('something')), 'x'.repeat(512 * 1024));
-    const play: Play = {
+    const play: MockReply = {
       type: 'raw',
       status: 200,
       headers: { 'content-type': testing.contentType },
@@ -153,18 +162,18 @@ export const hostileCases: readonly CaseDefinition[] = [
     expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be taken, found ${much.taken()}`);
   }),
   the('P1 what comes behind the end is not part of the answer', async (subject) => {
-    const more = scriptAnswer(['Something else.']);
+    const more = scriptResponse(['Something else.']);
     const { testing } = subject;
     const edit = (payloads: readonly unknown[]) => [
       ...payloads,
-      ...tell(more).flatMap((step) => testing.line(step, more)),
+      ...responseSteps(more).flatMap((step) => testing.line(step, more)),
     ];
-    const { outcome } = await askOnce(subject, plays(answer, { edit }));
+    const { outcome } = await askOnce(subject, replies(answer, { edit }));
     expectAnswer(answered(outcome), answer, testing);
   }),
   the('P6 a redirect within the origin is not followed either', async (subject) => {
-    const play: Play = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
-    const { outcome, exchanges } = await askOnce(subject, [play, plays(answer)]);
+    const play: MockReply = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
+    const { outcome, exchanges } = await askOnce(subject, [play, replies(answer)]);
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
@@ -173,7 +182,7 @@ export const hostileCases: readonly CaseDefinition[] = [
   redirected(307),
   redirected(308),
   the('P19 the key goes to the service alone, under one header', async (subject) => {
-    const { outcome, exchanges } = await askOnce(subject, plays(answer));
+    const { outcome, exchanges } = await askOnce(subject, replies(answer));
     answered(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));
     expectEqual(holders.length, 1, 'the number of headers with the key');

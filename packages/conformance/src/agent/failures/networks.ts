@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { selfSigned } from '../setup/certificate.ts';
 import { expectAnswer } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
@@ -13,7 +13,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('network');
 
-const answer: ScriptAnswer = scriptAnswer(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
+const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
 
 /** What stands between a user and the service answers in its place; the service itself answers the next time. */
 function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind: string): CaseDefinition {
@@ -333,7 +333,7 @@ export const networkCases: readonly CaseDefinition[] = [
     );
   }),
   the('P19 a password of a proxy in the address goes nowhere else', async (subject) => {
-    await onStage(subject, [plays(answer)], async (stage) => {
+    await onStage(subject, [replies(answer)], async (stage) => {
       const baseURL = stage.baseURL.replace('//', '//someone:pa55-w0rd@');
       answered(await stage.ask({}, { agent: stage.agent({ baseURL }) }));
       const { url, text, headers } = await stage.server.arrival(0);

@@ -1,18 +1,18 @@
 import type { AgentEvent, ErrorKind } from '@cobbler/agent';
-import type { Play } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
 import {
   answersStatus,
   expect,
   expectEqual,
   failsWith,
-  plays,
-  scriptAnswer,
+  replies,
+  responseStepsUntil,
+  scriptResponse,
   show,
-  tellUntil,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { httpDate } from '../setup/http-date.ts';
-import type { Outcome, Stage } from '../setup/setup.ts';
+import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -20,7 +20,7 @@ import { group } from '../setup/subject.ts';
 const the = group('retries');
 const hints = group('retry-after');
 
-const answer = scriptAnswer(['Fine after all.']);
+const answer = scriptResponse(['Fine after all.']);
 const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
 
 type RetryEvent = AgentEvent & { readonly type: 'retry' };
@@ -41,12 +41,12 @@ function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
 }
 
 /** A hint that has to be followed. `ms` is the pause that it asks for. */
-function followed(what: string, play: (stage: Stage) => Play, ms: number): CaseDefinition {
+function followed(what: string, play: (stage: WireFixture) => MockReply, ms: number): CaseDefinition {
   return hints(`P7 ${what} is waited for`, async (subject) => {
-    let hint: Play = busy;
+    let hint: MockReply = busy;
     await onStage(
       subject,
-      (_, index) => (index === 0 ? hint : plays(answer)),
+      (_, index) => (index === 0 ? hint : replies(answer)),
       async (stage) => {
         hint = play(stage);
         const outcome = await stage.ask();
@@ -62,12 +62,12 @@ function followed(what: string, play: (stage: Stage) => Play, ms: number): CaseD
 }
 
 /** A hint that makes no sense: the ordinary back-off counts. */
-function ignored(what: string, headers: (stage: Stage) => Record<string, string>): CaseDefinition {
+function ignored(what: string, headers: (stage: WireFixture) => Record<string, string>): CaseDefinition {
   return hints(`P7 ${what} falls back to the ordinary pause`, async (subject) => {
-    let hint: Play = busy;
+    let hint: MockReply = busy;
     await onStage(
       subject,
-      (_, index) => (index === 0 ? hint : plays(answer)),
+      (_, index) => (index === 0 ? hint : replies(answer)),
       async (stage) => {
         hint = answersStatus(429, headers(stage));
         const outcome = await stage.ask();
@@ -100,11 +100,11 @@ function dateHeader(ms: number): Record<string, string> {
 }
 
 /** The next whole second: a date has no finer grain. */
-function wholeSecond(stage: Stage): number {
+function wholeSecond(stage: WireFixture): number {
   return Math.ceil(stage.runtime.now() / 1000) * 1000;
 }
 
-const outages: readonly (readonly [string, ErrorKind, Play])[] = [
+const outages: readonly (readonly [string, ErrorKind, MockReply])[] = [
   ['an overload', 'rate_limit', busy],
   ['a failing gateway', 'agent', answersStatus(503)],
   ['a connection that breaks before any answer', 'network', { type: 'hang_up' }],
@@ -112,8 +112,8 @@ const outages: readonly (readonly [string, ErrorKind, Play])[] = [
 
 export const retryCases: readonly CaseDefinition[] = [
   the('P5 an answer that breaks off is asked for three times more, then the last error', async (subject) => {
-    const cut = plays(answer, { steps: tellUntil(answer, ({ type }) => type === 'close') });
-    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, plays(answer)]);
+    const cut = replies(answer, { steps: responseStepsUntil(answer, ({ type }) => type === 'close') });
+    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(answer)]);
     expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
     expectEqual(exchanges.length, 4, 'the number of requests');
     expectEqual(
@@ -124,7 +124,7 @@ export const retryCases: readonly CaseDefinition[] = [
   }),
   ...outages.map(([what, kind, down]) =>
     the(`P5 ${what} of minutes is waited out`, async (subject) => {
-      const script = (_: unknown, index: number) => (index < 12 ? down : plays(answer));
+      const script = (_: unknown, index: number) => (index < 12 ? down : replies(answer));
       let outcome: Outcome = { events: [] };
       await onStage(subject, script, async (stage) => {
         const began = stage.runtime.monotonic();
@@ -178,14 +178,14 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(failed(outcome).kind, 'rate_limit', 'the kind');
   }),
   the('P5 the pauses grow and are never zero', async (subject) => {
-    const { outcome } = await askOnce(subject, [busy, busy, busy, plays(answer)]);
+    const { outcome } = await askOnce(subject, [busy, busy, busy, replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 4, 'the attempts');
     expectEqual(retriesIn(outcome.events).length, 3, 'the number of retries');
     expectBackoff(outcome.events);
   }),
   the('nothing is sent before the pause is over', async (subject) => {
-    await onStage(subject, [busy, plays(answer)], async (stage) => {
+    await onStage(subject, [busy, replies(answer)], async (stage) => {
       const paused = Promise.withResolvers<number>();
       const emit = (event: AgentEvent) => event.type === 'retry' && paused.resolve(event.delayMs);
       const asked = stage.ask({}, { patient: false, emit });
@@ -199,14 +199,14 @@ export const retryCases: readonly CaseDefinition[] = [
     });
   }),
   the('a retry tells why, as data', async (subject) => {
-    const { outcome } = await askOnce(subject, [busy, plays(answer)]);
+    const { outcome } = await askOnce(subject, [busy, replies(answer)]);
     const [retry] = retriesIn(outcome.events);
     expectEqual([retry?.attempt, retry?.error.kind], [1, 'rate_limit'], 'attempt and kind');
     expect(retry?.error.message.includes('Too busy.') === true, 'the words of the service');
     expectEqual(JSON.parse(JSON.stringify(retry)), retry, 'the event after JSON');
   }),
   the('a retry sends the same request', async (subject) => {
-    const { outcome, exchanges } = await askOnce(subject, [busy, busy, plays(answer)], {
+    const { outcome, exchanges } = await askOnce(subject, [busy, busy, replies(answer)], {
       system: 'Be brief.',
     });
     answered(outcome);
@@ -219,7 +219,7 @@ export const retryCases: readonly CaseDefinition[] = [
   the('no retry when none are allowed', async (subject) => {
     const { outcome, exchanges } = await askOnce(
       subject,
-      [busy, plays(answer)],
+      [busy, replies(answer)],
       {},
       { retry: { retries: 0 } },
     );
@@ -227,9 +227,9 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
   the('P8 after a retry only the text of the last attempt counts', async (subject) => {
-    const first = scriptAnswer(['Text that will be void.']);
-    const cut = plays(first, { steps: tellUntil(first, ({ type }) => type === 'close') });
-    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    const first = scriptResponse(['Text that will be void.']);
+    const cut = replies(first, { steps: responseStepsUntil(first, ({ type }) => type === 'close') });
+    const { outcome } = await askOnce(subject, [cut, replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     const at = outcome.events.findIndex(({ type }) => type === 'retry');
     const before = outcome.events
@@ -239,7 +239,7 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(outcome.events.filter(({ type }) => type === 'retry').length, 1, 'the number of retries');
   }),
   the('the next request begins anew after retries', async (subject) => {
-    await onStage(subject, [busy, busy, plays(answer), busy, plays(answer)], async (stage) => {
+    await onStage(subject, [busy, busy, replies(answer), busy, replies(answer)], async (stage) => {
       answered(await stage.ask());
       const second = await stage.ask();
       expectEqual(answered(second).attempts, 2, 'the attempts of the second request');

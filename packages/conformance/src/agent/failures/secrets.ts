@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
-import type { Play } from '@cobbler/agent/testing';
-import { expect, expectEqual, failsWith, plays, scriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
+import { expect, expectEqual, failsWith, replies, scriptResponse } from '@cobbler/agent/testing';
 import { leaks } from '../setup/leak.ts';
 import { answered, askOnce, contractKey, failed } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -8,7 +8,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('secrets');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Everything that an error can be turned into, searched for the key and for the better half of it. */
 export async function expectClean(error: AgentError): Promise<void> {
@@ -27,7 +27,7 @@ export async function expectClean(error: AgentError): Promise<void> {
 }
 
 /** A play that repeats the key; what comes of it must be clean and still say something. */
-function echoed(what: string, play: (subject: ContractSubject) => Play): CaseDefinition {
+function echoed(what: string, play: (subject: ContractSubject) => MockReply): CaseDefinition {
   return the(`P19 the key does not appear when ${what}`, async (subject) => {
     const { outcome } = await askOnce(subject, [play(subject)], {}, { retry: { retries: 0 } });
     expect(failed(outcome).message.length > 5, 'an error that says something');
@@ -35,7 +35,7 @@ function echoed(what: string, play: (subject: ContractSubject) => Play): CaseDef
   });
 }
 
-function html(status: number, body: string): Play {
+function html(status: number, body: string): MockReply {
   return { type: 'raw', status, headers: { 'content-type': 'text/html' }, body };
 }
 
@@ -70,7 +70,7 @@ export const secretCases: readonly CaseDefinition[] = [
   the(
     'P19 the key does not appear when a stream repeats it',
     async (subject) => {
-      const play = plays(scriptAnswer(['Hm.']), {
+      const play = replies(scriptResponse(['Hm.']), {
         steps: [],
         fault: { kind: 'agent', message: `Failed for ${contractKey}.` },
       });

@@ -1,8 +1,15 @@
 import type { ErrorKind } from '@cobbler/agent';
-import type { Play } from '@cobbler/agent/testing';
-import { answersStatus, expect, expectEqual, framesOf, plays, scriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
+import {
+  answersStatus,
+  expect,
+  expectEqual,
+  framesOf,
+  replies,
+  scriptResponse,
+} from '@cobbler/agent/testing';
 import { httpDate } from '../setup/http-date.ts';
-import type { Stage } from '../setup/setup.ts';
+import type { WireFixture } from '../setup/setup.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -10,12 +17,12 @@ import { group } from '../setup/subject.ts';
 const the = group('status');
 const hints = group('retry-after');
 
-const fine = plays(scriptAnswer(['Fine after all.']));
+const fine = replies(scriptResponse(['Fine after all.']));
 
 /** What a service may say about coming back, and what is to be made of it. */
 interface Hint {
   readonly what: string;
-  headers(stage: Stage): Record<string, string>;
+  headers(stage: WireFixture): Record<string, string>;
   /** The pause asked for in milliseconds; absent: it says nothing that can be followed. */
   readonly ms?: number;
 }
@@ -34,7 +41,7 @@ function milliseconds(value: string, ms?: number): Hint {
 
 /** A date so many milliseconds from the next whole second, written in one of the three forms of HTTP. */
 function date(form: keyof typeof spellings, ms: number): Hint {
-  const headers = ({ runtime }: Stage) => {
+  const headers = ({ runtime }: WireFixture) => {
     const now = Math.ceil(runtime.now() / 1000) * 1000;
     return { 'retry-after': spellings[form](httpDate(now + ms)) };
   };
@@ -122,8 +129,8 @@ const longHints: readonly Hint[] = [
 function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
   return the(`P7 status ${status} is ${kind} and follows every form of retry-after`, async (subject) => {
     let hint: Hint = { what: '', headers: () => ({}) };
-    let stageOf: Stage | undefined;
-    const script = (_: unknown, index: number): Play =>
+    let stageOf: WireFixture | undefined;
+    const script = (_: unknown, index: number): MockReply =>
       index % 2 === 0 ? answersStatus(status, stageOf && hint.headers(stageOf)) : fine;
     await onStage(subject, script, async (stage) => {
       stageOf = stage;
@@ -177,8 +184,8 @@ export const statusCases: readonly CaseDefinition[] = [
   ),
   hints('P7 a hint longer than a minute fails at once, whatever its form', async (subject) => {
     const statuses = [429, 503, 529, 500, 408, 409];
-    let asked: Stage | undefined;
-    const script = (_: unknown, index: number): Play => {
+    let asked: WireFixture | undefined;
+    const script = (_: unknown, index: number): MockReply => {
       const hint = longHints[index % longHints.length];
       return answersStatus(
         statuses[Math.floor(index / longHints.length)] ?? 429,
@@ -251,7 +258,7 @@ export const statusCases: readonly CaseDefinition[] = [
         [status, 'true'] as const,
         [status, 'false'] as const,
       ]);
-      const script = told.flatMap(([status, words]): Play[] => {
+      const script = told.flatMap(([status, words]): MockReply[] => {
         const refused = answersStatus(status, { 'x-should-retry': words, 'retry-after': '1' });
         return status < 429 ? [refused] : [refused, fine];
       });

@@ -1,20 +1,20 @@
 import type { ErrorKind } from '@cobbler/agent';
-import type { Play, SeededRandom } from '@cobbler/agent/testing';
+import type { MockReply, SeededRandom } from '@cobbler/agent/testing';
 import {
   ContractFailure,
   expect,
   expectOneOf,
   framesOf,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   seededRandom,
 } from '@cobbler/agent/testing';
-import type { Lacks } from '../../random/random-response.ts';
-import { randomAnswer, randomPlay } from '../../random/random-response.ts';
+import type { Unsupported } from '../../random/random-response.ts';
+import { randomReply, randomResponse } from '../../random/random-response.ts';
 import { randomText, randomValue } from '../../random/random-value.ts';
 import { lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import { continued, user } from '../setup/request-parts.ts';
-import type { Outcome, Stage } from '../setup/setup.ts';
+import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { onStage } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -36,10 +36,10 @@ const understood: readonly ErrorKind[] = [
   'limit',
 ];
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Nothing sealed: a seal is right or wrong, and only the service can tell. */
-function unsealed({ testing }: ContractSubject): Lacks {
+function unsealed({ testing }: ContractSubject): Unsupported {
   return { ...testing.lacks, reasoning: 'left out here', seal: 'left out here' };
 }
 
@@ -47,9 +47,9 @@ function unsealed({ testing }: ContractSubject): Lacks {
 async function survives(
   subject: ContractSubject,
   { first = 1, count = 100 }: Seeds,
-  spoiled: (random: SeededRandom) => Play,
+  spoiled: (random: SeededRandom) => MockReply,
 ): Promise<void> {
-  let next: Play = fine;
+  let next: MockReply = fine;
   const script = () => next;
   await onStage(
     subject,
@@ -67,7 +67,7 @@ async function survives(
   );
 }
 
-async function checkSeed(stage: Stage, seed: number, { response, error }: Outcome): Promise<void> {
+async function checkSeed(stage: WireFixture, seed: number, { response, error }: Outcome): Promise<void> {
   try {
     if (response === undefined) return expectOneOf(error?.kind, understood, 'the kind of the error');
     const usable = response.toolCalls.filter(({ problem }) => problem === undefined);
@@ -164,7 +164,7 @@ async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: See
   for (let seed = first; seed < first + count; seed += 20) {
     const spoiled = Array.from({ length: Math.min(20, first + count - seed) }, (_, index) => {
       const random = seededRandom(seed + index);
-      const { head, body, length } = rawParts(randomAnswer(random, subject.testing.lacks), subject.testing);
+      const { head, body, length } = rawParts(randomResponse(random, subject.testing.lacks), subject.testing);
       const coding = random.chance(0.5)
         ? `content-length: ${length}\r\n\r\n${body}`
         : `transfer-encoding: chunked\r\n\r\n${length.toString(16)}\r\n${body}\r\n${lastChunk}`;
@@ -195,7 +195,7 @@ export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
       'P1 P12 whatever is changed in the payloads of an answer, it is understood and can be sent back',
       (subject) =>
         survives(subject, seeds, (random) => ({
-          ...randomPlay(random, unsealed(subject)),
+          ...randomReply(random, unsealed(subject)),
           edit: (payloads) => spoiledPayloads(random, payloads),
         })),
     ),
@@ -204,7 +204,7 @@ export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
       (subject) =>
         survives(subject, seeds, (random) => {
           const { testing } = subject;
-          const frames = framesOf(randomPlay(random, unsealed(subject)), testing);
+          const frames = framesOf(randomReply(random, unsealed(subject)), testing);
           const bytes = spoiledBytes(random, new TextEncoder().encode(frames.join('')));
           const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
           return { type: 'raw', status: 200, headers, body: [bytes] };

@@ -4,16 +4,16 @@ import {
   ContractFailure,
   expect,
   expectEqual,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   seededRandom,
 } from '@cobbler/agent/testing';
 import { randomHistory } from '../../random/random-history.ts';
-import { randomPlay } from '../../random/random-response.ts';
+import { randomReply } from '../../random/random-response.ts';
 import { randomText } from '../../random/random-value.ts';
 import { expectAnswer, wellFormed } from '../setup/compare.ts';
 import { resultsFor, user } from '../setup/request-parts.ts';
-import type { Stage } from '../setup/setup.ts';
+import type { WireFixture } from '../setup/setup.ts';
 import { answered, onStage, watched } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -55,13 +55,13 @@ async function forSeeds(
 /** What the inverse writes, the provider reads. */
 async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
-  let play = plays(scriptAnswer([]));
+  let play = replies(scriptResponse([]));
   await onStage(
     subject,
     () => play,
     async (stage) => {
       await forSeeds(seeds, subject.slack, async (seed) => {
-        play = randomPlay(seededRandom(seed), testing.lacks);
+        play = randomReply(seededRandom(seed), testing.lacks);
         const response = answered(await stage.ask());
         expectEqual(response.attempts, 1, 'the attempts');
         expectAnswer(response, play.answer, testing);
@@ -87,7 +87,7 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
   const { testing } = subject;
   await onStage(
     subject,
-    () => plays(scriptAnswer(['Fine.'])),
+    () => replies(scriptResponse(['Fine.'])),
     async (stage) => {
       let asked = 0;
       await forSeeds(seeds, subject.slack, async (seed) => {
@@ -107,7 +107,7 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
 /** What the provider has read, it writes back: conversations of several answers, seals and calls included. */
 async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
-  let play = plays(scriptAnswer([]));
+  let play = replies(scriptResponse([]));
   await onStage(
     subject,
     () => play,
@@ -120,7 +120,7 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
           { side: 'user', parts: textParts(messages) },
         ];
         for (let rounds = random.between(1, 3); rounds >= 0; rounds -= 1) {
-          play = rounds === 0 ? plays(scriptAnswer(['Fine.'])) : randomPlay(random, testing.lacks);
+          play = rounds === 0 ? replies(scriptResponse(['Fine.'])) : randomReply(random, testing.lacks);
           const outcome = await stage.ask({ messages });
           expectAcceptable(stage, asked);
           const { message } = answered(outcome);
@@ -144,7 +144,7 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
 }
 
 /** A request that the service refuses is the provider's mistake: its words say more than the agent's error. */
-function expectAcceptable(stage: Stage, index: number): void {
+function expectAcceptable(stage: WireFixture, index: number): void {
   const complaint = stage.server.exchanges[index]?.complaint;
   expect(complaint === undefined, `an acceptable request, but ${complaint}`);
 }

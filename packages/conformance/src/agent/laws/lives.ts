@@ -9,7 +9,7 @@ import type {
   ToolOutput,
 } from '@cobbler/agent';
 import { Executor, firstOf, keepLast, memoryStore, summarize, toolOutput } from '@cobbler/agent';
-import type { Play, SeededRandom } from '@cobbler/agent/testing';
+import type { MockReply, SeededRandom } from '@cobbler/agent/testing';
 import {
   answersStatus,
   assertValidHistory,
@@ -18,15 +18,15 @@ import {
   expectEqual,
   failsWith,
   handlerTransport,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   seededRandom,
 } from '@cobbler/agent/testing';
-import { randomPlay } from '../../random/random-response.ts';
+import { randomReply } from '../../random/random-response.ts';
 import { randomText } from '../../random/random-value.ts';
 import { places, toldTo, unfinished } from '../setup/positions.ts';
 import { lookUp, put } from '../setup/request-parts.ts';
-import type { Stage } from '../setup/setup.ts';
+import type { WireFixture } from '../setup/setup.ts';
 import { onStage, soon } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -40,10 +40,10 @@ const limitMs = 120_000;
 /** Short, so that whatever hangs is soon over. */
 const timeouts = { headersMs: 3000, stallMs: 3000, progressMs: 6000, totalMs: 20_000 };
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Anything that may come of a request. */
-function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Play {
+function randomOutcome(random: SeededRandom, { testing }: ContractSubject): MockReply {
   const kind = random.between(0, 11);
   const fitting = places.filter(({ needs }) => needs === undefined || testing.lacks[needs] === undefined);
   if (kind === 0) return answersStatus(random.pick([400, 401, 429, 500, 529]));
@@ -58,7 +58,7 @@ function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Play
   if (kind === 3) return failsWith({ kind: 'too_long', message: 'prompt is too long' });
   if (kind === 4) return { type: 'hang_up' };
   // Services pause for tools of their own, of which none is ever declared, and go on from nothing else.
-  const play = randomPlay(random, { ...testing.lacks, pause: 'left out here' });
+  const play = randomReply(random, { ...testing.lacks, pause: 'left out here' });
   return kind === 5 ? { ...play, steps: unfinished(play.answer) } : play;
 }
 
@@ -104,7 +104,7 @@ function randomContext(random: SeededRandom, agent: Agent): { context?: ContextP
 }
 
 /** Moves the clock until the run is over, doing something at some of the moments. */
-async function liveOut(stage: Stage, run: Run, meddle: (moment: number) => void): Promise<void> {
+async function liveOut(stage: WireFixture, run: Run, meddle: (moment: number) => void): Promise<void> {
   let isOver = false;
   void run.result.finally(() => {
     isOver = true;
@@ -133,7 +133,7 @@ async function killed(random: SeededRandom, store: Store, from: string, to: stri
 }
 
 /** A session of several prompts, each of which may be cancelled, talked into, cut down, killed and taken up again. */
-async function life(stage: Stage, random: SeededRandom, agent: Agent, name: string): Promise<string> {
+async function life(stage: WireFixture, random: SeededRandom, agent: Agent, name: string): Promise<string> {
   const store = memoryStore({ now: () => stage.runtime.now() });
   const options: ExecutorOptions = {
     agent,
@@ -167,7 +167,7 @@ async function life(stage: Stage, random: SeededRandom, agent: Agent, name: stri
 }
 
 /** Whatever came before: the next prompt is answered. */
-async function lastWord(stage: Stage, executor: Executor, sessionId: string): Promise<string> {
+async function lastWord(stage: WireFixture, executor: Executor, sessionId: string): Promise<string> {
   calm.add(stage);
   const run = executor.run('And now?', { sessionId });
   await liveOut(stage, run, () => {});
@@ -178,11 +178,11 @@ async function lastWord(stage: Stage, executor: Executor, sessionId: string): Pr
 }
 
 /** Stages whose service has come to its senses. */
-const calm = new WeakSet<Stage>();
+const calm = new WeakSet<WireFixture>();
 
 async function livesGoOn(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
   let random = seededRandom(first);
-  let now: Stage | undefined;
+  let now: WireFixture | undefined;
   const script = () => (now !== undefined && calm.has(now) ? fine : randomOutcome(random, subject));
   await onStage(
     subject,

@@ -1,10 +1,10 @@
-import type { Play } from '@cobbler/agent/testing';
+import type { MockReply } from '@cobbler/agent/testing';
 import {
   expect,
   expectEqual,
   failsWith,
-  plays,
-  scriptAnswer,
+  replies,
+  scriptResponse,
   serveLoopback,
   wireServer,
 } from '@cobbler/agent/testing';
@@ -19,7 +19,7 @@ import { group } from '../setup/subject.ts';
 const the = group('secrets');
 const redirects = group('redirects');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
@@ -43,7 +43,7 @@ const spellings: readonly string[] = [
 ];
 
 /** A play for each spelling; whatever comes of it holds the key in none of them. */
-function echoed(what: string, play: (words: string, subject: ContractSubject) => Play): CaseDefinition {
+function echoed(what: string, play: (words: string, subject: ContractSubject) => MockReply): CaseDefinition {
   return the(`P19 the key appears in no spelling when ${what}`, async (subject) => {
     const script = spellings.map((words) => play(words, subject));
     await onStage(
@@ -62,7 +62,7 @@ function echoed(what: string, play: (words: string, subject: ContractSubject) =>
   });
 }
 
-function text(status: number, body: string, type = 'text/plain'): Play {
+function text(status: number, body: string, type = 'text/plain'): MockReply {
   return { type: 'raw', status, headers: { 'content-type': type }, body };
 }
 
@@ -130,7 +130,7 @@ export const echoCases: readonly CaseDefinition[] = [
   })),
   echoed('a garbled stream has it', (words, { testing }) => {
     const frame = testing.frame('{"broken": ');
-    return plays(spoken, {
+    return replies(spoken, {
       steps: until(spoken, 0, 'delta'),
       edit: (all) => [...all, '{"broken": '],
       rewrite: (told) => (told === frame ? testing.frame(`{"broken": "${words}`) : told),
@@ -140,7 +140,7 @@ export const echoCases: readonly CaseDefinition[] = [
     'P19 the key appears in no spelling when a failure inside a stream has it',
     async (subject) => {
       const script = spellings.map((words) =>
-        plays(spoken, {
+        replies(spoken, {
           steps: until(spoken, 0, 'delta'),
           fault: { kind: 'busy', message: `For ${words}.` },
         }),
@@ -170,13 +170,13 @@ export const echoCases: readonly CaseDefinition[] = [
       name,
       `id ${contractKey}`,
     ]);
-    const { outcome } = await askOnce(subject, plays(spoken, { headers: Object.fromEntries(headers) }));
+    const { outcome } = await askOnce(subject, replies(spoken, { headers: Object.fromEntries(headers) }));
     const { requestId, rateLimits, model } = answered(outcome);
     expectEqual(leaks({ requestId, rateLimits, model }, [contractKey]), undefined, 'where the key stands');
   }),
   the('P19 the key does not appear when an encoding of that name is declared', async (subject) => {
     const headers = { 'content-encoding': headerSafe(contractKey) };
-    const { outcome } = await askOnce(subject, [plays(spoken, { headers })], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, [replies(spoken, { headers })], {}, { retry: { retries: 0 } });
     await expectClean(failed(outcome));
   }),
   the('P19 the key does not appear in an error about bytes that are no HTTP', (subject) =>
@@ -246,7 +246,7 @@ export const echoCases: readonly CaseDefinition[] = [
   }),
   redirects('P6 a redirect in a second attempt is final too', async (subject) => {
     const busy = failsWith({ kind: 'agent', message: 'Broken.' });
-    const away: Play = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
+    const away: MockReply = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
     const { outcome, exchanges } = await askOnce(subject, [busy, away, fine]);
     expectEqual(
       [failed(outcome).kind, failed(outcome).attempts, exchanges.length],
@@ -255,7 +255,7 @@ export const echoCases: readonly CaseDefinition[] = [
     );
   }),
   redirects('P6 a redirect whose body never ends is reported all the same', async (subject) => {
-    const away: Play = {
+    const away: MockReply = {
       type: 'raw',
       status: 302,
       headers: { location: '/x' },

@@ -1,7 +1,7 @@
 import type { Message, Seal } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
-import { expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { wellFormed } from '../setup/compare.ts';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
@@ -10,7 +10,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('history');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Sends a history that must be accepted, and reads its turns back. */
 async function turnsOf(

@@ -1,5 +1,5 @@
 import type { Message, ToolResultPart, UserPart } from '@cobbler/agent';
-import { expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
 import { answered, failed, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -7,7 +7,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('media');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 const pixel = 'iVBORw0KGgo=';
 

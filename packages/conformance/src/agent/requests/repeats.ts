@@ -1,6 +1,6 @@
 import type { Message, ModelRequest } from '@cobbler/agent';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
-import { callBlock, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, continued, lookUp, put, result, user } from '../setup/request-parts.ts';
 import { answered, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -8,7 +8,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('cache-bytes');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 const base: readonly Message[] = [
   user('Base.'),
@@ -24,7 +24,7 @@ function texts(parts: readonly ReadPart[] | undefined): string[] {
 export const repeatCases: readonly CaseDefinition[] = [
   the('S0.31 two runs at once share nothing', async (subject) => {
     const script = (request: ReadRequest) =>
-      plays(scriptAnswer([`You said ${texts(request.turns.at(-1)?.parts).join('')}`]));
+      replies(scriptResponse([`You said ${texts(request.turns.at(-1)?.parts).join('')}`]));
     await onStage(subject, script, async (stage) => {
       const asked = Array.from({ length: 12 }, (_, index) =>
         stage.ask({ messages: [user(`word ${index}`)] }),
@@ -126,7 +126,7 @@ export const repeatCases: readonly CaseDefinition[] = [
   the('the answer of a script can be asked about for many turns', async (subject) => {
     const script = (_: ReadRequest, index: number) =>
       index < 5
-        ? plays(scriptAnswer([`Turn ${index}.`, callBlock(`call_${index}`, 'put', { value: index })]))
+        ? replies(scriptResponse([`Turn ${index}.`, callBlock(`call_${index}`, 'put', { value: index })]))
         : fine;
     await onStage(subject, script, async (stage) => {
       let messages: Message[] = [user('Go.')];

@@ -1,7 +1,7 @@
 import type { DocumentPart, ModelRequest, RequestConfig, UserPart } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import type { ReadRequest } from '@cobbler/agent/testing';
-import { expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';
 import { answered, askOnce, contractKey, failed, onStage } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -11,7 +11,7 @@ const the = group('request');
 const config = group('config');
 const capabilities = group('capabilities');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Sends one request that must be answered, and reads it back. */
 async function sent(
@@ -283,8 +283,8 @@ function outputCases(): CaseDefinition[] {
     the(
       'S0.2 the shape of the answer is sent, and the answer comes as JSON text',
       async (subject) => {
-        const answer = scriptAnswer(['{"city":"Bern","people":134000}']);
-        const { outcome, exchanges } = await askOnce(subject, plays(answer), { output });
+        const answer = scriptResponse(['{"city":"Bern","people":134000}']);
+        const { outcome, exchanges } = await askOnce(subject, replies(answer), { output });
         expectEqual(JSON.parse(answered(outcome).content), { city: 'Bern', people: 134_000 }, 'the answer');
         const read = exchanges[0]?.request;
         expectEqual(read?.output?.schema, schema, 'the schema');

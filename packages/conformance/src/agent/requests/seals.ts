@@ -1,6 +1,6 @@
 import type { Message, Seal } from '@cobbler/agent';
 import type { ReadPart, ScriptBlock } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, continued, result, user } from '../setup/request-parts.ts';
 import { answered, onStage } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -8,7 +8,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('seals');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Of a length and look that services use, with everything base64 has. */
 const seal = 'ErUB+sig/7d0a1b2c3Kj9==';
@@ -24,7 +24,7 @@ async function sentBack(
   keep: (message: Message) => Message = (message) => message,
 ): Promise<readonly ReadPart[]> {
   let parts: readonly ReadPart[] = [];
-  await onStage(subject, [plays(scriptAnswer(blocks)), fine], async (stage) => {
+  await onStage(subject, [replies(scriptResponse(blocks)), fine], async (stage) => {
     const { message } = answered(await stage.ask({ messages: [user('Go.')] }));
     const kept = keep(message);
     expect(kept.role === 'assistant', 'a message of the model');
@@ -133,7 +133,7 @@ export const sealCases: readonly CaseDefinition[] = [
   the(
     'a seal names the provider that made it',
     async (subject) => {
-      await onStage(subject, [plays(scriptAnswer([thought('Mine.'), 'Done.']))], async (stage) => {
+      await onStage(subject, [replies(scriptResponse([thought('Mine.'), 'Done.']))], async (stage) => {
         const { message } = answered(await stage.ask());
         const owners = message.content.flatMap((part) =>
           part.type !== 'text' && part.seal ? [part.seal.provider] : [],

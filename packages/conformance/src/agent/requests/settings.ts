@@ -1,12 +1,12 @@
 import { AgentError } from '@cobbler/agent';
-import { answersStatus, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { answersStatus, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { answered, failed, onStage } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
 const the = group('settings');
 
-const fine = plays(scriptAnswer(['Fine.']));
+const fine = replies(scriptResponse(['Fine.']));
 
 /** Settings by which an agent would wait or ask for ever, or at once give up everything. */
 const odd: readonly Partial<AgentLink>[] = [

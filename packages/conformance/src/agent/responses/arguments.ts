@@ -6,10 +6,10 @@ import {
   expect,
   expectEqual,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   stepFrames,
-  tell,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
@@ -25,16 +25,16 @@ const mebibyte = 1024 * 1024;
 /** Real time for the arguments that are expensive to get wrong, in milliseconds. */
 const limitMs = 8000;
 
-const sorry: ScriptAnswer = scriptAnswer(['Sorry.']);
+const sorry: ScriptAnswer = scriptResponse(['Sorry.']);
 
 /** Raw arguments of many calls of one answer, each with a problem of its own; the conversation goes on. */
 function noneUsable(what: string, inputs: () => readonly string[]): CaseDefinition {
   return the(`P9 ${what}`, async (subject) => {
     const list = inputs();
-    const answer = scriptAnswer(list.map((input, index) => callBlock(`call_${index}`, 'put', input)));
+    const answer = scriptResponse(list.map((input, index) => callBlock(`call_${index}`, 'put', input)));
     await onStage(
       subject,
-      [plays(answer, { chunks: 'whole' }), plays(sorry)],
+      [replies(answer, { chunks: 'whole' }), replies(sorry)],
       async (stage) => {
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, list.length, 'the number of calls');
@@ -117,7 +117,7 @@ async function fedSlowly(
     [{ type: 'live', stream }],
     async (stage) => {
       const { testing } = subject;
-      const answer = scriptAnswer([callBlock('call_1', 'put', '')]);
+      const answer = scriptResponse([callBlock('call_1', 'put', '')]);
       let told = 0;
       const emit = (event: AgentEvent) => {
         if (event.type === 'tool_input_delta') told += event.json.length;
@@ -129,14 +129,14 @@ async function fedSlowly(
       asked.catch(() => {});
       await stage.server.arrival(0);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
-      stream.send(stepFrames(tell(answer).slice(0, 1), plays(answer), testing));
-      const frame = stepFrames([{ type: 'delta', at: 0, text: piece }], plays(answer), testing);
+      stream.send(stepFrames(responseSteps(answer).slice(0, 1), replies(answer), testing));
+      const frame = stepFrames([{ type: 'delta', at: 0, text: piece }], replies(answer), testing);
       for (let count = 1; count <= pieces; count += 1) {
         stream.send(frame);
         for (let tries = 0; told < count * piece.length && tries < 500; tries += 1) await soon(0);
       }
       act((await heldBytes()) - before);
-      stream.send(stepFrames([{ type: 'close', at: 0 }, { type: 'end' }], plays(answer), testing));
+      stream.send(stepFrames([{ type: 'close', at: 0 }, { type: 'end' }], replies(answer), testing));
       stream.end();
       const { toolCalls } = await promptly(asked, limitMs, 'the answer');
       expectEqual(
@@ -168,33 +168,33 @@ export const argumentCases: readonly CaseDefinition[] = [
     const frame = '{"value":""}';
     const most = `{"value":"${'x'.repeat(mebibyte - frame.length)}"}`;
     const more = `{"value":"${'é'.repeat((mebibyte - frame.length) / 2)}x"}`;
-    const answer = scriptAnswer([callBlock('call_1', 'put', most), callBlock('call_2', 'put', more)]);
-    const { outcome } = await askOnce(subject, plays(answer, { chunks: 'whole' }));
+    const answer = scriptResponse([callBlock('call_1', 'put', most), callBlock('call_2', 'put', more)]);
+    const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
     const problems = answered(outcome).toolCalls.map(({ problem }) => problem !== undefined);
     expectEqual(problems, [false, true], 'which of both has a problem');
   }),
   the('P11 twenty thousand keys are taken in little time', async (subject) => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
-    const answer = scriptAnswer([callBlock('call_1', 'put', wide)]);
-    const { outcome } = await askOnce(subject, plays(answer, { chunks: 'whole' }));
+    const answer = scriptResponse([callBlock('call_1', 'put', wide)]);
+    const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
     expectEqual(Object.keys(answered(outcome).toolCalls[0]?.arguments ?? {}).length, 20_000, 'the keys');
   }),
   the('arguments in twenty thousand pieces take no longer than their length', async (subject) => {
     const value = 'lorem ipsum dolor '.repeat(13_000);
-    const answer = scriptAnswer([callBlock('call_1', 'put', { value })]);
+    const answer = scriptResponse([callBlock('call_1', 'put', { value })]);
     await onStage(
       subject,
-      [plays(answer, { steps: tell(answer, 20_000), chunks: { size: 65_536 } })],
+      [replies(answer, { steps: responseSteps(answer, 20_000), chunks: { size: 65_536 } })],
       async (stage) => expectAnswer(answered(await stage.ask()), answer, subject.testing),
       {},
       limitMs,
     );
   }),
   the('P12 half characters in arguments are replaced, in keys too', async (subject) => {
-    const answer = scriptAnswer([
+    const answer = scriptResponse([
       callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
     ]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const { outcome } = await askOnce(subject, replies(answer));
     const [call] = answered(outcome).toolCalls;
     expectEqual(call?.problem, undefined, 'the problem');
     expectEqual(call?.arguments, { 'a\ufffd': ['\ufffdb', { '🧵': '\ufffd' }] }, 'the arguments');
@@ -219,8 +219,8 @@ export const argumentCases: readonly CaseDefinition[] = [
         '\u0000',
         '__proto__',
       ];
-      const answer = scriptAnswer(names.map((name, index) => callBlock(`call_${index}`, name, {})));
-      await onStage(subject, [plays(answer), plays(sorry)], async (stage) => {
+      const answer = scriptResponse(names.map((name, index) => callBlock(`call_${index}`, name, {})));
+      await onStage(subject, [replies(answer), replies(sorry)], async (stage) => {
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, names.length, 'the number of calls');
         answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));

@@ -1,13 +1,19 @@
 import type { ModelResponse, StopReason } from '@cobbler/agent';
-import type { Lack, ProviderTesting, ScriptAnswer, ScriptBlock, Step } from '@cobbler/agent/testing';
+import type {
+  ProviderTesting,
+  ScriptAnswer,
+  ScriptBlock,
+  Step,
+  UnsupportedFeature,
+} from '@cobbler/agent/testing';
 import {
   callBlock,
   expect,
   expectEqual,
   expectOneOf,
-  plays,
-  scriptAnswer,
-  tell,
+  replies,
+  responseSteps,
+  scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer, scriptCalls } from '../setup/compare.ts';
 import { spoken, unfinished } from '../setup/positions.ts';
@@ -20,9 +26,9 @@ import { group } from '../setup/subject.ts';
 const the = group('blocks');
 const stops = group('stops');
 
-const text: ScriptAnswer = scriptAnswer(['One and only.']);
+const text: ScriptAnswer = scriptResponse(['One and only.']);
 const call = callBlock('call_1', 'put', { value: 'once' });
-const called: ScriptAnswer = scriptAnswer([call]);
+const called: ScriptAnswer = scriptResponse([call]);
 
 function usable({ toolCalls }: ModelResponse): unknown[] {
   return toolCalls.filter(({ problem }) => problem === undefined);
@@ -33,12 +39,12 @@ function sameAnswer(
   what: string,
   answer: ScriptAnswer,
   steps: readonly Step[],
-  ...needs: Lack[]
+  ...needs: UnsupportedFeature[]
 ): CaseDefinition {
   return the(
     what,
     async (subject) => {
-      const { outcome } = await askOnce(subject, plays(answer, { steps }));
+      const { outcome } = await askOnce(subject, replies(answer, { steps }));
       expectAnswer(answered(outcome), answer, subject.testing);
     },
     ...needs,
@@ -49,8 +55,8 @@ function sameAnswer(
 function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
   return the(`P9 ${what} is never run`, async (subject) => {
     // The end of an empty answer: one that says the whole call again would make it a good one.
-    const end = subject.testing.line({ type: 'end' }, scriptAnswer([], { stop: 'tool_use' }));
-    const script = [plays(called, { steps, edit: (all) => [...all, ...end] }), plays(text)];
+    const end = subject.testing.line({ type: 'end' }, scriptResponse([], { stop: 'tool_use' }));
+    const script = [replies(called, { steps, edit: (all) => [...all, ...end] }), replies(text)];
     await onStage(
       subject,
       script,
@@ -71,21 +77,21 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
 async function twoInOne(subject: ContractSubject, second: ScriptAnswer): Promise<Outcome> {
   const { testing } = subject;
   const edit = (all: readonly unknown[]) => [...all, ...allOf(second, testing)];
-  const { outcome } = await askOnce(subject, plays(text, { edit, chunks: 'whole' }));
+  const { outcome } = await askOnce(subject, replies(text, { edit, chunks: 'whole' }));
   return outcome;
 }
 
 function allOf(answer: ScriptAnswer, testing: ProviderTesting): unknown[] {
-  return [...testing.begin(answer), ...tell(answer).flatMap((step) => testing.line(step, answer))];
+  return [...testing.begin(answer), ...responseSteps(answer).flatMap((step) => testing.line(step, answer))];
 }
 
 /** Calls in an answer that stopped for another reason than to have them run. */
-function unreleased(reason: StopReason, words: string, ...needs: Lack[]): CaseDefinition {
+function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeature[]): CaseDefinition {
   return stops(
     `P9 whole calls of an answer that ${words} are never run`,
     async (subject) => {
-      const answer = scriptAnswer(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
-      await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+      const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
+      await onStage(subject, [replies(answer), replies(text)], async (stage) => {
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
         expectEqual([response.stopReason, usable(response)], [reason, []], 'stop reason and calls to be run');
         expectEqual(response.toolCalls.length, 1, 'the calls that are shown');
@@ -154,9 +160,9 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('an end told twice is one end', text, [...tell(text), { type: 'end' }]),
+  sameAnswer('an end told twice is one end', text, [...responseSteps(text), { type: 'end' }]),
   sameAnswer('what comes behind the end of a call is not part of the answer', called, [
-    ...tell(called),
+    ...responseSteps(called),
     { type: 'delta', at: 0, text: '{"value":"again"}' },
     { type: 'close', at: 0 },
   ]),
@@ -176,14 +182,14 @@ export const blockCases: readonly CaseDefinition[] = [
   the('a place used again for another kind of block loses neither', async (subject) => {
     const { testing } = subject;
     const edit = (all: readonly unknown[]) => {
-      const calls = tell(called).flatMap((step) => testing.line(step, called));
+      const calls = responseSteps(called).flatMap((step) => testing.line(step, called));
       return [
         ...all.slice(0, testing.begin(text).length),
         ...unfinished(text).flatMap((step) => testing.line(step, text)),
         ...calls,
       ];
     };
-    const { outcome } = await askOnce(subject, plays(text, { edit }));
+    const { outcome } = await askOnce(subject, replies(text, { edit }));
     const response = answered(outcome);
     expectEqual(
       [response.content, response.stopReason],
@@ -194,7 +200,7 @@ export const blockCases: readonly CaseDefinition[] = [
   }),
   the('P14 a second answer behind the first is not part of it, nor is its use added', async (subject) => {
     const usage = { inputTokens: 7000, outputTokens: 900 };
-    const second = scriptAnswer(['Another.', callBlock('call_9', 'put', {})], { usage, model: 'another' });
+    const second = scriptResponse(['Another.', callBlock('call_9', 'put', {})], { usage, model: 'another' });
     const response = answered(await twoInOne(subject, second));
     expectEqual(
       [response.content, response.stopReason],
@@ -219,7 +225,7 @@ export const blockCases: readonly CaseDefinition[] = [
     const failure = subject.testing.fail({ kind: 'busy', message: 'Too late.' });
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
-      const { outcome } = await askOnce(subject, plays(spoken, { edit, chunks }));
+      const { outcome } = await askOnce(subject, replies(spoken, { edit, chunks }));
       expectAnswer(answered(outcome), spoken, subject.testing);
     }
   }),
@@ -232,17 +238,17 @@ export const blockCases: readonly CaseDefinition[] = [
       testing.frame('words'),
       testing.frame('{"a":}'),
     ]) {
-      const last = plays(spoken).answer;
+      const last = replies(spoken).answer;
       const edit = (all: readonly unknown[]) => [...all, 'garbage'];
       const rewrite = (frame: string) => (frame === testing.frame('garbage') ? garbage : frame);
-      const { outcome } = await askOnce(subject, plays(last, { edit, rewrite }));
+      const { outcome } = await askOnce(subject, replies(last, { edit, rewrite }));
       expectAnswer(answered(outcome), spoken, testing);
     }
   }),
   the('payloads that only look like known kinds are passed over', async (subject) => {
     const edit = (all: readonly unknown[]) =>
       all.flatMap((payload, index) => [...(index === 1 ? lookalikes : []), payload]);
-    const { outcome } = await askOnce(subject, plays(spoken, { edit }));
+    const { outcome } = await askOnce(subject, replies(spoken, { edit }));
     expectAnswer(answered(outcome), spoken, subject.testing);
     const plain: Record<string, unknown> = {};
     expect(plain['delta'] === undefined && plain['at'] === undefined, 'no prototype to be changed');
@@ -251,13 +257,18 @@ export const blockCases: readonly CaseDefinition[] = [
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
     const edit = (all: readonly unknown[]) => [all[0], 'deep', ...all.slice(1)];
     const rewrite = (frame: string) => frame.replace('deep', () => deep);
-    const { outcome } = await askOnce(subject, plays(text, { edit, rewrite }), {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(
+      subject,
+      replies(text, { edit, rewrite }),
+      {},
+      { retry: { retries: 0 } },
+    );
     if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, text, subject.testing);
   }),
   the('P1 words where a payload belongs are never a success', async (subject) => {
     const edit = (all: readonly unknown[]) => [...all.slice(0, 2), 'upstream connect error', ...all.slice(2)];
-    const { outcome } = await askOnce(subject, plays(text, { edit }), {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, replies(text, { edit }), {}, { retry: { retries: 0 } });
     expect(
       outcome.response === undefined,
       "a failure: what is no JSON comes to `event` as a string where the framing is 'sse', and is `out.fail({ kind: 'broken', … })`",
@@ -266,18 +277,18 @@ export const blockCases: readonly CaseDefinition[] = [
   }),
   the('calls named like what every object inherits are calls like others', async (subject) => {
     const calls: ScriptBlock[] = inherited.map((name) => callBlock(name, name, { [`x${name}`]: name }));
-    const answer = scriptAnswer(calls);
-    await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+    const answer = scriptResponse(calls);
+    await onStage(subject, [replies(answer), replies(text)], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);
       answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
     });
   }),
   the('five hundred calls in one answer keep order, ids and arguments', async (subject) => {
-    const answer = scriptAnswer(
+    const answer = scriptResponse(
       Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })),
     );
-    await onStage(subject, [plays(answer, { chunks: 'whole' }), plays(text)], async (stage) => {
+    await onStage(subject, [replies(answer, { chunks: 'whole' }), replies(text)], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);
       answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
@@ -291,8 +302,8 @@ export const blockCases: readonly CaseDefinition[] = [
     'P4 P9 calls of an answer that says it is complete are run: they mean that they are wanted',
     async (subject) => {
       for (const blocks of [['Wait.', call], [call]]) {
-        const answer = scriptAnswer(blocks, { stop: 'complete' });
-        await onStage(subject, [plays(answer), plays(text)], async (stage) => {
+        const answer = scriptResponse(blocks, { stop: 'complete' });
+        await onStage(subject, [replies(answer), replies(text)], async (stage) => {
           const response = answered(await stage.ask({ messages: [user('Go.')] }));
           expectEqual(
             [response.stopReason, usable(response)],
@@ -305,15 +316,15 @@ export const blockCases: readonly CaseDefinition[] = [
     },
   ),
   stops('P4 an answer that says it has calls and has none does not say so', async (subject) => {
-    const answer = scriptAnswer(['Just words.'], { stop: 'tool_use' });
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse(['Just words.'], { stop: 'tool_use' });
+    const { outcome } = await askOnce(subject, replies(answer));
     const { stopReason, toolCalls, content } = answered(outcome);
     expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
     expectEqual([toolCalls, content], [[], 'Just words.'], 'calls and text');
   }),
   stops('an answer of nothing that says it has calls has none', async (subject) => {
-    const answer = scriptAnswer([], { stop: 'tool_use' });
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([], { stop: 'tool_use' });
+    const { outcome } = await askOnce(subject, replies(answer));
     const { stopReason, toolCalls } = answered(outcome);
     expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
     expectEqual(toolCalls, [], 'the calls');

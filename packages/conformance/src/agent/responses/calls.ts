@@ -1,7 +1,7 @@
 import type { ModelResponse, ToolCallPart } from '@cobbler/agent';
 import { callsOf } from '@cobbler/agent';
 import type { ReadRequest } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { continued, resultsFor, user } from '../setup/request-parts.ts';
 import { answered, askOnce, onStage } from '../setup/setup.ts';
@@ -18,7 +18,7 @@ function unusable(what: string, input: () => string): CaseDefinition {
     const good = callBlock('call_good', 'look_up', { word: 'fine' });
     await onStage(
       subject,
-      [plays(scriptAnswer([bad, good])), plays(scriptAnswer(['Sorry.']))],
+      [replies(scriptResponse([bad, good])), replies(scriptResponse(['Sorry.']))],
       async (stage) => {
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
         const [first, second] = response.toolCalls;
@@ -50,8 +50,8 @@ function nested(depth: number): string {
 
 /** An answer that was cut, and what may become of the calls in it: nothing that can be run. */
 async function expectNoneUsable(subject: ContractSubject, input: string): Promise<void> {
-  const answer = scriptAnswer(['Wait.', callBlock('call_1', 'put', input)], { stop: 'max_tokens' });
-  await onStage(subject, [plays(answer), plays(scriptAnswer(['Again.']))], async (stage) => {
+  const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', input)], { stop: 'max_tokens' });
+  await onStage(subject, [replies(answer), replies(scriptResponse(['Again.']))], async (stage) => {
     const response = answered(await stage.ask({ messages: [user('Go.')] }));
     expectEqual(response.stopReason, 'max_tokens', 'the stop reason');
     expectEqual(usable(response), [], 'the calls that could be run');
@@ -72,17 +72,17 @@ export const callCases: readonly CaseDefinition[] = [
       lines: 'a\r\nb\u2028c\u0000',
       漢字: '🧵',
     };
-    const answer = scriptAnswer([callBlock('call_1', 'put', args)]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([callBlock('call_1', 'put', args)]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).toolCalls[0]?.arguments, args, 'the arguments');
   }),
   the('S0.7 parallel calls keep their order, names and arguments', async (subject) => {
     const names = ['look_up', 'put', 'look_up', 'put', 'look_up'];
-    const answer = scriptAnswer(
+    const answer = scriptResponse(
       names.map((name, index) => callBlock(`call_${index}`, name, { word: `w${index}` })),
     );
-    const { outcome } = await askOnce(subject, plays(answer));
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(
       callsOf(answered(outcome).message).map(({ id }) => id),
@@ -91,18 +91,18 @@ export const callCases: readonly CaseDefinition[] = [
     );
   }),
   the('S0.7 a call without arguments has none', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the('blanks around and inside the JSON of arguments do not matter', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_1', 'put', ' \n{ "value" :\t[ 1 , 2 ] }\r\n ')]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([callBlock('call_1', 'put', ' \n{ "value" :\t[ 1 , 2 ] }\r\n ')]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the('large arguments below the limit arrive', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_1', 'put', { value: 'é'.repeat(100_000) })]);
-    const { outcome } = await askOnce(subject, plays(answer, { chunks: { size: 16_000 } }));
+    const answer = scriptResponse([callBlock('call_1', 'put', { value: 'é'.repeat(100_000) })]);
+    const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 16_000 } }));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   unusable('arguments that are no JSON', () => 'value: 1'),
@@ -122,8 +122,8 @@ export const callCases: readonly CaseDefinition[] = [
     () => '{"a": [{"__proto__": {"polluted": true}}]}',
   ),
   the('P11 arguments nested as deeply as allowed are usable', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_1', 'put', nested(64))]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([callBlock('call_1', 'put', nested(64))]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the('P9 a call whose arguments were cut at the token limit cannot be run', (subject) =>
@@ -133,16 +133,16 @@ export const callCases: readonly CaseDefinition[] = [
     expectNoneUsable(subject, '{"value": "whole"}'),
   ),
   ids('ids given by the service come with the calls', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_Ab-9_z', 'put', {})]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([callBlock('call_Ab-9_z', 'put', {})]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectEqual(answered(outcome).toolCalls[0]?.id, 'call_Ab-9_z', 'the id');
   }),
   repeatedIds('calls that share one id', ['same', 'same', 'same']),
   repeatedIds('calls without an id', ['', '']),
   repeatedIds('calls of which one lacks its id', ['call_1', '', 'call_3']),
   ids('P12 an id that comes again in a later turn is told apart', async (subject) => {
-    const again = plays(scriptAnswer([callBlock('call_0', 'put', { value: 'x' })]));
-    await onStage(subject, [again, again, plays(scriptAnswer(['Done.']))], async (stage) => {
+    const again = replies(scriptResponse([callBlock('call_0', 'put', { value: 'x' })]));
+    await onStage(subject, [again, again, replies(scriptResponse(['Done.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Go.')] }));
       const once = [user('Go.'), first.message, ...resultsFor(first.message)];
       const second = answered(await stage.ask({ messages: once }));
@@ -151,7 +151,7 @@ export const callCases: readonly CaseDefinition[] = [
     });
   }),
   ids('P12 ids of characters that services refuse are sent in plain ones', async (subject) => {
-    await onStage(subject, [plays(scriptAnswer(['Done.']))], async (stage) => {
+    await onStage(subject, [replies(scriptResponse(['Done.']))], async (stage) => {
       const odd: ToolCallPart[] = ['call.1/ü', 'call 1', `${'long'.repeat(60)}`].map((id) => ({
         type: 'tool_call',
         id,
@@ -172,8 +172,8 @@ export const callCases: readonly CaseDefinition[] = [
 /** Calls with such ids come out, each in its place, and their results go back to the right one. */
 function repeatedIds(what: string, given: readonly string[]): CaseDefinition {
   return ids(`P12 ${what} are each answered by their own result`, async (subject) => {
-    const answer = scriptAnswer(given.map((id, index) => callBlock(id, 'put', { value: index })));
-    await onStage(subject, [plays(answer), plays(scriptAnswer(['Done.']))], async (stage) => {
+    const answer = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
+    await onStage(subject, [replies(answer), replies(scriptResponse(['Done.']))], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));
       expectEqual(
         response.toolCalls.map((call) => call.arguments),

@@ -1,5 +1,5 @@
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { callBlock, framesOf, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, framesOf, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { answered, askOnce } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
@@ -7,7 +7,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('framing');
 
-const answer: ScriptAnswer = scriptAnswer([
+const answer: ScriptAnswer = scriptResponse([
   'Two lines,\nand a third: 漢字\r\n: not a comment.',
   callBlock('call_1', 'look_up', { word: 'data: x' }),
 ]);
@@ -18,7 +18,7 @@ type Variation = (frame: string, index: number) => string;
 function varied(what: string, rewrite: Variation): CaseDefinition {
   return the(`P1 ${what}`, async (subject) => {
     for (const chunks of ['payload', { size: 1 }] as const) {
-      const { outcome } = await askOnce(subject, plays(answer, { rewrite, chunks }));
+      const { outcome } = await askOnce(subject, replies(answer, { rewrite, chunks }));
       expectAnswer(answered(outcome), answer, subject.testing);
     }
   });
@@ -58,9 +58,9 @@ const lineCases: readonly CaseDefinition[] = [
   varied('empty lines between', (frame) => `\n${frame}\n\n`),
   varied('blanks around the JSON', (frame) => frame.replace(/^(.*)\n$/, '  $1 \t\n')),
   the('a last line without its end', async (subject) => {
-    const last = framesOf(plays(answer), subject.testing).length - 1;
+    const last = framesOf(replies(answer), subject.testing).length - 1;
     const rewrite: Variation = (frame, index) => (index === last ? frame.trimEnd() : frame);
-    const { outcome } = await askOnce(subject, plays(answer, { rewrite }));
+    const { outcome } = await askOnce(subject, replies(answer, { rewrite }));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
 ];

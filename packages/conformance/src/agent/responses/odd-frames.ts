@@ -1,13 +1,13 @@
-import type { Play, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import type { MockReply, ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
 import {
   callBlock,
   expect,
   expectEqual,
   framesOf,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   stepFrames,
-  tell,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
@@ -22,10 +22,10 @@ const mebibyte = 1024 * 1024;
 /** Real time for what is expensive to get wrong, in milliseconds. */
 const limitMs = 10_000;
 
-const answer: ScriptAnswer = scriptAnswer(['A few words.', callBlock('call_1', 'put', { value: 'x' })]);
+const answer: ScriptAnswer = scriptResponse(['A few words.', callBlock('call_1', 'put', { value: 'x' })]);
 
 /** A good head with a body of one's own making. */
-function body(testing: ProviderTesting, chunks: Iterable<string | Uint8Array>): Play {
+function body(testing: ProviderTesting, chunks: Iterable<string | Uint8Array>): MockReply {
   const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
   return { type: 'raw', status: 200, headers, body: chunks };
 }
@@ -51,8 +51,8 @@ function nothing(testing: ProviderTesting): string {
 
 /** A frame in its middle, replaced bytes and all. */
 function spoiledInText(testing: ProviderTesting, bytes: readonly number[]): Uint8Array[] {
-  const words = scriptAnswer(['before MARK after']);
-  const frames = framesOf(plays(words, { steps: tell(words, 1) }), testing).join('');
+  const words = scriptResponse(['before MARK after']);
+  const frames = framesOf(replies(words, { steps: responseSteps(words, 1) }), testing).join('');
   // A wire that says the text again when it is whole has the same bytes there.
   const [first = '', ...rest] = frames.split('MARK');
   expect(rest.length > 0, 'a text to stand in its frames as it is; else declare the lack `checked-text`');
@@ -72,30 +72,30 @@ const brokenText: readonly (readonly number[])[] = [
 export const oddFrameCases: readonly CaseDefinition[] = [
   the('a million signs of life in front of an answer cost little time', (subject) => {
     const some = nothing(subject.testing).repeat(10_000);
-    return told(subject, [...Array<string>(100).fill(some), ...framesOf(plays(answer), subject.testing)]);
+    return told(subject, [...Array<string>(100).fill(some), ...framesOf(replies(answer), subject.testing)]);
   }),
   the('twenty thousand pings in front of an answer are passed over', (subject) => {
     const { testing } = subject;
     const pings = testing.noise().map(testing.frame).join('');
     const some = pings.repeat(Math.ceil(1000 / Math.max(1, testing.noise().length)));
-    return told(subject, [...Array<string>(20).fill(some), ...framesOf(plays(answer), testing)]);
+    return told(subject, [...Array<string>(20).fill(some), ...framesOf(replies(answer), testing)]);
   }),
   the('a sign of life of eight mebibytes is passed over', (subject) => {
     const long = isEventStream(subject.testing)
       ? `:${'x'.repeat(8 * mebibyte)}\n\n`
       : ' '.repeat(8 * mebibyte);
-    return told(subject, [long, ...framesOf(plays(answer), subject.testing)]);
+    return told(subject, [long, ...framesOf(replies(answer), subject.testing)]);
   }),
   the('a frame of fifteen mebibytes is read', async (subject) => {
-    const long = scriptAnswer(['lorem ipsum dol '.repeat(15 * 65_536 - 2000)]);
+    const long = scriptResponse(['lorem ipsum dol '.repeat(15 * 65_536 - 2000)]);
     const { testing } = subject;
-    const [open, delta] = tell(long, 1);
+    const [open, delta] = responseSteps(long, 1);
     const steps = [open, delta].filter((step) => step !== undefined);
     const chunks = [
-      framesOf(plays(long, { steps: [] }), testing).join(''),
-      stepFrames(steps, plays(long), testing),
+      framesOf(replies(long, { steps: [] }), testing).join(''),
+      stepFrames(steps, replies(long), testing),
       // A wire that says the whole text again in its end would say it in a frame too large.
-      stepFrames([{ type: 'end' }], plays(scriptAnswer([])), testing),
+      stepFrames([{ type: 'end' }], replies(scriptResponse([])), testing),
     ];
     await onStage(
       subject,
@@ -114,10 +114,10 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   }),
   the('P18 an answer of many frames holds no more memory than its text', async (subject) => {
     const { testing } = subject;
-    const piece = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], plays(answer), testing);
+    const piece = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], replies(answer), testing);
     const noise = testing.noise().map(testing.frame).join('');
     function* chunks(): Iterable<string> {
-      yield framesOf(plays(answer, { steps: tell(answer).slice(0, 1) }), testing).join('');
+      yield framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing).join('');
       for (let count = 0; count < 200; count += 1) yield noise.repeat(40) + piece;
     }
     const before = await heldBytes();
@@ -128,7 +128,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     expect(held < 6 * mebibyte, `less than 6 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
   }),
   the('P1 NUL bytes between frames spoil nothing or everything, never half', async (subject) => {
-    const frames = framesOf(plays(answer), subject.testing);
+    const frames = framesOf(replies(answer), subject.testing);
     const chunks = frames.flatMap((frame) => [frame, '\u0000\n']);
     const { outcome } = await askOnce(
       subject,
@@ -165,16 +165,16 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
   the('P1 a last frame without its end is read when the stream ends cleanly', async (subject) => {
-    const text = framesOf(plays(answer), subject.testing).join('').trimEnd();
+    const text = framesOf(replies(answer), subject.testing).join('').trimEnd();
     for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
       const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
       expectAnswer(answered(outcome), answer, subject.testing);
     }
   }),
   the('P1 lines end in any of three ways within one stream', (subject) => {
-    if (!isEventStream(subject.testing)) return told(subject, framesOf(plays(answer), subject.testing));
+    if (!isEventStream(subject.testing)) return told(subject, framesOf(replies(answer), subject.testing));
     const ends = ['\r\n', '\r', '\n'];
-    const frames = framesOf(plays(answer), subject.testing);
+    const frames = framesOf(replies(answer), subject.testing);
     return told(
       subject,
       frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
@@ -182,7 +182,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   }),
   the('P1 fields and words that only begin like data are not data', (subject) => {
     const { testing } = subject;
-    if (!isEventStream(testing)) return told(subject, framesOf(plays(answer), testing));
+    if (!isEventStream(testing)) return told(subject, framesOf(replies(answer), testing));
     const odd = [
       'dat: {}',
       ' data: {"broken',
@@ -193,7 +193,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       'id',
       ':data: {"x',
     ];
-    const [first = '', ...rest] = framesOf(plays(answer), testing);
+    const [first = '', ...rest] = framesOf(replies(answer), testing);
     return told(subject, [first, `${odd.join('\n')}\n\n`, ...odd.map((line) => `${line}\n\n`), ...rest]);
   }),
 ];

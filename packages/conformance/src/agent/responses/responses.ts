@@ -1,7 +1,7 @@
 import type { StopReason } from '@cobbler/agent';
 import { textOf } from '@cobbler/agent';
-import type { Lack } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import type { UnsupportedFeature } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { continued, user } from '../setup/request-parts.ts';
 import { answered, askOnce, onStage } from '../setup/setup.ts';
@@ -14,12 +14,12 @@ const the = group('answers');
 const oddText =
   'a\u0000b\u0007 \t"\\/ \r\n\u2028\u2029\u0085 ﬁ e\u0301 é 漢字 🧵👩‍👩‍👧 \ufeff data: x\n\nevent: y\n: z';
 
-function stopsFor(reason: StopReason, words: string, ...needs: Lack[]): CaseDefinition {
+function stopsFor(reason: StopReason, words: string, ...needs: UnsupportedFeature[]): CaseDefinition {
   return the(
     `P4 an answer that ${words} says so`,
     async (subject) => {
-      const answer = scriptAnswer(['As far as it goes.'], { stop: reason });
-      const { outcome } = await askOnce(subject, plays(answer));
+      const answer = scriptResponse(['As far as it goes.'], { stop: reason });
+      const { outcome } = await askOnce(subject, replies(answer));
       expectAnswer(answered(outcome), answer, subject.testing);
     },
     ...needs,
@@ -28,8 +28,8 @@ function stopsFor(reason: StopReason, words: string, ...needs: Lack[]): CaseDefi
 
 export const answerCases: readonly CaseDefinition[] = [
   the('a text arrives whole, with stop reason, usage and model', async (subject) => {
-    const answer = scriptAnswer(['The answer is forty-two.']);
-    const { outcome, exchanges } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse(['The answer is forty-two.']);
+    const { outcome, exchanges } = await askOnce(subject, replies(answer));
     const response = answered(outcome);
     expectAnswer(response, answer, subject.testing);
     expectEqual(textOf(response.message), 'The answer is forty-two.', 'the text of the message');
@@ -41,37 +41,37 @@ export const answerCases: readonly CaseDefinition[] = [
   the(
     'the model that answered is named, though another one was asked',
     async (subject) => {
-      const answer = scriptAnswer(['Hello.'], { model: 'another-model-2026-11-01' });
-      const { outcome } = await askOnce(subject, plays(answer));
+      const answer = scriptResponse(['Hello.'], { model: 'another-model-2026-11-01' });
+      const { outcome } = await askOnce(subject, replies(answer));
       expectEqual(answered(outcome).model, 'another-model-2026-11-01', 'the model');
     },
     'model-name',
   ),
   the('odd characters arrive unchanged', async (subject) => {
-    const answer = scriptAnswer([oddText]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([oddText]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectEqual(answered(outcome).content, oddText, 'the text');
   }),
   the('blanks at the edges and between deltas are kept', async (subject) => {
-    const answer = scriptAnswer(['  two blanks \n\n and lines \n ']);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse(['  two blanks \n\n and lines \n ']);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectEqual(answered(outcome).content, '  two blanks \n\n and lines \n ', 'the text');
   }),
   the('two texts are joined in order with nothing between', async (subject) => {
-    const answer = scriptAnswer(['First.', 'Second.']);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse(['First.', 'Second.']);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the('a long text arrives whole', async (subject) => {
-    const answer = scriptAnswer(['0123456789 lines of a long answer\n'.repeat(4000)]);
-    const { outcome } = await askOnce(subject, plays(answer, { chunks: { size: 1400 } }));
+    const answer = scriptResponse(['0123456789 lines of a long answer\n'.repeat(4000)]);
+    const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 1400 } }));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the(
     'S0.6 reasoning is told apart from the text',
     async (subject) => {
-      const answer = scriptAnswer([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
-      const { outcome } = await askOnce(subject, plays(answer));
+      const answer = scriptResponse([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
+      const { outcome } = await askOnce(subject, replies(answer));
       expectAnswer(answered(outcome), answer, subject.testing);
       const told = outcome.events.flatMap((event) => (event.type === 'reasoning' ? [event.text] : []));
       expectEqual(told, ['Let me think.'], 'the reasoning emitted');
@@ -83,8 +83,8 @@ export const answerCases: readonly CaseDefinition[] = [
     'reasoning',
   ),
   the('S0.6 text before calls comes with them', async (subject) => {
-    const answer = scriptAnswer(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     const types = answered(outcome).message.content.map((part) => part.type);
     expectEqual(types, ['text', 'tool_call'], 'the parts of the message');
@@ -96,14 +96,14 @@ export const answerCases: readonly CaseDefinition[] = [
   stopsFor('context_full', 'filled the context window', 'context-full-stop'),
   stopsFor('unknown', 'ended for a reason nobody knows'),
   the('P4 an answer of calls says that it wants them run', async (subject) => {
-    const answer = scriptAnswer([callBlock('call_1', 'look_up', { word: 'awl' })]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse([callBlock('call_1', 'look_up', { word: 'awl' })]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).content, '', 'the text');
   }),
   the('P12 an answer without any content is an answer, and the conversation goes on', async (subject) => {
-    const empty = scriptAnswer([]);
-    await onStage(subject, [plays(empty), plays(scriptAnswer(['Here I am.']))], async (stage) => {
+    const empty = scriptResponse([]);
+    await onStage(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
       expectEqual(
         [first.content, first.stopReason, first.toolCalls],
@@ -115,23 +115,27 @@ export const answerCases: readonly CaseDefinition[] = [
     });
   }),
   the('P12 an empty text leaves no trace in the message, and the conversation goes on', async (subject) => {
-    const answer = scriptAnswer(['', 'Something.', '']);
-    await onStage(subject, [plays(answer), plays(scriptAnswer(['More.']))], async (stage) => {
+    const answer = scriptResponse(['', 'Something.', '']);
+    await onStage(subject, [replies(answer), replies(scriptResponse(['More.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Hello.')] }));
       expectAnswer(first, answer, subject.testing);
       answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
     });
   }),
   the('P12 an answer of blanks alone does not poison the conversation', async (subject) => {
-    await onStage(subject, [plays(scriptAnswer([' \n '])), plays(scriptAnswer(['Fine.']))], async (stage) => {
-      const first = answered(await stage.ask({ messages: [user('Hello.')] }));
-      answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
-    });
+    await onStage(
+      subject,
+      [replies(scriptResponse([' \n '])), replies(scriptResponse(['Fine.']))],
+      async (stage) => {
+        const first = answered(await stage.ask({ messages: [user('Hello.')] }));
+        answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
+      },
+    );
   }),
   the(
     'request id and rate limits of the answer are given, as far as the service sends them',
     async (subject) => {
-      const { outcome } = await askOnce(subject, plays(scriptAnswer(['Hello.'])));
+      const { outcome } = await askOnce(subject, replies(scriptResponse(['Hello.'])));
       const { head } = subject.testing;
       expectEqual(answered(outcome).requestId, head?.requestId, 'the request id');
       if (head?.rateLimits === undefined) return;

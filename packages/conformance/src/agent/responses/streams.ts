@@ -5,10 +5,10 @@ import {
   expect,
   expectEqual,
   LiveStream,
-  plays,
-  scriptAnswer,
+  replies,
+  responseSteps,
+  scriptResponse,
   stepFrames,
-  tell,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
@@ -18,7 +18,7 @@ import { group } from '../setup/subject.ts';
 const the = group('stream');
 
 /** Every kind of block that any wire can tell, with text of every width. */
-const rich: ScriptAnswer = scriptAnswer([
+const rich: ScriptAnswer = scriptResponse([
   'Wörter: 漢字 🧵 and “quotes”.',
   callBlock('call_1', 'look_up', { word: 'aïe 🧵', deep: [{ a: null }, true, -1.5e3] }),
   callBlock('call_2', 'put', { value: ['x', { y: 'ж' }] }),
@@ -26,7 +26,7 @@ const rich: ScriptAnswer = scriptAnswer([
 
 function chunked(how: string, chunks: Chunking): CaseDefinition {
   return the(`an answer in ${how} is the same answer`, async (subject) => {
-    const { outcome } = await askOnce(subject, plays(rich, { chunks, noise: true }));
+    const { outcome } = await askOnce(subject, replies(rich, { chunks, noise: true }));
     expectAnswer(answered(outcome), rich, subject.testing);
   });
 }
@@ -47,7 +47,7 @@ const strange: readonly unknown[] = [
 
 /** Says the answer by hand: returns the frames of the steps. */
 function told(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): string {
-  return stepFrames(steps, plays(answer), testing);
+  return stepFrames(steps, replies(answer), testing);
 }
 
 export const streamCases: readonly CaseDefinition[] = [
@@ -57,20 +57,20 @@ export const streamCases: readonly CaseDefinition[] = [
   chunked('chunks of three bytes', { size: 3 }),
   chunked('chunks of 61 bytes', { size: 61 }),
   the('noise between all payloads changes nothing and is not emitted', async (subject) => {
-    const quiet = await askOnce(subject, plays(rich));
-    const noisy = await askOnce(subject, plays(rich, { noise: true }));
+    const quiet = await askOnce(subject, replies(rich));
+    const noisy = await askOnce(subject, replies(rich, { noise: true }));
     expectAnswer(answered(noisy.outcome), rich, subject.testing);
     expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, beside those without noise');
   }),
   the('payloads of kinds nobody knows are passed over', async (subject) => {
     const edit = (payloads: readonly unknown[]) =>
       payloads.flatMap((payload, index) => [payload, strange[index % strange.length]]).slice(0, -1);
-    const { outcome } = await askOnce(subject, plays(rich, { edit }));
+    const { outcome } = await askOnce(subject, replies(rich, { edit }));
     expectAnswer(answered(outcome), rich, subject.testing);
   }),
   the('deltas come in order, then their block, then the calls', async (subject) => {
-    const answer = scriptAnswer(['One two three.', callBlock('call_1', 'look_up', { word: 'last' })]);
-    const { outcome } = await askOnce(subject, plays(answer));
+    const answer = scriptResponse(['One two three.', callBlock('call_1', 'look_up', { word: 'last' })]);
+    const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     const types = outcome.events.map(({ type }) => type);
     const text = types.indexOf('text');
@@ -87,7 +87,7 @@ export const streamCases: readonly CaseDefinition[] = [
     expectEqual(JSON.parse(json), { word: 'last' }, 'the argument deltas joined');
   }),
   the('each block is emitted under one index, another one for each block', async (subject) => {
-    const { outcome } = await askOnce(subject, plays(rich));
+    const { outcome } = await askOnce(subject, replies(rich));
     const indexes = (type: AgentEvent['type']) =>
       outcome.events.flatMap((event) => (event.type === type && 'index' in event ? [event.index] : []));
     expectEqual(new Set(indexes('text_delta')), new Set(indexes('text')), 'the index of the text');
@@ -96,7 +96,7 @@ export const streamCases: readonly CaseDefinition[] = [
     expectEqual(new Set(blocks).size, blocks.length, 'the number of different indexes');
   }),
   the('what has been said is emitted while the rest is still to come', async (subject) => {
-    const answer = scriptAnswer(['Early. Late.']);
+    const answer = scriptResponse(['Early. Late.']);
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const { testing } = subject;
@@ -127,8 +127,8 @@ export const streamCases: readonly CaseDefinition[] = [
     });
   }),
   the('P2 an answer that is over is over, though the connection stays open', async (subject) => {
-    const answer = scriptAnswer(['All said.']);
-    await onStage(subject, [plays(answer, { ending: 'stall' })], async (stage) => {
+    const answer = scriptResponse(['All said.']);
+    await onStage(subject, [replies(answer, { ending: 'stall' })], async (stage) => {
       const asked = stage.ask();
       const over = asked.then(() => true);
       let isOver = false;
@@ -143,18 +143,18 @@ export const streamCases: readonly CaseDefinition[] = [
   the(
     'blocks told in turns come apart whole',
     async (subject) => {
-      const answer = scriptAnswer([
+      const answer = scriptResponse([
         'left side',
         callBlock('call_1', 'look_up', { word: 'w' }),
         callBlock('call_2', 'put', { value: 1 }),
       ]);
       const [first, second, third] = [0, 1, 2].map((at) =>
-        tell(answer).filter((step) => 'at' in step && step.at === at),
+        responseSteps(answer).filter((step) => 'at' in step && step.at === at),
       );
       const woven = (first ?? []).flatMap((_, index) => [first?.[index], second?.[index], third?.[index]]);
       const steps = woven.filter((step) => step !== undefined);
-      expectEqual(steps.length, tell(answer).length - 1, 'the steps woven');
-      const { outcome } = await askOnce(subject, plays(answer, { steps: [...steps, { type: 'end' }] }));
+      expectEqual(steps.length, responseSteps(answer).length - 1, 'the steps woven');
+      const { outcome } = await askOnce(subject, replies(answer, { steps: [...steps, { type: 'end' }] }));
       expectAnswer(answered(outcome), answer, subject.testing);
       const types = answered(outcome).message.content.map(({ type }) => type);
       expectEqual(types, ['text', 'tool_call', 'tool_call'], 'the order of the parts');
@@ -164,15 +164,15 @@ export const streamCases: readonly CaseDefinition[] = [
   the(
     'a block has its place by when it was opened, whichever speaks first',
     async (subject) => {
-      const answer = scriptAnswer([{ type: 'reasoning', text: 'Thinking.' }, 'Said.']);
-      const steps = tell(answer);
+      const answer = scriptResponse([{ type: 'reasoning', text: 'Thinking.' }, 'Said.']);
+      const steps = responseSteps(answer);
       const opening = steps.filter(({ type }) => type === 'open');
       const speaking = steps.filter(({ type }) => type !== 'open' && type !== 'end');
       const inner = speaking.filter((step) => 'at' in step && step.at === 0);
       const outer = speaking.filter((step) => 'at' in step && step.at === 1);
       const told = [...opening, ...outer, ...inner, { type: 'end' }] as const;
       expectEqual(told.length, steps.length, 'the steps told');
-      const { outcome } = await askOnce(subject, plays(answer, { steps: told }));
+      const { outcome } = await askOnce(subject, replies(answer, { steps: told }));
       expectAnswer(answered(outcome), answer, subject.testing);
       const types = answered(outcome).message.content.flatMap(({ type }) =>
         type === 'opaque' ? [] : [type],
@@ -185,8 +185,8 @@ export const streamCases: readonly CaseDefinition[] = [
   the(
     'text after a call keeps its place',
     async (subject) => {
-      const answer = scriptAnswer(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
-      const { outcome } = await askOnce(subject, plays(answer));
+      const answer = scriptResponse(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
+      const { outcome } = await askOnce(subject, replies(answer));
       expectAnswer(answered(outcome), answer, subject.testing);
       const types = answered(outcome).message.content.map(({ type }) => type);
       expectEqual(types, ['text', 'tool_call', 'text'], 'the order of the parts');
@@ -194,22 +194,22 @@ export const streamCases: readonly CaseDefinition[] = [
     'interleaving',
   ),
   the('P1 a payload that is garbled in the middle is never a success', async (subject) => {
-    const answer = scriptAnswer(['One two three four five six.']);
+    const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
-    const { outcome } = await askOnce(subject, plays(answer, { rewrite }), {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, replies(answer, { rewrite }), {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
   the('P5 a garbled stream is tried again', async (subject) => {
-    const answer = scriptAnswer(['One two three four five six.']);
+    const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
-    const { outcome } = await askOnce(subject, [plays(answer, { rewrite }), plays(answer)]);
+    const { outcome } = await askOnce(subject, [replies(answer, { rewrite }), replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
   }),
   the('an emit that throws changes nothing', async (subject) => {
-    await onStage(subject, [plays(rich)], async (stage) => {
+    await onStage(subject, [replies(rich)], async (stage) => {
       const emit = () => {
         throw new Error('The watcher fell over.');
       };
@@ -220,7 +220,7 @@ export const streamCases: readonly CaseDefinition[] = [
 
 /** The frame of the second delta: the stream began well and would go on well. */
 function garbledFrame(answer: ScriptAnswer, testing: ProviderTesting): number {
-  const before = tell(answer).slice(0, 2);
+  const before = responseSteps(answer).slice(0, 2);
   return testing.begin(answer).length + before.flatMap((step) => testing.line(step, answer)).length;
 }
 

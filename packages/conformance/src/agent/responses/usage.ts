@@ -1,6 +1,13 @@
 import type { Usage } from '@cobbler/agent';
-import type { Play, ScriptAnswer, Step } from '@cobbler/agent/testing';
-import { expect, expectEqual, failsWith, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import type { MockReply, ScriptAnswer, Step } from '@cobbler/agent/testing';
+import {
+  expect,
+  expectEqual,
+  failsWith,
+  replies,
+  responseSteps,
+  scriptResponse,
+} from '@cobbler/agent/testing';
 import { expectAnswer, expectUsage } from '../setup/compare.ts';
 import { answered, askOnce, failed } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -9,7 +16,7 @@ import { group } from '../setup/subject.ts';
 const the = group('usage');
 
 /** Numbers that occur nowhere else, so that finding one in a payload means finding the count. */
-const counted: ScriptAnswer = scriptAnswer(['Counted words.'], {
+const counted: ScriptAnswer = scriptResponse(['Counted words.'], {
   usage: { inputTokens: 48_611, outputTokens: 7_793 },
 });
 
@@ -28,19 +35,19 @@ function expectWastedInput(subject: ContractSubject, wasted: Usage | undefined, 
 
 /** The telling of an answer without its end. */
 function unfinished(answer: ScriptAnswer): Step[] {
-  return tell(answer).filter(({ type }) => type !== 'end');
+  return responseSteps(answer).filter(({ type }) => type !== 'end');
 }
 
 /** What these attempts waste before a good one. */
-async function wastedBy(subject: ContractSubject, attempts: readonly Play[]): Promise<Usage> {
-  const { outcome } = await askOnce(subject, [...attempts, plays(scriptAnswer(['Whole.']))]);
+async function wastedBy(subject: ContractSubject, attempts: readonly MockReply[]): Promise<Usage> {
+  const { outcome } = await askOnce(subject, [...attempts, replies(scriptResponse(['Whole.']))]);
   expectEqual(answered(outcome).attempts, attempts.length + 1, 'the attempts');
   return answered(outcome).wasted;
 }
 
 export const usageCases: readonly CaseDefinition[] = [
   the('S0.8 input and output tokens are not mixed up', async (subject) => {
-    const { outcome } = await askOnce(subject, plays(counted));
+    const { outcome } = await askOnce(subject, replies(counted));
     const { inputTokens, outputTokens } = answered(outcome).usage;
     expectEqual({ inputTokens, outputTokens }, { inputTokens: 48_611, outputTokens: 7_793 }, 'the usage');
   }),
@@ -48,7 +55,7 @@ export const usageCases: readonly CaseDefinition[] = [
     'S0.8 input tokens include those read from and written to the cache',
     async (subject) => {
       const usage = { inputTokens: 9_000, outputTokens: 40, cacheReadTokens: 6_000, cacheWriteTokens: 500 };
-      const { outcome } = await askOnce(subject, plays(scriptAnswer(['Cached.'], { usage })));
+      const { outcome } = await askOnce(subject, replies(scriptResponse(['Cached.'], { usage })));
       expectEqual(answered(outcome).usage.inputTokens, 9_000, 'all input');
       expectEqual(answered(outcome).usage.cacheReadTokens, 6_000, 'of it read from the cache');
       expectUsage(answered(outcome).usage, usage, subject.testing);
@@ -59,7 +66,7 @@ export const usageCases: readonly CaseDefinition[] = [
     'S0.8 output tokens include those spent on reasoning',
     async (subject) => {
       const usage = { inputTokens: 50, outputTokens: 900, reasoningTokens: 700 };
-      const { outcome } = await askOnce(subject, plays(scriptAnswer(['Thought over.'], { usage })));
+      const { outcome } = await askOnce(subject, replies(scriptResponse(['Thought over.'], { usage })));
       expectEqual(answered(outcome).usage.outputTokens, 900, 'all output');
       expectEqual(answered(outcome).usage.reasoningTokens, 700, 'of it reasoning');
     },
@@ -73,27 +80,27 @@ export const usageCases: readonly CaseDefinition[] = [
       const again = payloads.slice(-ends, -1);
       return [...told, ...again, ...again, ...again, ...payloads.slice(-1)];
     };
-    const { outcome } = await askOnce(subject, plays(counted, { edit }));
+    const { outcome } = await askOnce(subject, replies(counted, { edit }));
     expectUsage(answered(outcome).usage, counted.usage, subject.testing);
   }),
   the('P14 what a failed attempt used is kept apart from the answer', async (subject) => {
-    const cut = plays(counted, { steps: unfinished(counted) });
-    const answer = scriptAnswer(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
-    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    const cut = replies(counted, { steps: unfinished(counted) });
+    const answer = scriptResponse(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
+    const { outcome } = await askOnce(subject, [cut, replies(answer)]);
     const response = answered(outcome);
     expectUsage(response.usage, answer.usage, subject.testing);
     expectWastedInput(subject, response.wasted, 1);
     expectEqual(response.attempts, 2, 'the attempts');
   }),
   the('P14 what several failed attempts used adds up', async (subject) => {
-    const cut = plays(counted, { steps: unfinished(counted) });
-    const { outcome } = await askOnce(subject, [cut, cut, cut, plays(scriptAnswer(['Whole.']))]);
+    const cut = replies(counted, { steps: unfinished(counted) });
+    const { outcome } = await askOnce(subject, [cut, cut, cut, replies(scriptResponse(['Whole.']))]);
     expectWastedInput(subject, answered(outcome).wasted, 3);
   }),
   the('output of a failed attempt that was never counted is reckoned and marked so', async (subject) => {
-    const answer = scriptAnswer(['Much has been said before the connection was lost. '.repeat(20)]);
-    const cut = plays(answer, { steps: unfinished(answer) });
-    const { outcome } = await askOnce(subject, [cut, plays(answer)]);
+    const answer = scriptResponse(['Much has been said before the connection was lost. '.repeat(20)]);
+    const cut = replies(answer, { steps: unfinished(answer) });
+    const { outcome } = await askOnce(subject, [cut, replies(answer)]);
     const { wasted } = answered(outcome);
     expect(wasted.estimated === true, 'the wasted output to be marked as estimated');
     expect(
@@ -102,7 +109,7 @@ export const usageCases: readonly CaseDefinition[] = [
     );
   }),
   the('an error says what all its attempts used', async (subject) => {
-    const cut = plays(counted, { steps: unfinished(counted) });
+    const cut = replies(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut], {}, { retry: { retries: 1 } });
     const error = failed(outcome);
     expectEqual(error.attempts, 2, 'the attempts');
@@ -113,8 +120,8 @@ export const usageCases: readonly CaseDefinition[] = [
     async (subject) => {
       const steps = unfinished(counted);
       const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
-      const cut = plays(counted, { steps, ending: 'reset' });
-      const fault = plays(counted, { steps, fault: { kind: 'agent', message: 'Broken.' } });
+      const cut = replies(counted, { steps, ending: 'reset' });
+      const fault = replies(counted, { steps, fault: { kind: 'agent', message: 'Broken.' } });
       const alone = [await wastedBy(subject, [cut]), await wastedBy(subject, [fault])];
       const together = await wastedBy(subject, [busy, cut, fault]);
       const sum = (of: 'inputTokens' | 'outputTokens') =>
@@ -128,10 +135,10 @@ export const usageCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   the('P14 a request that the service turned away used nothing', async (subject) => {
-    const answer = scriptAnswer(['Hello.']);
+    const answer = scriptResponse(['Hello.']);
     const { outcome } = await askOnce(subject, [
       failsWith({ kind: 'busy', message: 'Too busy.' }),
-      plays(answer),
+      replies(answer),
     ]);
     expectAnswer(answered(outcome), answer, subject.testing);
     const { inputTokens, outputTokens } = answered(outcome).wasted;

@@ -1,5 +1,5 @@
 import type { ScriptAnswer, Step } from '@cobbler/agent/testing';
-import { callBlock, expect, expectEqual, plays, scriptAnswer } from '@cobbler/agent/testing';
+import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { scriptCalls } from '../setup/compare.ts';
 import { answered, askOnce, failed } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -7,8 +7,8 @@ import { group } from '../setup/subject.ts';
 
 const the = group('wholes');
 
-const text: ScriptAnswer = scriptAnswer(['One and only.']);
-const called: ScriptAnswer = scriptAnswer([callBlock('call_1', 'put', { value: 'once' })]);
+const text: ScriptAnswer = scriptResponse(['One and only.']);
+const called: ScriptAnswer = scriptResponse([callBlock('call_1', 'put', { value: 'once' })]);
 
 /** Whether this step says these words on this wire. */
 function says({ testing }: ContractSubject, answer: ScriptAnswer, step: Step, words: string): boolean {
@@ -22,13 +22,13 @@ const close: Step = { type: 'close', at: 0 };
 export const wholeCases: readonly CaseDefinition[] = [
   the('P1 P4 a text that only the end tells is the answer, where the end repeats it', async (subject) => {
     if (!says(subject, text, end, 'One and only.')) return;
-    const { outcome } = await askOnce(subject, plays(text, { steps: [end] }));
+    const { outcome } = await askOnce(subject, replies(text, { steps: [end] }));
     const { content, stopReason } = answered(outcome);
     expectEqual([content, stopReason], ['One and only.', 'complete'], 'text and stop reason');
   }),
   the('P4 P9 a call that only the end tells is run, where the end repeats it', async (subject) => {
     if (!says(subject, called, end, 'call_1')) return;
-    const { outcome } = await askOnce(subject, plays(called, { steps: [end] }));
+    const { outcome } = await askOnce(subject, replies(called, { steps: [end] }));
     const { toolCalls, stopReason } = answered(outcome);
     expectEqual([toolCalls, stopReason], [scriptCalls(called), 'tool_use'], 'calls and stop reason');
   }),
@@ -36,7 +36,7 @@ export const wholeCases: readonly CaseDefinition[] = [
     for (const last of [[close, end], [end]]) {
       if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
       const steps: Step[] = [{ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'One and' }, ...last];
-      const { outcome } = await askOnce(subject, plays(text, { steps }));
+      const { outcome } = await askOnce(subject, replies(text, { steps }));
       expectEqual(answered(outcome).content, 'One and only.', 'the text');
     }
   }),
@@ -48,7 +48,7 @@ export const wholeCases: readonly CaseDefinition[] = [
         { type: 'delta', at: 0, text: 'Another one.' },
         ...last,
       ];
-      const { outcome } = await askOnce(subject, plays(text, { steps }), {}, { retry: { retries: 0 } });
+      const { outcome } = await askOnce(subject, replies(text, { steps }), {}, { retry: { retries: 0 } });
       expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
     }
   }),
@@ -60,7 +60,7 @@ export const wholeCases: readonly CaseDefinition[] = [
       end,
     ];
     if (!says(subject, called, close, 'once') && !says(subject, called, end, 'once')) return;
-    const { outcome } = await askOnce(subject, plays(called, { steps }), {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, replies(called, { steps }), {}, { retry: { retries: 0 } });
     expect(outcome.response === undefined, 'no answer');
   }),
 ];

@@ -1,41 +1,47 @@
-import type { AnswerPlay, Lack, ProviderTesting, ScriptAnswer, Step } from '@cobbler/agent/testing';
-import { callBlock, plays, scriptAnswer, tell } from '@cobbler/agent/testing';
+import type {
+  ProviderTesting,
+  ResponseReply,
+  ScriptAnswer,
+  Step,
+  UnsupportedFeature,
+} from '@cobbler/agent/testing';
+import { callBlock, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 
 /** A text and a call. */
-export const spoken: ScriptAnswer = scriptAnswer([
+export const spoken: ScriptAnswer = scriptResponse([
   'A text of some length.',
   callBlock('call_1', 'put', { value: 'an argument of some length' }),
 ]);
 
 /** Reasoning and a text. */
-export const thoughtful: ScriptAnswer = scriptAnswer([
+export const thoughtful: ScriptAnswer = scriptResponse([
   { type: 'reasoning', text: 'A thought of some length.' },
   'Text.',
 ]);
 
 /** A place in the telling of an answer: what has been told when something happens. */
-export interface Place {
+export interface ResponsePosition {
   readonly what: string;
   readonly answer: ScriptAnswer;
   readonly steps: readonly Step[];
   readonly torn?: Step;
-  readonly needs?: Lack;
+  readonly needs?: UnsupportedFeature;
 }
 
 /** The steps before the first one of this block and type, and one of that kind. */
 export function until(answer: ScriptAnswer, at: number, type: Step['type']): Step[] {
-  const steps = tell(answer);
+  const steps = responseSteps(answer);
   const index = steps.findIndex((step) => step.type === type && 'at' in step && step.at === at);
   return steps.slice(0, index + 1);
 }
 
 /** Everything but the end. */
 export function unfinished(answer: ScriptAnswer): Step[] {
-  return tell(answer).filter(({ type }) => type !== 'end');
+  return responseSteps(answer).filter(({ type }) => type !== 'end');
 }
 
 /** Every place of an answer before its end. */
-export const places: readonly Place[] = [
+export const places: readonly ResponsePosition[] = [
   { what: 'before anything is said', answer: spoken, steps: [] },
   { what: 'behind the opening of a text', answer: spoken, steps: until(spoken, 0, 'open') },
   { what: 'in the middle of a text', answer: spoken, steps: until(spoken, 0, 'delta') },
@@ -70,28 +76,28 @@ export const places: readonly Place[] = [
 ];
 
 /** Places where no frame is torn. */
-export const wholePlaces: readonly Place[] = places.filter(({ torn }) => torn === undefined);
+export const wholePlaces: readonly ResponsePosition[] = places.filter(({ torn }) => torn === undefined);
 
 /** The lacks that switch a case at this place off. */
-export function needsOf({ needs }: Place): readonly Lack[] {
+export function needsOf({ needs }: ResponsePosition): readonly UnsupportedFeature[] {
   return needs === undefined ? [] : [needs];
 }
 
 /** The answer told up to this place. */
 export function toldTo(
-  { answer, steps, torn }: Place,
-  rest: Partial<Omit<AnswerPlay, 'type' | 'answer'>> = {},
-): AnswerPlay {
-  return plays(answer, { steps, ...(torn !== undefined && { torn }), ...rest });
+  { answer, steps, torn }: ResponsePosition,
+  rest: Partial<Omit<ResponseReply, 'type' | 'answer'>> = {},
+): ResponseReply {
+  return replies(answer, { steps, ...(torn !== undefined && { torn }), ...rest });
 }
 
 /**
  * The answer with the payloads of its end told in part: once for each number of them from none to all but
  * one. Which of them makes the answer whole is the wire's own affair.
  */
-export function endsInPart(answer: ScriptAnswer, testing: ProviderTesting): AnswerPlay[] {
+export function endsInPart(answer: ScriptAnswer, testing: ProviderTesting): ResponseReply[] {
   const payloads = testing.line({ type: 'end' }, answer).length;
   return Array.from({ length: payloads }, (_, told) =>
-    plays(answer, { edit: (all) => all.slice(0, all.length - payloads + told) }),
+    replies(answer, { edit: (all) => all.slice(0, all.length - payloads + told) }),
   );
 }

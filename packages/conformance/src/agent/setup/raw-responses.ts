@@ -1,6 +1,6 @@
 import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
-import { framesOf, plays } from '@cobbler/agent/testing';
-import type { Asking, Outcome, Stage } from './setup.ts';
+import { framesOf, replies } from '@cobbler/agent/testing';
+import type { Asking, Outcome, WireFixture } from './setup.ts';
 import { onStage } from './setup.ts';
 import type { SocketAnswer, SocketServer } from './socket-server.ts';
 import { serveSocket } from './socket-server.ts';
@@ -19,7 +19,7 @@ export interface RawParts {
 
 /** The parts of an answer on this wire. */
 export function rawParts(answer: ScriptAnswer, testing: ProviderTesting, protocol = 'HTTP/1.1'): RawParts {
-  const frames = framesOf(plays(answer), testing);
+  const frames = framesOf(replies(answer), testing);
   const body = frames.join('');
   const headers = Object.entries({ ...testing.head?.headers, 'content-type': testing.contentType });
   const lines = [`${protocol} 200 OK`, ...headers.map(([name, value]) => `${name}: ${value}`)];
@@ -43,7 +43,7 @@ export function fineAnswer(answer: ScriptAnswer, testing: ProviderTesting): Sock
 
 /** A stage whose service is a socket. */
 export interface SocketStage {
-  readonly stage: Stage;
+  readonly stage: WireFixture;
   readonly socket: SocketServer;
   ask(how?: Asking): Promise<Outcome>;
 }

@@ -1,9 +1,9 @@
-import type { Agent, AgentEvent, ModelRequest, ModelResponse, RunContext } from '@cobbler/agent';
+import type { Agent, AgentEvent, ModelRequest, ModelResponse, RequestContext } from '@cobbler/agent';
 import { AgentError, systemRuntime, userMessage } from '@cobbler/agent';
 import type {
   Exchange,
   FakeRuntime,
-  Play,
+  MockReply,
   ReadRequest,
   WireScript,
   WireServer,
@@ -28,7 +28,7 @@ export const contractKey = "sk-contract-$&.*+$'7f3a9c";
 const watchdogMs = 5000;
 
 /** A service under a script, an agent before it, and a clock that only the case moves. */
-export interface Stage {
+export interface WireFixture {
   readonly subject: ContractSubject;
   readonly server: WireServer;
   readonly baseURL: string;
@@ -64,7 +64,7 @@ export interface Outcome {
 export async function onStage(
   subject: ContractSubject,
   script: WireScript,
-  act: (stage: Stage) => Promise<void>,
+  act: (stage: WireFixture) => Promise<void>,
   link: Partial<AgentLink> = {},
   limitMs: number = watchdogMs,
 ): Promise<void> {
@@ -85,7 +85,7 @@ export async function onStage(
 /** One request under a script, for cases that need nothing else. */
 export async function askOnce(
   subject: ContractSubject,
-  script: Play | readonly Play[],
+  script: MockReply | readonly MockReply[],
   request: Partial<ModelRequest> = {},
   link: Partial<AgentLink> = {},
 ): Promise<{ readonly outcome: Outcome; readonly exchanges: readonly Exchange[] }> {
@@ -110,7 +110,7 @@ function stageOf(
   baseURL: string,
   runtime: FakeRuntime,
   link: Partial<AgentLink>,
-): Stage {
+): WireFixture {
   const agent = (own: Partial<AgentLink> = {}) =>
     subject.create({ baseURL, apiKey: contractKey, runtime, ...link, ...own });
   let usual: Agent | undefined;
@@ -147,7 +147,7 @@ async function ask(agent: Agent, request: ModelRequest, how: Asking, runtime: Fa
       void soon().then(() => runtime.advance(event.delayMs));
     how.emit?.(event);
   };
-  const context: RunContext = { emit, ...(how.signal !== undefined && { signal: how.signal }) };
+  const context: RequestContext = { emit, ...(how.signal !== undefined && { signal: how.signal }) };
   const outcome = await settle(agent.run(request, context), events);
   checkOutcome(outcome);
   return outcome;
@@ -230,7 +230,7 @@ export async function promptly<Value>(promise: Promise<Value>, ms: number, what:
 
 /** From one look of the watchdog to the next, and the most of it that counts, in milliseconds. */
 const lookMs = 50;
-const mostOfLookMs = 250;
+const maxLookMs = 250;
 
 /**
  * Settles as the promise does, or fails when it has not within `ms`. A process that stood still, as on a machine with
@@ -247,7 +247,7 @@ export async function watched<Value>(
       if (left <= 0) return reject(new ContractFailure(`expected ${what} to be over within ${ms} ms`));
       const began = systemRuntime.monotonic();
       clear = systemRuntime.timer(Math.min(left, lookMs), () =>
-        watch(left - Math.min(systemRuntime.monotonic() - began, mostOfLookMs)),
+        watch(left - Math.min(systemRuntime.monotonic() - began, maxLookMs)),
       );
     };
     watch(ms);

@@ -1,6 +1,6 @@
 import type { Agent } from '@cobbler/agent';
 import type { CreateAgentOptions } from '@cobbler/agent/provider';
-import type { Lack, ProviderTesting } from '@cobbler/agent/testing';
+import type { ProviderTesting, UnsupportedFeature } from '@cobbler/agent/testing';
 
 /** How a case wants its agent: where the service is, and whatever differs from the provider's defaults. */
 export interface AgentLink extends Omit<CreateAgentOptions, 'model' | 'capabilities'> {
@@ -27,13 +27,17 @@ export interface CaseDefinition {
   readonly group: string;
   readonly name: string;
   /** What the wire must be able to say; a declared lack of any of it switches the case off. */
-  readonly needs: readonly Lack[];
+  readonly needs: readonly UnsupportedFeature[];
   run(subject: ContractSubject): Promise<void>;
 }
 
 /** Defines the cases of one group. */
 export function group(
   name: string,
-): (what: string, run: (subject: ContractSubject) => Promise<void>, ...needs: Lack[]) => CaseDefinition {
+): (
+  what: string,
+  run: (subject: ContractSubject) => Promise<void>,
+  ...needs: UnsupportedFeature[]
+) => CaseDefinition {
   return (what, run, ...needs) => ({ group: name, name: what, needs, run });
 }

@@ -4,11 +4,11 @@ import {
   expect,
   expectEqual,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from '../setup/cases.ts';
 import { group } from '../setup/cases.ts';
@@ -73,8 +73,11 @@ const argumentCases: readonly ExecutorCase[] = [
     }),
   ),
   the('P12 a gate that spoils what it is shown spoils nothing else', async (stage) => {
-    const { tool, runs } = probes();
-    const agent = puppet([calls([{ name: 'one', arguments: structuredClone(given) }]), says('On.')]);
+    const { tool, runs } = probeTools();
+    const agent = scriptedModel([
+      calls([{ name: 'one', arguments: structuredClone(given) }]),
+      textResponse('On.'),
+    ]);
     const gate = (call: { arguments: Record<string, unknown> }) => {
       spoil(call.arguments);
       return { type: 'allow' } as const;
@@ -84,9 +87,9 @@ const argumentCases: readonly ExecutorCase[] = [
     expectEqual(callIn(agent.requests[1]?.messages[1]?.content), given, 'the arguments sent back');
   }),
   the('P12 arguments that a gate sets and then spoils are those that it set', async (stage) => {
-    const { tool, runs } = probes();
+    const { tool, runs } = probeTools();
     const own = structuredClone(given);
-    const agent = puppet([calls(['one']), says('On.')]);
+    const agent = scriptedModel([calls(['one']), textResponse('On.')]);
     const gate = () => ({ type: 'allow', arguments: own }) as const;
     const one = tool('one', {
       execute() {
@@ -103,8 +106,8 @@ const argumentCases: readonly ExecutorCase[] = [
     const round: Record<string, unknown> = {};
     round['self'] = round;
     for (const odd of [round, { count: 1n }]) {
-      const { tool, names } = probes();
-      const agent = puppet([calls(['one']), says('On.')]);
+      const { tool, names } = probeTools();
+      const agent = scriptedModel([calls(['one']), textResponse('On.')]);
       const gate = () => ({ type: 'allow', arguments: odd }) as const;
       const result = await stage.play({ agent, tools: [tool('one')], gate });
       expectEqual([result.status, names], ['complete', []], 'the end and the tools that ran');
@@ -121,10 +124,10 @@ const argumentCases: readonly ExecutorCase[] = [
 
 const lateCases: readonly ExecutorCase[] = [
   the('P3 P12 a tool that rejects long after its run was cancelled changes nothing', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const late = Promise.withResolvers<string>();
     const run = stage.run({
-      agent: puppet([calls(['one'])]),
+      agent: scriptedModel([calls(['one'])]),
       tools: [tool('one', { execute: () => late.promise })],
     });
     await stage.advance(1000);
@@ -162,7 +165,7 @@ const lateCases: readonly ExecutorCase[] = [
     },
   ),
   the('progress of any kind is shown as text', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const shown: readonly unknown[] = [undefined, null, 7, { a: 1 }, ['x'], 'words'];
     const one = tool('one', {
       execute(_args, { progress }) {
@@ -170,7 +173,7 @@ const lateCases: readonly ExecutorCase[] = [
         return 'done';
       },
     });
-    const run = stage.run({ agent: puppet([calls(['one']), says('On.')]), tools: [one] });
+    const run = stage.run({ agent: scriptedModel([calls(['one']), textResponse('On.')]), tools: [one] });
     const result = await stage.until(run);
     const texts = stage.eventsOf(run).flatMap((event) => (event.type === 'progress' ? [event.text] : []));
     expectEqual(texts, shown.map(String), 'the progress');

@@ -5,9 +5,9 @@ import {
   expectEqual,
   maxOutputBytes,
   ofType,
-  probes,
-  puppet,
-  says,
+  probeTools,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from '../setup/cases.ts';
 import { group } from '../setup/cases.ts';
@@ -302,9 +302,9 @@ const outputs: readonly ExecutorCase[] = [
     expect(text.startsWith('part 0') && text.endsWith('part 99999'), 'head and tail');
   }),
   the('a phrase for watchers is a short one', async (stage) => {
-    const { tool } = probes();
+    const { tool } = probeTools();
     const long = tool('long', { execute: output({ content: 'x', summary: 's'.repeat(1_000_000) }) });
-    const run = stage.run({ agent: puppet([calls(['long']), says('On.')]), tools: [long] });
+    const run = stage.run({ agent: scriptedModel([calls(['long']), textResponse('On.')]), tools: [long] });
     await stage.until(run);
     const [event] = ofType(stage.storedOf(run), 'tool_result');
     const length = event?.summary?.length ?? 0;

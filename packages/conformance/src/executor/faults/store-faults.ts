@@ -1,32 +1,32 @@
 import type { Agent, Run } from '@cobbler/agent';
-import type { Scenario, Spoil, Stage, Staged } from '@cobbler/agent/testing';
+import type { RunFixture, Scenario, Spoil, Staged } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   expectOneOf,
-  hangs,
+  noResponse,
   ofType,
-  probes,
-  puppet,
-  says,
+  probeTools,
   scenarios,
+  scriptedModel,
   seededRandom,
+  textResponse,
 } from '@cobbler/agent/testing';
 import type { ExecutorCase, NewStage } from '../setup/cases.ts';
 import { group } from '../setup/cases.ts';
-import type { FaultPlace, FaultyStore, StoreFault } from '../setup/faulty-store.ts';
+import type { FaultPoint, FaultyStore, StoreFault } from '../setup/faulty-store.ts';
 import { faultyStore, slowStore, storeFaults } from '../setup/faulty-store.ts';
 
 const the = group('store');
 
 /** A stage whose store fails at one place. */
 interface Failing {
-  readonly stage: Stage;
+  readonly stage: RunFixture;
   readonly store: FaultyStore;
 }
 
-function failing(newStage: NewStage, place: FaultPlace, fault: StoreFault): Failing {
+function failing(newStage: NewStage, place: FaultPoint, fault: StoreFault): Failing {
   let store: FaultyStore | undefined;
   const spoil: Spoil = (healthy) => {
     store = faultyStore(healthy, place, fault);
@@ -78,7 +78,7 @@ async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number
 function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
   return the(`P1 P13 P18 a store that ${fault} at any moment: ${scenario.name}`, async (_stage, newStage) => {
     const appends = await appendsOf(newStage, scenario);
-    const places: FaultPlace[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
+    const places: FaultPoint[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
     for (const place of places) {
       const when = `place ${place}`;
       const rig = failing(newStage, place, fault);
@@ -98,7 +98,7 @@ function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
 }
 
 /** No tool runs before its start is stored. */
-function expectStarted(stage: Stage, run: Run, { runs }: Staged, when: string): void {
+function expectStarted(stage: RunFixture, run: Run, { runs }: Staged, when: string): void {
   const started = new Set(
     ofType(stage.storedOf(run), 'tool_started').map(({ turn, index }) => `${turn}.${index}`),
   );
@@ -109,10 +109,14 @@ function expectStarted(stage: Stage, run: Run, { runs }: Staged, when: string): 
 }
 
 /** Once the store works again the session does too. */
-async function expectGoesOn(stage: Stage, when: string): Promise<void> {
-  const run = stage.run({ agent: puppet([says('Better now.')]), store: stage.healthy }, 'And now?', {
-    sessionId: 'one',
-  });
+async function expectGoesOn(stage: RunFixture, when: string): Promise<void> {
+  const run = stage.run(
+    { agent: scriptedModel([textResponse('Better now.')]), store: stage.healthy },
+    'And now?',
+    {
+      sessionId: 'one',
+    },
+  );
   const result = await stage.until(run);
   expectEqual([result.status, result.text], ['complete', 'Better now.'], `the next run at ${when}`);
   await stage.check();
@@ -124,8 +128,8 @@ const slowCases: readonly ExecutorCase[] = [
     async (_stage, newStage) => {
       for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
         const rig = failing(newStage, place, 'hangs');
-        const { tool } = probes();
-        const agent = puppet([calls(['one']), hangs()]);
+        const { tool } = probeTools();
+        const agent = scriptedModel([calls(['one']), noResponse()]);
         const run = rig.stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
         await rig.stage.advance(1000);
         const before = rig.stage.elapsed;
@@ -143,9 +147,9 @@ const slowCases: readonly ExecutorCase[] = [
     'a run left behind by a cancel still writes its end when the store comes round',
     async (_stage, newStage) => {
       const stage = newStage((store, runtime) =>
-        slowStore(store, runtime, { random: seededRandom(1), mostMs: 900 }),
+        slowStore(store, runtime, { random: seededRandom(1), maxMs: 900 }),
       );
-      const run = stage.run({ agent: puppet([hangs()]) }, 'Go.', { sessionId: 'one' });
+      const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
       await stage.advance(100);
       run.cancel();
       expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
@@ -166,7 +170,7 @@ const slowCases: readonly ExecutorCase[] = [
     ] as const) {
       const rig = failing(newStage, place, 'hangs');
       const run = rig.stage.run({
-        agent: puppet([says('Done.')]),
+        agent: scriptedModel([textResponse('Done.')]),
         ...(storeTimeoutMs !== 5000 && { storeTimeoutMs }),
       });
       const result = await rig.stage.until(run);
@@ -181,8 +185,12 @@ const slowCases: readonly ExecutorCase[] = [
   }),
   the('P2 P13 a gate that hangs does not hold up a run whose store has failed', async (_stage, newStage) => {
     const rig = failing(newStage, 2, 'rejects');
-    const agent = puppet([calls(['one'])]);
-    const run = rig.stage.run({ agent, tools: [probes().tool('one')], gate: () => new Promise(() => {}) });
+    const agent = scriptedModel([calls(['one'])]);
+    const run = rig.stage.run({
+      agent,
+      tools: [probeTools().tool('one')],
+      gate: () => new Promise(() => {}),
+    });
     await rig.stage.advance(1000);
     run.steer('Anybody there?');
     const before = rig.stage.elapsed;

@@ -1,13 +1,13 @@
-import type { Spoil, Stage } from '@cobbler/agent/testing';
+import type { RunFixture, Spoil } from '@cobbler/agent/testing';
 
 /** Makes another stage with a new, empty store, for cases that play more than once. */
-export type NewStage = (spoil?: Spoil) => Stage;
+export type NewStage = (spoil?: Spoil) => RunFixture;
 
 /** A case of the executor's contract before it is bound to a store. */
 export interface ExecutorCase {
   readonly group: string;
   readonly name: string;
-  run(stage: Stage, newStage: NewStage): Promise<void>;
+  run(stage: RunFixture, newStage: NewStage): Promise<void>;
 }
 
 /** Defines the cases of one group. */

@@ -1,10 +1,10 @@
 import type { Runtime, Store } from '@cobbler/agent';
-import { fenced } from '@cobbler/agent';
+import { writerReplaced } from '@cobbler/agent';
 import type { SeededRandom } from '@cobbler/agent/testing';
 
-/** A store whose every answer takes up to `mostMs` by the runtime's clock. */
-export function slowStore(store: Store, runtime: Runtime, { random, mostMs }: Slowness): Store {
-  const later = () => new Promise<void>((resolve) => runtime.timer(random.between(1, mostMs), resolve));
+/** A store whose every answer takes up to `maxMs` by the runtime's clock. */
+export function slowStore(store: Store, runtime: Runtime, { random, maxMs }: Slowness): Store {
+  const later = () => new Promise<void>((resolve) => runtime.timer(random.between(1, maxMs), resolve));
   return {
     async claim(sessionId, origin) {
       await later();
@@ -25,7 +25,7 @@ export function slowStore(store: Store, runtime: Runtime, { random, mostMs }: Sl
 
 export interface Slowness {
   readonly random: SeededRandom;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** How a store fails: at once or later, never answering, after it has written all the same, or fenced off. */
@@ -47,7 +47,7 @@ export const storeFaults: readonly StoreFault[] = [
 ];
 
 /** Where a store fails: at its claim, while it reads, or at one append, counted from 0. */
-export type FaultPlace = 'claim' | 'read' | number;
+export type FaultPoint = 'claim' | 'read' | number;
 
 /** A store that fails at one place. */
 export interface FaultyStore extends Store {
@@ -57,7 +57,7 @@ export interface FaultyStore extends Store {
   readonly failed: boolean;
 }
 
-export function faultyStore(store: Store, place: FaultPlace, fault: StoreFault): FaultyStore {
+export function faultyStore(store: Store, place: FaultPoint, fault: StoreFault): FaultyStore {
   let appends = 0;
   let failed = false;
   const failing = <Value>(sessionId: string, work: () => Value | Promise<Value>): Promise<Value> => {
@@ -65,7 +65,7 @@ export function faultyStore(store: Store, place: FaultPlace, fault: StoreFault):
     const written = fault.startsWith('writes') ? work() : undefined;
     if (fault === 'throws') throw diskFull();
     if (fault.endsWith('hangs')) return new Promise(() => {});
-    const error = fault === 'is fenced' ? fenced(sessionId) : diskFull();
+    const error = fault === 'is fenced' ? writerReplaced(sessionId) : diskFull();
     return Promise.resolve(written).then(() => Promise.reject(error));
   };
   return {

@@ -1,22 +1,22 @@
 import type { Tool } from '@cobbler/agent';
-import type { Stage } from '@cobbler/agent/testing';
+import type { RunFixture } from '@cobbler/agent/testing';
 import {
   calls,
   expect,
   expectEqual,
   ofType,
-  probes,
-  puppet,
+  probeTools,
   resultsOf,
   resultTexts,
-  says,
+  scriptedModel,
+  textResponse,
 } from '@cobbler/agent/testing';
 
 /** What an odd tool does otherwise. */
 export type Rest = Partial<Omit<Tool, 'name'>>;
 
 /** What the model is told of a tool. */
-export interface Told {
+export interface ToolReport {
   readonly text: string;
   readonly isError: boolean;
   /** Time that it took by the clock of the stage, in milliseconds. */
@@ -30,10 +30,13 @@ export const given: Record<string, unknown> = { path: 'a.txt', list: ['one', { d
  * Runs a tool that behaves oddly and one beside it. Whatever the first one does: the run completes, the other
  * tool runs, and what is stored is plain data in which the arguments stand as the model gave them.
  */
-export async function toldOf(stage: Stage, rest: Rest): Promise<Told> {
-  const { tool, names } = probes();
+export async function toldOf(stage: RunFixture, rest: Rest): Promise<ToolReport> {
+  const { tool, names } = probeTools();
   const before = stage.elapsed;
-  const agent = puppet([calls([{ name: 'odd', arguments: structuredClone(given) }, 'other']), says('On.')]);
+  const agent = scriptedModel([
+    calls([{ name: 'odd', arguments: structuredClone(given) }, 'other']),
+    textResponse('On.'),
+  ]);
   const tools = [tool('odd', rest), tool('other')];
   const run = stage.run({ agent, tools });
   const result = await stage.until(run);
@@ -55,7 +58,7 @@ export async function toldOf(stage: Stage, rest: Rest): Promise<Told> {
 }
 
 /** What needs no time takes none but that of a slow store. */
-export function expectAtOnce({ took }: Told): void {
+export function expectAtOnce({ took }: ToolReport): void {
   expect(took < 1000, `an end at once, found ${took} ms`);
 }
 

@@ -2,7 +2,7 @@ import type { Usage } from '@cobbler/agent';
 import { noUsage } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
-import { chunksOf, pieces, scriptTesting, tellBlock, textOfBlock } from '@cobbler/agent/testing';
+import { blockSteps, chunksOf, scriptTesting, splitText, textOfBlock } from '@cobbler/agent/testing';
 import type { Choices } from './choices.ts';
 
 /** A frame of an answer, and where it ends in the body. */
@@ -16,7 +16,7 @@ export interface Frame {
 export function framesOf(answer: ScriptAnswer, choices: Choices): Frame[] {
   const deltas = choices.between('deltas', 1, 3);
   const steps = answer.blocks.flatMap((block, at) =>
-    tellBlock(block, at, pieces(textOfBlock(block), deltas)),
+    blockSteps(block, at, splitText(textOfBlock(block), deltas)),
   );
   const said = [...steps, { type: 'end' as const }].flatMap((step) => scriptTesting.line(step, answer));
   const payloads = [...scriptTesting.begin(answer), ...said];

@@ -26,7 +26,7 @@ export interface Execution {
 }
 
 /** Somebody told the run to stop, and was told that it would. */
-export interface Stop {
+export interface StopReport {
   readonly at: number;
   /** `signal`: nobody can say whether it came in time. */
   readonly by: 'cancel' | 'signal' | 'deadline';
@@ -63,7 +63,7 @@ export interface RunRecord {
   readonly executions: Execution[];
   /** Marks of what was said and heard. */
   readonly heard: string[];
-  readonly stops: Stop[];
+  readonly stops: StopReport[];
   /** When somebody first wanted the run to end, heard or not. */
   pressedAt?: number;
   readonly replies: Reply[];

@@ -17,19 +17,19 @@ export function latestLook({ turns }: ReadRequest): readonly CallPart[] {
 }
 
 /** A place in something that was put away. */
-export interface BlobPlace {
+export interface BlobLocation {
   readonly id: string;
   readonly offset: number;
 }
 
 /** Where the request says that something was left out and can be read. */
-export function placesLeftOut({ turns }: ReadRequest): readonly BlobPlace[] {
+export function placesLeftOut({ turns }: ReadRequest): readonly BlobLocation[] {
   const results = turns.flatMap(({ parts }) => parts).filter((part) => part.type === 'result');
   return results.flatMap(({ text }) => cutsIn(text));
 }
 
 /** A text in which something was left out: what stands around the place, and how much is missing. */
-export interface Cut extends BlobPlace {
+export interface Cut extends BlobLocation {
   readonly head: string;
   readonly tail: string;
   readonly between: number;
@@ -46,7 +46,7 @@ export function cutsIn(text: string): Cut[] {
   return [{ id, offset, head, tail, between: Number(between) }];
 }
 
-function placeIn(args: string): BlobPlace {
+function placeIn(args: string): BlobLocation {
   try {
     const place: unknown = JSON.parse(args);
     if (isObject(place)) return { id: String(place['id']), offset: Number(place['offset']) };

@@ -16,7 +16,7 @@ export interface Setting {
   readonly compactAbove: number | undefined;
   readonly summaryBy: 'function' | 'model';
   /** Put output of more bytes away. */
-  readonly spillAbove: number | undefined;
+  readonly offloadAbove: number | undefined;
   /** How long a person may take to decide, by the wall clock. */
   readonly approvalMs: number | undefined;
   /** Whether the price of the model is known. */
@@ -94,7 +94,7 @@ export function chooseSetting(choices: Choices): Setting {
       [1, 1],
     ]),
     summaryBy: choices.pick('summary by', ['function', 'model']),
-    spillAbove: choices.among<number | undefined>('spill', [
+    offloadAbove: choices.among<number | undefined>('spill', [
       [6, undefined],
       [3, 1_000],
       [2, 260],

@@ -27,7 +27,7 @@ const tieMs = 1;
 const quietRounds = 50;
 
 /** Rounds with signs of life after which nothing will ever come to rest; a busy run takes some hundred. */
-const mostRounds = 20_000;
+const maxRounds = 20_000;
 
 const startOfWallClock = 1_767_225_600_000;
 
@@ -141,7 +141,7 @@ export class World {
     for (let quiet = 0; quiet < quietRounds; quiet += 1) {
       await undefined;
       rounds += 1;
-      if (rounds > mostRounds) return this.violate('P2 rest', 'the run is busy for ever with itself');
+      if (rounds > maxRounds) return this.violate('P2 rest', 'the run is busy for ever with itself');
       if (this.#signs === seen) continue;
       seen = this.#signs;
       quiet = 0;

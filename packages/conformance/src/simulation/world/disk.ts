@@ -1,5 +1,5 @@
 import type { Event, Store } from '@cobbler/agent';
-import { fenced, gap } from '@cobbler/agent';
+import { sequenceGap, writerReplaced } from '@cobbler/agent';
 import type { Program } from '../scenario/program.ts';
 import { storeTimeoutMs } from '../scenario/setting.ts';
 import type { World } from '../scenario/world.ts';
@@ -193,14 +193,14 @@ export class Disk {
     const session = this.#sessions.get(sessionId);
     if (session === undefined || session.epoch !== epoch) {
       this.#troubleOf(program).fenced = true;
-      throw fenced(sessionId);
+      throw writerReplaced(sessionId);
     }
     for (const [offset, line] of lines.entries()) {
       const event: Event = JSON.parse(line);
       const seq = session.lines.length + offset + 1;
       if (event.seq !== seq) {
         this.#world.violate('log order', `event ${event.seq} (${event.type}) comes where ${seq} belongs`);
-        throw gap(sessionId, event.seq);
+        throw sequenceGap(sessionId, event.seq);
       }
     }
     session.lines.push(...lines);

@@ -5,7 +5,7 @@ import { callBlock, seededRandom } from '@cobbler/agent/testing';
 import { randomText } from '../../random/random-value.ts';
 import type { Choices } from '../scenario/choices.ts';
 import { summaryOf } from '../scenario/record.ts';
-import type { BlobPlace } from '../scenario/routine.ts';
+import type { BlobLocation } from '../scenario/routine.ts';
 import { latestLook, placesLeftOut, readingTool, repeatable } from '../scenario/routine.ts';
 
 /** Why a call must never run. */
@@ -124,7 +124,7 @@ export class Mind {
     return made !== undefined && made.flaw === undefined;
   }
 
-  #reading({ id, offset }: BlobPlace): string {
+  #reading({ id, offset }: BlobLocation): string {
     const choices = this.#choices;
     const bytes = choices.pick('how much is read', [undefined, 100, 1, 32_768, 40_000]);
     const args = choices.among<Record<string, unknown>>('what is read', [

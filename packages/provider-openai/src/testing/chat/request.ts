@@ -9,7 +9,7 @@ import {
   schema,
   text,
 } from '../body.ts';
-import type { Piece } from '../turns.ts';
+import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
 
 /** Reads a body back. Throws for one that would not stream or would not tell its usage. */
@@ -55,7 +55,7 @@ function readTool(tool: Record<string, unknown>, index: number): ReadRequest['to
   };
 }
 
-function readMessage(message: Record<string, unknown>, index: number): Piece {
+function readMessage(message: Record<string, unknown>, index: number): TurnPart {
   const place = `messages[${index}]`;
   const { role, content } = message;
   if (role === 'assistant') return { side: 'assistant', parts: readAnswer(message, place) };

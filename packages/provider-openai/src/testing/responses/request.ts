@@ -9,7 +9,7 @@ import {
   schema,
   text,
 } from '../body.ts';
-import type { Piece } from '../turns.ts';
+import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
 import { decrypt } from './cipher.ts';
 
@@ -50,7 +50,7 @@ function readTool(tool: Record<string, unknown>, index: number): ReadRequest['to
   };
 }
 
-function readItem(item: Record<string, unknown>, index: number): Piece {
+function readItem(item: Record<string, unknown>, index: number): TurnPart {
   const place = `input[${index}]`;
   switch (item['type']) {
     case 'message':
@@ -72,7 +72,7 @@ function readItem(item: Record<string, unknown>, index: number): Piece {
   }
 }
 
-function readMessage(item: Record<string, unknown>, place: string): Piece {
+function readMessage(item: Record<string, unknown>, place: string): TurnPart {
   const role = text(item['role'], `${place}.role`);
   if (role !== 'user' && role !== 'assistant') throw new TypeError(`${place}.role is ${role}`);
   const content = item['content'];
