@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whyUnreadable } from '../config/attachment.ts';
+import { packageRoot } from '../package-root.ts';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Where the project lies in the package: one folder up, from the sources as from the bundle. */
-const original = new URL('../../demo/', import.meta.url);
+const original = new URL('demo/', packageRoot);
 
 /** Copies the demo project into a new folder and returns its real path. */
 export function newDemoProject(): string {
