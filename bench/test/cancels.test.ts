@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cancelRow, cancelTable, subjects } from '../src/cancels.ts';
 
 describe.each(subjects)('$name', (subject) => {
-  test('P3 ten cancels at random moments give control back in time and leave nothing behind', async () => {
+  test('ten cancels at random moments give control back in time and leave nothing behind [P3]', async () => {
     const row = await cancelRow(subject, 10, 7);
     expect(row).toMatchObject({ cancels: 10, timersLeft: 0 });
     // The test runner has timers of its own, which come and go; ours are counted one by one above.

@@ -73,7 +73,7 @@ describe.each(names)('%s: our totals are those of the ledger', (name) => {
     calling(3),
   );
 
-  test('P14 through a 529 and a cut stream', async () => {
+  test('through a 529 and a cut stream [P14]', async () => {
     const one = subject(name);
     const stage = new Stage(one, troubled);
     const { metrics, status } = await stage.play('Read.', { tools: [read()], system });
@@ -89,7 +89,7 @@ describe.each(names)('%s: our totals are those of the ledger', (name) => {
     ]);
   });
 
-  test('P14 and of a run that failed in the end', async () => {
+  test('and of a run that failed in the end [P14]', async () => {
     const one = subject(name);
     const cut = calling(2, { trouble: 'cut' });
     const stage = new Stage(one, script(calling(1), cut, cut, cut, cut));
@@ -127,7 +127,7 @@ function expectTotals({ service }: Stage, metrics: RunResult['metrics'], { count
   expect(wasted.outputTokens).toBe(service.output('cut'));
 }
 
-test('P14 the cost is that of the ledger, to the cent of a token, both lifetimes of the cache included', async () => {
+test('the cost is that of the ledger, to the cent of a token, both lifetimes of the cache included [P14]', async () => {
   const price: Price = { input: 100, output: 0, cacheRead: 10, cacheWrite: 125, cacheWriteLong: 200 };
   const stage = new Stage(subject('claude'), script(...Array.from({ length: 12 }, (_, id) => calling(id))));
   const slow = reader('read', 2_000, { execute: () => stage.clock.sleep(400_000).then(() => 'read') });

@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
     expect(figures(part).every((value) => value > 0)).toBe(true);
   });
 
-  test('P17 readers are held while they are counted', async () => {
+  test('readers are held while they are counted [P17]', async () => {
     const { rows } = await measureIdle(programs, home, { clients: 20, rounds: 1 });
     // So few may take not one page more, and nothing is so many times nothing.
     const held = rows.filter(({ unit }) => unit === 'KiB').map(({ value }) => value);
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
     expect(figures(part).every(Number.isFinite)).toBe(true);
   });
 
-  test('P17 prompts are accepted while others watch, and no descriptor is left', async () => {
+  test('prompts are accepted while others watch, and no descriptor is left [P17]', async () => {
     const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
     const left = part.rows.at(-1);
     expect(left).toMatchObject({ name: expect.stringContaining('descriptors more than before'), most: 0 });
@@ -72,7 +72,7 @@ describe('a verdict', () => {
       return { minute, ...even, ...Object.fromEntries(grown) };
     });
 
-  test('P18 a soak that grows from minute 10 on is not passed, whatever grows', () => {
+  test('a soak that grows from minute 10 on is not passed, whatever grows [P18]', () => {
     expect(verdictOf(moments({})).isKept).toBe(true);
     // Until minute 10 it may.
     expect(verdictOf(moments({ rss: (minute) => (minute < 5 ? 50 : 100) })).isKept).toBe(true);

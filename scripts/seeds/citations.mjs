@@ -104,14 +104,14 @@ function nameAt(node) {
     return { kind: chain[0] === 'test' || chain[0] === 'it' ? 'test' : 'case', name };
   }
   if (node.type !== 'Property') return undefined;
-  // { name: 'S0.1 …' } and { 'S0.1 …': async () => … }
+  // { name: '… [S0.1]' } and { '… [S0.1]': async () => … }
   const isNamed = node.key.name === 'name' && !node.computed;
   const name = isNamed ? words(node.value) : isFunction(node.value) ? words(node.key) : undefined;
   return name === undefined ? undefined : { kind: 'case', name };
 }
 
 /**
- * A name comes first, or after the name of its group: `test('S0.1 …', …)`, `the('search', 'S3.13 …', …)`.
+ * A name comes first, or after the name of its group: `test('… [S0.1]', …)`, `the('search', '… [S3.13]', …)`.
  * @param {any[]} given
  * @returns {string | undefined}
  */

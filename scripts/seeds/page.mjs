@@ -30,7 +30,7 @@ export function seedsPage(tables, citations) {
     `Cobbler began with five specifications, the seeds. Their ${numbers.length} requirements stand here: what each asks`,
     'for, where that is done, and the tests that prove it. At the end is every departure from their letter.',
     '',
-    'A test carries the numbers it proves in its name, three at most: `npm test -- -t "S0.16"` runs those of one.',
+    'A test carries the numbers it proves at the end of its name, three at most: `npm test -- -t "S0.16"` runs those of one.',
     'Up to three are shown. What lies in `e2e` or `faces` runs in a suite of its own: see the README.',
     '',
   ];
@@ -59,8 +59,8 @@ export function promisesPage({ entries }, citations) {
     '',
     notice,
     '',
-    'What you can rely on, and the tests that prove it. A test carries the numbers of its promises in its name:',
-    '`npm test -- -t "P9 "` runs those of one, and `npm run mutants` shows for each promise of the core that planted',
+    'What you can rely on, and the tests that prove it. A test carries the numbers of its promises at the end of its name:',
+    '`npm test -- -t "P9\\b"` runs those of one, and `npm run mutants` shows for each promise of the core that planted',
     'mistakes are noticed. What lies in `e2e` or `faces` runs in a suite of its own: see the README.',
     '',
     '| | Promise | Tests |',
@@ -131,11 +131,11 @@ function said({ name, own, groups }, number) {
 }
 
 /**
- * A name without its numbers and what stands before them.
+ * A name without the tags at its end.
  * @param {string} name
  */
 function bare(name) {
-  return name.replace(/^(?:[a-z ]+: )?(?:[SP][\d.]+ )+/i, '').trim();
+  return name.replace(/ \[[A-Z]\d[^\]]*\]$/, '').trim();
 }
 
 /** @param {string} words */

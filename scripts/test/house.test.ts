@@ -193,7 +193,7 @@ describe('entries', () => {
     expect(found({ [`${AGENT}/index.ts`]: "import 'yaml';" })).toEqual([`${AGENT}/index.ts:1 runs anywhere`]);
   });
 
-  test('S3 a turn that reaches a channel, a database or Node is named', () => {
+  test('a turn that reaches a channel, a database or Node is named [S3]', () => {
     const folder = 'packages/assistant/src';
     const rules = found({
       [`${folder}/turn.ts`]: "import type { Kit } from './kit.ts';\nimport 'grammy';\nexport type K = Kit;",

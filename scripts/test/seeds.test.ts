@@ -47,38 +47,38 @@ describe('a citation is found in', () => {
   test('the name of a test, however it is made', () => {
     expect(
       cited(`
-        test('${one} plain', () => {});
-        it.concurrent.each(['a'])('${one} of %s', () => {});
-        test.skipIf(true)(\`${one} with \${words}\`, () => {});
+        test('plain [${one}]', () => {});
+        it.concurrent.each(['a'])('of %s [${one}]', () => {});
+        test.skipIf(true)(\`with \${words} [${one}]\`, () => {});
       `),
-    ).toEqual([`${one} plain = ${one}`, `${one} of %s = ${one}`, `${one} with … = ${one}`]);
+    ).toEqual([`plain [${one}] = ${one}`, `of %s [${one}] = ${one}`, `with … [${one}] = ${one}`]);
   });
 
   test('the names of groups, for each test inside and none behind', () => {
     expect(
       cited(`
-        describe('${one} outer', () => {
-          describe('${two} inner', () => { test('deep', () => {}); });
-          it('P9 shallow', () => {});
+        describe('outer [${one}]', () => {
+          describe('inner [${two}]', () => { test('deep', () => {}); });
+          it('shallow [P9]', () => {});
         });
         test('behind', () => {});
       `),
-    ).toEqual([`deep = ${two} ${one}`, `P9 shallow = P9 ${one}`]);
+    ).toEqual([`deep = ${two} ${one}`, `shallow [P9] = P9 ${one}`]);
   });
 
   test('the cases of a contract, whatever makes them', () => {
     expect(
       cited(`
-        the('${one} alone', async () => {});
-        the('group', '${one} behind its group', async () => {});
-        const cases = [{ name: 'agent: ${one} named', run }];
-        const more = { '${one} a key': async () => {} };
+        the('alone [${one}]', async () => {});
+        the('group', 'behind its group [${one}]', async () => {});
+        const cases = [{ name: 'agent: named [${one}]', run }];
+        const more = { 'a key [${one}]': async () => {} };
       `),
     ).toEqual([
-      `${one} alone = ${one}`,
-      `${one} behind its group = ${one}`,
-      `agent: ${one} named = ${one}`,
-      `${one} a key = ${one}`,
+      `alone [${one}] = ${one}`,
+      `behind its group [${one}] = ${one}`,
+      `agent: named [${one}] = ${one}`,
+      `a key [${one}] = ${one}`,
     ]);
   });
 
@@ -86,8 +86,8 @@ describe('a citation is found in', () => {
     expect(
       cited(`
         // ${one} a comment
-        test.skip('${one} skipped', () => {});
-        it.todo('${one} to do');
+        test.skip('skipped [${one}]', () => {});
+        it.todo('to do [${one}]');
         expectEqual(left, right, 'what ${one} counts');
         const breaks = ['${one}'];
       `),
@@ -95,7 +95,7 @@ describe('a citation is found in', () => {
   });
 
   test('the folders of tests, and not where mistakes are planted or things are installed', () => {
-    const text = `test('${one} here', () => {});`;
+    const text = `test('here [${one}]', () => {});`;
     const home = folder({
       'packages/a/test/a.test.ts': text,
       'packages/a/test/mutants.ts': text,
@@ -121,7 +121,7 @@ describe('it is a problem that', () => {
   const home = () => folder({ 'a.ts': '' });
   const problems = (text: string, changed: object = {}) =>
     problemsOf(home(), [{ ...table, ...changed }], citationsOf('a.test.ts', text));
-  const proof = `test('${one} holds', () => {});`;
+  const proof = `test('holds [${one}]', () => {});`;
 
   test('a requirement has no test, unless it says why, and then that it has one', () => {
     const untested = { entries: { [one]: { asks: 'something', untested: 'nobody can measure it' } } };
@@ -138,8 +138,8 @@ describe('it is a problem that', () => {
 
   test('a test or a departure cites what there is not', () => {
     const departures = [{ of: ['S9', one, two], seed: '', here: '', why: '' }];
-    expect(problems(`${proof} test('${two} too', () => {});`)).toEqual([
-      expect.stringContaining(`a.test.ts:1 "${two} too" cites ${two}`),
+    expect(problems(`${proof} test('too [${two}]', () => {});`)).toEqual([
+      expect.stringContaining(`a.test.ts:1 "too [${two}]" cites ${two}`),
     ]);
     expect(problems(proof, { departures })).toEqual([expect.stringContaining(`names ${two}`)]);
   });
@@ -148,7 +148,7 @@ describe('it is a problem that', () => {
     const entries = Object.fromEntries(
       [1, 2, 3, 4].map((place) => [`S9.${place}`, { asks: 'something' }] as const),
     );
-    const text = `describe('S9.4', () => test('S9.1 S9.2 S9.3 all', () => {}));`;
+    const text = `describe('group [S9.4]', () => test('all [S9.1, S9.2, S9.3]', () => {}));`;
     expect(problems(text, { entries })).toEqual([expect.stringContaining('cites 4 numbers')]);
   });
 });
@@ -166,14 +166,14 @@ describe('a page', () => {
     const page = seedsPage(
       [table],
       [
-        ...text('e2e/a/test/a.test.ts', `${one} far away`),
-        ...text('packages/a/test/a.test.ts', `${one} a row %s`),
-        ...text('packages/a/test/b.test.ts', `${one} P9 two`),
-        ...text('packages/a/test/c.test.ts', `agent: ${one} one`),
+        ...text('e2e/a/test/a.test.ts', `far away [${one}]`),
+        ...text('packages/a/test/a.test.ts', `a row %s [${one}]`),
+        ...text('packages/a/test/b.test.ts', `two [${one}, P9]`),
+        ...text('packages/a/test/c.test.ts', `agent: one [${one}]`),
       ],
     );
     expect(page).toContain(
-      `| ${one} | this \\| that | \`a.ts\`<br>\`b.ts\` | \`packages/a/test/c.test.ts\`: one<br>` +
+      `| ${one} | this \\| that | \`a.ts\`<br>\`b.ts\` | \`packages/a/test/c.test.ts\`: agent: one<br>` +
         '`packages/a/test/b.test.ts`: two<br>`packages/a/test/a.test.ts`: a row %s<br>and 1 more |',
     );
     expect(page).toContain(`| ${two} | more |  | none: no |`);
@@ -181,7 +181,7 @@ describe('a page', () => {
   });
 
   test('shows the words of the group that cites the number', () => {
-    const text = `describe('${one} at the door', () => { test('nobody', () => {}); });`;
+    const text = `describe('at the door [${one}]', () => { test('nobody', () => {}); });`;
     expect(promisesPage(table, citationsOf('packages/a/test/a.test.ts', text))).toContain(
       '`packages/a/test/a.test.ts`: at the door: nobody',
     );

@@ -217,7 +217,7 @@ test(
   },
 );
 
-test('P23 nothing is left but what is kept in the home, for the owner alone', patience, async () => {
+test('nothing is left but what is kept in the home, for the owner alone [P23]', patience, async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const script = [

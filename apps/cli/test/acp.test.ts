@@ -95,7 +95,7 @@ test('ACP: an edit is asked for with its diff, made, and told as the log has it'
   expect({ ...seenOf(updates), user: kept.user }).toEqual(kept);
 });
 
-test('ACP: P21 with --edits a write to a protected file is asked about', patience, async () => {
+test('ACP: with --edits a write to a protected file is asked about [P21]', patience, async () => {
   const hook = { path: '.git/hooks/pre-commit', content: '#!/bin/sh\n' };
   const editor = await opened([says('', ['write_file', call], ['write_file', hook]), says('Done.')], {
     args: ['--edits'],

@@ -60,7 +60,7 @@ describe('an approval', () => {
     expect(shown.join('\n')).toMatch(/9 bytes left out[\s\S]*rest of a line/);
   });
 
-  test('P21 says why a call has to be looked at, and offers no "always" for it', () => {
+  test('says why a call has to be looked at, and offers no "always" for it [P21]', () => {
     const { dialog, shown, rules, answers, press } = dialogOf();
     const write = { toolName: 'write_file', subject: '.envrc', mustAsk: '".envrc" is protected.' };
     dialog.ask(request('1', { ...write, summary: '+1' }));
@@ -132,7 +132,7 @@ describe('an approval', () => {
     expect(dialog.footer()[0]).toContain('y allow');
   });
 
-  test('P21 a long diff can be allowed only when d has shown it in full', () => {
+  test('a long diff can be allowed only when d has shown it in full [P21]', () => {
     const { dialog, shown, answers, rules, press } = dialogOf();
     dialog.ask(
       request('1', { toolName: 'write_file', subject: 'a.txt', diff, arguments: { path: 'a.txt' } }),
@@ -148,7 +148,7 @@ describe('an approval', () => {
     expect(answers).toEqual([['1', { decision: 'allow' }]]);
   });
 
-  test('P21 nothing can hide: a long command is shown whole, control characters as escapes', () => {
+  test('nothing can hide: a long command is shown whole, control characters as escapes [P21]', () => {
     const { dialog, shown } = dialogOf(40);
     const subject = `echo ${'x'.repeat(100)}\x1b[2K\r; rm -rf /`;
     dialog.ask(request('1', { subject }));

@@ -85,7 +85,7 @@ function dialogOf() {
   return { dialog, shown, answers, press: (text: string) => dialog.key({ type: 'text', text }) };
 }
 
-describe('P21 the question in a terminal', () => {
+describe('the question in a terminal [P21]', () => {
   test.each(cases)('shows every byte of %s with %s before it takes a yes', (kind, which) => {
     for (const size of sizesWith(which)) {
       const content = contents[kind]?.(size) ?? '';
@@ -123,7 +123,7 @@ describe('P21 the question in a terminal', () => {
   });
 });
 
-describe('P21 the question in an editor', () => {
+describe('the question in an editor [P21]', () => {
   test.each(cases)('shows every byte of %s with %s, or offers nothing but Deny', (kind, which) => {
     for (const size of sizesWith(which)) {
       const content = contents[kind]?.(size) ?? '';

@@ -23,9 +23,9 @@ async function kept({ env }: BotStage): Promise<(readonly [role: string, content
   }
 }
 
-describe('S3 the bot on this machine, fetching updates', () => {
+describe('the bot on this machine, fetching updates [S3]', () => {
   test(
-    'S3.1 S3.3 S3.5 somebody on the list is answered, a stranger is not, and both rows are kept',
+    'somebody on the list is answered, a stranger is not, and both rows are kept [S3.1, S3.3, S3.5]',
     patience,
     async () => {
       const service = await mockService([says('Hello, Ada.')]);
@@ -74,7 +74,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     },
   );
 
-  test('S3.8 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL says another', patience, async () => {
+  test('the model is claude-haiku-4-5 unless ANTHROPIC_MODEL says another [S3.8]', patience, async () => {
     const service = await mockService([says('One.'), says('Two.')]);
     const stage = await botStage(service);
     for (const [env, text] of [
@@ -90,7 +90,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     expect(models).toEqual(['claude-haiku-4-5', 'claude-other']);
   });
 
-  test('S3.11 of 25 messages the model gets the last 20', patience, async () => {
+  test('of 25 messages the model gets the last 20 [S3.11]', patience, async () => {
     const service = await mockService(Array.from({ length: 13 }, (_, index) => says(`Answer ${index + 1}.`)));
     const stage = await botStage(service);
     await stage.start();
@@ -108,7 +108,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     expect(texts.filter((text) => /^(Question|Answer) \d+\.$/.test(text))).toEqual(wanted);
   });
 
-  test('S3.4 status 500 of the model gives friendly words, and the message is kept', patience, async () => {
+  test('status 500 of the model gives friendly words, and the message is kept [S3.4]', patience, async () => {
     const fault = failsWith({ kind: 'agent', message: 'broken' });
     const service = await mockService(Array.from({ length: 20 }, () => fault));
     const stage = await botStage(service);
@@ -136,7 +136,7 @@ describe('S3 the bot on this machine, fetching updates', () => {
     },
   );
 
-  test('S3.6 a sixth tool call is not made, and the closing answer is sent', patience, async () => {
+  test('a sixth tool call is not made, and the closing answer is sent [S3.6]', patience, async () => {
     const calls = Array.from({ length: 6 }, (_, index) =>
       says('', ['list_files', { pattern: `${index}.*` }]),
     );

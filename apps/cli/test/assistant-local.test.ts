@@ -19,7 +19,7 @@ function chat(
   return cobbler(['assistant', '--local', ...args], options);
 }
 
-describe('S3 the assistant at a terminal, with lines piped in', () => {
+describe('the assistant at a terminal, with lines piped in [S3]', () => {
   test(
     'says that it is scripted, remembers across starts, and leaves with 0 at the end',
     patience,

@@ -18,9 +18,9 @@ async function webhookStage(...answers: readonly string[]) {
   return { ...stage, service, set };
 }
 
-describe('S3 the bot on this machine, behind a webhook', () => {
+describe('the bot on this machine, behind a webhook [S3]', () => {
   test(
-    'S3.2 S3.3 an update is answered with 200 and then by the model; a stranger gets 200 and nothing else',
+    'an update is answered with 200 and then by the model; a stranger gets 200 and nothing else [S3.2, S3.3]',
     patience,
     async () => {
       const { telegram, start, service } = await webhookStage('Hello, Ada.');

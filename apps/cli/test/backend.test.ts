@@ -52,7 +52,7 @@ describe('run --backend', () => {
     },
   );
 
-  test('P20 what nobody can be asked about is denied, and the exit code says so', async () => {
+  test('what nobody can be asked about is denied, and the exit code says so [P20]', async () => {
     const { cwd, env } = place();
     const asked = await invoke(['run', '--backend', 'claude-code', 'use write'], { env, cwd });
     expect(asked.stdout).not.toContain('written,');
@@ -72,7 +72,7 @@ describe('run --backend', () => {
     expect(failed.stderr).toContain('Log in with: claude /login');
   });
 
-  test('P3 leaves no child on record', async () => {
+  test('leaves no child on record [P3]', async () => {
     const { cwd, env } = place();
     await invoke(['run', '--backend', 'codex', 'say Hello.'], { env, cwd });
     const records = join(env.COBBLER_HOME, 'processes');

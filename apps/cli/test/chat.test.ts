@@ -59,7 +59,7 @@ describe('a chat', () => {
     expect(other.bytes().endsWith('\x1b[?2004l')).toBe(true);
   });
 
-  test('P22 uses no alternate screen, no mouse and no sequence of the model', async () => {
+  test('uses no alternate screen, no mouse and no sequence of the model [P22]', async () => {
     const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf\u202eg';
     const stage = await chatStage({ agent: scriptedAgent([evil]) });
     stage.type(`\x1b[200~${evil.replaceAll('\x1b', '')}\x1b[201~`, '\r');
@@ -88,7 +88,7 @@ describe('during a run', () => {
     expect(stage.text().match(/be brief/g)).toHaveLength(1);
   });
 
-  test('P3 Ctrl-C stops it at once, and the next prompt works', async () => {
+  test('Ctrl-C stops it at once, and the next prompt works [P3]', async () => {
     const { agent, release } = slowModel('Hello.', 'Hello.');
     const stage = await chatStage({ agent });
     stage.type('go', '\r');

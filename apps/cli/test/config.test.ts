@@ -9,7 +9,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const secret = 'sk-ant-api03-abcdefghijklmnop-3f2a';
 
 describe('config set-key', () => {
-  test('P19 stores a piped key in a file and folder for their owner alone, and shows its ends only', async () => {
+  test('stores a piped key in a file and folder for their owner alone, and shows its ends only [P19]', async () => {
     const home = join(temporaryFolder(), 'new', 'home');
     const io = fakeIo({ env: { COBBLER_HOME: home }, input: `  "${secret}"\n`, errTty: false });
     expect(await config(['set-key', 'claude'], io)).toBe(0);
@@ -21,7 +21,7 @@ describe('config set-key', () => {
     expect(io.all.join('')).not.toContain('abcdefgh');
   });
 
-  test('P19 a typed key is not echoed', async () => {
+  test('a typed key is not echoed [P19]', async () => {
     const keyboard = fakeKeyboard();
     const home = temporaryFolder();
     const io = fakeIo({ env: { COBBLER_HOME: home }, keyboard });
@@ -68,7 +68,7 @@ describe('writing a setting', () => {
     expect(readFileSync(file, 'utf8')).toBe('# mine\nmodel: best # quick\nmaxTurns: 5\n');
   });
 
-  test('P19 a file that others could read no longer is', async () => {
+  test('a file that others could read no longer is [P19]', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, 'model: fast\n');
     chmodSync(file, 0o644);

@@ -6,7 +6,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
-describe('P23 of the project and the home of --demo nothing is left', () => {
+describe('of the project and the home of --demo nothing is left [P23]', () => {
   /** A server that works on the demo project, and what lies in the only place where it may put that. */
   async function serveDemo() {
     const temporary = temporaryFolder();

@@ -36,7 +36,7 @@ describe('doctor', () => {
     expect(lines.slice(5).every((line) => line.startsWith('✓'))).toBe(true);
   });
 
-  test('P19 a file with a key that others may read is a failure', async () => {
+  test('a file with a key that others may read is a failure [P19]', async () => {
     const home = temporaryFolder();
     const file = join(home, 'config.yaml');
     writeFileSync(file, `keys:\n  claude: ${testKey}\n`);

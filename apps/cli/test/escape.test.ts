@@ -6,18 +6,18 @@ import { oneLine, VisibleStream, visible, visibleJson } from '../src/terminal/es
 const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 describe('visible', () => {
-  test('P21 P22 an escape sequence becomes text that can be read', () => {
+  test('an escape sequence becomes text that can be read [P21, P22]', () => {
     expect(visible('\x1b[2J')).toBe('\\x1b[2J');
     expect(visible('\x1b]0;title\x07')).toBe('\\x1b]0;title\\x07');
     expect(visible('\x1b]52;c;aGk=\x1b\\')).toBe('\\x1b]52;c;aGk=\\x1b\\');
     expect(visible('\x9b2J')).toBe('\\x9b2J');
   });
 
-  test('P21 marks that turn the direction of text are shown', () => {
+  test('marks that turn the direction of text are shown [P21]', () => {
     expect(visible('a\u202eb\u2066c')).toBe('a\\u202eb\\u2066c');
   });
 
-  test('P21 every character of the kinds is caught', () => {
+  test('every character of the kinds is caught [P21]', () => {
     const ranges = [
       [0x00, 0x08],
       [0x0b, 0x1f],
@@ -42,7 +42,7 @@ describe('visible', () => {
     expect(visible('a\ud800b')).toBe('a\ufffdb');
   });
 
-  test('P21 no text whatever leaves a control character', () => {
+  test('no text whatever leaves a control character [P21]', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !dangerous.test(visible(text))));
   });
 });
@@ -69,7 +69,7 @@ test('oneLine shows line breaks', () => {
   expect(oneLine(' a\nb\tc ')).toBe('a\\nb c');
 });
 
-test('P21 visibleJson means the same to a reader of JSON and holds no control character', () => {
+test('visibleJson means the same to a reader of JSON and holds no control character [P21]', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const line = visibleJson(JSON.stringify({ text }));

@@ -71,7 +71,7 @@ describe('--json', () => {
     });
   });
 
-  test('P13 an end that could not be stored is the last line, without a place', () => {
+  test('an end that could not be stored is the last line, without a place [P13]', () => {
     const out = fakeOutput(false, 80);
     const view = new JsonView(out, false);
     const head = { v: 1, time: '2026-01-01T00:00:00.000Z', runId: 'run' } as const;

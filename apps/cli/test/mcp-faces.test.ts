@@ -39,7 +39,7 @@ async function place(): Promise<Place> {
 const heard = ({ server }: MockService) => JSON.stringify(server.exchanges);
 
 test(
-  'P21 an editor is asked before a tool of an MCP server runs, and sees its result',
+  'an editor is asked before a tool of an MCP server runs, and sees its result [P21]',
   patience,
   async () => {
     const { cwd, env, service, flags, left } = await place();
@@ -56,7 +56,7 @@ test(
   },
 );
 
-test('P21 over HTTP a tool of an MCP server waits until somebody allows it', patience, async () => {
+test('over HTTP a tool of an MCP server waits until somebody allows it [P21]', patience, async () => {
   const { cwd, env, service, flags, left } = await place();
   const server = await serving(env, cwd, ...flags);
   await server.ask('POST', '/v1/sessions', { id: 'work' });

@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  'P21 cobbler mcp: what needs permission waits, is shown, and is done when it is allowed',
+  'cobbler mcp: what needs permission waits, is shown, and is done when it is allowed [P21]',
   patience,
   async () => {
     const one = await desk([says('', ['write_file', writes]), says('Written.')]);
@@ -134,7 +134,7 @@ test('cobbler mcp: what is denied is not done', patience, async () => {
 const sleeps = says('', ['run_command', { command: 'sleep 60' }]);
 
 test(
-  'P3 cobbler mcp: a request that is taken back stops the run, and the session goes on',
+  'cobbler mcp: a request that is taken back stops the run, and the session goes on [P3]',
   patience,
   async () => {
     const one = await desk([sleeps, says('Here again.')], ['--yes']);

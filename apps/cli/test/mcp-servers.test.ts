@@ -58,7 +58,7 @@ async function ran(
 }
 
 describe('cobbler run with MCP servers', () => {
-  test('P3 of the command line: the model calls their tools, and nothing of them is left', async () => {
+  test('of the command line: the model calls their tools, and nothing of them is left [P3]', async () => {
     const here = place();
     const { code, sent } = await ran(here, ['--mcp', here.flag, '--yes']);
     expect(code).toBe(0);
@@ -67,7 +67,7 @@ describe('cobbler run with MCP servers', () => {
     expect(greetersLeft(here.log)).toEqual([]);
   });
 
-  test('P21 of the configuration: what they do is asked for, and denied where nobody can be asked', async () => {
+  test('of the configuration: what they do is asked for, and denied where nobody can be asked [P21]', async () => {
     const here = place();
     writeFileSync(join(here.home, 'config.yaml'), configured(here.log), { mode: 0o600 });
     const { code, sent } = await ran(here, []);
@@ -93,7 +93,7 @@ describe('cobbler run with MCP servers', () => {
     );
   });
 
-  test("P21 a project's file adds none", async () => {
+  test("a project's file adds none [P21]", async () => {
     const here = place();
     mkdirSync(join(here.cwd, '.cobbler'));
     writeFileSync(join(here.cwd, '.cobbler', 'config.yaml'), configured(here.log));
@@ -101,7 +101,7 @@ describe('cobbler run with MCP servers', () => {
     expect([code, greeterStarts(here.log)]).toEqual([0, []]);
   });
 
-  test("P21 a project's file can deny their tools", async () => {
+  test("a project's file can deny their tools [P21]", async () => {
     const here = place();
     mkdirSync(join(here.cwd, '.cobbler'));
     writeFileSync(join(here.cwd, '.cobbler', 'config.yaml'), 'permissions:\n  deny: [mcp__greeter__*]\n');
@@ -147,7 +147,7 @@ describe('cobbler run with MCP servers', () => {
   });
 });
 
-test('S4.11 a list that changes is told of, and counts from the next conversation on', async () => {
+test('a list that changes is told of, and counts from the next conversation on [S4.11]', async () => {
   const { cwd, home, flag } = place();
   const told: string[] = [];
   const io = fakeIo({ env: { COBBLER_HOME: home, PATH: process.env['PATH'] ?? '' }, cwd });
@@ -179,7 +179,7 @@ describe('--mcp', () => {
   });
 
   test.each(['files', 'a b=c', 'a__b=c', '=c', 'key=', 'ftp://x'])(
-    'P19 %j is refused without its rest',
+    '%j is refused without its rest [P19]',
     (text) => {
       expect(() => readMcpFlag(text)).toThrow('neither NAME=COMMAND nor a URL');
       expect(() => readMcpFlag('a b=sk-secret')).not.toThrow('sk-secret');
@@ -194,7 +194,7 @@ describe('the configuration of MCP servers', () => {
     return { io, home };
   };
 
-  test('P19 is shown by cobbler config without arguments, variables and headers', async () => {
+  test('is shown by cobbler config without arguments, variables and headers [P19]', async () => {
     const { io } = await shown(
       'mcp:\n  a:\n    command: npx\n    args: [x, --key=geheim]\n    env: { K: geheim }\n' +
         '  b:\n    url: https://example.org/mcp?key=geheim\n    headers: { authorization: geheim }\n',

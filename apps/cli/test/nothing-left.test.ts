@@ -80,7 +80,7 @@ function processesWith(mark: string): string[] {
 }
 
 describe.skipIf(process.platform !== 'linux')(
-  'P23 nothing is left (looks at processes in /proc: Linux)',
+  'nothing is left (looks at processes in /proc: Linux) [P23]',
   () => {
     test('after run', patience, async () => {
       const { env, work, remains } = await place();

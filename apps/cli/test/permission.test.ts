@@ -27,7 +27,7 @@ describe('what each mode lets through', () => {
     expect(verdicts.map((verdict) => verdict.type)).toEqual([ofRead, ofEdit, ofCommand]);
   });
 
-  test('P21 a rule that denies holds in every mode', async () => {
+  test('a rule that denies holds in every mode [P21]', async () => {
     for (const mode of ['ask', 'edits', 'yes', 'read-only'] as const) {
       const { gate } = new Permission(mode, [], true, ['read_file(secret*)']);
       expect((await gate(call('read_file', 'secret.txt', 'read'), context)).type, mode).toBe('deny');
@@ -54,12 +54,12 @@ describe('what each mode lets through', () => {
     const mustAsk = '".git/config" is protected.';
     const guarded = { ...call('edit_file', '.git/config'), mustAsk };
 
-    test.each<PermissionMode>(['ask', 'edits', 'yes'])('P21 is asked about in mode %s', async (mode) => {
+    test.each<PermissionMode>(['ask', 'edits', 'yes'])('is asked about in mode %s [P21]', async (mode) => {
       const { gate } = new Permission(mode, ['edit_file', 'edit_file(*)', '*'], true);
       expect((await gate(guarded, context)).type).toBe('ask');
     });
 
-    test('P21 is denied where nobody can be asked, with the option that allows it', async () => {
+    test('is denied where nobody can be asked, with the option that allows it [P21]', async () => {
       const permission = new Permission('yes', [], false);
       const verdict = await permission.gate(guarded, context);
       expect(verdict).toMatchObject({ type: 'deny', message: expect.stringContaining(mustAsk) });
@@ -72,7 +72,7 @@ describe('what each mode lets through', () => {
       expect((await gate({ ...guarded, subject: '.git/hooks/x' }, context)).type).toBe('deny');
     });
 
-    test('P21 is never offered as "always"', () => {
+    test('is never offered as "always" [P21]', () => {
       expect(ruleToOffer(guarded)).toBeUndefined();
       expect(permissionOptions(guarded, true).map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
     });
@@ -83,7 +83,7 @@ describe('what each mode lets through', () => {
     });
   });
 
-  test('P21 a rule does not allow what is joined to the command it names', async () => {
+  test('a rule does not allow what is joined to the command it names [P21]', async () => {
     const { gate } = new Permission('ask', ['run_command(npm test*)'], true);
     for (const joined of [
       'npm test; rm -rf /',

@@ -30,13 +30,13 @@ async function verdictOn(
 }
 
 describe("a project's own file", () => {
-  test('P21 can deny, whatever the command line allows', async () => {
+  test('can deny, whatever the command line allows [P21]', async () => {
     const place = project('permissions:\n  deny:\n    - run_command(git push*)\n');
     expect(await verdictOn('git push origin', place, 'yes')).toBe('deny');
     expect(await verdictOn('git status', place, 'yes')).toBe('allow');
   });
 
-  test('P21 cannot allow what the person has not allowed on this machine', async () => {
+  test('cannot allow what the person has not allowed on this machine [P21]', async () => {
     const place = project('permissions:\n  allow:\n    - run_command(*)\n    - run_command(node --test)\n');
     expect(await verdictOn('node --test', place)).toBe('ask');
     trustRules(place.folder, ['run_command(node --test)'], place.env);
@@ -45,7 +45,7 @@ describe("a project's own file", () => {
     expect((await readProjectRules(place.folder, place.env)).strange).toEqual(['run_command(*)']);
   });
 
-  test('P21 can make the mode narrower and never wider', async () => {
+  test('can make the mode narrower and never wider [P21]', async () => {
     expect(await verdictOn('id', project('permissions:\n  mode: ask\n'), 'yes')).toBe('ask');
     expect(await verdictOn('id', project('permissions:\n  mode: read-only\n'), 'yes')).toBe('deny');
     expect(await verdictOn('id', project('permissions:\n  mode: yes\n'))).toBe('ask');

@@ -144,7 +144,7 @@ describe('a link that a project brings', () => {
   }
 
   test.each(['AGENTS.md', 'CLAUDE.md'])(
-    'P21 %s that leads out of the repository is not read, and said so',
+    '%s that leads out of the repository is not read, and said so [P21]',
     async (name) => {
       const { root, key } = projectWithKey();
       symlinkSync(key, join(root, name));
@@ -154,7 +154,7 @@ describe('a link that a project brings', () => {
     },
   );
 
-  test('P21 nor is one whose folder is a link, nor one that leads to Cobbler’s own files', async () => {
+  test('nor is one whose folder is a link, nor one that leads to Cobbler’s own files [P21]', async () => {
     const { root } = projectWithKey();
     mkdirSync(join(root, 'home'));
     writeFileSync(join(root, 'home', 'config.yaml'), 'apiKey: secret');
@@ -172,13 +172,13 @@ describe('a link that a project brings', () => {
     expect(found).toEqual({ path: join(root, 'inner', 'CLAUDE.md'), text: 'of agents' });
   });
 
-  test('P2 instructions that are a FIFO are not waited for', async () => {
+  test('instructions that are a FIFO are not waited for [P2]', async () => {
     const { root } = projectWithKey();
     execFileSync('mkfifo', [join(root, 'AGENTS.md')]);
     expect(await findInstructions(root)).toBeUndefined();
   });
 
-  test('P21 an attachment by its name in the folder does not lead out of it', async () => {
+  test('an attachment by its name in the folder does not lead out of it [P21]', async () => {
     const { root, key } = projectWithKey();
     symlinkSync(key, join(root, 'notes.txt'));
     symlinkSync('..', join(root, 'up'));

@@ -61,7 +61,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
   });
 
   test(
-    'P21 uses neither the alternate screen nor the mouse, and no sequence of the model',
+    'uses neither the alternate screen nor the mouse, and no sequence of the model [P21]',
     patience,
     async () => {
       const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf';

@@ -52,7 +52,7 @@ const nothing = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', OPENAI_API_KEY: 'sk-
 
 describe('cobbler --record and --replay', () => {
   test(
-    'P19 the replay is byte for byte the recorded run, without key, network, folder or tools',
+    'the replay is byte for byte the recorded run, without key, network, folder or tools [P19]',
     patience,
     async () => {
       const { end, cassette } = await recorded();
@@ -164,7 +164,7 @@ describe('cobbler --record and --replay', () => {
   );
 
   test(
-    'P21 what a cassette allowed is not allowed again when tools run, and its address gets no key',
+    'what a cassette allowed is not allowed again when tools run, and its address gets no key [P21]',
     patience,
     async () => {
       const { cassette, cwd, service } = await recorded(['go', '--yes', '--json']);

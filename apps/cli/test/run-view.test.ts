@@ -191,7 +191,7 @@ describe('a run on a terminal', () => {
     expect(page().match(/new line/g)).toHaveLength(2);
   });
 
-  test('P8 after a retry the answer counts once', () => {
+  test('after a retry the answer counts once [P8]', () => {
     const { io, show, stage } = stageOf({ outTty: false });
     const error = { kind: 'network', message: 'cut' } as const;
     show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second try'));
@@ -200,7 +200,7 @@ describe('a run on a terminal', () => {
     expect(io.stdout.text()).toBe('second try\n');
   });
 
-  test('P8 what a cancel leaves is of the last attempt only', () => {
+  test('what a cancel leaves is of the last attempt only [P8]', () => {
     const { io, show, stage } = stageOf({ outTty: false });
     const error = { kind: 'network', message: 'cut' } as const;
     show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second'));
@@ -223,7 +223,7 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/stopping · 0 s · Ctrl-C again ends at once$/);
   });
 
-  test('P21 no escape sequence of model or tool reaches the terminal', () => {
+  test('no escape sequence of model or tool reaches the terminal [P21]', () => {
     const { io, show, stage } = stageOf();
     const evil = '\x1b]0;x\x07\x1b]52;c;aGk=\x07\x1b[2J\x9b2J\u202e';
     show(
@@ -335,7 +335,7 @@ describe('a run without a terminal', () => {
     expect(io.stderr.text()).toMatch(/— cancelled\n$/);
   });
 
-  test('P21 an answer in a pipe holds no escape sequence of the model', () => {
+  test('an answer in a pipe holds no escape sequence of the model [P21]', () => {
     const { io, show, stage } = stageOf(nowhere);
     show(delta('\x1b[2Jx'), answer('\x1b[2Jx', []));
     stage.view.end(undefined);

@@ -65,7 +65,7 @@ describe('cobbler serve', () => {
     expect(JSON.stringify(messages)).toContain('outcome is unknown');
   });
 
-  test('P25 says which process holds its port', patience, async () => {
+  test('says which process holds its port [P25]', patience, async () => {
     const env = { ...claudeAt(await mockService([])), COBBLER_HOME: temporaryFolder() };
     const first = await serving(env, temporaryFolder());
     const { port } = new URL(first.url);
@@ -77,7 +77,7 @@ describe('cobbler serve', () => {
   });
 
   test(
-    'S4.17 with --demo it needs no key, keeps nothing, and the scripted model works on the project',
+    'with --demo it needs no key, keeps nothing, and the scripted model works on the project [S4.17]',
     patience,
     async () => {
       const home = temporaryFolder();

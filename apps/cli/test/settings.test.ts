@@ -13,7 +13,7 @@ function homeWith(config: string): { COBBLER_HOME: string; file: string } {
 }
 
 describe('which model is meant', () => {
-  test('S0.28 without anything said: the balanced model of Claude', async () => {
+  test('without anything said: the balanced model of Claude [S0.28]', async () => {
     const settings = await readSettings({ COBBLER_HOME: temporaryFolder() });
     expect(settings.provider).toEqual({ value: 'claude', source: 'default' });
     expect(settings.model).toEqual({ value: 'balanced', source: 'default' });
@@ -105,7 +105,7 @@ describe('which model is meant', () => {
     expect(both.provider.value).toBe('claude');
   });
 
-  test('S0.29 address, model and key of the configured provider are not given to another', async () => {
+  test('address, model and key of the configured provider are not given to another [S0.29]', async () => {
     const { file: _, ...env } = homeWith(
       'provider: claude\nbaseURL: https://proxy.example\nmodel: my-model\n',
     );
@@ -129,20 +129,20 @@ describe('keys', () => {
     );
   });
 
-  test('P19 COBBLER_AGENT_API_KEY is for the configured provider only', async () => {
+  test('COBBLER_AGENT_API_KEY is for the configured provider only [P19]', async () => {
     const env = { COBBLER_HOME: temporaryFolder(), COBBLER_AGENT_API_KEY: 'secret' };
     expect(keyOf(await readSettings(env), 'openai', env)).toBeUndefined();
     expect((await readSettings(env, { model: 'openai:x' })).env['OPENAI_API_KEY']).toBeUndefined();
   });
 
-  test('P19 a stored key goes into its own provider’s variable and no other', async () => {
+  test('a stored key goes into its own provider’s variable and no other [P19]', async () => {
     const { file: _, ...env } = homeWith('keys:\n  claude: stored-key\n');
     const { env: filled } = await readSettings(env);
     expect(filled['ANTHROPIC_API_KEY']).toBe('stored-key');
     expect(filled['OPENAI_API_KEY']).toBeUndefined();
   });
 
-  test('P19 are shown by their ends only', () => {
+  test('are shown by their ends only [P19]', () => {
     expect(maskedKey('sk-ant-api03-abcdefghijklmnop-3f2a')).toBe('sk-ant-…3f2a');
     expect(maskedKey('short-key')).toBe('…');
   });

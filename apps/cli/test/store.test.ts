@@ -52,7 +52,7 @@ async function run(home: string, operands: readonly string[], options: Record<st
 }
 
 describe('cobbler store', () => {
-  test('P13 verify says that all is intact, or which session is damaged and what to do', async () => {
+  test('verify says that all is intact, or which session is damaged and what to do [P13]', async () => {
     const { home, file } = await homeWithSessions();
     expect(await run(home, ['verify'])).toEqual({
       code: 0,
@@ -79,7 +79,7 @@ Copy what is intact into a new file: cobbler store salvage ${file}
     });
   });
 
-  test('P13 salvage copies what is intact, says per session what is lost, and leaves the file as it is', async () => {
+  test('salvage copies what is intact, says per session what is lost, and leaves the file as it is [P13]', async () => {
     const { home, file } = await homeWithSessions();
     damage(file);
     const before = readFileSync(file);
@@ -94,7 +94,7 @@ Copy what is intact into a new file: cobbler store salvage ${file}
     expect((await run(home, ['verify', `${file}.salvaged`])).code).toBe(0);
   });
 
-  test('P13 with --replace the sessions can be used again at once, and the damaged file is kept', async () => {
+  test('with --replace the sessions can be used again at once, and the damaged file is kept [P13]', async () => {
     const { home, file } = await homeWithSessions();
     damage(file);
     const { err } = await run(home, ['salvage'], { replace: true });
@@ -115,7 +115,7 @@ Copy what is intact into a new file: cobbler store salvage ${file}
     expect((await run(home, ['verify'])).err).toBe('No sessions are stored yet.\n');
   });
 
-  test('P13 a damaged session says what to do when it is opened, and the others are listed and shown', async () => {
+  test('a damaged session says what to do when it is opened, and the others are listed and shown [P13]', async () => {
     const { home, file } = await homeWithSessions();
     damage(file);
     const at = (...args: string[]) => cobbler(args, { env: { COBBLER_HOME: home } });
@@ -128,7 +128,7 @@ Copy what is intact into a new file: cobbler store salvage ${file}
     expect((await at('store', 'verify')).code).toBe(1);
   });
 
-  test('P13 doctor checks the store', async () => {
+  test('doctor checks the store [P13]', async () => {
     const { home, file } = await homeWithSessions();
     const examined = async () => {
       const io = fakeIo({ env: { COBBLER_HOME: home, ANTHROPIC_API_KEY: testKey }, cwd: home });

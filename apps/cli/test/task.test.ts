@@ -28,7 +28,7 @@ function taskOf(agent: Agent, rest: Partial<Task> = {}): Task {
 const deaf: Agent = { ...scriptedAgent([]), run: () => new Promise(() => undefined) };
 
 describe('Ctrl-C', () => {
-  test('P3 ends the run within a moment, even when the model’s service does not hear', async () => {
+  test('ends the run within a moment, even when the model’s service does not hear [P3]', async () => {
     const io = fakeIo();
     const began = performance.now();
     const done = performTask(taskOf(deaf), io);

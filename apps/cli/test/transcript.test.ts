@@ -135,7 +135,7 @@ describe('cobbler doctor FILE --fix', () => {
     ['Claude', claude],
     ['Chat', chat],
     ['Responses', responses],
-  ])('P12 writes a conversation that is fine, and leaves the file alone: %s', async (_name, content) => {
+  ])('writes a conversation that is fine, and leaves the file alone: %s [P12]', async (_name, content) => {
     const { code, out, read } = await examine(content, { fix: true, output: 'whole' });
     expect([code, JSON.parse(read('talk'))]).toEqual([0, content]);
     expect(out).toContain('1 problem repaired.');
@@ -144,7 +144,7 @@ describe('cobbler doctor FILE --fix', () => {
     expect((JSON.parse(read('whole')) as typeof before).model).toBe(before.model);
   });
 
-  test('P12 writes a log that is fine, its good lines to the letter', async () => {
+  test('writes a log that is fine, its good lines to the letter [P12]', async () => {
     const lines = await logLines();
     const { code, out, err } = await examine(lines.slice(0, -1).join('\n'), { fix: true });
     expect(code).toBe(0);

@@ -17,7 +17,7 @@ describe('a run without a terminal', () => {
     expect(end.stdout + end.stderr).not.toContain('\x1b');
   });
 
-  test('P19 key with stray blanks and quotes is cleaned, and never shown', patience, async () => {
+  test('key with stray blanks and quotes is cleaned, and never shown [P19]', patience, async () => {
     const service = await mockService([says('ok')]);
     const env = { ...claudeAt(service), ANTHROPIC_API_KEY: ` "${testKey}"\n` };
     const end = await cobbler(['-v', 'hi'], { env, cwd: temporaryFolder() });

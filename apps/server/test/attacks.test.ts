@@ -6,7 +6,7 @@ import { moment, rig } from './rig.ts';
 
 const target = ({ server, token }: Rig) => ({ url: server.url, token });
 
-describe('P15 what bad requests get', () => {
+describe('what bad requests get [P15]', () => {
   test.each(attacks)('$name: $expected', async (attack) => {
     const one = await rig();
     await one.ask('POST', '/v1/sessions', { id: 'honest' });
@@ -19,7 +19,7 @@ const descriptors = () => readdirSync('/proc/self/fd').length;
 
 // Descriptors are counted in /proc, which only Linux has.
 test.skipIf(process.platform !== 'linux')(
-  'P15 P16 P18 all attacks at once: each gets its answer, an honest client is served, nothing is left open',
+  'all attacks at once: each gets its answer, an honest client is served, nothing is left open [P15, P16, P18]',
   async () => {
     const limits = { headersMs: 2_000, requestMs: 3_000, bufferBytes: 256 * 1024 };
     const one = await rig({ limits });

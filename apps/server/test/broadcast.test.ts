@@ -48,7 +48,7 @@ function texts(): Sink & { readonly blocks: string[] } {
 
 const place: StreamPosition = { form: 'versioned', seq: 0, live: true };
 
-test('P16 what is committed and shown while a reader is told what it missed is not lost', async () => {
+test('what is committed and shown while a reader is told what it missed is not lost [P16]', async () => {
   const log = [said(1)];
   let reads = 0;
   const broadcast: Broadcast = new Broadcast(async (after) => {
@@ -67,7 +67,7 @@ test('P16 what is committed and shown while a reader is told what it missed is n
   expect(reader.ids).toEqual(['1', '2', '3']);
 });
 
-test('P16 what a reader found in the log is not told again when it is shown', async () => {
+test('what a reader found in the log is not told again when it is shown [P16]', async () => {
   const log = [said(1), said(2)];
   const broadcast = new Broadcast((after) => log.filter(({ seq }) => seq > after));
   broadcast.publish(said(1));
@@ -97,7 +97,7 @@ test('a reader that takes its time holds up nobody', async () => {
   expect(broadcast.size).toBe(2);
 });
 
-test('P16 events that come while many readers are being told come to each in order, and others get their turn', async () => {
+test('events that come while many readers are being told come to each in order, and others get their turn [P16]', async () => {
   const broadcast = new Broadcast(() => []);
   const readers = Array.from({ length: 300 }, () => sink());
   for (const reader of readers) await broadcast.join(reader, place);
@@ -113,7 +113,7 @@ test('P16 events that come while many readers are being told come to each in ord
   expect(late.ids).toEqual(['2']);
 });
 
-test('P16 what was shown live before a reader joined is not told to it', async () => {
+test('what was shown live before a reader joined is not told to it [P16]', async () => {
   const broadcast = new Broadcast(() => []);
   await broadcast.join(sink(), place);
   broadcast.publish({ type: 'text_delta', index: 0, text: 'Before.' });
@@ -127,7 +127,7 @@ test('P16 what was shown live before a reader joined is not told to it', async (
   expect(texts.join('')).toContain('After.');
 });
 
-test('P16 a reader that joins in the middle of an answer is told what came of it, then the rest', async () => {
+test('a reader that joins in the middle of an answer is told what came of it, then the rest [P16]', async () => {
   const log = [said(1)];
   const delta = (text: string) => ({ type: 'text_delta', index: 0, text }) as const;
   let soFar: LiveEvent[] = [];
@@ -149,7 +149,7 @@ test('P16 a reader that joins in the middle of an answer is told what came of it
   expect(late.told).toEqual([['One '], 'two']);
 });
 
-test('P16 an answer that the log has already is not told again as one under way', async () => {
+test('an answer that the log has already is not told again as one under way [P16]', async () => {
   const { v, seq, id, time, runId } = said(2);
   const error = { kind: 'aborted', message: 'stopped' } as const;
   const answer: Event = { v, seq, id, time, runId, type: 'ask_failed', error, durationMs: 1 };
@@ -180,7 +180,7 @@ function answerTexts(): Sink & { readonly told: unknown[] } {
   return { ...sink(), told, write };
 }
 
-test('P16 a log is read page by page, and its reader is waited for in between', async () => {
+test('a log is read page by page, and its reader is waited for in between [P16]', async () => {
   const log = Array.from({ length: 1_000 }, (_, index) => said(index + 1));
   const asked: number[] = [];
   const broadcast = new Broadcast((after, limit) => {
@@ -208,7 +208,7 @@ const unstored: UnstoredEnd = {
   metrics: emptyState().metrics,
 };
 
-test('P13 P16 an end that no store has is shown without an id, also to who comes later, until the log goes on', async () => {
+test('an end that no store has is shown without an id, also to who comes later, until the log goes on [P13, P16]', async () => {
   const log: Event[] = [];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
   const watching = texts();
@@ -235,7 +235,7 @@ test('P13 P16 an end that no store has is shown without an id, also to who comes
   expect(last.blocks.map((block) => block.match(/^id: (.*)/)?.[1])).toEqual(['1', '2']);
 });
 
-test('P16 a stored event that does not follow what was shown is not written: the streams end', async () => {
+test('a stored event that does not follow what was shown is not written: the streams end [P16]', async () => {
   for (const [before, seq] of [
     [2, 4],
     [2, 2],
@@ -251,7 +251,7 @@ test('P16 a stored event that does not follow what was shown is not written: the
   }
 });
 
-test('P16 readers of a log that was deleted and begun anew are let go, and new ones read the new one', async () => {
+test('readers of a log that was deleted and begun anew are let go, and new ones read the new one [P16]', async () => {
   let log = [said(1), said(2), said(3)];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
   const old = sink();
@@ -269,7 +269,7 @@ test('P16 readers of a log that was deleted and begun anew are let go, and new o
   ]);
 });
 
-test('P16 what another process wrote is missed from where the readers are, and nothing without readers', async () => {
+test('what another process wrote is missed from where the readers are, and nothing without readers [P16]', async () => {
   const log = [said(1), said(2), said(3)];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
   expect(await broadcast.missed()).toEqual([]);

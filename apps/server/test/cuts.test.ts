@@ -43,7 +43,7 @@ function breaking(store: SessionStore, afterCommit: () => void): SessionStore {
 
 const lines = (events: readonly RunEvent[]) => events.filter(isStored).map((event) => JSON.stringify(event));
 
-describe('P16 every stored event comes once, whatever happens to the connection', () => {
+describe('every stored event comes once, whatever happens to the connection [P16]', () => {
   test.each([1, 2])(
     '225 cuts inside and between frames, and between commit and send (seed %i)',
     { timeout: 120_000 },

@@ -48,7 +48,7 @@ function asHost(
 const head = (rig: Rig, rest: string) =>
   `POST /prompt HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${rig.token}\r\ncontent-type: application/json\r\n${rest}`;
 
-describe('P15 who may come in', () => {
+describe('who may come in [P15]', () => {
   const routes = [
     ['GET', '/events'],
     ['POST', '/prompt'],
@@ -153,7 +153,7 @@ describe('P15 who may come in', () => {
   });
 });
 
-describe('P15 what may be sent', () => {
+describe('what may be sent [P15]', () => {
   test.each([
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],

@@ -31,7 +31,7 @@ describe('those who run the server', () => {
     }
   });
 
-  test('P18 names that a model makes up do not fill the memory: beyond 500 series the rest counts together', () => {
+  test('names that a model makes up do not fill the memory: beyond 500 series the rest counts together [P18]', () => {
     const meters = new Meters();
     for (let call = 0; call < 2_000; call += 1) meters.count('calls', 'Calls.', { tool: `tool_${call}` });
     meters.count('calls', 'Calls.', { tool: 'tool_3' });
@@ -161,7 +161,7 @@ describe('the end of a server', () => {
   });
 });
 
-describe('P16 bounds', () => {
+describe('bounds [P16]', () => {
   test('one reader too many gets 503 and is told when to come again', async () => {
     const { ask, watch } = await rig({ limits: { clients: 2 } });
     await ask('POST', '/v1/sessions', { id: 's' });

@@ -4,7 +4,7 @@ import { TokenStore } from '../src/index.ts';
 import { rig, signedIn } from './rig.ts';
 
 describe('the page', () => {
-  test('P15 is served whole by the server, with a policy that runs no script but its own', async () => {
+  test('is served whole by the server, with a policy that runs no script but its own [P15]', async () => {
     const { server } = await rig();
     const page = await fetch(server.url);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');

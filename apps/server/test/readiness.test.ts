@@ -39,7 +39,7 @@ async function ready({ ask }: Rig): Promise<unknown> {
   return String(json['detail']).match(/store_\w+/)?.[0];
 }
 
-describe('P13 /readyz fails when prompts would fail', () => {
+describe('/readyz fails when prompts would fail [P13]', () => {
   test('the disk is full, and it is ready again when there is room', async ({ skip }) => {
     const disk = join(folder(), 'disk');
     mkdirSync(disk);
@@ -165,7 +165,7 @@ function emptyLog(file: string): void {
   expect([status, statSync(`${file}-wal`).size]).toEqual([0, 0]);
 }
 
-test('P13 a damaged session is answered with its code and what to do, and the others are served', async () => {
+test('a damaged session is answered with its code and what to do, and the others are served [P13]', async () => {
   const file = join(folder(), 'sessions.db');
   const first = await serving(file);
   await first.ask('POST', '/v1/sessions', { id: 'other' });

@@ -39,7 +39,7 @@ describe('a conversation on a server', () => {
     expect(() => connectHarness({ url: 'nowhere', token: '' })).toThrow(/not an address/);
   });
 
-  test('P2 a server that cannot be reached fails the run once the patience is over', async () => {
+  test('a server that cannot be reached fails the run once the patience is over [P2]', async () => {
     const harness = connectHarness({ url: nowhere, token: 'x', back, patienceMs: 50 });
     const run = harness.prompt('say Hi.');
     expect((await run.result).error).toMatchObject({ kind: 'network', code: 'unreachable' });
@@ -48,7 +48,7 @@ describe('a conversation on a server', () => {
     expect(events.map(({ type }) => type)).toEqual(['started', 'finished']);
   });
 
-  test('P3 a cancel that no server hears ends the run all the same', async () => {
+  test('a cancel that no server hears ends the run all the same [P3]', async () => {
     const harness = connectHarness({ url: nowhere, token: 'x', back, stopMs: 20 });
     const run = harness.prompt('say Hi.');
     expect(harness.cancel()).toBe(true);
@@ -79,7 +79,7 @@ describe('a conversation on a server', () => {
     await harness.close();
   });
 
-  test('P3 a cancelled run ends in time although its connection is lost again and again', async () => {
+  test('a cancelled run ends in time although its connection is lost again and again [P3]', async () => {
     const url = await silent(() => undefined);
     const harness = connectHarness({ url, token: 'x', back, stopMs: 100 });
     const run = harness.prompt('say Hi.');

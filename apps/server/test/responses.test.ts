@@ -117,7 +117,7 @@ describe('the official openai client', () => {
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, place) => place));
   });
 
-  test('S4 a client that leaves in the middle does not stop the run', async () => {
+  test('a client that leaves in the middle does not stop the run [S4]', async () => {
     const one = await rig();
     const leaving = new AbortController();
     const stream = await clientOf(one).responses.create(
@@ -135,7 +135,7 @@ describe('the official openai client', () => {
     expect((await one.store.read(id)).at(-1)).toMatchObject({ type: 'finished', status: 'waiting' });
   });
 
-  test('P9 the same request again under its key begins nothing new', async () => {
+  test('the same request again under its key begins nothing new [P9]', async () => {
     const one = await rig();
     const openai = clientOf(one);
     const again = { headers: { 'idempotency-key': 'once-and-again' } };
@@ -157,7 +157,7 @@ describe('the official openai client', () => {
 });
 
 describe('what cannot be served is refused in the words of OpenAI', () => {
-  test('P15 a token that is wrong, or has not the scope', async () => {
+  test('a token that is wrong, or has not the scope [P15]', async () => {
     const one = await rig();
     const wrong = clientOf(one, 'wrong').responses.create({ model, input: 'say Hi.' });
     expect(await refusal(wrong)).toMatchObject({ status: 401, code: 'invalid_api_key' });

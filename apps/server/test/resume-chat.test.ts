@@ -5,7 +5,7 @@ import { harnessFixture } from '@cobbler/conformance';
 import { expect, test } from 'vitest';
 import { moment, rig } from './rig.ts';
 
-test('P16 a page that comes back while the answer is stored gets it once, and its question', async () => {
+test('a page that comes back while the answer is stored gets it once, and its question [P16]', async () => {
   const [said, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const agent: Agent = {
     ...scriptedAgent([]),

@@ -5,7 +5,7 @@ import { rig } from './rig.ts';
 
 const isIdle = ({ json }: Frame) => json['type'] === 'status' && json['state'] === 'idle';
 
-describe('S4.15 GET /events', () => {
+describe('GET /events [S4.15]', () => {
   test('streams what is said and done as data frames of JSON, with the fields of the seed', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
@@ -31,7 +31,7 @@ describe('S4.15 GET /events', () => {
     }
   });
 
-  test('S4.10 reasoning is told as it is, before the text it led to', async () => {
+  test('reasoning is told as it is, before the text it led to [S4.10]', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
     await ask('POST', '/prompt', { content: 'think Done.' });
@@ -41,7 +41,7 @@ describe('S4.15 GET /events', () => {
     expect(told[1]).toEqual({ type: 'reasoning', content: 'Let me think.', timestamp: expect.any(Number) });
   });
 
-  test('S4.18 status says thinking, running_tool and idle, and error after a failure', async () => {
+  test('status says thinking, running_tool and idle, and error after a failure [S4.18]', async () => {
     const { ask, watch, idle } = await rig();
     const events = await watch('/events');
     const states = () =>
@@ -84,7 +84,7 @@ describe('S4.15 GET /events', () => {
     expect(first.json).toMatchObject({ type: 'user', content: 'say Two.' });
   });
 
-  test('S4.16 a comment shows that the connection lives, every 30 s unless told otherwise', async () => {
+  test('a comment shows that the connection lives, every 30 s unless told otherwise [S4.16]', async () => {
     expect(defaultLimits.seedHeartbeatMs).toBe(30_000);
     const { watch } = await rig({ limits: { seedHeartbeatMs: 20 } });
     const events = await watch('/events');
@@ -93,7 +93,7 @@ describe('S4.15 GET /events', () => {
   });
 });
 
-describe('S4.17 POST /prompt and POST /cancel', () => {
+describe('POST /prompt and POST /cancel [S4.17]', () => {
   test('a prompt is answered with 200 once it is recorded', async () => {
     const { ask, store } = await rig();
     const answer = await ask('POST', '/prompt', { content: 'say Hello.' });
@@ -116,7 +116,7 @@ describe('S4.17 POST /prompt and POST /cancel', () => {
     expect(answer.json['detail']).toContain(detail);
   });
 
-  test('S4.6 a second prompt is refused with 409, which names the run in the way', async () => {
+  test('a second prompt is refused with 409, which names the run in the way [S4.6]', async () => {
     const { ask } = await rig();
     const first = await ask('POST', '/prompt', { content: 'hang' });
     const second = await ask('POST', '/prompt', { content: 'say Too soon.' });
@@ -126,7 +126,7 @@ describe('S4.17 POST /prompt and POST /cancel', () => {
     });
   });
 
-  test('S4.7 cancel stops the prompt and answers when it has ended; without one it changes nothing', async () => {
+  test('cancel stops the prompt and answers when it has ended; without one it changes nothing [S4.7]', async () => {
     const { ask, store } = await rig();
     await ask('POST', '/prompt', { content: 'hang' });
     expect((await ask('POST', '/cancel')).status).toBe(200);

@@ -154,7 +154,7 @@ describe('prompts', () => {
     expect((await ask('POST', '/v1/sessions/s/prompt', { content: 'say x' }, bad)).status).toBe(400);
   });
 
-  test('P16 twenty at once: one is taken, nineteen are refused', async () => {
+  test('twenty at once: one is taken, nineteen are refused [P16]', async () => {
     const { ask, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const send = () => ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
@@ -299,7 +299,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     expect((await ask('GET', '/v1/sessions/s/events?after=x')).status).toBe(400);
   });
 
-  test('P16 a reader that leaves does not stop the run', async () => {
+  test('a reader that leaves does not stop the run [P16]', async () => {
     const { ask, watch, idle, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const events = await watch('/v1/sessions/s/events');

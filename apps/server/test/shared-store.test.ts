@@ -23,7 +23,7 @@ function storeIn(path: string) {
 }
 
 describe('a file of sessions', () => {
-  test('P13 keeps a session that was made, though nothing was said in it before the restart', async () => {
+  test('keeps a session that was made, though nothing was said in it before the restart [P13]', async () => {
     const path = file();
     const first = await rig({ store: storeIn(path) });
     expect((await first.ask('POST', '/v1/sessions', { id: 'made' })).status).toBe(201);
@@ -40,7 +40,7 @@ describe('a file of sessions', () => {
     expect((await second.ask('GET', '/v1/sessions/made')).status).toBe(404);
   });
 
-  test('P13 one that is made by twenty at once is made once, and is there for all of them', async () => {
+  test('one that is made by twenty at once is made once, and is there for all of them [P13]', async () => {
     const kept = memoryStore();
     let claims = 0;
     const store: SessionStore = {
@@ -69,7 +69,7 @@ describe('a file of sessions', () => {
     expect((await one.ask('GET', '/v1/sessions/same')).json['status']).toBe('complete');
   });
 
-  test('P13 one that cannot be kept is refused with 503, and is not there', async () => {
+  test('one that cannot be kept is refused with 503, and is not there [P13]', async () => {
     const kept = memoryStore();
     const full = () => {
       throw new AgentError({ kind: 'invalid', code: 'store_full', message: 'The disk is full.' });
@@ -80,7 +80,7 @@ describe('a file of sessions', () => {
     expect((await one.ask('GET', '/v1/sessions/no-room')).status).toBe(404);
   });
 
-  test('P16 shows its readers what another process writes, and what that waits for', async () => {
+  test('shows its readers what another process writes, and what that waits for [P16]', async () => {
     const path = file();
     const one = await rig({ store: storeIn(path), limits: { othersMs: 10 } });
     await one.ask('POST', '/v1/sessions', { id: 's' });
@@ -110,7 +110,7 @@ function sameTwice(store: SessionStore): readonly SessionStore[] {
   return [store, store];
 }
 
-describe('P13 P16 only what the store has accepted has a place', () => {
+describe('only what the store has accepted has a place [P13, P16]', () => {
   test.each([
     ['a file of sessions', (path: string) => [storeIn(path), storeIn(path)]],
     ['a store that one takes from the other', () => sameTwice(memoryStore())],

@@ -107,7 +107,7 @@ async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts:
   return proxy.cuts;
 }
 
-describe('P16 the page shows the log exactly', () => {
+describe('the page shows the log exactly [P16]', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
     'through 50 cuts of its stream (seed %i)',
     { timeout: 180_000 },
@@ -118,7 +118,7 @@ describe('P16 the page shows the log exactly', () => {
     },
   );
 
-  test('P24 a cut in the middle of an answer says Reconnecting within 2 s, then how much was missed', {
+  test('a cut in the middle of an answer says Reconnecting within 2 s, then how much was missed [P24]', {
     timeout: 120_000,
   }, async () => {
     const one = await rig();

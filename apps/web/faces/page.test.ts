@@ -5,7 +5,7 @@ import { say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts'
 
 withBrowser();
 
-describe('P15 signing in', () => {
+describe('signing in [P15]', () => {
   test('the token leaves the address at once; what is kept of it no script can read', async () => {
     const { page, context, rig: one } = await scene();
     expect(page.url()).toBe(`${one.server.url}/`);

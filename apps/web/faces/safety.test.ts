@@ -30,7 +30,7 @@ const attacks = [
   '<a id="page" name="body"><input name="attributes"><form name="querySelector">',
 ];
 
-describe('P21 what a model writes can do nothing', () => {
+describe('what a model writes can do nothing [P21]', () => {
   test.each(attacks)('%s', async (attack) => {
     const { page, context } = await scene();
     const elsewhere: string[] = [];

@@ -75,7 +75,7 @@ describe('what is being said', () => {
     ).toEqual([false, false]);
   });
 
-  test('P13 an end that the log does not have is shown with its reason until the log goes on', () => {
+  test('an end that the log does not have is shown with its reason until the log goes on [P13]', () => {
     const live = foldLive(foldLive(nothingLive, { type: 'text_delta', index: 0, text: 'Half' }), {
       v: 1,
       time: '2026-01-01T00:00:00.000Z',

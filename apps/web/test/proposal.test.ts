@@ -55,7 +55,7 @@ function drawn(asked: ApprovalRequestedEvent): string {
 
 const bare = (text: string) => text.replaceAll('\n', '');
 
-describe('P21 the question on the page', () => {
+describe('the question on the page [P21]', () => {
   const cases = Object.keys(contents).flatMap((kind) =>
     Object.keys(diffs).flatMap((which) => ['content', 'command'].map((name) => [kind, which, name] as const)),
   );

@@ -26,7 +26,7 @@ async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 
 }
 
 describe('the webhook of the worker', () => {
-  it('S3.2 an update is confirmed once it is recorded, and not before', async () => {
+  it('an update is confirmed once it is recorded, and not before [S3.2]', async () => {
     const recorded = Promise.withResolvers<boolean>();
     const answers: number[] = [];
     const answer = post(() => recorded.promise).then(({ status }) => answers.push(status));
@@ -37,7 +37,7 @@ describe('the webhook of the worker', () => {
     expect(answers).toEqual([200]);
   });
 
-  it('S3.2 what could not be recorded is asked for again', async () => {
+  it('what could not be recorded is asked for again [S3.2]', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const answer = await post(async () => {
       throw new AgentError({ kind: 'network', message: 'D1 is away' });

@@ -30,7 +30,7 @@ function sessionIn({ workspace }: Rig, rest: Partial<AgentSession> = {}): AgentS
 /** Claude Code over the Agent SDK. */
 export const sdkCases: readonly Case[] = [
   {
-    name: 'agent SDK: S1.6 S1.16 two prompts of one conversation, cost as a difference',
+    name: 'agent SDK: two prompts of one conversation, cost as a difference [S1.6, S1.16]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const session = sessionIn(rig);
@@ -46,7 +46,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.1 P21 canUseTool sees a read',
+    name: 'agent SDK: canUseTool sees a read [S1.1, P21]',
     run: async (rig) => {
       const file = join(rig.workspace, 'secret.txt');
       writeFileSync(file, 'treasure');
@@ -66,7 +66,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.8 plan mode blocks writes that the gate allows',
+    name: 'agent SDK: plan mode blocks writes that the gate allows [S1.8]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const response = await agent.execute(`scene:plan ${rig.workspace}`, sessionIn(rig, { mode: 'plan' }), {
@@ -78,7 +78,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.10 a stale session is begun anew',
+    name: 'agent SDK: a stale session is begun anew [S1.10]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const session = sessionIn(rig, { claudeSessionId: '0f9b1c6e-1a2b-4c3d-8e4f-000000000000' });
@@ -89,7 +89,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.12 S1.14 529 is tried once more, then said in friendly words',
+    name: 'agent SDK: 529 is tried once more, then said in friendly words [S1.12, S1.14]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const { content, isError } = await agent.execute('scene:overloaded', sessionIn(rig));
@@ -99,7 +99,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.13 401 is given back at once',
+    name: 'agent SDK: 401 is given back at once [S1.13]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const { isError } = await agent.execute('scene:refused', sessionIn(rig));
@@ -108,7 +108,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.2 P3 cancel while a tool ignores SIGTERM',
+    name: 'agent SDK: cancel while a tool ignores SIGTERM [S1.2, P3]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const running = agent.execute('scene:stubborn', sessionIn(rig), {
@@ -122,7 +122,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: S1.15 buildEngine makes events of it',
+    name: 'agent SDK: buildEngine makes events of it [S1.15]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const engine = buildEngine(agent, { workingDir: rig.workspace, gate: () => ({ type: 'allow' }) });
@@ -155,7 +155,7 @@ function caller(tool: AgentTool, budget: Budget): (args: Record<string, unknown>
 /** What stands on top of the programs. */
 export const wholeCases: readonly Case[] = [
   {
-    name: 'agent tool: S2.1 S2.23 create, send after a restart, async and destroy with both programs',
+    name: 'agent tool: create, send after a restart, async and destroy with both programs [S2.1, S2.23]',
     run: async (rig) => {
       const budget = new Budget();
       const backends = [claudeCode(rig.claude), codex(rig.codex)];
@@ -208,7 +208,7 @@ export const wholeCases: readonly Case[] = [
     run: (rig: Rig) => commandLine(rig, backend),
   })),
   ...(['claude', 'codex'] as const).map((program) => ({
-    name: `${program}: P3 a Cobbler killed with -9 in the middle leaves nothing after its next start`,
+    name: `${program}: a Cobbler killed with -9 in the middle leaves nothing after its next start [P3]`,
     run: (rig: Rig) => killedInTheMiddle(rig, program),
   })),
 ];

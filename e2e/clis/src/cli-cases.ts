@@ -35,7 +35,7 @@ export const cliCases: readonly Case[] = Object.entries(backends).flatMap(([name
 
 function cases(make: Make, running: DelegatePermission): Record<string, (rig: Rig) => Promise<void>> {
   return {
-    'S2.3 create': async (rig) => {
+    'create [S2.3]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:say'));
       expectEqual(
         [result.status, result.output, result.exitCode],
@@ -45,7 +45,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       expectEqual([result.usage.inputTokens, result.usage.outputTokens], [120, 30], 'the usage');
       expectEqual(rig.requests(), 1, 'the requests');
     },
-    'S2.5 P14 resume, and usage as a difference': async (rig) => {
+    'resume, and usage as a difference [S2.5, P14]': async (rig) => {
       const backend = make(rig);
       const first = await backend.run(job(rig, 'scene:say'));
       const resumeId = first.cliSessionId ?? '';
@@ -54,7 +54,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       expectEqual([second.usage.inputTokens, second.contextLost], [120, false], 'its usage');
       if (backend.tellsCost) expectEqual(second.usd?.toFixed(6), first.usd?.toFixed(6), 'its cost');
     },
-    'S1.10 a stale session is begun anew and said to be': async (rig) => {
+    'a stale session is begun anew and said to be [S1.10]': async (rig) => {
       const result = await make(rig).run({ ...job(rig, 'scene:count'), resumeId: unknownId });
       expectEqual(
         [result.status, result.output, result.contextLost],
@@ -63,13 +63,13 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       );
       expectEqual([result.attempts, rig.requests()], [2, 1], 'the starts and requests');
     },
-    'P20 a tool call that read-only denies': async (rig) => {
+    'a tool call that read-only denies [P20]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:shell made-by-shell'));
       // Codex does not always tell of a command that its sandbox refused: what counts is what was done.
       expectEqual([result.status, result.output], ['completed', 'All done.'], 'the end');
       expect(!existsSync(join(rig.workspace, 'made-by-shell')), 'no file');
     },
-    'P5 529 is tried once more by us and by nobody else': async (rig) => {
+    '529 is tried once more by us and by nobody else [P5]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:overloaded'));
       expectEqual(
         [result.status, result.error?.kind, result.error?.retryable],
@@ -78,7 +78,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
       );
       expectEqual([result.attempts, rig.requests()], [2, 2], 'the starts and requests');
     },
-    'P6 401 is not tried again': async (rig) => {
+    '401 is not tried again [P6]': async (rig) => {
       const result = await make(rig).run(job(rig, 'scene:refused'));
       expectEqual([result.status, result.error?.kind], ['failed', 'auth'], 'the end');
       expectEqual([result.attempts, rig.requests()], [1, 1], 'the starts and requests');
@@ -87,11 +87,11 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
         'no key',
       );
     },
-    'S2.17 a time limit while the model is silent': async (rig) => {
+    'a time limit while the model is silent [S2.17]': async (rig) => {
       const result = await make(rig, 'read-only', 4000).run(job(rig, 'scene:silent'));
       expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     },
-    'P3 cancel while a tool ignores SIGTERM': async (rig) => {
+    'cancel while a tool ignores SIGTERM [P3]': async (rig) => {
       const process = make(rig, running).start(job(rig, 'scene:stubborn'), {
         onHappening: (happening) => {
           if (happening.type === 'asked') process.decide(happening.callId, { type: 'allow' });
@@ -109,7 +109,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
 /** What only some can do. */
 export const specialCases: readonly Case[] = [
   {
-    name: 'claude-code: P20 a tool call that edit allows',
+    name: 'claude-code: a tool call that edit allows [P20]',
     run: async (rig) => {
       const result = await claudeCode({ ...rig.claude, permission: 'edit' }).run(
         job(rig, `scene:write ${rig.workspace}`),
@@ -119,7 +119,7 @@ export const specialCases: readonly Case[] = [
     },
   },
   {
-    name: 'codex: P20 a tool call that edit allows',
+    name: 'codex: a tool call that edit allows [P20]',
     run: async (rig) => {
       const result = await codex({ ...rig.codex, permission: 'edit' }).run(job(rig, 'scene:shell made'));
       expectEqual([result.status, existsSync(join(rig.workspace, 'made'))], ['completed', true], 'the end');
@@ -160,7 +160,7 @@ function gateCases(name: string, make: (rig: Rig) => Backend): Case[] {
     return process.result;
   };
   return [true, false].map((allow) => ({
-    name: `${name}: P20 a tool call that the gate ${allow ? 'allows' : 'denies'}`,
+    name: `${name}: a tool call that the gate ${allow ? 'allows' : 'denies'} [P20]`,
     run: async (rig) => {
       const { status, denials } = await played(rig, allow);
       expectEqual([status, denials.length], ['completed', allow ? 0 : 1], 'the end');

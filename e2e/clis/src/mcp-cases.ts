@@ -35,7 +35,7 @@ export const mcpCases: readonly Case[] = [
     },
   },
   {
-    name: 'claude: mcp P21 what cobbler mcp has no permission for waits, and nothing is done',
+    name: 'claude: mcp what cobbler mcp has no permission for waits, and nothing is done [P21]',
     run: async (rig) => {
       const events = await claudeWithCobbler(rig, [], 'scene:mcp never-made');
       expect(!existsSync(join(rig.workspace, 'never-made')), 'no file');

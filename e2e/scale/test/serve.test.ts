@@ -60,7 +60,7 @@ async function asked(cobbler: Cobbler, id: string): Promise<readonly Asked[]> {
 }
 
 describe('two processes cobbler serve --runner restate --store postgres://…', () => {
-  test('P10 what was asked for at one that was killed is answered at the other, and the tool runs once', async () => {
+  test('what was asked for at one that was killed is answered at the other, and the tool runs once [P10]', async () => {
     const [one, other] = [await serve('A'), await serve('B')];
     expect((await prompt(one, 'asks', 'Book one place of asks.')).status).toBe(202);
     await until(one, 'asks', 'waiting');

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { deployed, wrangler } from '../src/deployed.ts';
 
 describe('what wrangler makes of the configuration', () => {
-  it('S3.12 only production has Workers AI and Vectorize, and each has D1 and the Workflow', async () => {
+  it('only production has Workers AI and Vectorize, and each has D1 and the Workflow [S3.12]', async () => {
     const production = await deployed('production');
     for (const binding of ['env.AI ', 'env.VECTORIZE', 'env.DB', 'env.TURNS', 'env.WEBHOOK_URL'])
       expect(production.said).toContain(binding);
@@ -23,7 +23,7 @@ describe('what wrangler makes of the configuration', () => {
     expect(script).not.toMatch(/from\s*"node:/);
   });
 
-  it('S3.10 wrangler applies the migrations to D1, once each', async () => {
+  it('wrangler applies the migrations to D1, once each [S3.10]', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cobbler-migrations-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const apply = () => wrangler('d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', folder);

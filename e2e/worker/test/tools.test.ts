@@ -31,7 +31,7 @@ async function tap({ id, data }: Awaited<ReturnType<typeof question>>, button: n
 }
 
 describe('tools on Workflows', () => {
-  it('S3.6 a sixth call is not made, and the reply is not empty', async () => {
+  it('a sixth call is not made, and the reply is not empty [S3.6]', async () => {
     let asked = 0;
     town.brain = ({ toolChoice }) => {
       asked += 1;
@@ -86,7 +86,7 @@ describe('tools on Workflows', () => {
 });
 
 describe('memory over Workers AI and Vectorize, both played', () => {
-  it('S3.12 what was said long ago is summarised, and comes back when it matters', async () => {
+  it('what was said long ago is summarised, and comes back when it matters [S3.12]', async () => {
     const rows = Array.from({ length: 60 }, (_, index) => {
       const role = index % 2 === 0 ? 'user' : 'assistant';
       return `('m${person}-${index}', '${person}', '${role}', 'Message ${index + 1}.', '2026-11-22T09:00:00.000Z')`;

@@ -52,7 +52,7 @@ describe('the doors of the worker', () => {
 });
 
 describe('a turn on Workflows', () => {
-  it('S3.1 S3.5 somebody on the list is answered, and both messages are saved', async () => {
+  it('somebody on the list is answered, and both messages are saved [S3.1, S3.5]', async () => {
     town.brain = () => says('Hello to **you**.');
     expect(await town.ask(person, 'Hello.')).toBe('Hello to you.');
     await town.quiet();
@@ -62,7 +62,7 @@ describe('a turn on Workflows', () => {
     ]);
   });
 
-  it('S3.8 S3.9 the model is claude-haiku-4-5 and is told the time in the zone of the settings', async () => {
+  it('the model is claude-haiku-4-5 and is told the time in the zone of the settings [S3.8, S3.9]', async () => {
     await town.ask(person, 'Hello.');
     const { request } = town.claude.exchanges.at(-1) ?? {};
     expect(request?.model).toBe('claude-haiku-4-5');
@@ -70,7 +70,7 @@ describe('a turn on Workflows', () => {
     expect(request?.system).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00 \(\w+day, Europe\/Berlin\)/);
   });
 
-  it('S3.3 a stranger gets 200 and nothing else', async () => {
+  it('a stranger gets 200 and nothing else [S3.3]', async () => {
     const asked = town.claude.exchanges.length;
     expect((await town.say(666, 'Let me in.')).map(({ status }) => status)).toEqual([200]);
     await town.quiet();
@@ -79,7 +79,7 @@ describe('a turn on Workflows', () => {
     expect(await town.sql("SELECT id FROM messages WHERE chat_id = '666'")).toEqual([]);
   });
 
-  it('S3.11 of 25 messages the model gets the last 20', async () => {
+  it('of 25 messages the model gets the last 20 [S3.11]', async () => {
     const rows = Array.from({ length: 24 }, (_, index) => {
       const role = index % 2 === 0 ? 'user' : 'assistant';
       return `('m${person}-${index}', '${person}', '${role}', 'Message ${index + 1}.', '2026-11-22T09:00:00.000Z')`;
@@ -91,7 +91,7 @@ describe('a turn on Workflows', () => {
     expect(told).toEqual(Array.from({ length: 20 }, (_, index) => `Message ${index + 6}.`));
   });
 
-  it('S3.4 a model that fails for good gives friendly words, and the message is saved', async () => {
+  it('a model that fails for good gives friendly words, and the message is saved [S3.4]', async () => {
     // One that may recover is asked for minutes.
     town.brain = () => failsWith({ kind: 'invalid', message: 'broken inside' });
     const reply = await town.ask(person, 'Hello.');
@@ -102,7 +102,7 @@ describe('a turn on Workflows', () => {
     expect(saved).toEqual([{ role: 'user', content: 'Hello.' }]);
   });
 
-  it('S3.2 the same update five times is one turn with one reply', async () => {
+  it('the same update five times is one turn with one reply [S3.2]', async () => {
     const asked = town.claude.exchanges.length;
     const same = town.telegram.say(person, 'Hello.');
     const statuses: (number | undefined)[] = [];
@@ -160,7 +160,7 @@ describe('a turn on Workflows', () => {
 });
 
 describe('when the engine dies', () => {
-  it('S3.5 while the model is asked: the turn goes on, with one reply and one message of the person', async () => {
+  it('while the model is asked: the turn goes on, with one reply and one message of the person [S3.5]', async () => {
     const never = Promise.withResolvers<never>();
     let asked = 0;
     town.brain = () => {
@@ -177,7 +177,7 @@ describe('when the engine dies', () => {
     expect(saved).toEqual([{ role: 'user' }, { role: 'assistant' }]);
   });
 
-  it('S3.5 while a reply is being sent: the repeat says that it may be one', async () => {
+  it('while a reply is being sent: the repeat says that it may be one [S3.5]', async () => {
     town.telegram.fail('sendMessage', { type: 'mute' });
     await town.say(person, 'Hello.');
     await town.replies(person, 1);

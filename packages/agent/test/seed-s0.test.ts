@@ -32,8 +32,8 @@ import { rig } from './support/provider-rig.ts';
 
 const stage = (): RunFixture => new RunFixture(() => memoryStore());
 
-describe('R1, R2, R3: agent, tool, response', () => {
-  it('S0.1 an agent is anything with a run that answers one request; the loop is not its own', async () => {
+describe('agent, tool, response [R1, R2, R3]', () => {
+  it('an agent is anything with a run that answers one request; the loop is not its own [S0.1]', async () => {
     const asked: ModelRequest[] = [];
     const agent: Agent = {
       provider: 'mine',
@@ -50,7 +50,7 @@ describe('R1, R2, R3: agent, tool, response', () => {
     expectTypeOf<Agent['run']>().returns.toEqualTypeOf<Promise<ModelResponse>>();
   });
 
-  it('S0.2 a request holds messages, tools and what it asks for', async () => {
+  it('a request holds messages, tools and what it asks for [S0.2]', async () => {
     const agent = scriptedModel([textResponse('Done.')]);
     const { tool } = probeTools();
     await stage().play({ agent, tools: [tool('one')], request: { maxTokens: 7 } }, 'Hello.');
@@ -65,7 +65,7 @@ describe('R1, R2, R3: agent, tool, response', () => {
     ['the request wins', 300, 300],
     ['0 is the default of the agent', 0, 50],
     ['absent is the default of the agent', undefined, 50],
-  ])('S0.3 maxTokens: %s', async (_name, maxTokens, sent) => {
+  ])('maxTokens: %s [S0.3]', async (_name, maxTokens, sent) => {
     const { ask, server } = rig([streams(textAnswer('Hi'))], { maxTokens: 50 });
     await ask({ config: maxTokens === undefined ? {} : { maxTokens } });
     expect(JSON.parse(server.at(0).text)).toMatchObject({ maxTokens: sent });
@@ -75,13 +75,13 @@ describe('R1, R2, R3: agent, tool, response', () => {
     ['the request wins', 0, 0],
     ['-1 is the default of the agent', -1, 0.5],
     ['absent is the default of the agent', undefined, 0.5],
-  ])('S0.4 temperature: %s', async (_name, temperature, sent) => {
+  ])('temperature: %s [S0.4]', async (_name, temperature, sent) => {
     const { ask, server } = rig([streams(textAnswer('Hi'))], { temperature: 0.5 });
     await ask({ config: temperature === undefined ? {} : { temperature } });
     expect(JSON.parse(server.at(0).text)).toMatchObject({ temperature: sent });
   });
 
-  it('S0.5 a plain object with name, description, parameters and execute is a tool', async () => {
+  it('a plain object with name, description, parameters and execute is a tool [S0.5]', async () => {
     const seen: unknown[] = [];
     const tool: Tool = {
       name: 'read_file',
@@ -101,7 +101,7 @@ describe('R1, R2, R3: agent, tool, response', () => {
     expect(resultTexts(result.messages)).toEqual(['{"lines":3}']);
   });
 
-  it('S0.6 a response holds content, tool calls, usage and stop reason apart', async () => {
+  it('a response holds content, tool calls, usage and stop reason apart [S0.6]', async () => {
     const { response } = await stage().play({ agent: scriptedModel([textResponse('Words.')]) });
     expect(response).toMatchObject({
       content: 'Words.',
@@ -113,20 +113,20 @@ describe('R1, R2, R3: agent, tool, response', () => {
     expectTypeOf<ModelResponse>().toHaveProperty('usage').toEqualTypeOf<Usage>();
   });
 
-  it('S0.7 a tool call holds id, tool name and arguments', () => {
+  it('a tool call holds id, tool name and arguments [S0.7]', () => {
     const { toolCalls } = calls([{ name: 'one', id: 'x', arguments: { a: 1 } }]);
     expect(toolCalls).toMatchObject([{ id: 'x', toolName: 'one', arguments: { a: 1 } }]);
     expectTypeOf<ToolCall['arguments']>().toEqualTypeOf<Record<string, unknown>>();
   });
 
-  it('S0.8 usage is what the provider reports, to the token', async () => {
+  it('usage is what the provider reports, to the token [S0.8]', async () => {
     const usage = { inputTokens: 12_345, outputTokens: 6, cacheReadTokens: 12_000 };
     const result = await stage().play({ agent: scriptedModel([textResponse('Words.', { usage })]) });
     expect(result.response?.usage).toEqual(usage);
     expect(result.metrics).toMatchObject({ totalInputTokens: 12_345, totalOutputTokens: 6 });
   });
 
-  it('S0.9 the stop reasons are the three of the seed and four that services have besides', () => {
+  it('the stop reasons are the three of the seed and four that services have besides [S0.9]', () => {
     expectTypeOf<'complete' | 'tool_use' | 'max_tokens'>().toExtend<StopReason>();
     expectTypeOf<Exclude<StopReason, 'complete' | 'tool_use' | 'max_tokens'>>().toEqualTypeOf<
       'refusal' | 'pause' | 'context_full' | 'unknown'
@@ -134,8 +134,8 @@ describe('R1, R2, R3: agent, tool, response', () => {
   });
 });
 
-describe('R4: the conversation loop', () => {
-  it('S0.10 goes on while there are tool calls and ends when there are none', async () => {
+describe('the conversation loop [R4]', () => {
+  it('goes on while there are tool calls and ends when there are none [S0.10]', async () => {
     const agent = scriptedModel([
       calls(['one']),
       calls(['one']),
@@ -147,13 +147,13 @@ describe('R4: the conversation loop', () => {
     expect(result.text).toBe('Done.');
   });
 
-  it('S0.11 sends at the start, and again when the results are ready', async () => {
+  it('sends at the start, and again when the results are ready [S0.11]', async () => {
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     await stage().play({ agent, tools: [probeTools().tool('one')] });
     expect(agent.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['user', 'tool_result']);
   });
 
-  it('S0.12 executes each tool and collects every result', async () => {
+  it('executes each tool and collects every result [S0.12]', async () => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one', 'two', 'one']), textResponse('Done.')]);
     const result = await stage().play({ agent, tools: [tool('one'), tool('two')] });
@@ -161,7 +161,7 @@ describe('R4: the conversation loop', () => {
     expect(resultTexts(result.messages)).toEqual(['one done', 'two done', 'one done']);
   });
 
-  it('S0.13 returns the final response when the model is complete without calls', async () => {
+  it('returns the final response when the model is complete without calls [S0.13]', async () => {
     const answer = textResponse('All done.');
     const result = await stage().play({ agent: scriptedModel([answer]) });
     expect(result.status).toBe('complete');
@@ -169,14 +169,14 @@ describe('R4: the conversation loop', () => {
     expect(result.unwrap()).toBe(result);
   });
 
-  it('S0.14 brings the error of a request to the caller', async () => {
+  it('brings the error of a request to the caller [S0.14]', async () => {
     const error = new AgentError({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
     const result = await stage().play({ agent: scriptedModel([failedResponse(error)]) });
     expect(result.error).toMatchObject({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
     expect(() => result.unwrap()).toThrow('The line is dead.');
   });
 
-  it('S0.15 S0.23 a deadline ends the run with a timeout error, its own or the one of its caller', async () => {
+  it('a deadline ends the run with a timeout error, its own or the one of its caller [S0.15, S0.23]', async () => {
     const own = await stage().play({ agent: scriptedModel([noResponse()]), limits: { ms: 1000 } });
     expect(own).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
     const theirs = stage();
@@ -187,7 +187,7 @@ describe('R4: the conversation loop', () => {
     expect(await theirs.until(run)).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
   });
 
-  it('S0.16 each request carries the whole conversation', async () => {
+  it('each request carries the whole conversation [S0.16]', async () => {
     const agent = scriptedModel([calls(['one']), calls(['two']), textResponse('Done.')]);
     const { tool } = probeTools();
     const result = await stage().play({ agent, tools: [tool('one'), tool('two')] }, 'First prompt.');
@@ -201,7 +201,7 @@ describe('R4: the conversation loop', () => {
     expect(result.messages.slice(0, 5)).toEqual(agent.requests[2]?.messages);
   });
 
-  it('S0.17 the roles are user, assistant and tool_result; a result names its call', async () => {
+  it('the roles are user, assistant and tool_result; a result names its call [S0.17]', async () => {
     expectTypeOf<Role>().toEqualTypeOf<'user' | 'assistant' | 'tool_result'>();
     expectTypeOf<Message['role']>().toEqualTypeOf<Role>();
     const agent = scriptedModel([calls([{ name: 'one', id: 'call_7' }]), textResponse('Done.')]);
@@ -215,8 +215,8 @@ describe('R4: the conversation loop', () => {
   });
 });
 
-describe('R6, R7: cancellation and metrics', () => {
-  it('S0.22 every asynchronous part gets a signal, and each is told to stop', async () => {
+describe('cancellation and metrics [R6, R7]', () => {
+  it('every asynchronous part gets a signal, and each is told to stop [S0.22]', async () => {
     const theatre = stage();
     const told: Record<string, AbortSignal | undefined> = {};
     const never = (name: string, signal: AbortSignal | undefined) => {
@@ -252,7 +252,7 @@ describe('R6, R7: cancellation and metrics', () => {
     expect(Object.values(told).every((signal) => signal?.aborted === true)).toBe(true);
   });
 
-  it('S0.23 the abort of a parent reaches request and tool', async () => {
+  it('the abort of a parent reaches request and tool [S0.23]', async () => {
     const theatre = stage();
     const parent = new AbortController();
     const { tool, runs } = probeTools();
@@ -265,7 +265,7 @@ describe('R6, R7: cancellation and metrics', () => {
     expect(runs[0]?.context.signal.aborted).toBe(true);
   });
 
-  it('S0.24 P14 the metrics add up every answer and count it once', async () => {
+  it('the metrics add up every answer and count it once [S0.24, P14]', async () => {
     const agent = scriptedModel([
       calls(['one'], { usage: { inputTokens: 10, outputTokens: 1 } }),
       calls(['one'], { usage: { inputTokens: 20, outputTokens: 2 } }),
@@ -283,15 +283,15 @@ describe('R6, R7: cancellation and metrics', () => {
   });
 });
 
-describe('R8: errors', () => {
-  it('S0.25 an AgentError has kind, message and a cause that can be reached', () => {
+describe('errors [R8]', () => {
+  it('an AgentError has kind, message and a cause that can be reached [S0.25]', () => {
     const error = AgentError.from(Object.assign(new TypeError('no route'), { code: 'EHOSTDOWN' }), 'network');
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name: 'AgentError', kind: 'network', message: 'no route' });
     expect(error.cause).toEqual({ name: 'TypeError', message: 'no route', code: 'EHOSTDOWN' });
   });
 
-  it('S0.26 the kinds are the six of the seed and three more, a closed set', () => {
+  it('the kinds are the six of the seed and three more, a closed set [S0.26]', () => {
     const kinds: ErrorKind[] = [
       'agent',
       'tool',
@@ -316,7 +316,7 @@ describe('R8: errors', () => {
     ['a bad request is fatal', 'invalid', false, 1],
   ];
 
-  it.each(retryPolicy)('S0.27 by the kind of the error: %s', async (_name, kind, again, requests) => {
+  it.each(retryPolicy)('by the kind of the error: %s [S0.27]', async (_name, kind, again, requests) => {
     const statuses = { rate_limit: 429, network: 0, agent: 500, auth: 401, invalid: 400 } as Record<
       ErrorKind,
       number
@@ -332,7 +332,7 @@ describe('R8: errors', () => {
     if (!again) expect(result.error?.kind).toBe(kind);
   });
 
-  it('S0.27 a failing tool is skipped: the model is told and the run goes on', async () => {
+  it('a failing tool is skipped: the model is told and the run goes on [S0.27]', async () => {
     const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const agent = scriptedModel([calls(['bad', 'good']), textResponse('Done without it.')]);
@@ -343,7 +343,7 @@ describe('R8: errors', () => {
 });
 
 describe('statelessness', () => {
-  it('S0.31 two runs of one executor share nothing', async () => {
+  it('two runs of one executor share nothing [S0.31]', async () => {
     const theatre = stage();
     const agent = scriptedModel([calls(['one']), textResponse('One.'), textResponse('Two.')]);
     const executor = theatre.executor({ agent, tools: [probeTools().tool('one')] });

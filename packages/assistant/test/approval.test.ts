@@ -45,7 +45,7 @@ function request(content: string, rest: Partial<ApprovalRequestedEvent> = {}): A
 /** Without what stands around the lines of a text: bars, fences, ends of lines and of messages. */
 const bare = (text: string) => text.replace(/(^|\n)`{3,}(?=\n|$)/g, '').replace(/\n(?: {2}\| ?)?/g, '');
 
-describe.each(channels)('P21 a question on %s', (_name, channel) => {
+describe.each(channels)('a question on %s [P21]', (_name, channel) => {
   test.each(Object.keys(contents))('shows every byte of %s, or offers no Allow', (kind) => {
     for (const size of sizes) {
       for (const rest of [{}, { diff: `@@ -1 +1 @@\n-a\n+${'b'.repeat(size)}\n` }]) {
@@ -84,7 +84,7 @@ describe.each(channels)('P21 a question on %s', (_name, channel) => {
   });
 });
 
-describe('P21 a person who is asked', () => {
+describe('a person who is asked [P21]', () => {
   const shell = defineTool({
     name: 'shell',
     description: 'Runs.',

@@ -34,7 +34,7 @@ async function decided({ say, tap, channel, runner }: Stage, button: number): Pr
   await runner.result(run);
 }
 
-describe('S3 the audit', () => {
+describe('the audit [S3]', () => {
   it('tells each request to the model and each call, with who decided, and nobody’s words', async () => {
     const asked = stage([call('milk'), 'Noted.', call('milk'), 'Not noted.'], { tools: [note] });
     await decided(asked, 0);

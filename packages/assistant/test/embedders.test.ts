@@ -89,7 +89,7 @@ describe('embedders made of a function', () => {
     await expect(broken.embed(['a'], 'query')).rejects.toMatchObject({ kind: 'agent', message: 'no' });
   });
 
-  it('S3.12 Workers AI is asked by its model, and unknown models need figures', async () => {
+  it('Workers AI is asked by its model, and unknown models need figures [S3.12]', async () => {
     const asked: unknown[] = [];
     const ai = {
       async run(model: string, input: { text: string[] }) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { facts, unrelated } from './data/recall.ts';
 import { recallFigures } from './recall-figures.ts';
 
-describe('S3.13 forty facts and forty questions that have nothing to do with them', async () => {
+describe('forty facts and forty questions that have nothing to do with them [S3.13]', async () => {
   const figures = await recallFigures();
 
   it('there are forty of each', () => {

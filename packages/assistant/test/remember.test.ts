@@ -47,7 +47,7 @@ async function begin(
 const promptOf = (request: { readonly messages: readonly unknown[] } | undefined) =>
   JSON.stringify(request?.messages);
 
-describe('S3.12 older messages become memories', () => {
+describe('older messages become memories [S3.12]', () => {
   it('below the threshold nothing happens, over it all but the newest are summarised', async () => {
     const { agent, options, memory, messages, say } = await begin(10, [
       'The user has a Volvo.\nThe user plays the cello.',
@@ -140,7 +140,7 @@ describe('S3.12 older messages become memories', () => {
   });
 });
 
-describe('S3.13 recall never stands in the way of a reply', () => {
+describe('recall never stands in the way of a reply [S3.13]', () => {
   const broken = (search: MemoryIndex['search']): MemoryIndex => ({
     search,
     add: async () => {},

@@ -146,7 +146,7 @@ describe('the fake Bot API refuses what the real one refuses', () => {
 });
 
 describe('the fake delivers as the real one does', () => {
-  it('S3.2 again with the same id until the webhook answers 200, with the secret', async () => {
+  it('again with the same id until the webhook answers 200, with the secret [S3.2]', async () => {
     const seen: { id: number; secret: string | null }[] = [];
     const statuses = [500, 404, 200, 200];
     const telegram = fakeTelegram({

@@ -67,7 +67,7 @@ describe('long polling', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  it('S3.2 confirms an update only once it is kept: one that could not be comes again', async () => {
+  it('confirms an update only once it is kept: one that could not be comes again [S3.2]', async () => {
     const { telegram, start, control, got, troubles, runtime } = stand();
     const [first, second] = [telegram.say(1, 'a'), telegram.say(1, 'b')];
     let full = true;

@@ -5,7 +5,7 @@ import { stage } from './stage.ts';
 const rule = { remember: { threshold: { messages: 2 }, keep: 1 } };
 
 describe('what a chat remembers', () => {
-  it('S3.12 S3.13 older messages become memories, and the one that fits stands in the next prompt', async () => {
+  it('older messages become memories, and the one that fits stands in the next prompt [S3.12, S3.13]', async () => {
     const script = ['Nice.', 'Rex is well then.', 'The dog of the user is called Rex.', 'His name is Rex.'];
     const { ask, say, runner, agent, options } = stage(script, rule);
     // Each is remembered before the next is said: a turn does not wait for what is remembered after it.
@@ -24,7 +24,7 @@ describe('what a chat remembers', () => {
     expect(system.slice(0, 2)).toEqual(agent.requests[0]?.system?.slice(0, 2));
   });
 
-  it('S3.13 a memory that fails keeps no reply waiting', async () => {
+  it('a memory that fails keeps no reply waiting [S3.13]', async () => {
     const broken = {
       add: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
       search: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),

@@ -12,7 +12,7 @@ const calls = (name: string, args: Record<string, unknown> = {}): ScriptStep => 
 });
 
 describe('one turn', () => {
-  it('S3.5 S3.10 sends the answer and saves both messages, each under a nanoid', async () => {
+  it('sends the answer and saves both messages, each under a nanoid [S3.5, S3.10]', async () => {
     const { ask, texts, options } = stage(['Hello to you.']);
     expect(await ask('Hello.')).toEqual({ answered: true, delivered: 'sent' });
     expect(texts()).toEqual(['Hello to you.']);
@@ -24,7 +24,7 @@ describe('one turn', () => {
     for (const { id } of saved) expect(id).toMatch(/^[A-Za-z0-9_-]{21}$/);
   });
 
-  it('S3.1 saves the message, asks the model, sends the reply and saves it, in this order', async () => {
+  it('saves the message, asks the model, sends the reply and saves it, in this order [S3.1]', async () => {
     const told: string[] = [];
     const { ask, options, channel } = stage([
       ({ messages }) => {
@@ -46,7 +46,7 @@ describe('one turn', () => {
     expect(told).toEqual(['saved of the user', 'asked with Hello.', 'sent', 'saved of the assistant']);
   });
 
-  it('S3.11 gives the model the last 20 messages, oldest first, the new one among them', async () => {
+  it('gives the model the last 20 messages, oldest first, the new one among them [S3.11]', async () => {
     const { ask, agent, options } = stage(['Fine.']);
     for (let place = 1; place <= 24; place += 1) {
       const role = place % 2 === 1 ? 'user' : 'assistant';
@@ -66,7 +66,7 @@ describe('one turn', () => {
     expect(said).toEqual(['(Earlier messages are left out.)', ...wanted]);
   });
 
-  it('S3.9 tells who it is, which tools there are, and the time in the zone of the person', async () => {
+  it('tells who it is, which tools there are, and the time in the zone of the person [S3.9]', async () => {
     const runtime = { ...systemRuntime, now: () => Date.UTC(2026, 10, 22, 9, 30) };
     const { ask, agent } = stage(['One.', 'Two.'], { runtime });
     await ask('Hello.');
@@ -79,7 +79,7 @@ describe('one turn', () => {
     expect(systems[1]?.at(-1)).toContain('2026-11-22T15:00:00+05:30 (Sunday, Asia/Kolkata)');
   });
 
-  it('S3.9 names the tools that there are', async () => {
+  it('names the tools that there are [S3.9]', async () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks around.\nAnd tells.',
@@ -92,7 +92,7 @@ describe('one turn', () => {
     expect([who, tools]).toEqual(['You are Mori.', 'Tools that are available:\n- look: Looks around.']);
   });
 
-  it('S3.4 a model that fails gives friendly words, keeps the message and not the words', async () => {
+  it('a model that fails gives friendly words, keeps the message and not the words [S3.4]', async () => {
     const error = { kind: 'agent', message: 'status 500 from https://internal.example/v1' } as const;
     const { ask, texts, options, reports } = stage([{ error }]);
     expect(await ask('Hello.')).toEqual({ answered: false, delivered: 'sent' });
@@ -103,7 +103,7 @@ describe('one turn', () => {
     expect(reports.join()).toContain('status 500');
   });
 
-  it('S3.4 what it said before it failed is not taken for the answer', async () => {
+  it('what it said before it failed is not taken for the answer [S3.4]', async () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks.',
@@ -169,7 +169,7 @@ describe('tools of a turn', () => {
     return { ran, tool };
   };
 
-  it('S3.6 a sixth call is not made, and the closing answer is sent', async () => {
+  it('a sixth call is not made, and the closing answer is sent [S3.6]', async () => {
     const { ran, tool } = counted('read');
     const script = Array.from({ length: 6 }, (_, index) => calls('note', { text: index + 1 }));
     const { ask, texts, agent } = stage([...script, 'Five will do.'], { tools: [tool] });

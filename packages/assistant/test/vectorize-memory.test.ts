@@ -25,7 +25,7 @@ function begin() {
   return { runtime, sql, index, memory, fresh, add };
 }
 
-describe('S3.12 memories in Vectorize', () => {
+describe('memories in Vectorize [S3.12]', () => {
   it('a vector stays in D1 until Vectorize answers with it, and not longer', async () => {
     const { index, memory, fresh, add } = begin();
     await add('volvo', 'The user drives a Volvo.');
@@ -70,7 +70,7 @@ describe('S3.12 memories in Vectorize', () => {
     ]);
   });
 
-  it('S3.13 no memory of another chat is given even if Vectorize forgets about namespaces', async () => {
+  it('no memory of another chat is given even if Vectorize forgets about namespaces [S3.13]', async () => {
     const { index, sql, runtime, add } = begin();
     await add('volvo', 'The user drives a Volvo.', 'ann');
     index.settle();

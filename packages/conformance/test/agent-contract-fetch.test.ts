@@ -21,20 +21,21 @@ const groups = new Set([
 /** What this platform's fetch does otherwise, and no transport over it can change. */
 const otherwise: Readonly<Record<string, string>> = {
   'an answer behind interim heads is the same': 'It fails for an interim head that it did not ask for.',
-  'P2 an interim head and nothing more is given up after the limit for the head':
+  'an interim head and nothing more is given up after the limit for the head [P2]':
     'It fails for an interim head that it did not ask for.',
-  'P5 a kept connection that breaks under the next request costs one request more':
+  'a kept connection that breaks under the next request costs one request more [P5]':
     'It does not say whether anything of a request was answered, so none is sent again.',
-  'P19 the key does not appear when an encoding of that name is declared':
+  'the key does not appear when an encoding of that name is declared [P19]':
     'It passes an encoding over that it does not know.',
-  'P1 a proxy that wants a password is told at once, in words that help':
+  'a proxy that wants a password is told at once, in words that help [P1]':
     'It fails for an answer that speaks to a proxy without telling which it was.',
   'a content type that a proxy adds again changes nothing': 'It joins both to one that nobody knows.',
-  'P19 a password of a proxy in the address goes nowhere else': 'It takes no address with a password in it.',
+  'a password of a proxy in the address goes nowhere else [P19]':
+    'It takes no address with a password in it.',
   'five thousand interim heads are passed over': 'It fails for an interim head that it did not ask for.',
-  'P2 a service that never answers the handshake of TLS is given up after the limit for the head':
+  'a service that never answers the handshake of TLS is given up after the limit for the head [P2]':
     'It lets go of a connection that is still being made in its own time.',
-  'P3 a run is cancelled in the middle of the handshake of TLS':
+  'a run is cancelled in the middle of the handshake of TLS [P3]':
     'It lets go of a connection that is still being made in its own time.',
 };
 

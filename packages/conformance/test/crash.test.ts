@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { drillCrashes } from './crash-drill.ts';
 
-test('P9 P13 killed before and after every write, a run is gone on with: nothing committed is lost, no tool that must not runs twice', async () => {
+test('killed before and after every write, a run is gone on with: nothing committed is lost, no tool that must not runs twice [P9, P13]', async () => {
   const { points, kills, unknown } = await drillCrashes();
   process.stdout.write(`crash: ${points} points, ${kills} processes killed, ${unknown} outcomes unknown\n`);
   expect(kills).toBe(points);

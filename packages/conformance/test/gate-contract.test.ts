@@ -4,11 +4,11 @@ import { gateContract } from '../src/gate/gate-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 import { gateDoors } from './gate-doors.ts';
 
-describe.each(gateDoors)('P21 the gate contract at $name', (door) =>
+describe.each(gateDoors)('the gate contract at $name [P21]', (door) =>
   describeContract(gateContract(door), { describe, it }),
 );
 
-describe('P21 a verdict', () => {
+describe('a verdict [P21]', () => {
   it('says what it had to be when it is none', () => {
     expect(readVerdict({ type: 'yes' })).toEqual({
       type: 'deny',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { drillRunnerCrashes } from './runner-crash-drill.ts';
 
-test('P13 killed around its writes and steps, asleep and waiting, a run is gone on with: no recorded step runs again', async () => {
+test('killed around its writes and steps, asleep and waiting, a run is gone on with: no recorded step runs again [P13]', async () => {
   const { points, kills, repeated } = await drillRunnerCrashes();
   process.stdout.write(`runner: ${points} points, ${kills} processes killed, ${repeated} steps ran again\n`);
   // How many writes share a transaction depends on the machine.

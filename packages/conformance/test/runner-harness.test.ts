@@ -66,7 +66,7 @@ describe('what is followed over a runner', () => {
     return { told, result, left };
   }
 
-  it('P13 outlives a store that cannot be reached for a while, and is told once', async () => {
+  it('outlives a store that cannot be reached for a while, and is told once [P13]', async () => {
     const { told, result, left } = await followed(3, true);
     expect([result.status, left < 0]).toEqual(['complete', true]);
     expect(told).toEqual(['started', 'user', 'assistant', 'finished']);

@@ -62,7 +62,7 @@ function look({ trace }: Simulation): void {
 
 describe('whole runs in a world where anything may go wrong', () => {
   test.each(Array.from({ length: 10 }, (_, index) => index * 50 + 1))(
-    'P1 P9 P12 and what else the simulation watches hold for 50 seeds from %i',
+    'and what else the simulation watches hold for 50 seeds from %i [P1, P9, P12]',
     async (first) => {
       for (let seed = first; seed < first + 50; seed += 1) {
         const simulation = await simulate(seed, { unhandled });

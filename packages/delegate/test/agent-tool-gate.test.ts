@@ -62,7 +62,7 @@ async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked):
 
 const open = rules({ deny: ['Bash(rm *)'], otherwise: 'allow' });
 
-describe('P21 the gate of the tool agent', () => {
+describe('the gate of the tool agent [P21]', () => {
   it('judges a call by its subject', async () => {
     const decision = await decided(open, { toolName: 'Bash', arguments: { command: 'rm -rf x' } });
     expect(decision).toEqual({ type: 'deny', message: 'A permission rule forbids Bash.' });

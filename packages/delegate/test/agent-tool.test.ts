@@ -51,7 +51,7 @@ const create = (prompt: string, rest: object = {}) => ({
 });
 
 describe('the tool agent', () => {
-  it('S2.1 S2.2 S2.3 creates a session, waits for its job and answers with the keys of the seed', async () => {
+  it('creates a session, waits for its job and answers with the keys of the seed [S2.1, S2.2, S2.3]', async () => {
     const { tool, call } = rig();
     expect(tool.name).toBe('agent');
     const report = await call(create('say Hello.'));
@@ -66,7 +66,7 @@ describe('the tool agent', () => {
   });
 
   it.each(['claude-code', 'codex'])(
-    'S2.5 sends more to a session of %s, which remembers',
+    'sends more to a session of %s, which remembers [S2.5]',
     async (backend) => {
       const { call } = rig();
       await call(create('say One.', { backend }));
@@ -75,7 +75,7 @@ describe('the tool agent', () => {
     },
   );
 
-  it('S2.4 S2.6 S2.18 works in the background, shows what it does, and has its result later', async () => {
+  it('works in the background, shows what it does, and has its result later [S2.4, S2.6, S2.18]', async () => {
     const { call, said } = rig();
     const begun = await call(create('listen', { async: true }));
     expect(begun).toMatchObject({ session_id: 'as-1', status: 'running' });
@@ -97,7 +97,7 @@ describe('the tool agent', () => {
     );
   });
 
-  it('S2.18 a job in the background that crashes has failed, with what it said', async () => {
+  it('a job in the background that crashes has failed, with what it said [S2.18]', async () => {
     const { call } = rig();
     await call(create('fault exit-3', { async: true }));
     await vi.waitFor(
@@ -110,7 +110,7 @@ describe('the tool agent', () => {
     );
   });
 
-  it('S2.7 S2.8 S2.14 lists what there is, forgets what is destroyed, and uses no id twice', async () => {
+  it('lists what there is, forgets what is destroyed, and uses no id twice [S2.7, S2.8, S2.14]', async () => {
     const { call, said } = rig();
     await call(create('say One.'));
     await call(create('say Two.', { backend: 'codex' }));
@@ -121,14 +121,14 @@ describe('the tool agent', () => {
     expect(Object.keys(list[0] ?? {})).toEqual(keys);
   });
 
-  it('S2.14 sessions that are created at once get ids of their own', async () => {
+  it('sessions that are created at once get ids of their own [S2.14]', async () => {
     const { call } = rig();
     const reports = await Promise.all(['One.', 'Two.', 'Three.'].map((word) => call(create(`say ${word}`))));
     expect(reports.map(({ session_id }) => session_id).sort()).toEqual(['as-1', 'as-2', 'as-3']);
     expect(reports.map(({ result }) => result)).toEqual(['One.', 'Two.', 'Three.']);
   });
 
-  it('S2.15 refuses the ninth session in the words of the seed, finished ones counted', async () => {
+  it('refuses the ninth session in the words of the seed, finished ones counted [S2.15]', async () => {
     const { said } = rig();
     for (let count = 0; count < 8; count += 1) expect((await said(create('say Hi.'))).isError).toBe(false);
     expect(await said(create('say Hi.'))).toEqual({
@@ -140,7 +140,7 @@ describe('the tool agent', () => {
   });
 
   it.each(['send', 'status', 'destroy'])(
-    'S2.21 %s of an unknown session says so in the words of the seed',
+    '%s of an unknown session says so in the words of the seed [S2.21]',
     async (action) => {
       const { said } = rig();
       expect((await said({ action, session_id: 'as-7', prompt: 'x' })).text).toBe('session as-7 not found');
@@ -148,7 +148,7 @@ describe('the tool agent', () => {
   );
 
   it.each(['claude', 'codex'])(
-    'S2.10 S2.11 without %s it is there and says so, and no session is left',
+    'without %s it is there and says so, and no session is left [S2.10, S2.11]',
     async (program) => {
       const { workspace } = fakePrograms();
       const { said } = rig({
@@ -164,7 +164,7 @@ describe('the tool agent', () => {
     },
   );
 
-  it('S2.19 a job that fails is an error result with the keys of the seed', async () => {
+  it('a job that fails is an error result with the keys of the seed [S2.19]', async () => {
     const { said } = rig();
     const { text, isError } = await said(create('fault exit-3'));
     expect(isError).toBe(true);
@@ -172,7 +172,7 @@ describe('the tool agent', () => {
     expect(text).toContain('It broke in the middle.');
   });
 
-  it('S2.17 P2 ends a job with its time limit', async () => {
+  it('ends a job with its time limit [S2.17, P2]', async () => {
     const programs = fakePrograms();
     const { call } = rig({ backends: [claudeCode({ ...programs.options, timeoutMs: 500 })] }, programs);
     expect(await call(create('hang'))).toMatchObject({ status: 'timeout' });
@@ -191,7 +191,7 @@ describe('the tool agent', () => {
   });
 });
 
-describe('S2.22 P21 where a session works', () => {
+describe('where a session works [S2.22, P21]', () => {
   it('is inside the workspace, whatever the path says', async () => {
     const programs = fakePrograms();
     mkdirSync(join(programs.workspace, 'inside'));
@@ -207,7 +207,7 @@ describe('S2.22 P21 where a session works', () => {
   });
 });
 
-describe('S2.23 sessions after a restart', () => {
+describe('sessions after a restart [S2.23]', () => {
   it('are gone on with by the id that was kept, and no id comes again', async () => {
     const programs = fakePrograms();
     const before = rig({}, programs);
@@ -252,7 +252,7 @@ describe('S2.23 sessions after a restart', () => {
     });
   });
 
-  it('S1.10 whose conversation the program has lost begin anew and say so', async () => {
+  it('whose conversation the program has lost begin anew and say so [S1.10]', async () => {
     const programs = fakePrograms();
     const { call } = rig({}, programs);
     const { cli_session_id } = await call(create('say One.'));
@@ -265,7 +265,7 @@ describe('S2.23 sessions after a restart', () => {
   });
 });
 
-describe('P20 what the programs may do', () => {
+describe('what the programs may do [P20]', () => {
   it('is read-only unless whoever makes the tool says otherwise, and no argument of a call', async () => {
     const programs = fakePrograms();
     const { env, workspace, home } = programs;
@@ -304,7 +304,7 @@ describe('P20 what the programs may do', () => {
   });
 });
 
-describe('P14 what a delegated job uses', () => {
+describe('what a delegated job uses [P14]', () => {
   it('counts towards the budget of the run that called it, once', async () => {
     const { call } = rig();
     const budget = new Budget({ usd: 1, tokens: 10_000 });
@@ -351,7 +351,7 @@ describe('P14 what a delegated job uses', () => {
   });
 });
 
-describe('P3 the tool', () => {
+describe('the tool [P3]', () => {
   it('ends its jobs when the run is cancelled', async () => {
     const { tool, workspace } = rig();
     const agent = scriptedAgent([{ calls: [{ name: 'agent', arguments: create('hang') }] }]);

@@ -7,7 +7,7 @@ import { backendNames, backendOf } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';
 
 describe.each(backendNames)('%s as a backend', (name) => {
-  it('S2.9 S2.12 S2.13 runs a job to its end and gives id, output and exit code', async () => {
+  it('runs a job to its end and gives id, output and exit code [S2.9, S2.12, S2.13]', async () => {
     const { workspace, options } = fakePrograms();
     const result = await backendOf(name, options).run({ prompt: 'say Hello.', workingDir: workspace });
     expect(result).toMatchObject({ status: 'completed', output: 'Hello.', exitCode: 0, contextLost: false });
@@ -15,7 +15,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(result.usage).toMatchObject({ inputTokens: 120, outputTokens: 30 });
   });
 
-  it('P14 goes on with a conversation, and counts only what this job used', async () => {
+  it('goes on with a conversation, and counts only what this job used [P14]', async () => {
     const { workspace, options } = fakePrograms();
     const backend = backendOf(name, options);
     const first = await backend.run({ prompt: 'say One.', workingDir: workspace });
@@ -32,7 +32,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
   });
 
   it.each(['0f9b1c6e-1a2b-4c3d-8e4f-000000000000', 'no-such-name'])(
-    'S1.10 begins anew, once, when the conversation %s is gone, and says so',
+    'begins anew, once, when the conversation %s is gone, and says so [S1.10]',
     async (resumeId) => {
       const { workspace, options } = fakePrograms();
       const happenings: BackendEvent[] = [];
@@ -46,7 +46,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     },
   );
 
-  it('P6 does not try again what was refused, and tries once more what may pass', async () => {
+  it('does not try again what was refused, and tries once more what may pass [P6]', async () => {
     const { workspace, options } = fakePrograms();
     const refused = await backendOf(name, options).run({ prompt: 'fail', workingDir: workspace });
     expect(refused).toMatchObject({ status: 'failed', attempts: 1, error: { kind: 'auth' } });
@@ -58,7 +58,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     });
   });
 
-  it('P19 sees of the environment what is harmless and the key of its own service', async () => {
+  it('sees of the environment what is harmless and the key of its own service [P19]', async () => {
     const { workspace, options, env } = fakePrograms();
     const keys = {
       ANTHROPIC_API_KEY: 'a',
@@ -78,13 +78,13 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(seen).not.toContain('AWS_SECRET_ACCESS_KEY');
   });
 
-  it('P5 does not start again what has used a tool, however it failed', async () => {
+  it('does not start again what has used a tool, however it failed [P5]', async () => {
     const { workspace, options } = fakePrograms();
     const result = await backendOf(name, options).run({ prompt: 'stumble', workingDir: workspace });
     expect(result).toMatchObject({ status: 'failed', attempts: 1, toolCalls: 1, error: { retryable: true } });
   });
 
-  it('P19 never repeats its key, whatever the program prints', async () => {
+  it('never repeats its key, whatever the program prints [P19]', async () => {
     const { workspace, options, env } = fakePrograms();
     const key = 'sk-secret-0123456789';
     const keys = { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key };
@@ -98,7 +98,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(JSON.stringify(told)).toContain('The key is [key].');
   });
 
-  it('P20 works in the real path of its folder', async () => {
+  it('works in the real path of its folder [P20]', async () => {
     const { workspace, area, options } = fakePrograms();
     mkdirSync(join(workspace, 'deep'));
     symlinkSync(join(workspace, 'deep'), join(area, 'link'));
@@ -118,7 +118,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(result).toMatchObject({ status: 'cancelled', attempts: 0 });
   });
 
-  it('P4 a cancel beats a success that comes late', async () => {
+  it('a cancel beats a success that comes late [P4]', async () => {
     const { workspace, options } = fakePrograms();
     const process = backendOf(name, options).start(
       { prompt: 'say Late.', workingDir: workspace },
@@ -127,7 +127,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(await process.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
   });
 
-  it('S2.10 S2.11 that is not installed can be made, and says what is missing', async () => {
+  it('that is not installed can be made, and says what is missing [S2.10, S2.11]', async () => {
     const { workspace } = fakePrograms();
     const backend = backendOf(name, { env: { PATH: '/nowhere' } });
     const result = await backend.run({ prompt: 'say no', workingDir: workspace });
@@ -146,7 +146,7 @@ describe('the arguments of a program', () => {
     return JSON.parse(result.output) as string[];
   };
 
-  it('S2.12 P20 of Claude Code hold everything but the prompt', async () => {
+  it('of Claude Code hold everything but the prompt [S2.12, P20]', async () => {
     const { options } = fakePrograms();
     const argv = await argvOf(claudeCode(options), { maxTurns: 7, maxUsd: 0.5, systemPrompt: 'Be brief.' });
     expect(argv[0]).toBe('-p');
@@ -160,7 +160,7 @@ describe('the arguments of a program', () => {
   it.each([
     ['edit', '--permission-mode acceptEdits'],
     ['bypass', '--dangerously-skip-permissions'],
-  ] as const)('P20 of Claude Code follow the permission %s', async (permission, words) => {
+  ] as const)('of Claude Code follow the permission %s [P20]', async (permission, words) => {
     const { options } = fakePrograms();
     const argv = await argvOf(claudeCode({ ...options, permission, sandboxed: true }));
     expect(argv.join(' ')).toContain(words);
@@ -170,7 +170,7 @@ describe('the arguments of a program', () => {
     ['read-only', '--sandbox read-only'],
     ['edit', '--sandbox workspace-write'],
     ['bypass', '--dangerously-bypass-approvals-and-sandbox'],
-  ] as const)('S2.13 P20 of Codex follow the permission %s', async (permission, words) => {
+  ] as const)('of Codex follow the permission %s [S2.13, P20]', async (permission, words) => {
     const { options } = fakePrograms();
     const argv = (await argvOf(codex({ ...options, permission }))).join(' ');
     expect(argv).toContain(words);
@@ -179,7 +179,7 @@ describe('the arguments of a program', () => {
   });
 
   it.runIf(process.getuid?.() === 0)(
-    'P20 bypass as the superuser is refused in a clear sentence',
+    'bypass as the superuser is refused in a clear sentence [P20]',
     async () => {
       const { workspace, options } = fakePrograms();
       const result = await claudeCode({ ...options, permission: 'bypass' }).run({
@@ -199,7 +199,7 @@ describe('the arguments of a program', () => {
 
 describe('permission gate', () => {
   it.each(['claude-code', 'codex app-server'] as const)(
-    'P20 asks about a call of %s and keeps to the answer',
+    'asks about a call of %s and keeps to the answer [P20]',
     async (name) => {
       const { workspace, options } = fakePrograms();
       const backend = backendOf(name, options, 'gate');
@@ -243,7 +243,7 @@ describe('a Codex without an app server', () => {
 });
 
 describe('limits that no program can be told', () => {
-  it('P14 a job that has used more than its tokens is ended', async () => {
+  it('a job that has used more than its tokens is ended [P14]', async () => {
     const { workspace, options } = fakePrograms();
     const result = await claudeCode(options).run({ prompt: 'loop', workingDir: workspace, maxTokens: 1000 });
     expect(result).toMatchObject({ status: 'failed', error: { kind: 'limit', code: 'tokens' } });

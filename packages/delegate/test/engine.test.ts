@@ -11,7 +11,7 @@ function plainAgent(execute: SessionAgent['execute']): SessionAgent {
   return { execute, cancel: async () => {}, shutdown: async () => {} };
 }
 
-describe('S1.15 buildEngine', () => {
+describe('buildEngine [S1.15]', () => {
   it('takes a plain object with three methods as it is', async () => {
     const engine = buildEngine(
       plainAgent(async (prompt) => agentResponse({ content: `You said: ${prompt}`, cost: 0.5 })),
@@ -21,7 +21,7 @@ describe('S1.15 buildEngine', () => {
     await engine.close();
   });
 
-  it('S1.5 makes events of callbacks, gate included', async () => {
+  it('makes events of callbacks, gate included [S1.5]', async () => {
     const store = memoryStore();
     const agent = plainAgent(async (_prompt, _session, callbacks) => {
       await callbacks?.onTextChunk?.('Working.');
@@ -69,7 +69,7 @@ describe('S1.15 buildEngine', () => {
     return { status: result.status, text: result.text, usd: result.metrics.usd, said };
   }
 
-  it('P1 answers with the final content although chunks said something else, and keeps both', async () => {
+  it('answers with the final content although chunks said something else, and keeps both [P1]', async () => {
     expect(await answerTo(['thinking aloud'], 'The final answer.')).toEqual({
       status: 'complete',
       text: 'The final answer.',
@@ -85,19 +85,19 @@ describe('S1.15 buildEngine', () => {
     ['no chunks', [], 'The final answer.'],
     ['chunks that end early', ['The final'], 'The final answer.'],
     ['chunks whose last one is the content', ['So: ', 'The final answer.'], 'The final answer.'],
-  ])('P1 says once what is told twice: %s', async (_what, chunks, content) => {
+  ])('says once what is told twice: %s [P1]', async (_what, chunks, content) => {
     const { status, said } = await answerTo(chunks, content);
     expect([status, said.length]).toEqual(['complete', 1]);
     expect(said.join('').split('answer.').length - 1).toBe(1);
     expect(said.join('').replace(/\s/g, '')).toContain((content || chunks.join('')).replace(/\s/g, ''));
   });
 
-  it('P1 loses no final content to a limit on turns', async () => {
+  it('loses no final content to a limit on turns [P1]', async () => {
     const { status, text } = await answerTo(['thinking aloud'], 'The final answer.', { turns: 1 });
     expect([status, text]).toEqual(['complete', 'thinking aloud\n\nThe final answer.']);
   });
 
-  it('S1.16 goes on with the conversation of the agent', async () => {
+  it('goes on with the conversation of the agent [S1.16]', async () => {
     const resumed: (string | null | undefined)[] = [];
     const engine = buildEngine(
       plainAgent(async (_prompt, { claudeSessionId }) => {
@@ -124,7 +124,7 @@ describe('S1.15 buildEngine', () => {
     await engine.close();
   });
 
-  it('S1.2 P3 cancel reaches the agent and gives control back at once', async () => {
+  it('cancel reaches the agent and gives control back at once [S1.2, P3]', async () => {
     const cancelled: string[] = [];
     const agent: SessionAgent = {
       execute: () => new Promise(() => {}),
@@ -140,7 +140,7 @@ describe('S1.15 buildEngine', () => {
   });
 });
 
-describe('S1.15 toSessionAgent', () => {
+describe('toSessionAgent [S1.15]', () => {
   it('makes a session agent of the local loop, one conversation for each session', async () => {
     const agent = toSessionAgent((_session, gate) => createHarness({ ...harnessFixture(), gate }));
     const told: unknown[] = [];
@@ -177,7 +177,7 @@ describe('S1.15 toSessionAgent', () => {
     await agent.shutdown();
   });
 
-  it('S1.2 cancels, and is an engine again', async () => {
+  it('cancels, and is an engine again [S1.2]', async () => {
     const agent = toSessionAgent(() => createHarness(harnessFixture()));
     const hanging = agent.execute('hang', session());
     await agent.cancel('s');

@@ -95,14 +95,14 @@ async function expectGone(name: string, mode: string, played: Played): Promise<v
   expect(played.waitedMs).toBeLessThan(mode === 'stays-after-end' ? 10_000 : 5000);
 }
 
-describe.each(names)('P2 P3 %s as a program that', (name) => {
+describe.each(names)('%s as a program that [P2, P3]', (name) => {
   it.concurrent('hangs without a word ends with its time limit', async () => {
     const played = await play(name, 'fault hang', { timeoutMs: 700 });
     expect(played.result).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
     await expectGone(name, 'hang', played);
   });
 
-  it.concurrent('S2.17 ignores SIGTERM is killed', async () => {
+  it.concurrent('ignores SIGTERM is killed [S2.17]', async () => {
     const played = await play(name, 'fault ignore-sigterm', { stopAt: 'session' });
     expect(played.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
     await expectGone(name, 'ignore-sigterm', played);
@@ -129,7 +129,7 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, 'holds-the-pipe', played);
   });
 
-  it.concurrent('S2.19 exits with 3 failed, with what it said on standard error', async () => {
+  it.concurrent('exits with 3 failed, with what it said on standard error [S2.19]', async () => {
     const played = await play(name, 'fault exit-3');
     expect(played.result).toMatchObject({
       status: 'failed',
@@ -146,7 +146,7 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, 'exit-after-end', played);
   });
 
-  it.concurrent('S2.18 is ended by a signal failed', async () => {
+  it.concurrent('is ended by a signal failed [S2.18]', async () => {
     const played = await play(name, 'fault signal-self');
     expect(played.result).toMatchObject({ status: 'failed', exitCode: null, error: { code: 'no_end' } });
     expect(played.result.output).toContain('SIGKILL');
@@ -173,7 +173,7 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
   });
 
   it.concurrent.each(['half-json', 'no-end'])(
-    'S2.20 ends its output by %s failed, and the raw text is kept',
+    'ends its output by %s failed, and the raw text is kept [S2.20]',
     async (mode) => {
       const played = await play(name, `fault ${mode}`);
       expect(played.result).toMatchObject({ status: 'failed', exitCode: 0, error: { code: 'no_end' } });
@@ -192,13 +192,13 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, mode, played);
   });
 
-  it.concurrent('S2.16 prints 100 MB neither blocks nor is held', { timeout: 120_000 }, async () => {
+  it.concurrent('prints 100 MB neither blocks nor is held [S2.16]', { timeout: 120_000 }, async () => {
     const played = await play(name, 'fault hundred-mb');
     expect(played.result).toMatchObject({ status: 'completed', output: 'After all that.' });
     await expectGone(name, 'hundred-mb', played);
   });
 
-  it.concurrent('P11 answers in a line of 17 MiB has failed and says why', {
+  it.concurrent('answers in a line of 17 MiB has failed and says why [P11]', {
     timeout: 120_000,
   }, async () => {
     const played = await play(name, 'fault long-line');
@@ -210,7 +210,7 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, 'long-line', played);
   });
 
-  it.concurrent('S2.16 answers with 3 MB is cut to 1 MiB, head and tail, and not failed', async () => {
+  it.concurrent('answers with 3 MB is cut to 1 MiB, head and tail, and not failed [S2.16]', async () => {
     const played = await play(name, 'fault long-text');
     expect(played.result.status).toBe('completed');
     expect(Buffer.byteLength(played.result.output)).toBeLessThanOrEqual(1_048_576 + 100);
@@ -218,27 +218,27 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
     await expectGone(name, 'long-text', played);
   });
 
-  it.concurrent('P20 waits for more on standard input finds its end', async () => {
+  it.concurrent('waits for more on standard input finds its end [P20]', async () => {
     const played = await play(name, 'fault waits-on-stdin');
     expect(played.result).toMatchObject({ status: 'completed', output: 'Heard 0 more.' });
     await expectGone(name, 'waits-on-stdin', played);
   });
 
-  it.concurrent('P20 is given a prompt of 5 MB gets all of it', async () => {
+  it.concurrent('is given a prompt of 5 MB gets all of it [P20]', async () => {
     const prompt = `length ${'ß'.repeat(2_500_000)}`;
     const played = await play(name, prompt);
     expect(played.result.output).toBe(String(prompt.length));
     await expectGone(name, 'huge-prompt', played);
   });
 
-  it.concurrent('P20 is given a hostile prompt gets it as it is: no shell and no option reads it', async () => {
+  it.concurrent('is given a hostile prompt gets it as it is: no shell and no option reads it [P20]', async () => {
     const hostile = `echo --dangerously-skip-permissions; $(touch pwned) \`id\` "quotes' \\ \u0007 -- -x && rm -rf .`;
     const played = await play(name, hostile);
     expect(played.result.output).toBe(hostile);
     await expectGone(name, 'hostile-prompt', played);
   });
 
-  it.concurrent('P5 fails in passing is started once more, and what failed is counted apart', async () => {
+  it.concurrent('fails in passing is started once more, and what failed is counted apart [P5]', async () => {
     const played = await play(name, 'fault dies-once', { retries: 1 });
     expect(played.result).toMatchObject({ status: 'completed', output: 'Well again.', attempts: 2 });
     expect(played.result.wasted.inputTokens).toBe(name === 'claude-code' ? 7 : 0);
@@ -251,7 +251,7 @@ describe.each(names)('P2 P3 %s as a program that', (name) => {
   });
 });
 
-describe('P8 Claude Code that tries again by itself', () => {
+describe('Claude Code that tries again by itself [P8]', () => {
   it('has its half answer withdrawn before the whole one', async () => {
     const { result, happenings } = await play('claude-code', 'fault withdrawn');
     expect(happenings.map(({ type }) => type)).toEqual(['session', 'delta', 'withdrawn', 'part', 'end']);

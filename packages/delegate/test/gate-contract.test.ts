@@ -5,11 +5,11 @@ import { backendOf } from './fake-programs.ts';
 import { delegatedDoors } from './gate-doors.ts';
 import { fakePrograms } from './rig.ts';
 
-describe.each(delegatedDoors)('P21 the gate contract at $name', (door) =>
+describe.each(delegatedDoors)('the gate contract at $name [P21]', (door) =>
   describeContract(gateContract(door), { describe, it }),
 );
 
-describe('P21 a decision that is given to a process by hand', () => {
+describe('a decision that is given to a process by hand [P21]', () => {
   it.each([
     ['claude-code', { behavior: 'deny' }],
     ['claude-code', false],

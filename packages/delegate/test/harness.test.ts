@@ -21,7 +21,7 @@ describe('a conversation with Claude Code', () => {
     expect([one.metrics.usd, two.metrics.usd].map((usd) => usd?.toFixed(4))).toEqual(['0.0010', '0.0010']);
   });
 
-  it('P9 goes on after a crash in the middle of a call, which is not made again by us', async () => {
+  it('goes on after a crash in the middle of a call, which is not made again by us [P9]', async () => {
     const { workspace, options } = fakePrograms();
     const open = (store: ReturnType<typeof memoryStore>) =>
       delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store, sessionId: 's', tools });
@@ -38,7 +38,7 @@ describe('a conversation with Claude Code', () => {
     await second.close();
   });
 
-  it('P14 costs what the program says, once for the whole run', async () => {
+  it('costs what the program says, once for the whole run [P14]', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, tools });
     const { metrics } = await harness.prompt('use look write').result;
@@ -47,7 +47,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('P8 that is begun anew tells it as a retry, and its text is that of one try only', async () => {
+  it('that is begun anew tells it as a retry, and its text is that of one try only [P8]', async () => {
     const { workspace, options, home } = fakePrograms();
     const store = memoryStore();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store });
@@ -77,7 +77,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('P20 the gate of Codex over its app server denies what it is asked about', async () => {
+  it('the gate of Codex over its app server denies what it is asked about [P20]', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({
       backend: codex({ ...options, permission: 'gate' }),
@@ -89,7 +89,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('P8 says nothing of a try that failed in the text of the one that did not', async () => {
+  it('says nothing of a try that failed in the text of the one that did not [P8]', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const run = harness.prompt('fault speaks-and-dies-once');
@@ -108,7 +108,7 @@ describe('a conversation with Claude Code', () => {
       ['Thinking aloud.', 'The final answer.'],
     ],
     ['is empty', 'empty-result', 'The answer.', ['The answer.']],
-  ])('P1 loses neither its streamed text nor a result that %s', async (_what, fault, text, texts) => {
+  ])('loses neither its streamed text nor a result that %s [P1]', async (_what, fault, text, texts) => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const result = await harness.prompt(`fault ${fault}`).result;

@@ -7,12 +7,12 @@ import { LineReader } from '../src/line-reader.ts';
 const line = (object: unknown) => JSON.stringify(object);
 
 describe('a line of Claude Code', () => {
-  it('S2.12 names the conversation and its model at the beginning', () => {
+  it('names the conversation and its model at the beginning [S2.12]', () => {
     const init = { type: 'system', subtype: 'init', session_id: 'abc', model: 'm', tools: ['Bash'] };
     expect(readClaudeLine(line(init))).toEqual([{ type: 'session', id: 'abc', model: 'm' }]);
   });
 
-  it('S1.6 holds one block of an answer: text, thinking or a call', () => {
+  it('holds one block of an answer: text, thinking or a call [S1.6]', () => {
     const said = (content: object) =>
       readClaudeLine(line({ type: 'assistant', message: { id: 'm1', model: 'x', content: [content] } }));
     const of = { answer: 'm1', model: 'x' };
@@ -39,7 +39,7 @@ describe('a line of Claude Code', () => {
     expect(readClaudeLine(line({ type: 'assistant', is_api_error_message: true, message }))).toEqual([]);
   });
 
-  it('P14 counts input that came from the cache or went there as input', () => {
+  it('counts input that came from the cache or went there as input [P14]', () => {
     const usage = {
       input_tokens: 1,
       cache_read_input_tokens: 20,
@@ -100,7 +100,7 @@ describe('a line of Claude Code', () => {
     if (!('retryable' in error)) expect((end as { error: object }).error).not.toHaveProperty('retryable');
   });
 
-  it('S1.10 says by its structure that a conversation is gone', () => {
+  it('says by its structure that a conversation is gone [S1.10]', () => {
     const gone = { type: 'result', subtype: 'error_during_execution', is_error: true, num_turns: 0 };
     const errors = ['No conversation found with session ID: x'];
     expect(readClaudeLine(line({ ...gone, errors }))).toMatchObject([{ ok: false, stale: true }]);
@@ -128,7 +128,7 @@ describe('a line of Claude Code', () => {
 });
 
 describe('a line of Codex', () => {
-  it('S2.13 names the thread, and its text is the last message of the model', () => {
+  it('names the thread, and its text is the last message of the model [S2.13]', () => {
     expect(readCodexLine(line({ type: 'thread.started', thread_id: 't' }))).toEqual([
       { type: 'session', id: 't' },
     ]);
@@ -138,7 +138,7 @@ describe('a line of Codex', () => {
     ]);
   });
 
-  it('P14 counts usage since the beginning of the thread', () => {
+  it('counts usage since the beginning of the thread [P14]', () => {
     const usage = { input_tokens: 300, cached_input_tokens: 100, output_tokens: 30 };
     expect(readCodexLine(line({ type: 'turn.completed', usage }))).toEqual([
       { type: 'end', ok: true, totalUsage: { inputTokens: 300, outputTokens: 30, cacheReadTokens: 100 } },
@@ -190,7 +190,7 @@ describe('a line of Codex', () => {
   });
 });
 
-describe('P14 usage and cost of one job', () => {
+describe('usage and cost of one job [P14]', () => {
   it('are differences of what the conversation has counted', () => {
     const total = { inputTokens: 300, outputTokens: 30 };
     expect(usageSince(total, { usage: { inputTokens: 200, outputTokens: 20 } }, true)).toEqual({
@@ -226,7 +226,7 @@ describe('lines', () => {
     }
   });
 
-  it('P11 of more than 16 MiB are dropped as they come', () => {
+  it('of more than 16 MiB are dropped as they come [P11]', () => {
     const lines: string[] = [];
     const dropped: string[] = [];
     const reader = new LineReader(
@@ -242,7 +242,7 @@ describe('lines', () => {
 });
 
 describe('the words of a failure', () => {
-  it('S1.11 count only where there is no status', () => {
+  it('count only where there is no status [S1.11]', () => {
     expect(failureOf({ message: 'overloaded', status: 400 }, 'x')).toMatchObject({ kind: 'invalid' });
     expect(failureOf({ message: 'api_error: something' }, 'x')).toMatchObject({
       kind: 'agent',

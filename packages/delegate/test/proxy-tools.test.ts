@@ -18,7 +18,7 @@ function asker(): (name: string, given: Record<string, unknown>) => string | und
 const key = join(homedir(), '.ssh', 'id_ed25519');
 const tooLong = `${homedir()}/${'./'.repeat(2100)}.aws/credentials`;
 
-describe('P21 a person has to look at a call of a program', () => {
+describe('a person has to look at a call of a program [P21]', () => {
   it.each([
     ['Write', { file_path: '.git/hooks/pre-commit', content: 'x' }, 'is protected'],
     ['Edit', { file_path: 'harmless/config' }, 'is protected'],

@@ -27,7 +27,7 @@ function agentOver(...scripts: readonly (readonly Step[])[]) {
 }
 
 describe('ClaudeCodeAgent', () => {
-  it('S1.4 S1.5 S1.6 tells texts and tools in order and answers with a frozen response', async () => {
+  it('tells texts and tools in order and answers with a frozen response [S1.4, S1.5, S1.6]', async () => {
     const { agent } = agentOver([
       init(),
       says(text('One.')),
@@ -57,12 +57,12 @@ describe('ClaudeCodeAgent', () => {
     expect(one.claudeSessionId).toBe('c-1');
   });
 
-  it('P1 S1.4 answers with the last text of the model where the result is empty', async () => {
+  it('answers with the last text of the model where the result is empty [P1, S1.4]', async () => {
     const { agent } = agentOver([init(), says(text('The answer.')), ends({ result: '' })]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: 'The answer.', isError: false });
   });
 
-  it('S1.4 a response has defaults for all but its content', () => {
+  it('a response has defaults for all but its content [S1.4]', () => {
     expect(agentResponse({ content: 'x' })).toEqual({
       content: 'x',
       sessionId: null,
@@ -74,7 +74,7 @@ describe('ClaudeCodeAgent', () => {
     });
   });
 
-  it('S1.7 takes each option from where the seed says', async () => {
+  it('takes each option from where the seed says [S1.7]', async () => {
     const sdk = fakeSdk([init(), ends()]);
     const one = session({ claudeSessionId: 'c-0' });
     const lists = { allowedTools: ['Read'], disallowedTools: ['Bash'] };
@@ -93,7 +93,7 @@ describe('ClaudeCodeAgent', () => {
     });
   });
 
-  it('P19 gives the program no key but its own', async () => {
+  it('gives the program no key but its own [P19]', async () => {
     const sdk = fakeSdk([init(), ends()]);
     await new ClaudeCodeAgent({ sdk, env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }).execute(
       'Go.',
@@ -107,7 +107,7 @@ describe('ClaudeCodeAgent', () => {
     ]);
   });
 
-  it('S1.9 S1.16 resumes only a conversation that there is', async () => {
+  it('resumes only a conversation that there is [S1.9, S1.16]', async () => {
     const { agent, sdk } = agentOver([init(), ends()], [init(), ends()]);
     const one = session();
     await agent.execute('One.', one);
@@ -115,7 +115,7 @@ describe('ClaudeCodeAgent', () => {
     expect(sdk.asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-1']);
   });
 
-  it('S1.10 a conversation that is gone is begun anew, once', async () => {
+  it('a conversation that is gone is begun anew, once [S1.10]', async () => {
     const { agent, sdk } = agentOver([gone], [init('c-2'), ends()]);
     const one = session({ claudeSessionId: 'old' });
     expect(await agent.execute('Go.', one)).toMatchObject({
@@ -130,13 +130,13 @@ describe('ClaudeCodeAgent', () => {
     expect(fresh.sdk.asked).toHaveLength(1);
   });
 
-  it('S1.11 S1.12 tries a failure that may pass once more, three times in all', async () => {
+  it('tries a failure that may pass once more, three times in all [S1.11, S1.12]', async () => {
     const { agent, sdk } = agentOver([gone], [init(), overloaded], [init(), ends()]);
     const response = await agent.execute('Go.', session({ claudeSessionId: 'old' }));
     expect([response.content, response.isError, sdk.asked.length]).toEqual(['Done.', false, 3]);
   });
 
-  it('S1.12 waits 2 s before it tries again', async () => {
+  it('waits 2 s before it tries again [S1.12]', async () => {
     const waits: number[] = [];
     const timer: Runtime['timer'] = (ms, ring) => {
       waits.push(ms);
@@ -154,13 +154,13 @@ describe('ClaudeCodeAgent', () => {
     '{"type":"api_error"}',
     'overloaded',
     'rate_limit_error',
-  ])('S1.11 knows by its words that %s may pass', async (result) => {
+  ])('knows by its words that %s may pass [S1.11]', async (result) => {
     const { agent, sdk } = agentOver([ends({ is_error: true, result })], [init(), ends()]);
     expect((await agent.execute('Go.', session())).isError).toBe(false);
     expect(sdk.asked).toHaveLength(2);
   });
 
-  it('S1.14 says the friendly words when it stays, and that it is an error', async () => {
+  it('says the friendly words when it stays, and that it is an error [S1.14]', async () => {
     const { agent, sdk } = agentOver([init(), overloaded], [init(), overloaded], [init(), ends()]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: friendly, isError: true });
     expect(sdk.asked).toHaveLength(2);
@@ -170,26 +170,26 @@ describe('ClaudeCodeAgent', () => {
     [{ api_error_status: 401, result: 'authentication_error 500' }],
     [{ api_error_status: 400, result: 'invalid_request_error' }],
     [{ result: 'authentication_error: bad key' }],
-  ])('S1.13 gives back at once and unchanged %j', async (fields) => {
+  ])('gives back at once and unchanged %j [S1.13]', async (fields) => {
     const { agent, sdk } = agentOver([init(), ends({ is_error: true, ...fields })]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: fields.result, isError: true });
     expect(sdk.asked).toHaveLength(1);
   });
 
-  it('P5 does not try again what has used a tool', async () => {
+  it('does not try again what has used a tool [P5]', async () => {
     const { agent, sdk } = agentOver([init(), says(use('t', 'Write')), gave('t'), overloaded]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: friendly, isError: true });
     expect(sdk.asked).toHaveLength(1);
   });
 
-  it('P14 costs what was added since the prompt before', async () => {
+  it('costs what was added since the prompt before [P14]', async () => {
     const { agent } = agentOver([init(), ends()], [init(), ends({ total_cost_usd: 0.04 })]);
     const one = session();
     await agent.execute('One.', one);
     expect((await agent.execute('Two.', one)).cost).toBeCloseTo(0.03);
   });
 
-  it('S1.1 P21 asks canUseTool about every call, reads too, and each only once', async () => {
+  it('asks canUseTool about every call, reads too, and each only once [S1.1, P21]', async () => {
     const asked: string[] = [];
     const verdicts: unknown[] = [];
     const { agent } = agentOver([
@@ -230,7 +230,7 @@ describe('ClaudeCodeAgent', () => {
     expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
-  it('S1.8 plan mode says so in its instructions, in no other mode', async () => {
+  it('plan mode says so in its instructions, in no other mode [S1.8]', async () => {
     const modes = ['plan', 'code', undefined];
     const { agent, sdk } = agentOver(...modes.map(() => [init(), ends()]));
     for (const mode of modes) await agent.execute('Go.', session(mode === undefined ? {} : { mode }));
@@ -239,7 +239,7 @@ describe('ClaudeCodeAgent', () => {
     expect(sdk.asked[0]?.options.permissionMode).toBe('plan');
   });
 
-  it('S1.8 plan mode lets nothing be written although the gate says yes, until the plan is accepted', async () => {
+  it('plan mode lets nothing be written although the gate says yes, until the plan is accepted [S1.8]', async () => {
     const verdicts: unknown[] = [];
     const { agent } = agentOver([
       init(),
@@ -253,7 +253,7 @@ describe('ClaudeCodeAgent', () => {
     expect(verdicts).toEqual([{}, { behavior: 'deny' }, { behavior: 'allow' }, { behavior: 'allow' }]);
   });
 
-  it('S1.8 a plan that nobody is there to accept is the answer', async () => {
+  it('a plan that nobody is there to accept is the answer [S1.8]', async () => {
     const { agent } = agentOver([
       init(),
       says(use('t', 'ExitPlanMode', { plan: 'First this, then that.' })),
@@ -264,7 +264,7 @@ describe('ClaudeCodeAgent', () => {
     expect((await agent.execute('Go.', session({ mode: 'plan' }))).content).toBe('First this, then that.');
   });
 
-  it('S1.2 P4 cancel interrupts, denies what is asked from then on, and beats a success that comes late', async () => {
+  it('cancel interrupts, denies what is asked from then on, and beats a success that comes late [S1.2, P4]', async () => {
     let verdict: object = {};
     const { agent } = agentOver([
       init(),
@@ -282,7 +282,7 @@ describe('ClaudeCodeAgent', () => {
     expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
-  it('S1.2 S1.3 cancel with nothing under way does nothing, and an agent that was shut down takes no prompt', async () => {
+  it('cancel with nothing under way does nothing, and an agent that was shut down takes no prompt [S1.2, S1.3]', async () => {
     const { agent } = agentOver();
     await agent.cancel('nobody');
     await agent.shutdown();

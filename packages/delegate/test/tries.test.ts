@@ -17,7 +17,7 @@ function flag(output: string, name: string): string | undefined {
   return argv.includes(name) ? argv[argv.indexOf(name) + 1] : undefined;
 }
 
-describe('P14 a job that is tried again', () => {
+describe('a job that is tried again [P14]', () => {
   it('gives the second try what the first has left of its caps', async () => {
     const { workspace, options } = fakePrograms();
     const caps = { maxUsd: 0.5, maxTurns: 3 };
@@ -98,7 +98,7 @@ describe('P14 a job that is tried again', () => {
   });
 });
 
-describe('P14 the account of a job that goes on with a conversation', () => {
+describe('the account of a job that goes on with a conversation [P14]', () => {
   const request: BackendRequest = { prompt: '', workingDir: '/', resumeId: 'c', before: { usd: 1 } };
   const over = (totalUsd: number): CliProcess => {
     const end: End = { type: 'end', ok: false, totalUsd };
@@ -125,7 +125,7 @@ describe('P14 the account of a job that goes on with a conversation', () => {
   });
 });
 
-describe('P14 a run over a program', () => {
+describe('a run over a program [P14]', () => {
   it('costs what all tries cost, and what failed too', async () => {
     const { workspace, options } = fakePrograms();
     const open = () => delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
@@ -173,7 +173,7 @@ describe('P14 a run over a program', () => {
   });
 });
 
-describe('P14 the limits of a run over a program', () => {
+describe('the limits of a run over a program [P14]', () => {
   it('hold for a job that is begun again for what was said meanwhile', async () => {
     const said: BackendRequest[] = [];
     const backend = scripted(said);
@@ -221,7 +221,7 @@ function scripted(said: BackendRequest[]): Backend {
   };
 }
 
-describe('P14 ClaudeCodeAgent', () => {
+describe('ClaudeCodeAgent [P14]', () => {
   it('costs what its tries cost, and gives the next one the turns that are left', async () => {
     const answered = { type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'Half' }] } };
     const busy = { ...overloaded, total_cost_usd: 0.3, usage: { input_tokens: 900, output_tokens: 100 } };

@@ -25,17 +25,17 @@ describe('the end of an answer', () => {
     ['interrupted', undefined],
     ['error', 'error'],
     ['other', undefined],
-  ] as const)('P1 a finish part that says %s is no end', (unified, raw) => {
+  ] as const)('a finish part that says %s is no end [P1]', (unified, raw) => {
     expect(ends(read(finish(unified, raw)))).toEqual([]);
   });
 
-  test('P4 a word that nobody knows is an end for an unknown reason', () => {
+  test('a word that nobody knows is an end for an unknown reason [P4]', () => {
     expect(ends(read(finish('other', 'weather')))).toEqual([
       { say: 'end', reason: 'unknown', raw: 'weather' },
     ]);
   });
 
-  test('S0.8 all counts of a usage are told', () => {
+  test('all counts of a usage are told [S0.8]', () => {
     expect(read(finish('stop', 'end_turn'))[0]).toEqual({
       say: 'usage',
       counts: {
@@ -69,7 +69,7 @@ describe('blocks', () => {
     ).toEqual([]);
   });
 
-  test('P12 the signature of a thought told in turns with a text is kept', () => {
+  test('the signature of a thought told in turns with a text is kept [P12]', () => {
     const signed = {
       type: 'content_block_delta',
       index: 0,
@@ -87,7 +87,7 @@ describe('blocks', () => {
     });
   });
 
-  test('P12 what is attached to a text comes back with that text', () => {
+  test('what is attached to a text comes back with that text [P12]', () => {
     const words = read(
       { type: 'text-start', id: 't' },
       { type: 'text-delta', id: 't', delta: 'So.' },
@@ -110,7 +110,7 @@ describe('blocks', () => {
     });
   });
 
-  test('P12 what is attached to a call comes back with that call', () => {
+  test('what is attached to a call comes back with that call [P12]', () => {
     const words = read({
       type: 'tool-call',
       toolCallId: 'a',
@@ -150,7 +150,7 @@ describe('failures', () => {
     expect(read(misfit({ type: 'message_weather', forecast: 'fair' }))).toEqual([]);
   });
 
-  test('P1 an event of a known kind that does not fit is a garbled answer', () => {
+  test('an event of a known kind that does not fit is a garbled answer [P1]', () => {
     const text = { type: 'content_block_delta', index: 'x', delta: { type: 'text_delta', text: 'lost' } };
     expect(read(misfit(text))).toMatchObject([{ say: 'fail', kind: 'broken' }]);
   });
@@ -161,7 +161,7 @@ describe('failures', () => {
     [{ statusCode: 400, message: 'prompt is too long: 9 tokens' }, 'too_long'],
     [{ statusCode: 401, message: 'No.' }, 'auth'],
     [{ message: 'Something.' }, 'agent'],
-  ])('P5 the failure %j is of kind %s', (error, kind) => {
+  ])('the failure %j is of kind %s [P5]', (error, kind) => {
     expect(read({ type: 'error', error })).toMatchObject([{ say: 'fail', kind }]);
   });
 });

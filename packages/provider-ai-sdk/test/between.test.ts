@@ -18,7 +18,7 @@ test('a case that is declared impossible and not there is a mistake', () => {
   );
 });
 
-test('P1 no case about cut answers is off', () => {
+test('no case about cut answers is off [P1]', () => {
   const off = aiSdkContract(anthropic, betweenAnthropic).filter((one) => one.off !== undefined);
   expect(off.map(({ group }) => group)).not.toContain('cuts');
 });

@@ -47,7 +47,7 @@ const text: readonly LanguageModelV4StreamPart[] = [
 ];
 
 describe('a model that was made elsewhere', () => {
-  test('S3.7 any language model of the SDK is an agent', async () => {
+  test('any language model of the SDK is an agent [S3.7]', async () => {
     const stop: LanguageModelV4StreamPart = {
       type: 'finish',
       usage,
@@ -60,12 +60,12 @@ describe('a model that was made elsewhere', () => {
     expect(answer.usage).toEqual({ inputTokens: 3, outputTokens: 2 });
   });
 
-  test('P1 a stream without its finish part is no answer', async () => {
+  test('a stream without its finish part is no answer [P1]', async () => {
     const agent = createAiSdk({ model: madeElsewhere(() => text), retry: { retries: 0 } });
     await expect(agent.run(hello)).rejects.toMatchObject({ kind: 'network', code: 'cut' });
   });
 
-  test('P1 a stream that the SDK calls interrupted is no answer', async () => {
+  test('a stream that the SDK calls interrupted is no answer [P1]', async () => {
     const cut: LanguageModelV4StreamPart = {
       type: 'finish',
       usage,
@@ -75,7 +75,7 @@ describe('a model that was made elsewhere', () => {
     await expect(agent.run(hello)).rejects.toMatchObject({ kind: 'network', code: 'cut' });
   });
 
-  test('P6 its errors have the kind of their status and the wait that was asked for', async () => {
+  test('its errors have the kind of their status and the wait that was asked for [P6]', async () => {
     const limited = madeElsewhere(() => {
       throw new APICallError({
         message: 'Slow down.',
@@ -94,7 +94,7 @@ describe('a model that was made elsewhere', () => {
     });
   });
 
-  test('P3 an abort is prompt though the model does not listen', async () => {
+  test('an abort is prompt though the model does not listen [P3]', async () => {
     const deaf: LanguageModelV4 = {
       ...madeElsewhere(() => []),
       doStream: () => new Promise(() => {}),
@@ -120,7 +120,7 @@ describe('the two usual services', () => {
     expect(make).toThrow(name);
   });
 
-  test('S3.8 the model is claude-haiku-4-5 unless ANTHROPIC_MODEL names another', () => {
+  test('the model is claude-haiku-4-5 unless ANTHROPIC_MODEL names another [S3.8]', () => {
     const named = (env: Record<string, string>) =>
       createAiSdk(anthropicModel({ env: { ANTHROPIC_API_KEY: 'sk-test', ...env } })).model;
     expect([named({}), named({ ANTHROPIC_MODEL: 'claude-opus-4-6' })]).toEqual([

@@ -27,7 +27,7 @@ data: {"type":"message_start","message":{"id":"m","type":"message","role":"assis
 `;
 
 describe('crossing', () => {
-  test('P5 a connection that breaks is told as the transport tells it', async () => {
+  test('a connection that breaks is told as the transport tells it [P5]', async () => {
     const signal = new AbortController().signal;
     const response = await cross(call, {
       open: opener(model),
@@ -44,7 +44,7 @@ describe('crossing', () => {
     expect(response.status).toBe(503);
   });
 
-  test('P5 a connection that never came about is told as the transport tells it', async () => {
+  test('a connection that never came about is told as the transport tells it [P5]', async () => {
     const signal = new AbortController().signal;
     const transport = () => Promise.reject(new Error('nothing listens'));
     await expect(cross(call, { open: opener(model), transport, signal })).rejects.toThrow('nothing listens');

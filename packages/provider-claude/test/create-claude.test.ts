@@ -30,7 +30,7 @@ describe('a configuration that cannot work is refused when the agent is made', (
     );
   });
 
-  test('P19 a key with a line break inside is refused without being shown', () => {
+  test('a key with a line break inside is refused without being shown [P19]', () => {
     const error = refused(() => createClaude({ apiKey: 'sk-ant-half\nother-half', env: {} }));
     expect(error.code).toBe('bad_key');
     expect(JSON.stringify(error)).not.toContain('half');
@@ -77,19 +77,19 @@ describe('settings', () => {
     expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
   });
 
-  test('S0.29 key and address may come from the environment, which is given and not looked up', async () => {
+  test('key and address may come from the environment, which is given and not looked up [S0.29]', async () => {
     const env = { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: 'http://gateway.test/claude/' };
     const { url, headers } = await posted({ env });
     expect(url).toBe('http://gateway.test/claude/v1/messages');
     expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
   });
 
-  test('S0.28 the model may be an alias; unnamed it is the balanced one', async () => {
+  test('the model may be an alias; unnamed it is the balanced one [S0.28]', async () => {
     expect(createClaude({ apiKey, env: {} }).model).toBe('claude-sonnet-5-5');
     expect((await posted({ apiKey, model: 'fast' })).body['model']).toBe('claude-haiku-5-5');
   });
 
-  test('S0.3 zero tokens mean the default', async () => {
+  test('zero tokens mean the default [S0.3]', async () => {
     expect((await posted({ apiKey, maxTokens: 0 })).body['max_tokens']).toBe(16_384);
     expect((await posted({ apiKey, maxTokens: 99 })).body['max_tokens']).toBe(99);
   });
@@ -110,14 +110,14 @@ describe('settings', () => {
     expect(createClaude({ apiKey, env: {}, thinking: 'disabled' }).capabilities.reasoning).toBe(false);
   });
 
-  test('S0.29 the factory is what resolveAgent takes', () => {
+  test('the factory is what resolveAgent takes [S0.29]', () => {
     const env = { COBBLER_AGENT_API_KEY: apiKey };
     const agent = resolveAgent({ model: 'best' }, { claude: createClaude }, env);
     expect(agent).toMatchObject({ provider: 'claude', model: 'claude-opus-5-5' });
   });
 });
 
-test('S0.21 nothing of the inside is exported: the factories and what is known of models', () => {
+test('nothing of the inside is exported: the factories and what is known of models [S0.21]', () => {
   expect(Object.keys(exported).sort()).toEqual([
     'claudeHarness',
     'claudeModels',

@@ -6,14 +6,14 @@ const plain: WireRequest = { model: 'claude-sonnet-5-5', system: [], tools: [], 
 const tool = { name: 'look_up', description: 'Looks a word up.', parameters: { type: 'object' } };
 const mark = { cache_control: { type: 'ephemeral' } };
 
-test('S0.19 every request streams, whatever the length of the answer', () => {
+test('every request streams, whatever the length of the answer [S0.19]', () => {
   expect(writeEnvelope(plain, 'unset')).toEqual({
     body: { model: 'claude-sonnet-5-5', max_tokens: defaultMaxTokens, stream: true },
     turns: 'messages',
   });
 });
 
-test('S0.18 the parameters of a tool become its input_schema', () => {
+test('the parameters of a tool become its input_schema [S0.18]', () => {
   const { body } = writeEnvelope({ ...plain, tools: [tool] }, 'unset');
   expect(body['tools']).toEqual([
     { name: 'look_up', description: 'Looks a word up.', input_schema: { type: 'object' }, ...mark },
@@ -80,7 +80,7 @@ describe('thinking', () => {
     return { thinking: body['thinking'], beta: headers?.['anthropic-beta'] };
   };
 
-  test('P12 a changed prefix drops thinking instead of refusing the conversation for ever', () => {
+  test('a changed prefix drops thinking instead of refusing the conversation for ever [P12]', () => {
     expect(said('claude-opus-5-5', 'summarized')).toEqual({
       thinking: {
         type: 'adaptive',

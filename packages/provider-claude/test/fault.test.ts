@@ -22,7 +22,7 @@ describe('an HTTP failure', () => {
     expect(fault.message).toContain('Such is life.');
   });
 
-  test('S0.26 an error type from the future leaves the kind to the status', () => {
+  test('an error type from the future leaves the kind to the status [S0.26]', () => {
     expect(readFault(418, body('teapot_error', 'Short and stout.')).kind).toBeUndefined();
   });
 

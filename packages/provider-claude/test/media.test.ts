@@ -6,7 +6,7 @@ const png = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as c
 const pdf = { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=' } as const;
 const limit = 5 * 1024 * 1024;
 
-describe('P12 what Claude would refuse with every request to come', () => {
+describe('what Claude would refuse with every request to come [P12]', () => {
   test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])(
     'is no picture of type %s',
     (mediaType) => {

@@ -40,15 +40,15 @@ test.each([
   ['a whole text is sent again', again(0, 5)],
   ['a call begins again behind its first arguments', again(1, 2)],
   ['a whole call is sent again', again(1, 5)],
-])('P1 P9 an answer in which %s is garbled', async (_what, edit) => {
+])('an answer in which %s is garbled [P1, P9]', async (_what, edit) => {
   expect(await read(edit)).toEqual({ kind: 'network', code: 'garbled' });
 });
 
-test('P1 a block that is announced again before it holds anything is one block', async () => {
+test('a block that is announced again before it holds anything is one block [P1]', async () => {
   expect(await read(again(0, 1))).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
-test('P1 another block under the number of one that is whole is another one', async () => {
+test('another block under the number of one that is whole is another one [P1]', async () => {
   const edit: Edit = (all) =>
     all.map((payload) => (indexOf(payload) === 1 ? { ...(payload as object), index: 0 } : payload));
   const texts = scriptResponse(['Hello ', 'there.']);
@@ -60,7 +60,7 @@ test('P1 another block under the number of one that is whole is another one', as
   expect(await read(edit, calls)).toMatchObject({ calls: 2 });
 });
 
-test('P4 P9 a call in an answer that says end_turn is run', async () => {
+test('a call in an answer that says end_turn is run [P4, P9]', async () => {
   const edit: Edit = (all) =>
     all.map((payload) =>
       typeOf(payload) === 'message_delta'
@@ -70,7 +70,7 @@ test('P4 P9 a call in an answer that says end_turn is run', async () => {
   expect(await read(edit)).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
-test('P4 an end that is told twice is one end', async () => {
+test('an end that is told twice is one end [P4]', async () => {
   const edit: Edit = (all) =>
     all.flatMap((payload) => (typeOf(payload) === 'message_delta' ? [payload, payload] : [payload]));
   expect(await read(edit)).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });

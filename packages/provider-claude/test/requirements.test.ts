@@ -40,7 +40,7 @@ async function stage(...script: readonly MockReply[]) {
   return { server, agent };
 }
 
-test('S0.18 a request becomes Anthropic messages and tools, an answer content, calls and usage', async () => {
+test('a request becomes Anthropic messages and tools, an answer content, calls and usage [S0.18]', async () => {
   const usage = { inputTokens: 50, outputTokens: 9, cacheReadTokens: 30, cacheWriteTokens: 0 };
   const { server, agent } = await stage(
     replies(scriptResponse(['Let me see.', callBlock('toolu_1', 'look_up', { word: 'last' })], { usage })),
@@ -76,7 +76,7 @@ test('S0.18 a request becomes Anthropic messages and tools, an answer content, c
   });
 });
 
-test('S0.19 the answer streams and is still given whole', async () => {
+test('the answer streams and is still given whole [S0.19]', async () => {
   const { agent } = await stage(replies(scriptResponse(['One two three.'])));
   const events: AgentEvent[] = [];
   const response = await agent.run(
@@ -88,7 +88,7 @@ test('S0.19 the answer streams and is still given whole', async () => {
   expect(response.content).toBe('One two three.');
 });
 
-describe('S0.20 a service that fails is asked again', () => {
+describe('a service that fails is asked again [S0.20]', () => {
   test.each([429, 500, 503, 529])('after status %i', async (status) => {
     const { agent } = await stage(answersStatus(status), replies(scriptResponse(['Fine.'])));
     expect(await agent.run({ messages: [userMessage('Hello.')], tools: [] })).toMatchObject({
@@ -109,7 +109,7 @@ describe('S0.20 a service that fails is asked again', () => {
   });
 });
 
-describe('S0.22 the signal is obeyed', () => {
+describe('the signal is obeyed [S0.22]', () => {
   test('before anything is sent', async () => {
     const { agent, server } = await stage();
     const run = agent.run({ messages: [userMessage('Hello.')], tools: [] }, { signal: AbortSignal.abort() });

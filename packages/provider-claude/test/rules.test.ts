@@ -51,7 +51,7 @@ test('a good request is not refused, nor are two messages of one side in a row',
   expect(messageOf(say({ role: 'user', content: 'Short for a text block.' }))).toBeUndefined();
 });
 
-describe('P12 the mock refuses what the service refuses, in its words', () => {
+describe('the mock refuses what the service refuses, in its words [P12]', () => {
   const cases: readonly (readonly [string, Body, string])[] = [
     ['no model', body({ model: undefined }), 'model: Field required'],
     ['no max_tokens', body({ max_tokens: undefined }), 'max_tokens: Field required'],

@@ -51,7 +51,7 @@ const looks = (...paths: readonly string[]): MockReply =>
     ]),
   );
 
-describe('S4.1 the configuration', () => {
+describe('the configuration [S4.1]', () => {
   test('its defaults are the fast model, 4096 tokens and no system prompt', async () => {
     const { harness, body } = await stage([says('Hi.')]);
     await harness.prompt('Hello.').result;
@@ -91,7 +91,7 @@ describe('S4.1 the configuration', () => {
   });
 });
 
-test('S4.2 the tool choice is auto, which is what none given means', async () => {
+test('the tool choice is auto, which is what none given means [S4.2]', async () => {
   const { harness, body } = await stage([looks('a'), says('Done.')]);
   await harness.prompt('Look.').result;
   for (const index of [0, 1]) {
@@ -101,20 +101,20 @@ test('S4.2 the tool choice is auto, which is what none given means', async () =>
   }
 });
 
-test('S4.3 a tool of the seed takes its input and gives text', async () => {
+test('a tool of the seed takes its input and gives text [S4.3]', async () => {
   const { harness } = await stage([looks('a'), says('Done.')]);
   const { messages } = await harness.prompt('Look.').result;
   expect(messages[2]).toMatchObject({ role: 'tool_result', content: [{ text: 'contents of a' }] });
 });
 
-describe('S4.4 the handler', () => {
+describe('the handler [S4.4]', () => {
   test('may be null', async () => {
     const { harness } = await stage([says('Hi.')], {}, [look], null);
     expect((await harness.prompt('Hello.').result).text).toBe('Hi.');
   });
 });
 
-test('S4.5 a prompt appends what was said, tells it, loops and ends when no tool is called', async () => {
+test('a prompt appends what was said, tells it, loops and ends when no tool is called [S4.5]', async () => {
   const heard: string[] = [];
   const handler: HarnessHandler = {
     onUser: (content) => heard.push(`user: ${content}`),
@@ -127,14 +127,14 @@ test('S4.5 a prompt appends what was said, tells it, loops and ends when no tool
   expect(server.exchanges).toHaveLength(2);
 });
 
-test('S4.5 a failing API is the outcome, and unwrap throws it', async () => {
+test('a failing API is the outcome, and unwrap throws it [S4.5]', async () => {
   const { harness } = await stage([failsWith({ kind: 'invalid', message: 'no' })]);
   const result = await harness.prompt('Hello.').result;
   expect(result.status).toBe('failed');
   expect(() => result.unwrap()).toThrow(AgentError);
 });
 
-test('S4.8 the history only grows: each request begins with the messages of the one before', async () => {
+test('the history only grows: each request begins with the messages of the one before [S4.8]', async () => {
   const { harness, server } = await stage([looks('a'), says('Done.'), says('And again.')]);
   await harness.prompt('Look.').result;
   await harness.prompt('Again.').result;
@@ -150,7 +150,7 @@ test('S4.8 the history only grows: each request begins with the messages of the 
   expect(sent.at(-1)).toHaveLength(5);
 });
 
-test('S4.9 S4.10 each block is told once, whole, in the order of the stream', async () => {
+test('each block is told once, whole, in the order of the stream [S4.9, S4.10]', async () => {
   const heard: string[] = [];
   const handler: HarnessHandler = {
     onText: (text) => heard.push(`text: ${text}`),
@@ -176,7 +176,7 @@ test('S4.9 S4.10 each block is told once, whole, in the order of the stream', as
   ]);
 });
 
-test('S4.11 tools are declared by name, description and input_schema, the same in every request', async () => {
+test('tools are declared by name, description and input_schema, the same in every request [S4.11]', async () => {
   const { harness, body } = await stage([looks('a'), says('Done.'), says('Yes.')]);
   await harness.prompt('Look.').result;
   await harness.prompt('Sure?').result;
@@ -187,7 +187,7 @@ test('S4.11 tools are declared by name, description and input_schema, the same i
   expect(new Set(declared).size).toBe(1);
 });
 
-describe('S4.13 S4.14 a tool that fails', () => {
+describe('a tool that fails [S4.13, S4.14]', () => {
   const broken: FlatTool = {
     ...look,
     execute: async ({ path }) => {

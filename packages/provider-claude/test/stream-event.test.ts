@@ -80,19 +80,19 @@ describe('ending', () => {
     ['model_context_window_exceeded', 'context_full'],
     ['constructor', 'unknown'],
     ['some_later_reason', 'unknown'],
-  ])('P4 %s is %s', (word, reason) => {
+  ])('%s is %s [P4]', (word, reason) => {
     expect(calls({ type: 'message_delta', delta: { stop_reason: word }, usage: {} })).toEqual([
       ['stop', reason, word],
     ]);
   });
 
-  test('P1 only message_stop ends an answer', () => {
+  test('only message_stop ends an answer [P1]', () => {
     expect(calls({ type: 'message_stop' })).toEqual([['end']]);
   });
 });
 
 describe('usage', () => {
-  test('P14 cached input is counted in, and null is not zero', () => {
+  test('cached input is counted in, and null is not zero [P14]', () => {
     const usage = {
       input_tokens: 5,
       cache_read_input_tokens: 90,
@@ -106,7 +106,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('P14 what is kept for an hour is told apart from what is written at all', () => {
+  test('what is kept for an hour is told apart from what is written at all [P14]', () => {
     const usage = {
       input_tokens: 5,
       cache_creation_input_tokens: 7,
@@ -117,7 +117,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('P14 counts at the end that tell output only leave the input alone', () => {
+  test('counts at the end that tell output only leave the input alone [P14]', () => {
     const usage = { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } };
     expect(calls({ type: 'message_delta', delta: {}, usage })).toEqual([
       ['usage', { outputTokens: 9, reasoningTokens: 4 }],
@@ -132,13 +132,13 @@ describe('failures inside the stream', () => {
     ['api_error', 'agent'],
     ['invalid_request_error', 'invalid'],
     ['error_of_tomorrow', undefined],
-  ])('P5 %s is %s', (type, kind) => {
+  ])('%s is %s [P5]', (type, kind) => {
     expect(calls({ type: 'error', error: { type, message: 'Sorry.' } })).toEqual([
       ['fail', { kind, message: 'Sorry.' }],
     ]);
   });
 
-  test('P1 an event that is not JSON is a garbled stream', () => {
+  test('an event that is not JSON is a garbled stream [P1]', () => {
     expect(calls('{"type":"content_bl')).toEqual([
       ['fail', { kind: 'broken', message: expect.stringContaining('not JSON') }],
     ]);

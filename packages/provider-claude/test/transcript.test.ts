@@ -50,7 +50,7 @@ describe('a conversation of the Messages API in a file', () => {
     }
   });
 
-  test('P12 with messages and blocks lost, doubled and out of order is mended so that the service takes it', () => {
+  test('with messages and blocks lost, doubled and out of order is mended so that the service takes it [P12]', () => {
     const torn = fc.nat(400).chain((seed) => {
       const messages = written(seed);
       const blocks = fc.infiniteStream(fc.boolean());
@@ -176,7 +176,7 @@ describe('what is told of one', () => {
     expect(JSON.stringify(mended(odd))).toContain('server_tool_use');
   });
 
-  test('P12 pictures that the service does not take, which leave a note in results too', () => {
+  test('pictures that the service does not take, which leave a note in results too [P12]', () => {
     const bmp = { type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'Qk0=' } };
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Look.' }, bmp] },

@@ -14,7 +14,7 @@ function contentOf(turn: Turn): unknown {
 }
 
 describe('the user’s side', () => {
-  test('S0.18 results say which call they answer and whether it failed, and may hold pictures', () => {
+  test('results say which call they answer and whether it failed, and may hold pictures [S0.18]', () => {
     const content = contentOf({
       side: 'user',
       parts: [
@@ -71,7 +71,7 @@ describe('the user’s side', () => {
 });
 
 describe('the model’s side', () => {
-  test('S0.18 thinking comes back with its signature, unreadable thinking whole, calls with their arguments', () => {
+  test('thinking comes back with its signature, unreadable thinking whole, calls with their arguments [S0.18]', () => {
     const redacted = { type: 'redacted_thinking', data: 'EmwKAhgB' };
     const content = contentOf({
       side: 'assistant',

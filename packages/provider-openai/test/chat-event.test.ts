@@ -18,7 +18,7 @@ function ended(chunks: readonly unknown[], finish: string = 'tool_calls') {
 }
 
 describe('an answer of OpenAI', () => {
-  test('S0.7 the call is named in its first piece and told apart by index', () => {
+  test('the call is named in its first piece and told apart by index [S0.7]', () => {
     const recording = ended([
       callChunk({ index: 0, id: 'call_a', type: 'function', function: { name: 'one', arguments: '' } }),
       callChunk({ index: 1, id: 'call_b', type: 'function', function: { name: 'two', arguments: '' } }),
@@ -32,7 +32,7 @@ describe('an answer of OpenAI', () => {
     expect(recording.end).toBe('tool_use');
   });
 
-  test('S0.8 the usage comes after the finish reason and counts cached and reasoning tokens as part of the whole', () => {
+  test('the usage comes after the finish reason and counts cached and reasoning tokens as part of the whole [S0.8]', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -55,7 +55,7 @@ describe('an answer of OpenAI', () => {
     expect(recording.end).toBe('complete');
   });
 
-  test('P4 each finish reason has its stop reason, and one of the future is unknown', () => {
+  test('each finish reason has its stop reason, and one of the future is unknown [P4]', () => {
     const stops = ['stop', 'length', 'content_filter', 'tool_calls', 'function_call', 'paused_for_tea'].map(
       (finish) => ended([chunk({ content: 'x' })], finish).end,
     );
@@ -69,7 +69,7 @@ describe('an answer of OpenAI', () => {
   });
 });
 
-describe('P1 the end of an answer', () => {
+describe('the end of an answer [P1]', () => {
   test('a stream without a finish reason is not ended by [DONE]', () => {
     expect(record(chatEvent, [chunk({ content: 'Half' }), '[DONE]']).end).toBeUndefined();
   });
@@ -101,7 +101,7 @@ describe('an answer of a compatible server', () => {
     expect(ended([whole], 'stop').end).toBe('tool_use');
   });
 
-  test('P9 calls cut by the token limit do not end it as tool_use', () => {
+  test('calls cut by the token limit do not end it as tool_use [P9]', () => {
     const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
     expect(ended([whole], 'length').end).toBe('max_tokens');
   });
@@ -225,13 +225,13 @@ describe('an answer of a compatible server', () => {
   });
 });
 
-describe('P1 what a server says in another place', () => {
+describe('what a server says in another place [P1]', () => {
   const message = (content: unknown, rest: object = {}) => ({
     choices: [{ index: 0, message: { role: 'assistant', content, ...rest }, finish_reason: 'stop' }],
   });
   const one = { id: 'a', function: { name: 'one', arguments: '{"n":1}' } };
 
-  test('P4 content as a list of parts is text and reasoning', () => {
+  test('content as a list of parts is text and reasoning [P4]', () => {
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
     const recording = ended(
       [
@@ -264,7 +264,7 @@ describe('P1 what a server says in another place', () => {
     expect([textIn(part, 'text'), part.end]).toEqual(['I will not.', 'refusal']);
   });
 
-  test('P4 P9 a whole message is the answer where no delta came', () => {
+  test('a whole message is the answer where no delta came [P4, P9]', () => {
     const recording = record(chatEvent, [message('Hello.', { tool_calls: [one], reasoning: 'Hm.' })]);
     expect([textIn(recording, 'reasoning'), textIn(recording, 'text')]).toEqual(['Hm.', 'Hello.']);
     expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
@@ -286,7 +286,7 @@ describe('P1 what a server says in another place', () => {
     ).toBe('broken');
   });
 
-  test('P4 P9 the call of the API before tool_calls is a call', () => {
+  test('the call of the API before tool_calls is a call [P4, P9]', () => {
     const recording = ended(
       [
         chunk({ function_call: { name: 'one', arguments: '{"n"' } }),

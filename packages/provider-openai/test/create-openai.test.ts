@@ -20,7 +20,7 @@ function thrownBy(make: () => unknown): AgentError {
   throw new Error('Nothing was thrown.');
 }
 
-describe('S0.28 the model', () => {
+describe('the model [S0.28]', () => {
   test('is the balanced one unless another is named, and an alias is resolved', () => {
     const model = (name?: string) =>
       createOpenAI({ apiKey: 'sk-test', env: {}, ...(name !== undefined && { model: name }) }).model;
@@ -57,7 +57,7 @@ describe('S0.28 the model', () => {
   });
 });
 
-describe('S0.29 the key', () => {
+describe('the key [S0.29]', () => {
   test('is needed at OpenAI, and its absence names the variable that was looked at', () => {
     const error = thrownBy(() => createOpenAI({ env: {} }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'no_key' });
@@ -71,7 +71,7 @@ describe('S0.29 the key', () => {
     expect(addressOf({ env, apiKey: 'sk-own' }).apiKey).toBe('sk-own');
   });
 
-  test('P19 that cannot be one is refused without being shown', () => {
+  test('that cannot be one is refused without being shown [P19]', () => {
     const error = thrownBy(() => createOpenAI({ env: {}, apiKey: 'sk-one\nsk-two' }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'bad_key' });
     expect(error.message).not.toContain('sk-');
@@ -127,7 +127,7 @@ describe('the address', () => {
     }
   });
 
-  test('P2 another address gets ten minutes for its headers, since local models load slowly', async () => {
+  test('another address gets ten minutes for its headers, since local models load slowly [P2]', async () => {
     const silent: Transport = () => new Promise(() => {});
     const failure = async (config: { readonly baseURL?: string; readonly apiKey?: string }, ms: number) => {
       const runtime = fakeRuntime();
@@ -195,7 +195,7 @@ describe('the vendor client', () => {
 });
 
 describe('what is asked of OpenAI', () => {
-  test('P19 nothing is stored, and reasoning comes back encrypted', async () => {
+  test('nothing is stored, and reasoning comes back encrypted [P19]', async () => {
     await withService(responsesTesting, fine, async ({ url, exchanges }) => {
       const agent = createOpenAI({ api: 'responses', baseURL: url, env: {}, model: 'gpt-6.1-sol' });
       await agent.run({ ...ask, system: 'Be brief.', config: { effort: 'low', maxTokens: 99 } });

@@ -14,7 +14,7 @@ test('the message of the service is told, and the status decides unless the body
   });
 });
 
-test('P6 an account without credit is not asked again although its status is that of a rate limit', () => {
+test('an account without credit is not asked again although its status is that of a rate limit [P6]', () => {
   const error = {
     message: 'You exceeded your current quota.',
     type: 'insufficient_quota',
@@ -40,7 +40,7 @@ test('a conversation that does not fit is told from other refusals, by code or b
   expect(said.map((error) => streamFault(error).kind)).toEqual(['too_long', 'too_long', 'too_long']);
 });
 
-test('P19 a key that the service repeats, in part or whole, is not repeated', () => {
+test('a key that the service repeats, in part or whole, is not repeated [P19]', () => {
   const message =
     'Incorrect API key provided: sk-proj-********abcd. You can find your API key at https://platform.openai.com.';
   const told = faultOf(401, body({ message, code: 'invalid_api_key' })).message;

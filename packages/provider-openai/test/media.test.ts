@@ -5,7 +5,7 @@ import { refusedMedia } from '../src/media.ts';
 
 const png = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
-describe('P12 what OpenAI would refuse with every request to come', () => {
+describe('what OpenAI would refuse with every request to come [P12]', () => {
   test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])(
     'is no picture of type %s',
     (mediaType) => {

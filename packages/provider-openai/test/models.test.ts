@@ -12,7 +12,7 @@ import {
   resolveModel,
 } from '../src/models.ts';
 
-test('S0.28 each alias stands for a model that the SDK lists', () => {
+test('each alias stands for a model that the SDK lists [S0.28]', () => {
   const listed: readonly ChatModel[] = ['gpt-6-luna', 'gpt-6.1-sol', 'gpt-6-astra'];
   expect(Object.values(modelAliases)).toEqual(listed);
   expect(['fast', 'balanced', 'best'].map(resolveModel)).toEqual(listed);

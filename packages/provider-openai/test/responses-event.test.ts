@@ -100,7 +100,7 @@ describe('items', () => {
     ]);
   });
 
-  test('P12 an item without a kind is not kept: no service would take it back', () => {
+  test('an item without a kind is not kept: no service would take it back [P12]', () => {
     const kindless = [undefined, null, 0, {}].map((type, index) => done(index, { id: 'x_1', type }));
     expect(record(responsesEvent, [...kindless, completed()]).blocks).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('items', () => {
   });
 });
 
-describe('P4 the end of an answer', () => {
+describe('the end of an answer [P4]', () => {
   test('is tool_use when there was a call, whatever the closing event repeats', () => {
     const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'one', arguments: '' };
     expect(record(responsesEvent, [added(0, call), completed()]).end).toBe('tool_use');
@@ -157,7 +157,7 @@ describe('P4 the end of an answer', () => {
     expect(ends).toEqual(['max_tokens', 'refusal', 'unknown', 'unknown', 'unknown']);
   });
 
-  test('S0.8 the usage counts cached and reasoning tokens as part of the whole', () => {
+  test('the usage counts cached and reasoning tokens as part of the whole [S0.8]', () => {
     const usage = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 64, cache_write_tokens: 8 },
@@ -232,7 +232,7 @@ describe('failures', () => {
     expect(faults).toEqual(Array(3).fill({ kind: 'busy', message: 'Full.' }));
   });
 
-  test('P7 the wait that only the text tells is heard', () => {
+  test('the wait that only the text tells is heard [P7]', () => {
     const waits = ['in 1.3s', 'in 498ms', 'in 2m', 'later'].map(
       (when) => failed({ code: 'rate_limit_exceeded', message: `Please try again ${when}.` })?.retryAfterMs,
     );
@@ -245,7 +245,7 @@ describe('failures', () => {
   });
 });
 
-describe('P1 what the service says again', () => {
+describe('what the service says again [P1]', () => {
   const message = (text: string, rest: object = {}) => ({
     id: 'msg_1',
     type: 'message',
@@ -267,7 +267,7 @@ describe('P1 what the service says again', () => {
     ...rest,
   });
 
-  test('P4 is the answer where it stands in the last event alone', () => {
+  test('is the answer where it stands in the last event alone [P4]', () => {
     const reasoning = { ...thought, status: 'completed' };
     const { blocks, end } = record(responsesEvent, [
       completed({ output: [reasoning, message('Hello.'), call('{"n":1}'), { id: 'x_1', type: 'novel' }] }),
@@ -282,7 +282,7 @@ describe('P1 what the service says again', () => {
     expect(end).toBe('tool_use');
   });
 
-  test('P4 is the answer where it stands in the event that ends a part alone', () => {
+  test('is the answer where it stands in the event that ends a part alone [P4]', () => {
     const text = { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hello.' };
     expect(textIn(record(responsesEvent, [text, completed()]), 'text')).toBe('Hello.');
     const unplaced = { type: 'response.output_text.delta', output_index: 0, delta: 'Hello.' };
@@ -393,7 +393,7 @@ describe('P1 what the service says again', () => {
     expect(textIn(record(responsesEvent, uncounted), 'text')).toBe('012345');
   });
 
-  test('P4 an answer that was cut says so also in the event of a whole one', () => {
+  test('an answer that was cut says so also in the event of a whole one [P4]', () => {
     const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
     expect(record(responsesEvent, [completed(response)]).end).toBe('max_tokens');
   });

@@ -69,7 +69,7 @@ function readingOf(response: ModelResponse): Reading {
   };
 }
 
-describe('P1 what we read of the Responses mock is what the SDK reads', () => {
+describe('what we read of the Responses mock is what the SDK reads [P1]', () => {
   const thinking = scriptResponse(
     [
       { type: 'reasoning', text: 'Let me think.', seal: 'sealed/+=' },
@@ -119,7 +119,7 @@ describe('P1 what we read of the Responses mock is what the SDK reads', () => {
   });
 });
 
-describe('P1 what we read of the Chat Completions mock is what the SDK reads', () => {
+describe('what we read of the Chat Completions mock is what the SDK reads [P1]', () => {
   function readingOfSdk(completion: ChatCompletion): Reading {
     const [choice] = completion.choices;
     const stops: Readonly<Record<string, string>> = {

@@ -36,7 +36,7 @@ describe.each([
     }
   });
 
-  test('P12 with items lost, doubled and out of order is mended so that the service takes it', () => {
+  test('with items lost, doubled and out of order is mended so that the service takes it [P12]', () => {
     const torn = fc.nat(400).chain((seed) => {
       const items = written(format, seed);
       return fc.shuffledSubarray([...items, ...items], { minLength: 1 });
@@ -108,7 +108,7 @@ describe('Chat Completions', () => {
     expect(told(chatTranscripts, whole)).toEqual([]);
   });
 
-  test('P12 an empty list of calls is told of and left out', () => {
+  test('an empty list of calls is told of and left out [P12]', () => {
     const messages = [user, { role: 'assistant', content: 'So.', tool_calls: [] }, user];
     expect(refusedChat(messages)).toMatch(/empty array/);
     expect(told(chatTranscripts, messages)).toEqual(['messages[1] has an empty list of calls']);

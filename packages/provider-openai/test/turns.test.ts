@@ -42,7 +42,7 @@ const results: Turn = {
 };
 
 describe('Responses', () => {
-  test('S0.16 sealed items go back as they came, in their place', () => {
+  test('sealed items go back as they came, in their place [S0.16]', () => {
     const turn: Turn = {
       side: 'assistant',
       parts: [
@@ -89,7 +89,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('P12 reasoning goes back only before what it led to, since the service refuses it alone for ever', () => {
+  test('reasoning goes back only before what it led to, since the service refuses it alone for ever [P12]', () => {
     const reasoning = { type: 'reasoning', text: '', seal: sealed(thought) } as const;
     const head = { type: 'opaque', seal: sealed({ type: 'message', id: 'msg_1' }) } as const;
     const text = { type: 'text', text: 'Hello.' } as const;
@@ -106,7 +106,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('P12 ids go back only behind reasoning that goes back', () => {
+  test('ids go back only behind reasoning that goes back [P12]', () => {
     const parts = [
       { type: 'opaque', seal: sealed({ type: 'message', id: 'msg_1', phase: 'final_answer' }) },
       { type: 'text', text: 'Hello.' },

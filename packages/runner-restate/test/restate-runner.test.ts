@@ -57,7 +57,7 @@ function gate(): { readonly open: () => void; readonly passed: Promise<void> } {
 const here = (name: string, define: () => void) => describeWith(missing, name, define);
 
 here('versions', () => {
-  it('P13 a run of another version is not replayed but fails with code version, and the next has its turn', async () => {
+  it('a run of another version is not replayed but fails with code version, and the next has its turn [P13]', async () => {
     const own = { service: service(), port: await freePort() };
     const begun = gate();
     const older = await open(
@@ -79,7 +79,7 @@ here('versions', () => {
     expect(await newer.result('two')).toBe('newer');
   });
 
-  it('P13 a run that has not begun yet fails with code version', async () => {
+  it('a run that has not begun yet fails with code version [P13]', async () => {
     const own = { service: service(), port: await freePort() };
     const older = await open(
       async (_input, steps) => {
@@ -217,7 +217,7 @@ here('several processes', () => {
 });
 
 here('a step', () => {
-  it('P13 that was shut out of its session by an attempt given up before is tried again, not recorded', async () => {
+  it('that was shut out of its session by an attempt given up before is tried again, not recorded [P13]', async () => {
     let tries = 0;
     const runner = await open(async (_input, steps) => {
       const { value } = await steps.run('fenced twice', () => {

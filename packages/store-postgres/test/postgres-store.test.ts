@@ -58,7 +58,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const here = (name: string, define: () => void) => describeWith(missing, name, define);
 
 here('who holds a session', () => {
-  it('P13 a session that another process runs is in use until its run has ended', async () => {
+  it('a session that another process runs is in use until its run has ended [P13]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own })];
     const epoch = await one.claim('a');
@@ -71,7 +71,7 @@ here('who holds a session', () => {
     expect(await codeOf(one.append('a', eventsOf('a', ['y'], 1), { epoch }))).toBe('fenced');
   });
 
-  it('P13 a process that is not heard of any more loses its sessions, and cannot write into them', async () => {
+  it('a process that is not heard of any more loses its sessions, and cannot write into them [P13]', async () => {
     const own = schema();
     const [dead, other] = [open({ schema: own, leaseMs: 60_000 }), open({ schema: own, leaseMs: 60_000 })];
     const epoch = await dead.claim('a');
@@ -176,7 +176,7 @@ here('the schema', () => {
 });
 
 here('a connection that breaks', () => {
-  it('P9 in the middle of an append, after the commit: it is found out that it was stored', async () => {
+  it('in the middle of an append, after the commit: it is found out that it was stored [P9]', async () => {
     const proxy = await startProxy(server.port);
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
     const store = open({ url, schema: schema() });
@@ -191,7 +191,7 @@ here('a connection that breaks', () => {
     await proxy.close();
   });
 
-  it('P9 is found out also when another process has taken the session over meanwhile', async () => {
+  it('is found out also when another process has taken the session over meanwhile [P9]', async () => {
     const proxy = await startProxy(server.port);
     const own = schema();
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
@@ -250,7 +250,7 @@ here('a connection that breaks', () => {
 });
 
 here('a probe', () => {
-  it('P13 fails where nothing can be written, though all can be read', async () => {
+  it('fails where nothing can be written, though all can be read [P13]', async () => {
     const own = schema();
     const store = open({ schema: own });
     await store.probe();
@@ -266,7 +266,7 @@ here('a probe', () => {
 });
 
 here('who watches', () => {
-  it('S4.15 hears at once what another process appends', async () => {
+  it('hears at once what another process appends [S4.15]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 60_000, slowPollMs: 60_000 })];
     const heard: string[] = [];
@@ -281,7 +281,7 @@ here('who watches', () => {
     expect(heard).toEqual(['a 2']);
   });
 
-  it('S4.15 misses nothing while its connection is broken', async () => {
+  it('misses nothing while its connection is broken [S4.15]', async () => {
     const proxy = await startProxy(server.port);
     const own = schema();
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
@@ -304,7 +304,7 @@ here('who watches', () => {
     await proxy.close();
   });
 
-  it('S4.15 behind a transaction pooler, by looking, and at once with an address past it', async ({
+  it('behind a transaction pooler, by looking, and at once with an address past it [S4.15]', async ({
     skip,
   }) => {
     const missingToo = missingPooler();

@@ -54,9 +54,9 @@ describe.each(calls)('%s', (name, args) => {
     '/',
     '/proc/self',
     'src/../../outside',
-  ])('P21 refuses %s', async (path) => await isRefused(path, /^outside$/));
+  ])('refuses %s [P21]', async (path) => await isRefused(path, /^outside$/));
 
-  it('P21 refuses a link to a folder or a file outside, and what would be made through one', async () => {
+  it('refuses a link to a folder or a file outside, and what would be made through one [P21]', async () => {
     symlinkSync(box.outside, join(box.root, 'folder'));
     symlinkSync(join(box.outside, 'secret.txt'), join(box.root, 'file'));
     symlinkSync(join(box.outside, 'made'), join(box.root, 'dangling'));
@@ -65,12 +65,12 @@ describe.each(calls)('%s', (name, args) => {
     }
   });
 
-  it('P21 refuses an absolute path by the real name of the outside', async () => {
+  it('refuses an absolute path by the real name of the outside [P21]', async () => {
     await expect(call(tool(name), args(box.outside))).resolves.toMatchObject({ error: { code: 'outside' } });
     expect(readdirSync(box.outside)).toEqual(['secret.txt']);
   });
 
-  it('P10 names odd paths on one line', async () => {
+  it('names odd paths on one line [P10]', async () => {
     await isRefused('a\0b', /^not_found$/);
     await isRefused('x'.repeat(5000), /^not_found$/);
     await isRefused('no\nsuch/../../outside\n', /^outside$/);
@@ -78,7 +78,7 @@ describe.each(calls)('%s', (name, args) => {
 });
 
 describe('the tools of a workspace', () => {
-  it('P21 refuse FIFOs without waiting for a writer', async () => {
+  it('refuse FIFOs without waiting for a writer [P21]', async () => {
     execFileSync('mkfifo', [join(box.root, 'fifo')]);
     for (const name of ['read_file', 'write_file', 'edit_file']) {
       const args = calls.find(([one]) => one === name)?.[1]('fifo') ?? {};
@@ -88,7 +88,7 @@ describe('the tools of a workspace', () => {
     expect((await call(tool('list_files'), {})).text).toContain('fifo (special)');
   });
 
-  it('P21 neither list nor search through links that lead outside', async () => {
+  it('neither list nor search through links that lead outside [P21]', async () => {
     symlinkSync(box.outside, join(box.root, 'folder'));
     symlinkSync('/etc', join(box.root, 'src', 'etc'));
     expect((await call(tool('list_files'), { include_ignored: true })).text).toBe(
@@ -97,7 +97,7 @@ describe('the tools of a workspace', () => {
     expect((await call(tool('search_files'), { pattern: 'secret|root' })).text).toContain('No match');
   });
 
-  it('P21 tell permission rules where a path really leads', () => {
+  it('tell permission rules where a path really leads [P21]', () => {
     mkdirSync(join(box.root, 'private'));
     symlinkSync('../private', join(box.root, 'src', 'public'));
     expect(tool('edit_file').subject?.({ path: 'src/public/x' })).toBe('private/x');
@@ -105,7 +105,7 @@ describe('the tools of a workspace', () => {
     expect(tool('run_command').subject?.({ command: 'npm test\ncurl x' })).toBe('npm test\ncurl x');
   });
 
-  it('P9 say what they do to the world, so that only reading ones run again by themselves', () => {
+  it('say what they do to the world, so that only reading ones run again by themselves [P9]', () => {
     expect(Object.fromEntries([...tools].map(([name, { effect }]) => [name, effect]))).toEqual({
       read_file: 'read',
       write_file: 'idempotent',
@@ -118,7 +118,7 @@ describe('the tools of a workspace', () => {
     expect(changing.every(({ locks }) => locks?.includes('workspace'))).toBe(true);
   });
 
-  it('P2 each has a time limit of its own or the default of two minutes', () => {
+  it('each has a time limit of its own or the default of two minutes [P2]', () => {
     for (const { name, timeoutMs } of tools.values()) {
       expect(timeoutMs ?? 120_000, name).toBeLessThanOrEqual(605_000);
     }

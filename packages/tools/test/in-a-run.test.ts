@@ -62,7 +62,7 @@ describe('the tools in a run', () => {
     expect(summaries).toEqual(['1 file', '1 match in 1 file', '1 line', '+1 -1', '+2 -0', 'exit 0']);
   });
 
-  it('P9 arguments that do not fit are refused before anything happens', async () => {
+  it('arguments that do not fit are refused before anything happens [P9]', async () => {
     const { answers } = await run([
       ['read_file', {}],
       ['read_file', { path: 'sum.js', offset: 0 }],
@@ -77,7 +77,7 @@ describe('the tools in a run', () => {
     expect(() => box.read('made')).toThrow();
   });
 
-  it('P21 rules judge the path that is meant, not the one that is written', async () => {
+  it('rules judge the path that is meant, not the one that is written [P21]', async () => {
     box.write('private/key', 'secret');
     const gate = rules({ allow: ['read_file(src/*)', 'run_command(echo *)'], otherwise: 'deny' });
     const { answers } = await run(

@@ -99,7 +99,7 @@ describe('list_files', () => {
     expect((await list({ depth: 2 })).text).toContain('a/b/ (2 files)\na/f.txt\ng.txt\n');
   });
 
-  it('P10 shows the upper levels of a large tree, with a count of what is left out', async () => {
+  it('shows the upper levels of a large tree, with a count of what is left out [P10]', async () => {
     const files = Array.from({ length: 1050 }, (_, index) => [`deep/${index % 3}/f${index}`, ''] as const);
     box = sandbox({ 'top.txt': '', ...Object.fromEntries(files) });
     const { text, output } = await list();
@@ -134,7 +134,7 @@ describe('list_files', () => {
     expect((await list({ path: 'none' })).text).toBe('"none" does not exist.');
   });
 
-  it('P2 is not caught by a trap of folders in folders', async () => {
+  it('is not caught by a trap of folders in folders [P2]', async () => {
     box = sandbox();
     mkdirSync(join(box.root, ...Array.from({ length: 300 }, () => 'd')), { recursive: true });
     const { text, isError } = await list();

@@ -44,7 +44,7 @@ const onPath: [string, (path: string) => Record<string, unknown>][] = [
 ];
 
 describe('sealed paths', () => {
-  it.each(onPath)('P21 %s never reaches Cobbler’s own files or keys', async (name, args) => {
+  it.each(onPath)('%s never reaches Cobbler’s own files or keys [P21]', async (name, args) => {
     symlinkSync('.ssh', join(box.root, 'notes'));
     const paths = [...Object.keys(secrets), 'notes/id_ed25519', 'src/../.ssh/id_ed25519'];
     for (const path of paths) {
@@ -56,14 +56,14 @@ describe('sealed paths', () => {
   });
 
   it.each(['.SSH/new', '.s\u200dsh/new', '.ssh./new', 'SSH~1/new', '.Cobbler/new'])(
-    'P21 write_file refuses %j, which some file systems take for a sealed folder',
+    'write_file refuses %j, which some file systems take for a sealed folder [P21]',
     async (path) => {
       const { error } = await call(tool('write_file'), { path, content: 'x' });
       expect(error?.code).toBe('sealed');
     },
   );
 
-  it('P21 search_files and list_files leave them out', async () => {
+  it('search_files and list_files leave them out [P21]', async () => {
     const found = await call(tool('search_files'), { pattern: 'secret', include_ignored: true });
     expect(found.text).toContain('src/a.txt');
     expect(found.text).not.toMatch(/\.ssh|\.cobbler|\.netrc|gh/);
@@ -72,12 +72,12 @@ describe('sealed paths', () => {
     expect((await call(tool('list_files'), { path: '.ssh' })).error?.code).toBe('sealed');
   });
 
-  it('P21 run_command does not start in one', async () => {
+  it('run_command does not start in one [P21]', async () => {
     const { error } = await call(tool('run_command'), { command: 'cat *', directory: '.ssh' });
     expect(error?.code).toBe('sealed');
   });
 
-  it('P21 COBBLER_HOME is sealed where it is, and through a link to it', async () => {
+  it('COBBLER_HOME is sealed where it is, and through a link to it [P21]', async () => {
     mkdirSync(join(box.root, 'data'));
     box.write('data/server-tokens.json', 'secret');
     symlinkSync('data', join(box.root, 'home-link'));
@@ -107,7 +107,7 @@ describe('guarded paths', () => {
     return tool(name, toolsIn({ HOME: box.outside })).mustAsk?.({ path });
   }
 
-  it.each(guarded)('P21 a write to %j must be asked about', (path) => {
+  it.each(guarded)('a write to %j must be asked about [P21]', (path) => {
     for (const name of ['write_file', 'edit_file'])
       expect(mustAsk(name, path), name).toContain('is protected');
   });
@@ -124,7 +124,7 @@ describe('guarded paths', () => {
     for (const name of ['write_file', 'edit_file']) expect(mustAsk(name, path), name).toBeUndefined();
   });
 
-  it('P21 a link on the way counts by where it leads', () => {
+  it('a link on the way counts by where it leads [P21]', () => {
     mkdirSync(join(box.root, '.git', 'hooks'), { recursive: true });
     symlinkSync('.git', join(box.root, 'harmless'));
     symlinkSync(join('..', '.git', 'config'), join(box.root, 'src', 'settings.txt'));
@@ -133,7 +133,7 @@ describe('guarded paths', () => {
     expect(mustAsk('edit_file', 'src/settings.txt')).toContain('.git/config');
   });
 
-  it('P21 a repository under another name counts: a gitdir file leads there, or git finds it bare', () => {
+  it('a repository under another name counts: a gitdir file leads there, or git finds it bare [P21]', () => {
     box.write('store/HEAD', 'ref: refs/heads/main\n');
     mkdirSync(join(box.root, 'store', 'objects'));
     mkdirSync(join(box.root, 'store', 'refs'));

@@ -64,7 +64,7 @@ describe('read_file', () => {
     });
   });
 
-  it('P10 hands over a bounded part of huge lines and files', async () => {
+  it('hands over a bounded part of huge lines and files [P10]', async () => {
     box.write('line', 'x'.repeat(3_000_000));
     const cut = await read({ path: 'line' });
     expect(cut.text.length).toBeLessThan(201_000);
@@ -138,7 +138,7 @@ describe('read_file', () => {
     expect((await read({ path: '.' })).text).toBe('"." is a folder. list_files shows what is in it.');
   });
 
-  it('P10 says that permission is missing without a path of ours', async () => {
+  it('says that permission is missing without a path of ours [P10]', async () => {
     if (process.getuid?.() === 0) return; // Root may read everything.
     box.write('locked', 'x');
     chmodSync(join(box.root, 'locked'), 0);

@@ -71,7 +71,7 @@ describe('run_command', () => {
     expect((await run('cat; read line || echo none')).text).toBe('[exit 0]\nnone\n');
   });
 
-  it('P19 gives commands no secret of this process, and only the variables named for them', async () => {
+  it('gives commands no secret of this process, and only the variables named for them [P19]', async () => {
     const environment = {
       PATH: process.env['PATH'],
       HOME: '/home/x',
@@ -84,7 +84,7 @@ describe('run_command', () => {
     expect(text).toContain('EXTRA=wanted');
   });
 
-  it('P2 ends a command at its time limit and keeps what it printed', async () => {
+  it('ends a command at its time limit and keeps what it printed [P2]', async () => {
     let limit = () => {};
     const runtime = {
       monotonic: systemRuntime.monotonic,
@@ -107,7 +107,7 @@ describe('run_command', () => {
     expect(own.output?.summary).toBe('timed out after 0.1 s');
   });
 
-  it('P3 a cancel ends the command with everything it started', async () => {
+  it('a cancel ends the command with everything it started [P3]', async () => {
     const stop = new AbortController();
     const stubborn = `sh -c 'trap "" TERM; echo $$ > pid; echo ready; while :; do sleep 0.05; done'`;
     const { text, isError } = await run(`(setsid ${stubborn} &) ; wait; sleep 60`, {
@@ -125,14 +125,14 @@ describe('run_command', () => {
     expect(isRunning(readFileSync(join(box.root, 'pid'), 'utf8').trim())).toBe(false);
   });
 
-  it('P10 keeps head and tail of 100 MB and never blocks the command', async () => {
+  it('keeps head and tail of 100 MB and never blocks the command [P10]', async () => {
     const { text } = await run(`printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last`, {
       maxOutputBytes: 2000,
     });
     expect(text).toMatch(/^\[exit 0\]\nfirstx+\n\[… 99998009 bytes left out …\]\nx+last$/);
   });
 
-  it('P10 a cut never garbles a character', async () => {
+  it('a cut never garbles a character [P10]', async () => {
     const { text } = await run(`for i in $(seq 200); do printf '✓ü😀'; done`, { maxOutputBytes: 99 });
     expect(text).not.toContain('\ufffd');
     expect(text).toMatch(/^\[exit 0\]\n[✓ü😀]+\n\[… 1703 bytes left out …\]\n[✓ü😀]+$/u);
@@ -165,14 +165,14 @@ describe('run_command', () => {
     expect(moving.progress.at(-1)).toBe('three');
   });
 
-  it('P10 names no path of ours when the shell cannot be started', async () => {
+  it('names no path of ours when the shell cannot be started [P10]', async () => {
     const spawn = (): ChildProcess => {
       throw Object.assign(new Error('spawn /usr/lib/secret/sh EACCES'), { code: 'EACCES' });
     };
     expect((await run('true', { spawn })).text).toBe('/bin/sh could not be started: permission denied.');
   });
 
-  it('P21 previews in which folder the command would run', async () => {
+  it('previews in which folder the command would run [P21]', async () => {
     const tool = runCommand(new Workspace(box.root));
     expect(await tool.preview?.({ command: 'ls' })).toEqual({ summary: 'in the workspace' });
     expect(await tool.preview?.({ command: 'ls', directory: './sub/' })).toEqual({ summary: 'in "sub"' });

@@ -64,7 +64,7 @@ describe('search_files', () => {
     expect((await search({ pattern: '^end$' })).text).toBe('src/b.ts\n2: end\n');
   });
 
-  it('P10 shows a bounded number of matches and counts the others', async () => {
+  it('shows a bounded number of matches and counts the others [P10]', async () => {
     box.write('many.txt', 'match\n'.repeat(5000));
     const { text, output } = await search({ pattern: '^match$', max_matches: 3 });
     expect(text).toBe(
@@ -101,7 +101,7 @@ describe('search_files', () => {
     );
   });
 
-  it('P2 an expression that backtracks for ever is ended, and what was found before is shown', async () => {
+  it('an expression that backtracks for ever is ended, and what was found before is shown [P2]', async () => {
     box.write('a-first.txt', 'xxxxy\n');
     box.write('b-trap.txt', `${'x'.repeat(60)}\n`);
     let clocks = 0;
@@ -123,7 +123,7 @@ describe('search_files', () => {
   });
 
   it.each(['^(a|a)*$', '^(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(.*a){25}$'])(
-    'P2 the classic trap %s ends too',
+    'the classic trap %s ends too [P2]',
     async (pattern) => {
       box.write('trap.txt', `${'a'.repeat(5000)}!\n`);
       const { isError } = await search({ pattern, path: 'trap.txt' }, { fileTimeoutMs: 100 });
@@ -131,7 +131,7 @@ describe('search_files', () => {
     },
   );
 
-  it('P10 a thread that dies answers nothing, and nobody waits for it', async () => {
+  it('a thread that dies answers nothing, and nobody waits for it [P10]', async () => {
     const signal = new AbortController().signal;
     const options = { timeoutMs: 60_000, maxMatches: 1, runtime: systemRuntime, signal };
     const matcher = new LineMatcher({ source: '(', flags: '', context: 0 }, options);
@@ -140,7 +140,7 @@ describe('search_files', () => {
     await matcher.close();
   });
 
-  it('P3 a cancel ends a search in the middle of such an expression', async () => {
+  it('a cancel ends a search in the middle of such an expression [P3]', async () => {
     box.write('trap.txt', `${'x'.repeat(60)}\n`);
     const stop = new AbortController();
     const tool = searchFiles(new Workspace(box.root), {

@@ -36,7 +36,7 @@ describe('write_file', () => {
     expect(readdirSync(box.root)).toEqual(['run.sh']);
   });
 
-  it('P9 the same call again changes nothing', async () => {
+  it('the same call again changes nothing [P9]', async () => {
     await write('a', 'x');
     expect((await write('a', 'x')).output).toMatchObject({ summary: 'no change' });
     expect(box.read('a')).toBe('x');

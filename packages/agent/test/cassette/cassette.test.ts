@@ -129,7 +129,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(alone.seen).toBe(recorded.seen);
   });
 
-  test.for(['thinking', 'running_tool'] as const)('P3 a cancel while %s', async (state, { expect }) => {
+  test.for(['thinking', 'running_tool'] as const)('a cancel while %s [P3]', async (state, { expect }) => {
     const scene: Scene = {
       ...eventful,
       reacts(event, control, world) {
@@ -144,7 +144,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('P2 a tool that outlives its limit, and a run that outlives its own', async () => {
+  test('a tool that outlives its limit, and a run that outlives its own [P2]', async () => {
     const hangs = (world: Runtime) => [
       slow(world, 'read', { timeoutMs: 500, execute: () => new Promise(() => {}) }),
       slow(world, 'list', { execute: () => new Promise(() => {}) }),
@@ -163,7 +163,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('P10 whatever tools do', async () => {
+  test('whatever tools do [P10]', async () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     const outcomes: readonly (() => unknown)[] = [
@@ -227,7 +227,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('P14 what a tool that does not run took from the budget is counted again', async () => {
+  test('what a tool that does not run took from the budget is counted again [P14]', async () => {
     const scene: Scene = {
       script: [says('One.', 'ask'), says('Two.', 'ask'), says('Three.')],
       tools: (world) => [

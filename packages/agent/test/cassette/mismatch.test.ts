@@ -127,7 +127,7 @@ describe('a miss is loud', () => {
     );
   });
 
-  test('P1 P2 wherever a cassette is cut, the run ends, and only the whole one is the recorded run', async () => {
+  test('wherever a cassette is cut, the run ends, and only the whole one is the recorded run [P1, P2]', async () => {
     const gated: Scene = { ...scene, options: { gate: async () => ({ type: 'allow' }) } };
     const { cassette, log } = await record(gated);
     const lines = cassette.split('\n');

@@ -195,7 +195,7 @@ describe('the transport of a tape', () => {
     await expect(tape.transport(request(AbortSignal.abort(new Error('before'))))).rejects.toThrow('before');
   });
 
-  test('P19 writes no value of a query and no host', async () => {
+  test('writes no value of a query and no host [P19]', async () => {
     const { tape, written } = recording(hastyRuntime(1), {
       transport: () => Promise.reject(new Error('no')),
     });

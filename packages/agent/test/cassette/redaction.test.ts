@@ -70,7 +70,7 @@ const scene = (chunks: Chunking): Scene => ({
   },
 });
 
-describe('P19 no secret is ever in a cassette', () => {
+describe('no secret is ever in a cassette [P19]', () => {
   test.each(['whole', 'payload', { size: 1 }, { size: 7 }, { seed: 3 }] as const)(
     'answers in chunks: %j',
     async (chunks) => {

@@ -94,7 +94,7 @@ describe('firstOf', () => {
     expect(await firstOf()(messages, means)).toBeUndefined();
   });
 
-  it('P3 tries nothing more once the run must stop', async () => {
+  it('tries nothing more once the run must stop [P3]', async () => {
     const stopped = { ...means, signal: AbortSignal.abort() };
     await expect(firstOf(fails, cut)(messages, stopped)).rejects.toThrow('no');
   });

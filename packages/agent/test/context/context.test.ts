@@ -24,7 +24,7 @@ describe('inputBound', () => {
     expect(inputBound(state, { tools: [tool], system: 'Be brief.' })).toBeGreaterThan(bare + 20);
   });
 
-  it('B1 counts bytes, not characters: text of other scripts costs more', () => {
+  it('counts bytes, not characters: text of other scripts costs more [B1]', () => {
     const bound = (text: string) =>
       inputBound({ ...emptyState(), messages: [userMessage(text)] }, { tools: [] });
     expect(bound('漢'.repeat(1000))).toBeGreaterThanOrEqual(1500);
@@ -42,7 +42,7 @@ describe('inputBound', () => {
     expect(inputBound(more, { tools: [tool] })).toBeGreaterThan(6000);
   });
 
-  it('B1 counts instructions and tools anew in a run that has counted nothing yet: they may be others', () => {
+  it('counts instructions and tools anew in a run that has counted nothing yet: they may be others [B1]', () => {
     const counted = { messages: [...messages], contextTokens: 5000, contextMessages: 5 };
     const bound = (turns: number) =>
       inputBound({ ...counted, turns }, { tools: [], system: 'x'.repeat(9000) });

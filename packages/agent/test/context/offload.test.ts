@@ -46,7 +46,7 @@ async function shown(value: unknown, options: { spilling?: OffloadOptions; blobs
 }
 
 describe('long tool output', () => {
-  it('P10 can be read to the end, piece by piece, though far more than reaches the model at once', async () => {
+  it('can be read to the end, piece by piece, though far more than reaches the model at once [P10]', async () => {
     const whole = Array.from({ length: 60_000 }, (_, line) => `${line} häuser 🏠\n`).join('');
     const { text, event, policy } = await shown(whole);
     expect(bytesOf(text)).toBeLessThanOrEqual(4096);
@@ -97,7 +97,7 @@ describe('long tool output', () => {
 });
 
 describe('read_blob', () => {
-  it('P10 changes nothing, is offered by the policy, and what it gives is not put away again', async () => {
+  it('changes nothing, is offered by the policy, and what it gives is not put away again [P10]', async () => {
     const stage = new RunFixture(() => memoryStore());
     const policy = offload(memoryBlobs(), { overBytes: 1000 });
     const { blob } = await policy.put('w'.repeat(9000), 500, stage.runtime.digest);

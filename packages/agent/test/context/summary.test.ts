@@ -49,7 +49,7 @@ describe('a summary by a model', () => {
     await stage.check();
   });
 
-  it('P14 is counted once, with what it cost, and is no turn', async () => {
+  it('is counted once, with what it cost, and is no turn [P14]', async () => {
     const usage = { inputTokens: 700, outputTokens: 70 };
     const { stage, options } = scene({
       summary: textResponse('Notes.', { usage, attempts: 2 }),
@@ -110,7 +110,7 @@ describe('a summary by a model', () => {
     ['refused', textResponse('No.', { stop: 'refusal' })],
     ['empty', textResponse('  ')],
     ['a failure', failedResponse(new Error('gone'))],
-  ])('P14 that is %s is none: the run fails, and what it used was wasted', async (_what, summary) => {
+  ])('that is %s is none: the run fails, and what it used was wasted [P14]', async (_what, summary) => {
     const { stage, options } = scene({ summary });
     const result = await stage.play(options);
     expect(result.status).toBe('failed');
@@ -119,7 +119,7 @@ describe('a summary by a model', () => {
     await stage.check();
   });
 
-  it('P3 is given up when the run is cancelled', async () => {
+  it('is given up when the run is cancelled [P3]', async () => {
     const { stage, options } = scene({ summary: () => new Promise(() => {}) });
     const run = stage.run(options);
     await stage.advance(1000);

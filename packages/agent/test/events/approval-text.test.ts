@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { approvalText, argumentLines, visibleText } from '../../src/events/approval-text.ts';
 
-describe('P21 the text of an approval', () => {
+describe('the text of an approval [P21]', () => {
   it('names the tool and gives every argument, texts line by line and all else as JSON', () => {
     const text = approvalText({
       toolName: 'run_command',
@@ -46,7 +46,7 @@ describe('P21 the text of an approval', () => {
     expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
   });
 
-  it('P21 leaves nothing to a diff that is cut', () => {
+  it('leaves nothing to a diff that is cut [P21]', () => {
     const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes left out …\nevil\nsame\n';
     const lines = argumentLines({ toolName: 't', arguments: { content: 'evil\nsame' }, diff });
     expect(lines).toEqual(['content:', '  | evil', '  | same']);

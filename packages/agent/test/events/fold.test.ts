@@ -27,7 +27,7 @@ const isCutOff = (state: State) => outline(state).at(-1)?.startsWith('user: Your
 describe('the fold, for any story whatsoever', () => {
   const runs = { numRuns: 500, seed: 20_261_121 };
 
-  it('F1 never throws', () => {
+  it('never throws [F1]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -38,7 +38,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('F2, F3, F5 P12 gives a valid history at every place where a run may end', () => {
+  it('gives a valid history at every place where a run may end [F2, F3, F5, P12]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -59,7 +59,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('F2 keeps calls open only behind the last message, each with the place of its own', () => {
+  it('keeps calls open only behind the last message, each with the place of its own [F2]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -81,7 +81,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('F6 never changes a message once placed, and drops messages only to summarise them', () => {
+  it('never changes a message once placed, and drops messages only to summarise them [F6]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -128,7 +128,7 @@ describe('the fold, for any story whatsoever', () => {
 describe('calls and results', () => {
   const two = answered([callPart('a'), callPart('b')]);
 
-  it('F3 places results in the order of the calls once all are there', () => {
+  it('places results in the order of the calls once all are there [F3]', () => {
     const state = told(said('Go.'), two, started(1, 0), started(1, 1), result(1, 1));
     expect(outline(state)).toEqual(['user: Go.', 'assistant: ']);
     fold(state, place(result(1, 0), 6));
@@ -136,7 +136,7 @@ describe('calls and results', () => {
     expect(state.stopReason).toBeUndefined();
   });
 
-  it('F1 ignores a result for a call that nobody made, and a second one', () => {
+  it('ignores a result for a call that nobody made, and a second one [F1]', () => {
     const state = told(
       said('Go.'),
       two,
@@ -151,7 +151,7 @@ describe('calls and results', () => {
     expect(state.metrics.toolMs).toBe(4);
   });
 
-  it('P9 answers a started call with an unknown outcome and any other as not run', () => {
+  it('answers a started call with an unknown outcome and any other as not run [P9]', () => {
     const state = told(said('Go.'), two, started(1, 0), finished('failed'));
     expect(state.messages.slice(2)).toMatchObject([{ isError: true }, { isError: true, notRun: true }]);
     expect(state.messages[2]).not.toHaveProperty('notRun');
@@ -168,7 +168,7 @@ describe('calls and results', () => {
     expect(why()).toContain('failed or the work stopped');
   });
 
-  it('P9 closes at once the calls of an answer that did not end to have them run', () => {
+  it('closes at once the calls of an answer that did not end to have them run [P9]', () => {
     const state = told(said('Go.'), answered([callPart('a')], { stopReason: 'max_tokens' }));
     expect(state.calls).toEqual([]);
     expect(state.stopReason).toBe('max_tokens');
@@ -211,12 +211,12 @@ describe('calls and results', () => {
 });
 
 describe('steering', () => {
-  it('F4 follows the results of the batch under way', () => {
+  it('follows the results of the batch under way [F4]', () => {
     const state = told(said('Go.'), answered([callPart('a')]), said('Hurry.', true), result(1, 0));
     expect(outline(state).slice(2)).toEqual(['tool_result: result 1.0', 'user: Hurry.']);
   });
 
-  it('F4 waits for the answer that may be under way, and then asks for another', () => {
+  it('waits for the answer that may be under way, and then asks for another [F4]', () => {
     const state = told(said('Go.'), answered([callPart('a')]), result(1, 0), said('Hurry.', true));
     expect(outline(state)).toHaveLength(3);
     fold(state, place(answered([{ type: 'text', text: 'Done.' }]), 5));
@@ -224,13 +224,13 @@ describe('steering', () => {
     expect(state.stopReason).toBeUndefined();
   });
 
-  it('F4 follows the last answer and clears its end', () => {
+  it('follows the last answer and clears its end [F4]', () => {
     const state = told(said('Go.'), answered([{ type: 'text', text: 'Done.' }]), said('More.', true));
     expect(outline(state).at(-1)).toBe('user: More.');
     expect(state.stopReason).toBeUndefined();
   });
 
-  it('F4 does not come between the halves of an answer that pauses', () => {
+  it('does not come between the halves of an answer that pauses [F4]', () => {
     const half = answered([{ type: 'text', text: 'Half' }], { stopReason: 'pause' });
     const state = told(said('Go.'), said('More.', true), half, said('Still more.', true));
     expect(outline(state)).toEqual(['user: Go.', 'assistant: Half']);
@@ -253,7 +253,7 @@ describe('runs of a session', () => {
     expect(state.metrics.invocations).toBe(0);
   });
 
-  it('P14 a resumed run keeps its counts and forgets what ended it', () => {
+  it('a resumed run keeps its counts and forgets what ended it [P14]', () => {
     const state = told(
       said('Go.'),
       answered([callPart('a')]),
@@ -270,7 +270,7 @@ describe('runs of a session', () => {
     expect(state.stop).toBe('cancelled');
   });
 
-  it('P4 the first of two reasons to stop counts', () => {
+  it('the first of two reasons to stop counts [P4]', () => {
     const stops = (['timeout', 'cancelled'] as const).map(
       (reason): EventBody => ({ type: 'stop_requested', reason }),
     );
@@ -291,13 +291,13 @@ describe('compaction', () => {
     result(1, 1),
   ).messages;
 
-  it('F5 cuts only before a message that is no result', () => {
+  it('cuts only before a message that is no result [F5]', () => {
     expect([0, 1, 2, 3, 4, 9, -3, Number.NaN, 1.7].map((wanted) => safeCut(messages, wanted))).toEqual([
       0, 1, 1, 1, 4, 4, 0, 0, 1,
     ]);
   });
 
-  it('F5 never happens while calls are open', () => {
+  it('never happens while calls are open [F5]', () => {
     const state = told(said('Go.'), answered([callPart('a')]), {
       type: 'compacted',
       upTo: 1,
@@ -343,7 +343,7 @@ describe('compaction', () => {
     expect(told(said('Go.'), cut, shorter).failure?.kind).toBe('network');
   });
 
-  it('P14 a request that failed counts with what it used and what that cost', () => {
+  it('a request that failed counts with what it used and what that cost [P14]', () => {
     const error = {
       kind: 'network',
       message: 'cut',
@@ -354,7 +354,7 @@ describe('compaction', () => {
     expect(metrics).toMatchObject({ wasted: { inputTokens: 30, outputTokens: 4 }, attempts: 2, usd: 0.5 });
   });
 
-  it('P1 that failed is not tried again', () => {
+  it('that failed is not tried again [P1]', () => {
     expect(told(said('Go.'), tooLong).compacted).toBe(false);
     expect(told(said('Go.'), { ...tooLong, compacting: true }).compacted).toBe(true);
   });
@@ -367,7 +367,7 @@ describe('compaction', () => {
     expect(isCutOff(told(said('Go.'), full, said('Shorter.', true), shorter))).toBe(false);
   });
 
-  it('P14 counts what the summary used', () => {
+  it('counts what the summary used [P14]', () => {
     const usage = { inputTokens: 70, outputTokens: 7 };
     const spent = { answers: 2, usage, wasted: usage, attempts: 3, durationMs: 5, usd: 0.25 };
     const { metrics, turns } = told(said('Go.'), { type: 'compacted', upTo: 1, summary: 'Went.', spent });

@@ -84,7 +84,7 @@ describe('a log as a run has written it', () => {
     expect(told([live, ...log.slice(0, 5), delta, log[5], later, end])).toEqual([]);
   });
 
-  it('P13 is fine with the end of a run that no store has, and goes without it', () => {
+  it('is fine with the end of a run that no store has, and goes without it [P13]', () => {
     const { seq: _, id: __, ...unstored } = log[6] ?? place(finished('failed'), 7);
     const again = [...log.slice(0, 3), unstored, ...log.slice(3)];
     expect(repairLog(again)).toEqual({ events: log, problems: [] });
@@ -92,7 +92,7 @@ describe('a log as a run has written it', () => {
   });
 });
 
-describe('P12 a log that was damaged, mended', () => {
+describe('a log that was damaged, mended [P12]', () => {
   const anyLog = fc.constantFrom(...logs);
 
   it('cut off anywhere, at either end, is sound', () => {

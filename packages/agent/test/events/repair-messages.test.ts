@@ -26,7 +26,7 @@ function mended(...messages: Message[]): { outline: string[]; told: string[] } {
 }
 
 describe('mending a conversation', () => {
-  it('P12 makes a valid one of anything, and finds nothing in what it made', () => {
+  it('makes a valid one of anything, and finds nothing in what it made [P12]', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 12 }), (messages) => {
         const once = repairMessages(messages);
@@ -50,7 +50,7 @@ describe('mending a conversation', () => {
     );
   });
 
-  it('P12 answers a call that has no result, and says which', () => {
+  it('answers a call that has no result, and says which [P12]', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('a'), userMessage('Well?'));
     expect(told).toEqual(['1 has a call of look ("b") without a result']);
     expect(after[2]).toBe('tool_result: saw a');
@@ -78,13 +78,13 @@ describe('mending a conversation', () => {
     expect(after).toEqual(['user: Go.', 'assistant: ', 'tool_result: saw a']);
   });
 
-  it('P12 puts results in the order of their calls, which is no problem', () => {
+  it('puts results in the order of their calls, which is no problem [P12]', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('b'), result('a'));
     expect(told).toEqual([]);
     expect(after.slice(2)).toEqual(['tool_result: saw a', 'tool_result: saw b']);
   });
 
-  it('P12 gives a repeated id to the nearest answer that waits', () => {
+  it('gives a repeated id to the nearest answer that waits [P12]', () => {
     const { outline: after } = mended(go, calls('a'), userMessage('No.'), calls('a'), result('a', 'second'));
     expect(after[2]).toMatch(/not run/);
     expect(after.at(-1)).toBe('tool_result: second');

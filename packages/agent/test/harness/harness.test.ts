@@ -22,7 +22,7 @@ async function begun(run: Run): Promise<void> {
   for await (const event of run) if (event.type === 'user') return;
 }
 
-describe('S4.6 prompts that are queued', () => {
+describe('prompts that are queued [S4.6]', () => {
   it('run one after another, in the order in which they came', async () => {
     const agent = scriptedModel([textResponse('One.'), textResponse('Two.'), textResponse('Three.')]);
     const one = harness({ agent, whenBusy: 'queue' });
@@ -106,7 +106,7 @@ describe('a handler in the middle of things', () => {
     expect(results.map(({ status, error }) => error?.code ?? status)).toEqual(['busy', 'complete']);
   });
 
-  it('S4.9 hears a block once, whether or not the agent tells it early', async () => {
+  it('hears a block once, whether or not the agent tells it early [S4.9]', async () => {
     const heard: string[] = [];
     const agent = scriptedModel([
       (_request, { emit }) => {

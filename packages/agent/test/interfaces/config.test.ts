@@ -20,11 +20,11 @@ function resolve(config: AgentConfig, env: Record<string, string> = {}, chosen: 
 }
 
 describe('resolveAgent', () => {
-  it('S0.28 uses claude when the configuration names no provider', () => {
+  it('uses claude when the configuration names no provider [S0.28]', () => {
     expect(resolve({}).agent.provider).toBe('claude');
   });
 
-  it('S0.28 hands model, limits, temperature, time-out and address on to the factory', () => {
+  it('hands model, limits, temperature, time-out and address on to the factory [S0.28]', () => {
     const config = {
       model: 'm',
       maxTokens: 7,
@@ -35,19 +35,19 @@ describe('resolveAgent', () => {
     expect(resolve(config).given['claude']).toMatchObject(config);
   });
 
-  it('S0.29 prefers the configured key to COBBLER_AGENT_API_KEY', () => {
+  it('prefers the configured key to COBBLER_AGENT_API_KEY [S0.29]', () => {
     const { given } = resolve({ apiKey: 'from-file' }, { COBBLER_AGENT_API_KEY: 'from-env' });
     expect(given['claude']?.apiKey).toBe('from-file');
   });
 
-  it('S0.29 takes COBBLER_AGENT_API_KEY when the key is empty, and hands the environment on for the rest', () => {
+  it('takes COBBLER_AGENT_API_KEY when the key is empty, and hands the environment on for the rest [S0.29]', () => {
     const env = { COBBLER_AGENT_API_KEY: ' "from-env"\n', ANTHROPIC_API_KEY: 'other' };
     const { given } = resolve({ apiKey: '' }, env);
     expect(given['claude']?.apiKey).toBe('from-env');
     expect(given['claude']?.env).toBe(env);
   });
 
-  it('P19 never gives COBBLER_AGENT_API_KEY to a provider that is not the configured one', () => {
+  it('never gives COBBLER_AGENT_API_KEY to a provider that is not the configured one [P19]', () => {
     const { given } = resolve(
       { provider: 'claude' },
       { COBBLER_AGENT_API_KEY: 'secret' },
@@ -56,7 +56,7 @@ describe('resolveAgent', () => {
     expect(JSON.stringify(given['openai']?.apiKey ?? null)).toBe('null');
   });
 
-  it('P19 never gives the configured key, address or model to another provider', () => {
+  it('never gives the configured key, address or model to another provider [P19]', () => {
     const config = {
       provider: 'claude',
       apiKey: 'secret',
@@ -71,7 +71,7 @@ describe('resolveAgent', () => {
     expect(given['openai']?.model).toBeUndefined();
   });
 
-  it('S0.32 refuses an unknown provider as invalid and lists the known ones', () => {
+  it('refuses an unknown provider as invalid and lists the known ones [S0.32]', () => {
     const attempt = () => resolve({ provider: 'oracle' });
     expect(attempt).toThrowError(/"oracle".*claude, openai/);
     try {
@@ -81,7 +81,7 @@ describe('resolveAgent', () => {
     }
   });
 
-  it('S0.32 does not take a name of Object.prototype for a provider', () => {
+  it('does not take a name of Object.prototype for a provider [S0.32]', () => {
     expect(() => resolve({ provider: 'constructor' })).toThrowError(/no provider named "constructor"/);
   });
 });

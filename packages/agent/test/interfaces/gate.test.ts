@@ -10,7 +10,7 @@ function judge(gate: Gate, toolName: string, subject = '', effect: GateCall['eff
   return verdict instanceof Promise ? 'later' : verdict.type;
 }
 
-describe('P21 gates', () => {
+describe('gates [P21]', () => {
   it('allowAll lets everything through', () => {
     expect(judge(allowAll, 'write')).toBe('allow');
   });
@@ -57,11 +57,11 @@ describe('P21 gates', () => {
     'npm test `id`',
     'npm test\nrm x',
     'npm test \\\n rm',
-  ])('P21 a star allows no joined command: %j', (subject) => {
+  ])('a star allows no joined command: %j [P21]', (subject) => {
     expect(judge(rules({ allow: ['run(npm test*)'] }), 'run', subject)).toBe('ask');
   });
 
-  it('P21 a call that a person has to look at is allowed by an exact rule only', () => {
+  it('a call that a person has to look at is allowed by an exact rule only [P21]', () => {
     const asked = (allow: string[], otherwise?: 'allow' | 'deny') => {
       const call = { id: 'a', toolName: 'edit', arguments: {}, effect: 'once', subject: '.envrc' } as const;
       const gate = rules({ allow, ...(otherwise !== undefined && { otherwise }) });

@@ -8,7 +8,7 @@ import { AgentError } from '../../src/values/errors.ts';
 import type { Usage } from '../../src/values/usage.ts';
 
 describe('a budget', () => {
-  it('B1 B2 holds back what a call may cost and gives the rest back', () => {
+  it('holds back what a call may cost and gives the rest back [B1, B2]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(60, 0.5);
     expect([budget.tokensLeft, budget.usdLeft]).toEqual([40, 0.5]);
@@ -16,7 +16,7 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft, budget.usdLeft]).toEqual([10, 0.125, 90, 0.875]);
   });
 
-  it('B2 books a call once', () => {
+  it('books a call once [B2]', () => {
     const budget = new Budget({ tokens: 100 });
     const held = budget.reserve(60, 0);
     held.settle(10, 0);
@@ -24,7 +24,7 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft]).toEqual([10, 0, 90]);
   });
 
-  it('P1 refuses with the limit named, and holds nothing back then', () => {
+  it('refuses with the limit named, and holds nothing back then [P1]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const refused = (tokens: number, usd: number): AgentError | undefined => {
       try {
@@ -39,7 +39,7 @@ describe('a budget', () => {
     expect([budget.tokensLeft, budget.usdLeft]).toEqual([100, 1]);
   });
 
-  it('P1 holds money back from others just like tokens', () => {
+  it('holds money back from others just like tokens [P1]', () => {
     const budget = new Budget({ usd: 1 });
     const held = budget.reserve(0, 0.75);
     expect(() => budget.reserve(0, 0.5)).toThrow(/no room for the next call/);
@@ -49,7 +49,7 @@ describe('a budget', () => {
     expect(budget.usd).toBe(1);
   });
 
-  it('B1 B2 holds the whole amount once more for another attempt, and books what the failed ones used', () => {
+  it('holds the whole amount once more for another attempt, and books what the failed ones used [B1, B2]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(40, 0.25);
     expect(held.again(30, 0.25)).toBe(true);
@@ -62,7 +62,7 @@ describe('a budget', () => {
     expect(held.again(90, 0.75)).toBe(false);
   });
 
-  it('B1 refuses another attempt for which there is no room, and books what was used at the end all the same', () => {
+  it('refuses another attempt for which there is no room, and books what was used at the end all the same [B1]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(60, 0.5);
     expect([held.again(41, 0), held.again(0, 0.51)]).toEqual([false, false]);
@@ -76,7 +76,7 @@ describe('a budget', () => {
     expect(new Budget().tokensLeft).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('B1 is never passed by calls side by side, in whatever order they are booked', () => {
+  it('is never passed by calls side by side, in whatever order they are booked [B1]', () => {
     const call = fc.record({
       worst: fc.nat(50),
       part: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -176,7 +176,7 @@ describe('a request that fails again and again', () => {
     return { agent, asked };
   }
 
-  it('P1 is given up before its attempts together pass the limit', async () => {
+  it('is given up before its attempts together pass the limit [P1]', async () => {
     const { agent, asked } = cutting(99);
     const budget = new Budget({ tokens: 20_000 });
     const executor = new Executor({ agent, request: { maxTokens: 3_000 } });
@@ -189,7 +189,7 @@ describe('a request that fails again and again', () => {
     expect(result.metrics.wasted).toEqual({ inputTokens: 8_000, outputTokens: 12_000 });
   });
 
-  it('B2 is tried as often as it likes where nothing is limited, and booked once', async () => {
+  it('is tried as often as it likes where nothing is limited, and booked once [B2]', async () => {
     const { agent, asked } = cutting(6);
     const budget = new Budget();
     await new Executor({ agent }).run('Go.', { budget });

@@ -27,7 +27,7 @@ describe('planOutput', () => {
   });
 
   it.each(['', 'Ada', '[]', 'null', '"x"', '{"age":3}', '{"name":1}'])(
-    'P1 refuses %j as an answer',
+    'refuses %j as an answer [P1]',
     async (text) => {
       for (const shape of [
         schema,

@@ -30,7 +30,7 @@ const zodTool = defineTool({
 });
 
 describe('defineTool', () => {
-  it('S0.5 takes zod: typed arguments, JSON Schema for the model, defaults filled in', async () => {
+  it('takes zod: typed arguments, JSON Schema for the model, defaults filled in [S0.5]', async () => {
     expect(zodTool.parameters).toMatchObject({
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -42,7 +42,7 @@ describe('defineTool', () => {
     expect(valid.ok && zodTool.execute(valid.value, context)).toBe(3);
   });
 
-  it('P9 says in words for the model which argument is wrong', async () => {
+  it('says in words for the model which argument is wrong [P9]', async () => {
     expect(await validateArguments(zodTool, { a: 'two' })).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/^a: /),
@@ -50,7 +50,7 @@ describe('defineTool', () => {
     expect(await validateArguments(zodTool, {})).toMatchObject({ ok: false });
   });
 
-  it('S0.5 takes JSON Schema, in any order of keys', () => {
+  it('takes JSON Schema, in any order of keys [S0.5]', () => {
     const one = defineTool({
       name: 'a',
       description: '',
@@ -81,7 +81,7 @@ describe('defineTool', () => {
     ).toThrow(/cannot be turned/);
   });
 
-  it('S4.3 takes the tool of the other seed', async () => {
+  it('takes the tool of the other seed [S4.3]', async () => {
     const tool = fromFlatTool({
       name: 'echo',
       description: 'Echoes.',
@@ -148,7 +148,7 @@ describe('checkTool', () => {
   it.each([
     [{ effect: 'reed' }, 'must be one of read, idempotent, once; it is "reed"'],
     [{ execute: 3 }, 'its execute is no function'],
-  ])('P9 refuses %j: what a tool may do is not guessed', (wrong, words) => {
+  ])('refuses %j: what a tool may do is not guessed [P9]', (wrong, words) => {
     expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
   });
 

@@ -48,13 +48,13 @@ const rules: readonly (readonly [string, JsonObject, readonly unknown[], readonl
 ];
 
 describe('checkSchema', () => {
-  it.each(rules)('P9 holds arguments to %s', async (_name, rule, good, bad) => {
+  it.each(rules)('holds arguments to %s [P9]', async (_name, rule, good, bad) => {
     const schema = object({ a: rule }, { required: ['a'] });
     for (const a of good) expect(await checkSchema(schema, { a })).toBeUndefined();
     for (const a of bad) expect(await checkSchema(schema, { a })).toMatch(/^a[ .]/);
   });
 
-  it('P9 names a missing, an unknown and a nested argument by its path', async () => {
+  it('names a missing, an unknown and a nested argument by its path [P9]', async () => {
     const schema = object(
       { a: object({ b: { type: 'string' } }, { required: ['b'] }) },
       { additionalProperties: false },
@@ -65,7 +65,7 @@ describe('checkSchema', () => {
     expect(await checkSchema(schema, 'x')).toBe('the arguments must be object, not string');
   });
 
-  it('P11 takes no property from the prototype', async () => {
+  it('takes no property from the prototype [P11]', async () => {
     const schema = object({}, { required: ['constructor'], additionalProperties: false });
     expect(await checkSchema(schema, {})).toBe('constructor is missing');
     expect(await checkSchema(object({}, { additionalProperties: false }), { toString: 1 })).toMatch(
@@ -86,7 +86,7 @@ describe('checkSchema', () => {
     );
   });
 
-  it('P11 checks a deeply nested value against a recursive schema in no time', async () => {
+  it('checks a deeply nested value against a recursive schema in no time [P11]', async () => {
     const tree = { anyOf: [{ type: 'array', items: { $ref: '#/$defs/tree' } }, { type: 'string' }] };
     const schema = { ...object({ a: { $ref: '#/$defs/tree' } }), $defs: { tree } };
     let checks = 0;
@@ -102,7 +102,7 @@ describe('checkSchema', () => {
   });
 });
 
-describe('P9 names the argument and what is wrong with it', () => {
+describe('names the argument and what is wrong with it [P9]', () => {
   it.each<[string, JsonObject, unknown, string]>([
     ['a pattern', { pattern: '^x' }, 'y', 'a must match ^x'],
     ['a missing dependency', { dependentRequired: { x: ['y'] } }, { x: 1 }, 'a.y is missing'],
@@ -156,7 +156,7 @@ function doubling(): JsonObject {
 }
 
 describe('a schema that is made to keep the process busy', () => {
-  it('P2 matches a pattern in time by the length of the text', async () => {
+  it('matches a pattern in time by the length of the text [P2]', async () => {
     const schema = object({ a: { pattern: '^(a+)+$' } });
     expect(await checkSchema(schema, { a: `${'a'.repeat(50_000)}!` })).toBe('a must match ^(a+)+$');
     expect(await checkSchema(schema, { a: 'aaaa' })).toBeUndefined();
@@ -173,11 +173,11 @@ describe('a schema that is made to keep the process busy', () => {
     ],
     ['whose dynamic reference goes round', { $dynamicAnchor: 'x', allOf: [{ $dynamicRef: '#x' }] }, {}],
     ['whose references double at each level', doubling(), { a: 1 }],
-  ])('P2 gives up on one %s', async (_name, schema, value) => {
+  ])('gives up on one %s [P2]', async (_name, schema, value) => {
     expect(await checkSchema(schema, value)).toMatch(/takes too many steps/);
   });
 
-  it('P2 looks through many choices and many items once', async () => {
+  it('looks through many choices and many items once [P2]', async () => {
     const choices = Array.from({ length: 20_000 }, (_, index) => `choice ${index}`);
     const schema = object({ a: { type: 'array', items: { enum: choices } }, b: { uniqueItems: true } });
     const found = await checkSchema(schema, { a: choices, b: choices });
@@ -185,7 +185,7 @@ describe('a schema that is made to keep the process busy', () => {
     expect((await checkSchema(schema, { a: ['x'] }))?.length).toBeLessThan(1500);
   });
 
-  it('P9 contradictions let nothing through', async () => {
+  it('contradictions let nothing through [P9]', async () => {
     const schema = object({ a: { allOf: [{ type: 'string' }, { type: 'number' }] } });
     for (const a of ['x', 1]) expect(await checkSchema(schema, { a })).toMatch(/^a must be/);
     expect(await schemaProblem(schema)).toBeUndefined();
@@ -200,11 +200,11 @@ describe('a schema that is made to keep the process busy', () => {
     ['properties that are none', object({ a: 7 }), /#\/properties\/a is 7, which is no schema/],
     ['a list that is none', object({ a: { allOf: {} } }), /which is no list of schemas/],
     ['a limit that is none', object({ a: { minimum: true } }), /minimum is true, which is no number/],
-  ])('P9 of another program is unusable with %s', async (_name, schema, why) => {
+  ])('of another program is unusable with %s [P9]', async (_name, schema, why) => {
     expect(await schemaProblem(schema)).toMatch(why);
   });
 
-  it('P9 of the program itself is refused where the tool is defined', () => {
+  it('of the program itself is refused where the tool is defined [P9]', () => {
     const define = (rule: JsonObject) => () =>
       defineTool({ name: 'one', description: '', parameters: object({ a: rule }), execute: () => '' });
     expect(define({ type: 'strin' })).toThrow(

@@ -26,7 +26,7 @@ const patterns: readonly (readonly [pattern: string, texts: readonly string[]])[
   ['^a|^(?=b).$', ['a', 'b']],
 ];
 
-describe('P2 a matcher of linear time', () => {
+describe('a matcher of linear time [P2]', () => {
   it.each(patterns)('agrees with JavaScript about %s', (pattern, texts) => {
     const matches = linearPattern(pattern);
     const own = new RegExp(pattern, 'u');
@@ -34,7 +34,7 @@ describe('P2 a matcher of linear time', () => {
     for (const text of texts) expect(matches?.(text), JSON.stringify(text)).toBe(own.test(text));
   });
 
-  it('P9 takes a [ inside a class for itself', () => {
+  it('takes a [ inside a class for itself [P9]', () => {
     // The flag v forbids it and the flag u allows it: this is what u makes of it.
     for (const [pattern, text, matches] of [
       ['^[a[]$', 'z', false],

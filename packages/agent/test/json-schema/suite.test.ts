@@ -41,7 +41,7 @@ function bundled(schema: JsonObject): JsonObject {
   return { ...schema, $defs: { ...used, ...given } };
 }
 
-describe('P9 the required cases of JSON Schema 2020-12', () => {
+describe('the required cases of JSON Schema 2020-12 [P9]', () => {
   it.each(Object.keys(suite))('%s', async (file) => {
     const wrong: string[] = [];
     for (const { description, schema, tests } of suite[file] ?? []) {

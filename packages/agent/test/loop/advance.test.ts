@@ -50,7 +50,7 @@ function seqOf(advanced: Advance): number {
 describe('a run done action by action', () => {
   const script = [calls(['a', 'b']), calls(['c']), textResponse('Done.')];
 
-  it('P9 does one request or one call at a time and records what a whole run records', async () => {
+  it('does one request or one call at a time and records what a whole run records [P9]', async () => {
     const one = probeTools();
     const tools = ['a', 'b', 'c'].map((name) => one.tool(name));
     const runtime = fakeRuntime();
@@ -126,7 +126,7 @@ describe('a run done action by action', () => {
   });
 });
 
-describe('P9 P13 a stepped run whose process dies', () => {
+describe('a stepped run whose process dies [P9, P13]', () => {
   /** A store that dies before or after its n-th append: the process that used it is gone. */
   function dying(store: Store, at: number, when: 'before' | 'after'): Store {
     let count = 0;
@@ -240,7 +240,7 @@ describe('stopping a stepped run', () => {
     expect((await store.read('chat-1')).at(-1)).toMatchObject({ type: 'finished', status: 'cancelled' });
   });
 
-  it('P13 any other stop leaves it as a crash would, and it goes on later', async () => {
+  it('any other stop leaves it as a crash would, and it goes on later [P13]', async () => {
     const { abort, asked, executor, store } = slow();
     const advanced = executor.advance({ ...ids, signal: abort.signal });
     await asked.promise;

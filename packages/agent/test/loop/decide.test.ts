@@ -62,7 +62,7 @@ const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Pa
   ['nothing of all that holds', {}, {}, { type: 'ask' }],
 ];
 
-describe('P1 P4 the order of the questions', () => {
+describe('the order of the questions [P1, P4]', () => {
   for (const [place, [name, , , expected]] of questions.entries()) {
     it(`asks whether ${name} before anything that comes after it`, () => {
       const below = questions.slice(place).reverse();
@@ -95,7 +95,7 @@ describe('decide', () => {
     ]);
   });
 
-  it('S0.10 S0.11 asks when there is something to answer and runs calls when there are any', () => {
+  it('asks when there is something to answer and runs calls when there are any [S0.10, S0.11]', () => {
     expect(next({})).toEqual({ type: 'ask' });
     expect(next({ ...open, calls: [...open.calls] })).toEqual({ type: 'call', calls: open.calls });
     const answered = openCall(0, { result: { role: 'tool_result', toolCallId: '0', content: [] } });
@@ -105,7 +105,7 @@ describe('decide', () => {
     });
   });
 
-  it('P4 S0.9 ends as complete only where the model did', () => {
+  it('ends as complete only where the model did [P4, S0.9]', () => {
     const ends = (stopReason: NonNullable<State['stopReason']>) => next({ stopReason });
     expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });
     expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
@@ -119,7 +119,7 @@ describe('decide', () => {
     }
   });
 
-  it('P9 runs no call of an answer that ended for another reason than to have it run', () => {
+  it('runs no call of an answer that ended for another reason than to have it run [P9]', () => {
     for (const stopReason of [
       'complete',
       'max_tokens',
@@ -133,7 +133,7 @@ describe('decide', () => {
     expect(next({ calls: [openCall(0)] }).type).not.toBe('call');
   });
 
-  it('P1 cuts a batch where the tool calls are used up', () => {
+  it('cuts a batch where the tool calls are used up [P1]', () => {
     const calls = [openCall(0), openCall(1), openCall(2)];
     const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
     expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({ type: 'call', calls: calls.slice(0, 2) });
@@ -147,7 +147,7 @@ describe('decide', () => {
     });
   });
 
-  it('P21 waits for a person only where nobody is there', () => {
+  it('waits for a person only where nobody is there [P21]', () => {
     const state = { stopReason: 'tool_use', calls: [waiting] } as const;
     expect(next({ ...state, calls: [waiting] })).toEqual({ type: 'finish', status: 'waiting' });
     expect(next({ ...state, calls: [waiting] }, { attended: true })).toEqual({
@@ -156,7 +156,7 @@ describe('decide', () => {
     });
   });
 
-  it('P1 P4 gives one closing answer under finalize, whatever that answer is', () => {
+  it('gives one closing answer under finalize, whatever that answer is [P1, P4]', () => {
     const rest = { onLimit: 'finalize' } as const;
     expect(next({ turns: 10 }, rest)).toEqual({ type: 'ask', closing: 'turns' });
     expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'ask', closing: 'turns' });
@@ -168,7 +168,7 @@ describe('decide', () => {
     }
   });
 
-  it('P1 makes a conversation smaller once, and only where there is a way', () => {
+  it('makes a conversation smaller once, and only where there is a way [P1]', () => {
     const compacts = { compacts: true } as const;
     expect(next({ failure: full }, compacts)).toEqual({ type: 'compact' });
     expect(next({ stopReason: 'context_full' }, compacts)).toEqual({ type: 'compact' });
@@ -186,7 +186,7 @@ describe('decide', () => {
     expect(next({ closing: 'turns', failure: full }, { compacts: true })).toEqual({ type: 'compact' });
   });
 
-  it('P1 ends a run that turns in circles, unless one of its tools may repeat itself', () => {
+  it('ends a run that turns in circles, unless one of its tools may repeat itself [P1]', () => {
     const circles = { batch, repeats: 3 } as const;
     expect(next(circles, { repeats: 4 })).toMatchObject({ type: 'ask' });
     expect(next(circles, { repeats: 3 })).toMatchObject({ status: 'limit', limit: 'no_progress' });
@@ -201,7 +201,7 @@ describe('decide', () => {
     });
   });
 
-  it('P1 a limit that ended a request ends the run as that limit, with its error', () => {
+  it('a limit that ended a request ends the run as that limit, with its error [P1]', () => {
     const error = { kind: 'limit', code: 'usd', message: 'No money left.' } as const;
     expect(next({ failure: error })).toEqual({ type: 'finish', status: 'limit', limit: 'usd', error });
     expect(next({ turns: 10 })).toMatchObject({ error: { kind: 'limit', code: 'turns' } });

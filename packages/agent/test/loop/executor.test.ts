@@ -136,7 +136,7 @@ describe('what a run costs', () => {
     expect(new Set(given).size).toBe(1);
   });
 
-  it('P18 three hundred runs on one signal leave nothing on it and warn of nothing', async () => {
+  it('three hundred runs on one signal leave nothing on it and warn of nothing [P18]', async () => {
     const warnings: unknown[] = [];
     const note = (warning: unknown) => warnings.push(warning);
     process.on('warning', note);

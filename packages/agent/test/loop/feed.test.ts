@@ -63,7 +63,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([delta]);
   });
 
-  it('P18 a reader that lags keeps every stored event and at most ten thousand live ones', async () => {
+  it('a reader that lags keeps every stored event and at most ten thousand live ones [P18]', async () => {
     const feed = new Feed();
     const reader = feed.read();
     for (let seq = 1; seq <= 20_000; seq += 1) {
@@ -96,7 +96,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([]);
   });
 
-  it('P18 what a listener throws or rejects with reaches nobody', async () => {
+  it('what a listener throws or rejects with reaches nobody [P18]', async () => {
     const feed = new Feed();
     const seen: RunEvent[] = [];
     feed.listen(() => {

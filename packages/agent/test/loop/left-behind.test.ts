@@ -20,7 +20,7 @@ function stage(): RunFixture {
 }
 
 describe('what a run leaves behind', () => {
-  it('P18 no listener on the signal it was started with, however it ended', async () => {
+  it('no listener on the signal it was started with, however it ended [P18]', async () => {
     const { signal } = new AbortController();
     const steps: ModelStep[] = [calls(['a']), textResponse('Done.'), () => Promise.reject(new Error('no'))];
     const executor = new Executor({ agent: scriptedModel(steps), tools: [tool('a')] });
@@ -30,7 +30,7 @@ describe('what a run leaves behind', () => {
     }
   });
 
-  it('P18 no listener on the signals that its agent and its tools were given', async () => {
+  it('no listener on the signals that its agent and its tools were given [P18]', async () => {
     const seen: { signal: AbortSignal; within: number }[] = [];
     const note = ({ signal }: Pick<RequestContext, 'signal'>) => {
       if (signal !== undefined) seen.push({ signal, within: listeners(signal) });
@@ -54,7 +54,7 @@ describe('what a run leaves behind', () => {
     expect(seen.map(({ signal }) => listeners(signal))).toEqual(Array(7).fill(1));
   });
 
-  it('P18 nothing that is over is told when the run must stop', async () => {
+  it('nothing that is over is told when the run must stop [P18]', async () => {
     const play = stage();
     const turns = Array.from({ length: 6 }, (_, turn) => calls([{ name: 'a', arguments: { turn } }]));
     const run = play.run({ agent: scriptedModel([...turns, noResponse()]), tools: [tool('a')] });
@@ -68,7 +68,7 @@ describe('what a run leaves behind', () => {
 });
 
 describe('an agent that ignores its signal', () => {
-  it('P3 P12 is given up, which the record of the run says', async () => {
+  it('is given up, which the record of the run says [P3, P12]', async () => {
     const play = stage();
     const run = play.run({ agent: scriptedModel([noResponse()]) });
     await play.advance(1000);
@@ -86,7 +86,7 @@ describe('an agent that ignores its signal', () => {
 });
 
 describe('what failed attempts cost', () => {
-  it('P14 is booked on the budget with the answer that came of them, once', async () => {
+  it('is booked on the budget with the answer that came of them, once [P14]', async () => {
     const budget = new Budget({ tokens: 1_000_000 });
     const wasted = { inputTokens: 3000, outputTokens: 70 };
     const usage = { inputTokens: 400, outputTokens: 5 };
@@ -96,7 +96,7 @@ describe('what failed attempts cost', () => {
     expect(budget.tokensLeft).toBe(1_000_000 - 3475);
   });
 
-  it('P14 is booked once although every attempt was told before the next one', async () => {
+  it('is booked once although every attempt was told before the next one [P14]', async () => {
     const budget = new Budget({ tokens: 1_000_000 });
     const usage = { inputTokens: 400, outputTokens: 5 };
     const told = [1000, 2000].map((inputTokens) => ({ inputTokens, outputTokens: 10 }));

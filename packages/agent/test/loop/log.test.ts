@@ -60,7 +60,7 @@ async function rest(): Promise<void> {
 const types = (events: readonly (Event | UnstoredEnd)[]): string[] => events.map(({ type }) => type);
 
 describe('the log', () => {
-  it('L1 gives places without gaps, ids that follow from them, and one time to what is written together', async () => {
+  it('gives places without gaps, ids that follow from them, and one time to what is written together [L1]', async () => {
     const { log, shown, runtime } = rig();
     log.open();
     await log.append([said('a', true), said('b', true)]);
@@ -75,7 +75,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('L1 goes on where the session stands', async () => {
+  it('goes on where the session stands [L1]', async () => {
     const first = rig();
     first.log.open();
     await first.log.finish(finished('complete') as never);
@@ -86,7 +86,7 @@ describe('the log', () => {
     expect(second.state.messages).toHaveLength(2);
   });
 
-  it('L2 has one append in flight, and what comes meanwhile shares the next', async () => {
+  it('has one append in flight, and what comes meanwhile shares the next [L2]', async () => {
     const { held, waiting } = heldStore();
     const { log } = rig({}, held);
     log.open();
@@ -102,7 +102,7 @@ describe('the log', () => {
     expect(log.busy).toBe(false);
   });
 
-  it('L2 a step that is recorded while an append is in flight shares the next', async () => {
+  it('a step that is recorded while an append is in flight shares the next [L2]', async () => {
     const { held, waiting } = heldStore();
     const { log } = rig({}, held);
     log.open();
@@ -127,7 +127,7 @@ describe('the log', () => {
     expect(state.seq).toBe(2);
   });
 
-  it('L2 what a watcher says while it is shown a step comes after it, in order', async () => {
+  it('what a watcher says while it is shown a step comes after it, in order [L2]', async () => {
     const said2 = said('And this.', true);
     const shown: (Event | UnstoredEnd)[] = [];
     const { log, state } = rig({
@@ -144,7 +144,7 @@ describe('the log', () => {
     expect([types(shown), state.seq, log.busy]).toEqual([['user', 'assistant', 'user'], 3, false]);
   });
 
-  it('L3 a step is folded and shown once the store has accepted it', async () => {
+  it('a step is folded and shown once the store has accepted it [L3]', async () => {
     const { held, waiting } = heldStore();
     const { log, shown } = rig({}, held);
     log.open();
@@ -159,7 +159,7 @@ describe('the log', () => {
     expect([types(shown), log.busy]).toEqual([['user', 'assistant'], false]);
   });
 
-  it('L4 a step that a store refuses at once is the last that it is given', async () => {
+  it('a step that a store refuses at once is the last that it is given [L4]', async () => {
     let appends = 0;
     const store = memoryStore();
     const refusing: Store = {
@@ -179,7 +179,7 @@ describe('the log', () => {
     expect([appends, types(shown), state.seq]).toEqual([2, ['user'], 1]);
   });
 
-  it('L3 folds and shows nothing before the store has accepted it', async () => {
+  it('folds and shows nothing before the store has accepted it [L3]', async () => {
     const { held, waiting } = heldStore();
     const { log, shown, state } = rig({}, held);
     log.open();
@@ -190,7 +190,7 @@ describe('the log', () => {
     expect([shown.length, state.messages.length]).toEqual([1, 1]);
   });
 
-  it('L3 foresees the state that comes of what is still to be accepted, and changes nothing', async () => {
+  it('foresees the state that comes of what is still to be accepted, and changes nothing [L3]', async () => {
     const { held, waiting } = heldStore();
     const { log, state } = rig({}, held);
     expect(log.foreseen().messages).toHaveLength(1);
@@ -208,7 +208,7 @@ describe('the log', () => {
     expect(log.foreseen()).toEqual(state);
   });
 
-  it('L4 P13 sends nothing to a store that has failed, and shows only the end', async () => {
+  it('sends nothing to a store that has failed, and shows only the end [L4, P13]', async () => {
     const { held, waiting } = heldStore();
     const { log, shown, failures, state } = rig({}, held);
     log.open();
@@ -229,7 +229,7 @@ describe('the log', () => {
     expect(state.messages).toHaveLength(3);
   });
 
-  it('L4 a good end that could not be stored is a failure; one that was asked for is as it was', async () => {
+  it('a good end that could not be stored is a failure; one that was asked for is as it was [L4]', async () => {
     const ends = async (status: 'complete' | 'waiting' | 'limit' | 'cancelled' | 'timeout' | 'failed') => {
       const { held, waiting } = heldStore();
       const { log, shown } = rig({}, held);
@@ -251,7 +251,7 @@ describe('the log', () => {
     }
   });
 
-  it('L1 P13 what the store has not accepted is shown without a place, also when it accepts it later', async () => {
+  it('what the store has not accepted is shown without a place, also when it accepts it later [L1, P13]', async () => {
     const { held, store, waiting } = heldStore();
     const { log, shown, state } = rig({}, held);
     log.open();
@@ -273,7 +273,7 @@ describe('the log', () => {
     expect([state.seq, state.finished?.status]).toEqual([1, 'failed']);
   });
 
-  it('L5 takes nothing after the end, not even while the end is being written', async () => {
+  it('takes nothing after the end, not even while the end is being written [L5]', async () => {
     const { held, waiting } = heldStore();
     const { log, shown } = rig({}, held);
     log.open();
@@ -294,17 +294,20 @@ describe('the log', () => {
   it.each([
     ['claim', { claim: () => new Promise<never>(() => {}) }],
     ['append', { store: { ...memoryStore(), append: () => new Promise<never>(() => {}) } }],
-  ] as const)('P13 a store that never answers a %s counts as dead after its time', async (_name, changes) => {
-    const { log, runtime, failures } = rig(changes);
-    log.open();
-    await rest();
-    await runtime.advance(4999);
-    expect(failures).toHaveLength(0);
-    await runtime.advance(1);
-    await log.settled();
-    expect(failures[0]).toMatchObject({ kind: 'agent', code: 'store' });
-    expect(runtime.timers).toBe(0);
-  });
+  ] as const)(
+    'a store that never answers a %s counts as dead after its time [P13]',
+    async (_name, changes) => {
+      const { log, runtime, failures } = rig(changes);
+      log.open();
+      await rest();
+      await runtime.advance(4999);
+      expect(failures).toHaveLength(0);
+      await runtime.advance(1);
+      await log.settled();
+      expect(failures[0]).toMatchObject({ kind: 'agent', code: 'store' });
+      expect(runtime.timers).toBe(0);
+    },
+  );
 
   it('a store that answers after its time changes nothing any more', async () => {
     const { promise, resolve } = Promise.withResolvers<{ epoch: number; state: State }>();

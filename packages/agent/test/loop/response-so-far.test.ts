@@ -40,7 +40,7 @@ describe('the answer so far', () => {
     expect(answer.events).toEqual([thinking, { type: 'text', index: 0, text: 'Hello.' }, text(1, 'On')]);
   });
 
-  it('P8 keeps nothing of an attempt that is tried again', () => {
+  it('keeps nothing of an attempt that is tried again [P8]', () => {
     const answer = soFar(
       thinking,
       text(0, 'Half'),

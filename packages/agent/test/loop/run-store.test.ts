@@ -33,7 +33,7 @@ describe('a run and its store', () => {
     ['once', 1],
     [undefined, 1],
   ] as const)(
-    'P9 the start of a tool that is %s is durable before it runs: %i times',
+    'the start of a tool that is %s is durable before it runs: %i times [P9]',
     async (effect, times) => {
       const { store, durable, other } = noting();
       const seen: string[][] = [];
@@ -57,7 +57,7 @@ describe('a run and its store', () => {
     },
   );
 
-  it('P9 tools that run together are durable when one of them must be', async () => {
+  it('tools that run together are durable when one of them must be [P9]', async () => {
     const { store, durable } = noting();
     const { tool } = probeTools();
     const tools = [tool('look', { effect: 'read' }), tool('write')];

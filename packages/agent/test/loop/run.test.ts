@@ -43,7 +43,7 @@ describe('unwrap', () => {
     expect(result.unwrap()).toBe(result);
   });
 
-  it('P1 throws the error of any other run, and makes one where there is none', () => {
+  it('throws the error of any other run, and makes one where there is none [P1]', () => {
     const error = new AgentError({ kind: 'network', message: 'cut' });
     expect(() => runResult({ ...fields, status: 'failed', error }).unwrap()).toThrow(error);
     for (const status of ['max_tokens', 'refusal', 'waiting'] as const) {

@@ -12,7 +12,7 @@ function rig(ms: number) {
 }
 
 describe('the clock of a run', () => {
-  it('P2 fires once when the time is up', async () => {
+  it('fires once when the time is up [P2]', async () => {
     const { runtime, fired } = rig(1000);
     await runtime.advance(999);
     expect(fired()).toBe(0);
@@ -20,7 +20,7 @@ describe('the clock of a run', () => {
     expect([fired(), runtime.timers]).toEqual([1, 0]);
   });
 
-  it('P2 goes on where it was when a person has decided, however long that took', async () => {
+  it('goes on where it was when a person has decided, however long that took [P2]', async () => {
     const { runtime, watch, fired } = rig(1000);
     await runtime.advance(600);
     const resume = watch.hold();
@@ -33,7 +33,7 @@ describe('the clock of a run', () => {
     expect(fired()).toBe(1);
   });
 
-  it('P2 stands still until the last of several holds has ended, each counted once', async () => {
+  it('stands still until the last of several holds has ended, each counted once [P2]', async () => {
     const { runtime, watch, fired } = rig(1000);
     const holds = [watch.hold(), watch.hold()] as const;
     holds[0]();

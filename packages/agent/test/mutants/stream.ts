@@ -95,7 +95,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: '',
     why: 'every request leaves a listener on the signal',
     breaks: ['P18'],
-    by: 'contract: cancel: P18',
+    by: 'contract: cancel: a signal that outlives many runs',
   },
   {
     file: exchange,

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('loadConfig', () => {
-  it('S0.30 reads config.yaml from the .cobbler folder of the home directory', async () => {
+  it('reads config.yaml from the .cobbler folder of the home directory [S0.30]', async () => {
     expect(cobblerHome({ HOME: '/home/someone' })).toBe('/home/someone/.cobbler');
     expect(cobblerHome({ HOME: '/home/someone', COBBLER_HOME: '/elsewhere' })).toBe('/elsewhere');
     writeFileSync(join(home, 'config.yaml'), 'provider: openai\nmodel: fast\nmaxTokens: 100\n');
@@ -20,7 +20,7 @@ describe('loadConfig', () => {
     expect(loaded.lines).toEqual({ provider: 1, model: 2, maxTokens: 3 });
   });
 
-  it('S0.30 takes a missing file for an empty configuration and says where it looked', async () => {
+  it('takes a missing file for an empty configuration and says where it looked [S0.30]', async () => {
     expect(await loadConfig({ home })).toEqual({
       values: {},
       path: join(home, 'config.yaml'),
@@ -44,7 +44,7 @@ describe('loadConfig', () => {
     await expect(parseConfig(text, 'config.yaml')).rejects.toThrowError(expected);
   });
 
-  it('P19 never repeats a value in an error, because it may be a key', async () => {
+  it('never repeats a value in an error, because it may be a key [P19]', async () => {
     await expect(parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).rejects.toThrowError(
       /^config.yaml:1: "apiKey" must be text.$/,
     );

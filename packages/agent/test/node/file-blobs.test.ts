@@ -98,7 +98,7 @@ describe('blobs in files', () => {
     expect(readdirSync(folder).sort()).toEqual(['blob-again', 'blob-more', 'blob-new']);
   });
 
-  it('P21 lead nowhere else: neither an id nor a link in the folder', async () => {
+  it('lead nowhere else: neither an id nor a link in the folder [P21]', async () => {
     const secret = join(root, 'secret.txt');
     writeFileSync(secret, 'nobody should read this');
     const blobs = fileBlobs(folder);
@@ -132,7 +132,7 @@ describe('blobs in files', () => {
     expect(String(failure)).not.toContain(root);
   });
 
-  it('P10 keep the output of a run, which another run reads on', async () => {
+  it('keep the output of a run, which another run reads on [P10]', async () => {
     const whole = Array.from({ length: 20_000 }, (_, line) => `${line}`).join('\n');
     const long = defineTool({
       name: 'long',

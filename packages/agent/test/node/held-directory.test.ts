@@ -45,7 +45,7 @@ function swapBack(): void {
 }
 
 describe('a held directory', () => {
-  it('P21 notices that its path led elsewhere for the moment in which a file was opened', async () => {
+  it('notices that its path led elsewhere for the moment in which a file was opened [P21]', async () => {
     const held = await HeldDirectory.open(join(new Workspace(root).root, 'inside'), 'path');
     around.before = swap;
     around.after = swapBack;
@@ -53,7 +53,7 @@ describe('a held directory', () => {
     await expect(held.create('new.txt', 0o600)).rejects.toMatchObject({ code: 'ESTALE' });
   });
 
-  it('P21 by descriptor is not led elsewhere at all', async () => {
+  it('by descriptor is not led elsewhere at all [P21]', async () => {
     if (process.platform !== 'linux') return;
     const held = await HeldDirectory.open(join(root, 'inside'), 'descriptor');
     around.before = swap;
@@ -64,7 +64,7 @@ describe('a held directory', () => {
     await held.close();
   });
 
-  it('P21 opens a FIFO without waiting for a writer, so that it can be refused', async () => {
+  it('opens a FIFO without waiting for a writer, so that it can be refused [P21]', async () => {
     execFileSync('mkfifo', [join(root, 'fifo')]);
     const workspace = new Workspace(root);
     const held = await workspace.openDirectory('.');

@@ -53,7 +53,7 @@ const stubborn = `sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; 
 const untilThree = 'while [ "$(cat pids 2>/dev/null | wc -l)" -lt 3 ]; do :; done; echo ready';
 
 describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 leaves', () => {
-  it('P3 is ended at the next start: child, stubborn grandchild and daemon that left group, session and parent', async () => {
+  it('is ended at the next start: child, stubborn grandchild and daemon that left group, session and parent [P3]', async () => {
     await killedInTheMiddleOf(
       `trap "" TERM; echo $$ >> pids; ${stubborn} & (setsid ${stubborn} > /dev/null 2>&1 &) ; ${untilThree}; sleep 60`,
     );
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
     expect(readdirSync(records)).toEqual([]);
   });
 
-  it('P3 is found by its mark when the child itself has ended', async () => {
+  it('is found by its mark when the child itself has ended [P3]', async () => {
     await killedInTheMiddleOf(
       `(setsid ${stubborn} > /dev/null 2>&1 &) ; echo 1 >> pids; echo 1 >> pids; ${untilThree}; exec sleep 60`,
     );

@@ -59,7 +59,7 @@ describe('a supervised process', () => {
     expect(await shell('kill -9 $$')).toMatchObject({ cause: 'exit', code: null, signal: 'SIGKILL' });
   });
 
-  it('P20 gets its arguments as they are: no shell reads them', async () => {
+  it('gets its arguments as they are: no shell reads them [P20]', async () => {
     const odd = ['$HOME', '; echo no', '`echo no`', 'a b', '*', ''];
     const print = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
     const argv = [process.execPath, '-e', print, '--', ...odd] as const;
@@ -67,7 +67,7 @@ describe('a supervised process', () => {
     expect(JSON.parse(stdout.text())).toEqual(odd);
   });
 
-  it('P20 reads its prompt from standard input, or finds it empty', async () => {
+  it('reads its prompt from standard input, or finds it empty [P20]', async () => {
     expect((await shell('cat', { input: 'the prompt ✓' })).stdout.text()).toBe('the prompt ✓');
     expect((await shell('cat; echo end')).stdout.text()).toBe('end\n');
     expect(await shell('exec true', { input: 'x'.repeat(1_000_000) })).toMatchObject({
@@ -94,7 +94,7 @@ describe('a supervised process', () => {
     expect(() => readFileSync(join(area, 'ran'))).toThrow();
   });
 
-  it('P2 ends with its time limit', async () => {
+  it('ends with its time limit [P2]', async () => {
     let limit = () => {};
     const runtime = {
       monotonic: systemRuntime.monotonic,
@@ -142,7 +142,7 @@ describe('the tree of a process', () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('P3 is gone after an abort, grandchildren included that ignore SIGTERM', async () => {
+  it('is gone after an abort, grandchildren included that ignore SIGTERM [P3]', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ >> pids; echo ready; while :; do sleep 0.05; done'`;
     const end = await shell(`echo $$ >> pids; ${stubborn} & wait`, stopOnceReady());
     expect(end.cause).toBe('aborted');
@@ -152,7 +152,7 @@ describe('the tree of a process', () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('P3 is gone after an abort when a grandchild has a session of its own', async () => {
+  it('is gone after an abort when a grandchild has a session of its own [P3]', async () => {
     const own = `setsid sh -c 'trap "" TERM; echo $$ >> pids; echo ready; while :; do sleep 0.05; done'`;
     const end = await shell(`${own} & wait`, stopOnceReady());
     expect(end.cause).toBe('aborted');
@@ -241,7 +241,7 @@ describe('the tree of a process', () => {
 });
 
 describe('the output of a process', () => {
-  it('P10 of 100 MB never blocks it, and only head and tail are held', async () => {
+  it('of 100 MB never blocks it, and only head and tail are held [P10]', async () => {
     const end = await shell(`printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last`, {
       maxOutputBytes: 1000,
     });
@@ -259,7 +259,7 @@ describe('the output of a process', () => {
 });
 
 describe('the environment of a child', () => {
-  it('P19 holds no variable that could be a key', () => {
+  it('holds no variable that could be a key [P19]', () => {
     const source = {
       PATH: '/bin',
       HOME: '/home/x',
@@ -282,7 +282,7 @@ describe('the environment of a child', () => {
     });
   });
 
-  it('P19 is the whole environment: nothing of ours comes along', async () => {
+  it('is the whole environment: nothing of ours comes along [P19]', async () => {
     const { stdout } = await shell('env', { env: { PATH: env['PATH'] ?? '/bin:/usr/bin' } });
     const names = stdout
       .text()
@@ -348,7 +348,7 @@ describe('a process on a system made for the test', () => {
     return { options, sent, clock: () => now };
   }
 
-  it('P3 gets SIGTERM to its group, then SIGKILL after the grace and not before', async () => {
+  it('gets SIGTERM to its group, then SIGKILL after the grace and not before [P3]', async () => {
     const { options, sent } = hangingSystem((signal) => signal === 'SIGKILL');
     const supervised = superviseProcess({ ...options, graceMs: 1000 });
     supervised.stop();
@@ -365,7 +365,7 @@ describe('a process on a system made for the test', () => {
     expect((await supervised.ended).stdout.text()).toBe('last words');
   });
 
-  it('P3 ends within five seconds though it cannot be killed at all', async () => {
+  it('ends within five seconds though it cannot be killed at all [P3]', async () => {
     const { options, sent, clock } = hangingSystem(() => false);
     const supervised = superviseProcess(options);
     supervised.stop();

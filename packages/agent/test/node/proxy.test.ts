@@ -11,7 +11,7 @@ import { able } from '../support/provider-rig.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 test.runIf(readsProxies(process.versions.node))(
-  'P19 a failure of the proxy names the proxy, without its password',
+  'a failure of the proxy names the proxy, without its password [P19]',
   async () => {
     const refusing = http.createServer();
     refusing.on('connect', (_, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));

@@ -61,14 +61,14 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     return error;
   }
 
-  it('P21 reads a file by a relative path, an absolute path inside, and a path with .. that stays inside', async () => {
+  it('reads a file by a relative path, an absolute path inside, and a path with .. that stays inside [P21]', async () => {
     expect(await read('src/a.txt')).toBe('inside');
     expect(await read(join(root, 'src/a.txt'))).toBe('inside');
     expect(await read('src/../src/./a.txt')).toBe('inside');
   });
 
   it.each(['../outside/a.txt', '../../../../../../../etc/passwd', '/etc/passwd', '/proc/self/environ', '..'])(
-    'P21 %s is refused as outside and its existence is not told',
+    '%s is refused as outside and its existence is not told [P21]',
     async (path) => {
       expect((await problemOf(read(path))).code).toBe('outside');
       expect((await problemOf(workspace.write(path, 'x'))).code).toBe('outside');
@@ -76,34 +76,34 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     },
   );
 
-  it('P21 a directory whose name only begins like the workspace is outside', async () => {
+  it('a directory whose name only begins like the workspace is outside [P21]', async () => {
     mkdirSync(`${root}-other`);
     writeFileSync(join(`${root}-other`, 'x'), 'secret');
     expect((await problemOf(read('../root-other/x'))).code).toBe('outside');
   });
 
-  it('P21 a symbolic link to a file outside is neither read nor written', async () => {
+  it('a symbolic link to a file outside is neither read nor written [P21]', async () => {
     symlinkSync(join(area, 'outside', 'a.txt'), join(root, 'link'));
     expect((await problemOf(read('link'))).code).toBe('outside');
     expect((await problemOf(workspace.write('link', 'overwritten'))).code).toBe('outside');
     expect(readFileSync(join(area, 'outside', 'a.txt'), 'utf8')).toBe('secret');
   });
 
-  it('P21 no file is made through a symbolic link to a folder outside', async () => {
+  it('no file is made through a symbolic link to a folder outside [P21]', async () => {
     symlinkSync(join(area, 'outside'), join(root, 'folder'));
     expect((await problemOf(workspace.write('folder/new.txt', 'x'))).code).toBe('outside');
     expect((await problemOf(workspace.write('folder/deep/er/new.txt', 'x'))).code).toBe('outside');
     expect(readdirSync(join(area, 'outside'))).toEqual(['a.txt']);
   });
 
-  it('P21 a dangling symbolic link makes no file where it points', async () => {
+  it('a dangling symbolic link makes no file where it points [P21]', async () => {
     symlinkSync(join(area, 'outside', 'new.txt'), join(root, 'dangling'));
     expect((await problemOf(workspace.write('dangling', 'x'))).code).toBe('outside');
     expect((await problemOf(read('dangling'))).code).toBe('outside');
     expect(readdirSync(join(area, 'outside'))).toEqual(['a.txt']);
   });
 
-  it('P21 chains and circles of symbolic links end in an error', async () => {
+  it('chains and circles of symbolic links end in an error [P21]', async () => {
     symlinkSync('second', join(root, 'first'));
     symlinkSync(join(area, 'outside', 'a.txt'), join(root, 'second'));
     symlinkSync('circle', join(root, 'circle'));
@@ -120,14 +120,14 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(await workspace.locate('file-alias')).toBe('src/a.txt');
   });
 
-  it('P21 /proc by a link inside is outside', async () => {
+  it('/proc by a link inside is outside [P21]', async () => {
     symlinkSync('/proc/self/environ', join(root, 'environ'));
     symlinkSync('/proc/self/root', join(root, 'slash'));
     expect((await problemOf(read('environ'))).code).toBe('outside');
     expect((await problemOf(read('slash/etc/passwd'))).code).toBe('outside');
   });
 
-  it('P21 files that are no regular files are refused without waiting', async () => {
+  it('files that are no regular files are refused without waiting [P21]', async () => {
     execFileSync('mkfifo', [join(root, 'fifo')]);
     const server = createServer().listen(join(root, 'sock'));
     await new Promise((resolve) => server.once('listening', resolve));
@@ -205,7 +205,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(workspace.subject('a\0b')).toBe('a\0b');
   });
 
-  it('P21 a held directory whose path is swapped for a link does not lead outside', async () => {
+  it('a held directory whose path is swapped for a link does not lead outside [P21]', async () => {
     const held = await HeldDirectory.open(join(workspace.root, 'src'), anchor);
     renameSync(join(root, 'src'), join(root, 'moved'));
     symlinkSync(join(area, 'outside'), join(root, 'src'));
@@ -221,7 +221,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     await held.close();
   });
 
-  it('P21 a folder swapped for a link after it was resolved and before it is opened is noticed', async () => {
+  it('a folder swapped for a link after it was resolved and before it is opened is noticed [P21]', async () => {
     for (const folder of [join(root, 'src', 'deep'), join(area, 'outside', 'deep')]) mkdirSync(folder);
     writeFileSync(join(area, 'outside', 'deep', 'b.txt'), 'secret');
     writeFileSync(join(root, 'src', 'deep', 'b.txt'), 'inside');
@@ -245,7 +245,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(readdirSync(join(area, 'outside', 'deep'))).toEqual(['b.txt']);
   });
 
-  it('P21 nothing outside is read or written while a folder is swapped for a link all the time', async () => {
+  it('nothing outside is read or written while a folder is swapped for a link all the time [P21]', async () => {
     const swapping = swapFolder(join(root, 'src'), join(area, 'outside'));
     const texts = new Set<string>();
     try {
@@ -347,7 +347,7 @@ function swapFolder(
   };
 }
 
-it('P21 a path that cannot be resolved is no ordinary one', () => {
+it('a path that cannot be resolved is no ordinary one [P21]', () => {
   const root = mkdtempSync(join(tmpdir(), 'guard-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   symlinkSync('nowhere', join(root, 'dead'));

@@ -39,28 +39,28 @@ describe('arguments of calls', () => {
     ],
     ['over 1 MiB', JSON.stringify({ a: 'x'.repeat(1024 * 1024) }), /larger than 1 MiB/],
     ['over 1 MiB in UTF-8', JSON.stringify({ a: '€'.repeat(400_000) }), /larger than 1 MiB/],
-  ])('P9 P11 %s are a problem and never mended', (_name, input, problem) => {
+  ])('%s are a problem and never mended [P9, P11]', (_name, input, problem) => {
     const call = callOf(input);
     expect(call.problem).toMatch(problem);
     expect(call.arguments).toEqual({});
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  test('P11 arguments at the limits are fine', () => {
+  test('arguments at the limits are fine [P11]', () => {
     expect(callOf(`${'{"a":'.repeat(64)}1${'}'.repeat(64)}`).problem).toBeUndefined();
     expect(callOf(JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })).problem).toBeUndefined();
     expect(callOf('{"constructor":1,"toString":2}').arguments).toEqual({ constructor: 1, toString: 2 });
   });
 
   test.each<StopReason>(['max_tokens', 'refusal', 'pause', 'context_full', 'unknown'])(
-    'P9 a whole call in an answer that stopped for %s has a problem',
+    'a whole call in an answer that stopped for %s has a problem [P9]',
     (stop) => {
       const call = callOf('{"a":1}', stop);
       expect(call.problem).toBeTruthy();
     },
   );
 
-  test('P4 P9 a call in an answer that says it is complete is to be run', () => {
+  test('a call in an answer that says it is complete is to be run [P4, P9]', () => {
     const { answer } = told((out) => {
       out.call(0, 'c1', 'look');
       out.input(0, '{"a":1}');
@@ -72,7 +72,7 @@ describe('arguments of calls', () => {
     ]);
   });
 
-  test('P9 arguments that come after the call was complete are a problem, blanks are not', () => {
+  test('arguments that come after the call was complete are a problem, blanks are not [P9]', () => {
     const late = (fragment: string) =>
       told((out) => {
         out.call(0, 'c1', 'look');

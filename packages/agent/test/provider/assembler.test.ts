@@ -63,7 +63,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('P2 a block of an unknown kind is no progress', () => {
+  test('a block of an unknown kind is no progress [P2]', () => {
     const assembly = new Assembly('plain');
     assembly.skip(1);
     assembly.delta(1, 'a dream');
@@ -149,7 +149,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('P12 half characters are replaced, in text and in arguments, and seals stay as they are', () => {
+  test('half characters are replaced, in text and in arguments, and seals stay as they are [P12]', () => {
     const { answer } = told((out) => {
       out.text(0, 'a\ud83d');
       out.text(0, '\ude00b\ud83d');
@@ -197,7 +197,7 @@ describe('blocks', () => {
 describe('the stop reason', () => {
   const stopOf = (say: (out: ResponseSink) => void) => told(say).answer.stopReason;
 
-  test('P4 is the one given at the end, else the one noted, else unknown', () => {
+  test('is the one given at the end, else the one noted, else unknown [P4]', () => {
     expect(stopOf((out) => out.end('refusal'))).toBe('refusal');
     expect(
       stopOf((out) => {
@@ -208,7 +208,7 @@ describe('the stop reason', () => {
     expect(stopOf((out) => out.end())).toBe('unknown');
   });
 
-  test('P4 a stop for calls that are not there is complete with text and unknown without', () => {
+  test('a stop for calls that are not there is complete with text and unknown without [P4]', () => {
     expect(
       stopOf((out) => {
         out.text(0, 'Hello');
@@ -220,7 +220,7 @@ describe('the stop reason', () => {
 });
 
 describe('usage', () => {
-  test('P14 a later count replaces an earlier one and odd values are passed over', () => {
+  test('a later count replaces an earlier one and odd values are passed over [P14]', () => {
     const { answer } = told((out) => {
       out.usage({ inputTokens: 100, outputTokens: 1 });
       out.usage({ outputTokens: 40 });

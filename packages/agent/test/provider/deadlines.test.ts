@@ -9,7 +9,7 @@ const good = streams(textAnswer('Hello'));
 const noRetry = { retry: { retries: 0 } };
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
-describe('P2 deadlines', () => {
+describe('deadlines [P2]', () => {
   test('no head within headersMs', async () => {
     const { fails, runtime, server } = rig([], noRetry);
     const error = fails();
@@ -87,7 +87,7 @@ describe('P2 deadlines', () => {
   });
 });
 
-describe('P3 abort', () => {
+describe('abort [P3]', () => {
   test('before the request nothing is sent', async () => {
     const { fails, server } = rig([good]);
     const error = await fails({}, AbortSignal.abort());
@@ -137,7 +137,7 @@ describe('P3 abort', () => {
     expect(server.exchanges).toHaveLength(0);
   });
 
-  test('S0.20 during back-off', async () => {
+  test('during back-off [S0.20]', async () => {
     const controller = new AbortController();
     const { fails, server, runtime } = rig([refuses(500)]);
     const error = fails({}, controller.signal);
@@ -181,7 +181,7 @@ describe('P3 abort', () => {
     expect(server.at(0).isDestroyed).toBe(true);
   });
 
-  test('S0.15 a reason that is an AgentError is used as it is, and a web time-out is a time-out', async () => {
+  test('a reason that is an AgentError is used as it is, and a web time-out is a time-out [S0.15]', async () => {
     const reason = new AgentError({ kind: 'timeout', code: 'run', message: 'The run is over.' });
     expect(await rig([]).fails({}, AbortSignal.abort(reason))).toBe(reason);
     const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'));

@@ -52,7 +52,7 @@ describe('errors by status', () => {
     expect(await fails()).toMatchObject({ kind, retryable, code, message: 'words', retryAfterMs: 1500 });
   });
 
-  test("P6 the wire's kind wins over the status, but a final status stays final", async () => {
+  test("the wire's kind wins over the status, but a final status stays final [P6]", async () => {
     const fault = () => ({ message: 'full', kind: 'busy', code: 'full' }) as const;
     expect(await rig([refuses(500)], { ...noRetry, wire: { fault } }).fails()).toMatchObject({
       kind: 'rate_limit',
@@ -76,7 +76,7 @@ describe('errors by status', () => {
     });
   });
 
-  test('P6 a redirect is not followed and tells where it leads', async () => {
+  test('a redirect is not followed and tells where it leads [P6]', async () => {
     const error = await rig([refuses(307, '', { location: 'https://evil.test/x?key=1' })]).fails();
     expect(error).toMatchObject({ kind: 'invalid', status: 307, retryable: false, attempts: 1 });
     expect(error.message).toContain('plain.test redirects to https://evil.test. ');
@@ -159,7 +159,7 @@ describe('the connection', () => {
   });
 });
 
-describe('P19 secrets', () => {
+describe('secrets [P19]', () => {
   const spellings: [string, string][] = [
     ['as it is', secret],
     ['as JSON', JSON.stringify(secret)],

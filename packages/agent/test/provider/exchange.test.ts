@@ -8,7 +8,7 @@ const noRetry = { retry: { retries: 0 } };
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
 describe('a whole answer', () => {
-  test('S0.6 S0.8 comes with text, usage, stop reason, model and request id', async () => {
+  test('comes with text, usage, stop reason, model and request id [S0.6, S0.8]', async () => {
     const { ask } = rig(
       [
         (exchange) =>
@@ -102,7 +102,7 @@ describe('a whole answer', () => {
   });
 });
 
-describe('P1 nothing but the end is success', () => {
+describe('nothing but the end is success [P1]', () => {
   test.each([
     ['before anything', ''],
     ['in a text', started],

@@ -31,7 +31,7 @@ describe('server-sent events', () => {
     ]);
   });
 
-  test('P1 several data lines are one payload joined by line feeds', () => {
+  test('several data lines are one payload joined by line feeds [P1]', () => {
     expect(sse('data: {"a":\ndata: 1}\n\n')).toEqual([{ a: 1 }]);
     expect(sse('data: two\ndata\ndata: lines\n\n')).toEqual(['two\n\nlines']);
   });
@@ -40,13 +40,13 @@ describe('server-sent events', () => {
     expect(sse('data: [DONE]\n\ndata: bye\n\ndata: 7\n\n')).toEqual(['[DONE]', 'bye', 7]);
   });
 
-  test('P1 data that begins like JSON and is not is garbled, not dropped', () => {
+  test('data that begins like JSON and is not is garbled, not dropped [P1]', () => {
     const found = sse('data: {"a":1\n\ndata: [1,\n\n');
     expect(found).toHaveLength(2);
     expect(found.every((payload) => payload instanceof MalformedPayload)).toBe(true);
   });
 
-  test('P1 an event without its last blank line is completed by the end of the body', () => {
+  test('an event without its last blank line is completed by the end of the body [P1]', () => {
     expect(sse('data: {"a":1}')).toEqual([{ a: 1 }]);
     expect(sse('data: {"a":1}\n')).toEqual([{ a: 1 }]);
   });
@@ -55,7 +55,7 @@ describe('server-sent events', () => {
     ['LF', '\n'],
     ['CR LF', '\r\n'],
     ['CR', '\r'],
-  ])('P1 lines may end with %s, wherever the chunks are cut', (_name, end) => {
+  ])('lines may end with %s, wherever the chunks are cut [P1]', (_name, end) => {
     const text = `\ufeffdata: {"a":${end}data: "ä€😀"}${end}${end}: c${end}data: 2${end}${end}`;
     for (let size = 1; size < 20; size += 1) expect(sse(text, size)).toEqual([{ a: 'ä€😀' }, 2]);
   });
@@ -64,7 +64,7 @@ describe('server-sent events', () => {
     expect(new SseFramer().push(encoder.encode(`data: 1${end}`))).toEqual([1]);
   });
 
-  test('P1 a seeded random cut of a mixed stream changes nothing', () => {
+  test('a seeded random cut of a mixed stream changes nothing [P1]', () => {
     const random = seededRandom(7);
     const text = Array.from({ length: 60 }, (_, index) => {
       const data = JSON.stringify({ index, text: '€ "\u2028\\ 𝄞'.repeat(index % 7) });
@@ -75,11 +75,11 @@ describe('server-sent events', () => {
     for (let round = 0; round < 50; round += 1) expect(sse(text, random.between(1, 90))).toEqual(whole);
   });
 
-  test('P1 a byte order mark is dropped only at the very beginning', () => {
+  test('a byte order mark is dropped only at the very beginning [P1]', () => {
     expect(sse('\ufeffdata: "\ufeffa"\n\n', 3)).toEqual(['\ufeffa']);
   });
 
-  test('P1 a line without end is given up at the limit', () => {
+  test('a line without end is given up at the limit [P1]', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode('x'.repeat(1024 * 1024));
     expect(() => {
@@ -87,7 +87,7 @@ describe('server-sent events', () => {
     }).toThrow(/16777216 bytes/);
   });
 
-  test('P1 data lines without end are given up at the limit', () => {
+  test('data lines without end are given up at the limit [P1]', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode(`data: ${'x'.repeat(1024 * 1024)}\n`);
     expect(() => {
@@ -107,7 +107,7 @@ describe('lines of JSON', () => {
     }
   });
 
-  test('P1 a line that is no JSON is garbled', () => {
+  test('a line that is no JSON is garbled [P1]', () => {
     expect(ndjson('oops\n')[0]).toBeInstanceOf(MalformedPayload);
   });
 });

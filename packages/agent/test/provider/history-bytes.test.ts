@@ -58,7 +58,7 @@ function expected(messages: readonly Message[]): string {
 }
 
 describe('the bytes of a conversation', () => {
-  test('H1 50 turns serialise each message once and are what a fresh view would be', () => {
+  test('50 turns serialise each message once and are what a fresh view would be [H1]', () => {
     const { histories, serialised } = counting();
     const messages: Message[] = [userMessage('Begin')];
     for (let turn = 0; turn < 50; turn += 1) {

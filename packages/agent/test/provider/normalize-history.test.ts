@@ -50,17 +50,17 @@ describe('turns', () => {
     ]);
   });
 
-  test('P12 empty and blank texts are left out, and no turn is empty', () => {
+  test('empty and blank texts are left out, and no turn is empty [P12]', () => {
     const messages = [userMessage(''), said(text(''), text(' \n')), userMessage([text('  '), text('x')])];
     expect(shape(messages)).toEqual(['user: (empty)', 'assistant: (no answer)', 'user: x']);
   });
 
-  test('P12 a result without content says so', () => {
+  test('a result without content says so [P12]', () => {
     const empty: ToolResultMessage = { role: 'tool_result', toolCallId: 'a', content: [] };
     expect(shape([userMessage('x'), said(call('a')), empty])[2]).toBe('user: a=(no output)');
   });
 
-  test('S0.16 results come first in their turn, in the order of the calls', () => {
+  test('results come first in their turn, in the order of the calls [S0.16]', () => {
     const messages = [
       userMessage('x'),
       said(call('a'), call('b')),
@@ -78,7 +78,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('P12 half characters are replaced everywhere', () => {
+  test('half characters are replaced everywhere [P12]', () => {
     const half = 'a\ud800';
     const messages = [
       userMessage(half),
@@ -139,7 +139,7 @@ describe('what is sealed', () => {
 });
 
 describe('calls', () => {
-  test('P9 a call with a problem goes out without its arguments', () => {
+  test('a call with a problem goes out without its arguments [P9]', () => {
     const messages = [userMessage('x'), said(call('a', { problem: 'cut' })), result('a')];
     expect(view(messages)[1]?.parts).toEqual([
       { type: 'tool_call', id: 'a', toolName: 'look', arguments: {} },
@@ -213,7 +213,7 @@ describe('pictures and documents', () => {
     expect(() => view([userMessage([{ ...image, data: 'a b' }])])).toThrow(/base64/);
   });
 
-  test('P12 leave a note in results and in what was said before', () => {
+  test('leave a note in results and in what was said before [P12]', () => {
     const note = {
       type: 'text',
       text: '(A picture of type image/png was left out: this model does not take it.)',

@@ -118,7 +118,7 @@ function mishap(random: SeededRandom, exchange: Exchange, person: AbortControlle
   return kind;
 }
 
-describe('P1 P2 P3 whatever happens on the way', () => {
+describe('whatever happens on the way [P1, P2, P3]', () => {
   test.each(Array.from({ length: 20 }, (_, index) => index * 15))('seeds from %i', async (first) => {
     for (let seed = first; seed < first + 15; seed += 1) {
       const random = seededRandom(seed);

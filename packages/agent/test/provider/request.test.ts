@@ -161,7 +161,7 @@ describe('the body', () => {
   });
 });
 
-describe('S0.3 S0.4 the configuration', () => {
+describe('the configuration [S0.3, S0.4]', () => {
   async function asked(options: object, config?: ModelRequest['config']) {
     const { ask, server } = rig([good], options);
     await ask(config === undefined ? {} : { config });

@@ -9,7 +9,7 @@ const good = streams(textAnswer('Hello'));
 const busy = refuses(529, 'busy');
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
-describe('P5 retries', () => {
+describe('retries [P5]', () => {
   test('three retries, each told with the attempt that failed, then the answer with its account', async () => {
     const { ask, runtime, events, server } = rig([busy, cutsAfter(started), busy, good]);
     const response = await hurry(runtime, ask());
@@ -40,7 +40,7 @@ describe('P5 retries', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  test('P5 an overload told inside a stream before any answer is waited out, one after its start is not', async () => {
+  test('an overload told inside a stream before any answer is waited out, one after its start is not [P5]', async () => {
     const overloaded = frame('fail', { kind: 'busy', message: 'Busy.' });
     const before = rig([...Array.from({ length: 8 }, () => streams(overloaded)), good]);
     expect(await hurry(before.runtime, before.ask())).toMatchObject({ content: 'Hello', attempts: 9 });
@@ -87,7 +87,7 @@ describe('P5 retries', () => {
     expect((await answer).content).toBe('Hello');
   });
 
-  test.each([400, 401, 403, 404, 413, 422])('P6 %i is final', async (status) => {
+  test.each([400, 401, 403, 404, 413, 422])('%i is final [P6]', async (status) => {
     const { fails, server } = rig([refuses(status), good]);
     expect(await fails()).toMatchObject({ status, attempts: 1 });
     expect(server.exchanges).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('P5 retries', () => {
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('P8 the deltas of a failed attempt are void: the answer is that of one attempt', async () => {
+  test('the deltas of a failed attempt are void: the answer is that of one attempt [P8]', async () => {
     const { ask, runtime, events } = rig([cutsAfter(started), good]);
     expect((await hurry(runtime, ask())).content).toBe('Hello');
     expect(events.map(({ type }) => type)).toEqual(['text_delta', 'retry', 'text_delta', 'text']);
@@ -121,7 +121,7 @@ describe('P5 retries', () => {
   });
 });
 
-describe('P7 waits that the service asks for', () => {
+describe('waits that the service asks for [P7]', () => {
   async function pauseAfter(headers: Record<string, string>, status = 429): Promise<number> {
     const { ask, runtime, events } = rig([refuses(status, '', headers), good]);
     await hurry(runtime, ask());

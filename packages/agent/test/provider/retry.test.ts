@@ -8,7 +8,7 @@ function asked(headers: Record<string, string>): number | undefined {
   return retryAfterOf((name) => headers[name], now);
 }
 
-describe('P7 the wait that a service asks for', () => {
+describe('the wait that a service asks for [P7]', () => {
   test.each([
     ['seconds', { 'retry-after': '7' }, 7000],
     ['parts of seconds', { 'retry-after': ' 1.5 ' }, 1500],
@@ -44,7 +44,7 @@ describe('P7 the wait that a service asks for', () => {
   });
 });
 
-describe('P5 back-off', () => {
+describe('back-off [P5]', () => {
   test('doubles up to 30 s, half of it fixed and half chance', () => {
     const least = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 0));
     const most = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 1));
@@ -68,13 +68,13 @@ describe('the plan after a failure', () => {
     expect(planRetry(defaultRetry, { ...failed, retryable: false })).toEqual({ type: 'stop' });
   });
 
-  test('P5 three retries of answers that broke off and no more', () => {
+  test('three retries of answers that broke off and no more [P5]', () => {
     const plan = (failures: number) =>
       planRetry(defaultRetry, { ...failed, failures, counted: failures }).type;
     expect([1, 2, 3, 4].map(plan)).toEqual(['wait', 'wait', 'wait', 'stop']);
   });
 
-  test('P5 any number of retries within the time, of which the plan says how much is left', () => {
+  test('any number of retries within the time, of which the plan says how much is left [P5]', () => {
     const plan = (elapsedMs: number) => planRetry(defaultRetry, { ...failed, failures: 50, elapsedMs });
     expect(plan(0)).toEqual({ type: 'wait', delayMs: 22_500, leftMs: 277_500 });
     expect(plan(277_500)).toEqual({ type: 'wait', delayMs: 22_500, leftMs: 0 });
@@ -83,13 +83,13 @@ describe('the plan after a failure', () => {
     expect(short).toEqual({ type: 'wait', delayMs: 375, leftMs: 59_625 });
   });
 
-  test('P5 three retries when they take longer than the time', () => {
+  test('three retries when they take longer than the time [P5]', () => {
     const late = { ...failed, elapsedMs: 400_000 };
     expect(planRetry(defaultRetry, { ...late, failures: 3 })).toEqual({ type: 'wait', delayMs: 1500 });
     expect(planRetry(defaultRetry, { ...late, failures: 4 })).toEqual({ type: 'stop' });
   });
 
-  test('P7 the wait asked for is kept exactly, up to a minute', () => {
+  test('the wait asked for is kept exactly, up to a minute [P7]', () => {
     expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 60_000 })).toEqual({
       type: 'wait',
       delayMs: 60_000,
@@ -98,7 +98,7 @@ describe('the plan after a failure', () => {
     expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 60_001 })).toEqual({ type: 'too_long' });
   });
 
-  test('P7 a wait longer than the time left is not begun', () => {
+  test('a wait longer than the time left is not begun [P7]', () => {
     expect(planRetry(defaultRetry, { ...failed, retryAfterMs: 5000, remainingMs: 4999 })).toEqual({
       type: 'too_long',
     });

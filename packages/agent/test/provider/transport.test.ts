@@ -114,7 +114,7 @@ describe('the transport of Node', () => {
     expect(connections).toHaveLength(1);
   });
 
-  test('S0.22 abort destroys the connection at once, before and after the head', async () => {
+  test('abort destroys the connection at once, before and after the head [S0.22]', async () => {
     const closed: Promise<unknown>[] = [];
     const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { url } = await serve((_, response, index) => {
@@ -154,7 +154,7 @@ describe('the transport of Node', () => {
     await expect(textOf(await send(nodeTransport(), url))).rejects.toThrow();
   });
 
-  test('P18 a body that broke before it was read is rejected and crashes nothing', async () => {
+  test('a body that broke before it was read is rejected and crashes nothing [P18]', async () => {
     const broken = Promise.withResolvers<void>();
     const { url } = await serve((_, response) => {
       response.write('half', () => {
@@ -169,7 +169,7 @@ describe('the transport of Node', () => {
     await expect(textOf(response)).rejects.toThrow();
   });
 
-  test('P6 a redirect is an answer like any other', async () => {
+  test('a redirect is an answer like any other [P6]', async () => {
     const { url, bodies } = await serve((_, response) =>
       response.writeHead(307, { location: '/else' }).end(),
     );
@@ -177,7 +177,7 @@ describe('the transport of Node', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  test('P1 a compressed answer is refused, since none was asked for', async () => {
+  test('a compressed answer is refused, since none was asked for [P1]', async () => {
     const { url } = await serve((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
     );
@@ -295,7 +295,7 @@ test('on Node every agent shares one pool of connections', () => {
   expect(defaultTransport(systemRuntime)).toBe(defaultTransport(systemRuntime));
 });
 
-test('S0.19 an agent streams over it and keeps its connection', async () => {
+test('an agent streams over it and keeps its connection [S0.19]', async () => {
   const { url, connections } = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const line of textAnswer('Hello').split(/(?<=\n)/)) response.write(line);

@@ -48,7 +48,7 @@ function scene(script: readonly ModelStep[], rest: Partial<SteppedTask> = {}) {
 const nothing: Json = null;
 
 describe('a run in steps', () => {
-  it('P9 has a step for each request and each call, named by its place', async () => {
+  it('has a step for each request and each call, named by its place [P9]', async () => {
     const { runner, names, kit, results } = scene([calls(['a', 'b']), textResponse('Done.')]);
     await runner.start(nothing, { runId: 'r1' });
     expect(await runner.result('r1')).toBe('complete');

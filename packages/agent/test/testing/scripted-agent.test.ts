@@ -25,7 +25,7 @@ async function errorOf(promise: Promise<unknown>): Promise<AgentError> {
 }
 
 describe('a scripted agent', () => {
-  it('S0.6 says a text with usage and stop reason', async () => {
+  it('says a text with usage and stop reason [S0.6]', async () => {
     const response = await scriptedAgent(['Good day.']).run(hello);
     expect(response).toMatchObject({
       content: 'Good day.',
@@ -37,7 +37,7 @@ describe('a scripted agent', () => {
     expect(textOf(response.message)).toBe('Good day.');
   });
 
-  it('S0.7 makes calls, with ids of their own where the script gives none', async () => {
+  it('makes calls, with ids of their own where the script gives none [S0.7]', async () => {
     const calls = [
       { name: 'add', arguments: { a: 1, b: 2 } },
       { name: 'add', arguments: { a: 3, b: 4 } },
@@ -122,7 +122,7 @@ describe('a scripted agent', () => {
     expect(said).toBe('Half of');
   });
 
-  it('P5 tries again with the next step after an error that is retryable', async () => {
+  it('tries again with the next step after an error that is retryable [P5]', async () => {
     const runtime = fakeRuntime();
     const busy = { error: { kind: 'rate_limit', message: 'Slow down.', retryable: true } } as const;
     const delays: number[] = [];
@@ -162,7 +162,7 @@ describe('a scripted agent', () => {
     expect((await asked).content).toBe('Late.');
   });
 
-  it('S0.22 is cancelled while it waits', async () => {
+  it('is cancelled while it waits [S0.22]', async () => {
     const controller = new AbortController();
     const asked = scriptedAgent([{ text: 'Late.', delayMs: 1_000_000 }]).run(hello, {
       signal: controller.signal,
@@ -180,7 +180,7 @@ describe('a scripted agent', () => {
     expect(agent.requests.map((request) => request.messages.length)).toEqual([1, 3]);
   });
 
-  it('S0.31 gives each of several requests at once a step of its own', async () => {
+  it('gives each of several requests at once a step of its own [S0.31]', async () => {
     const agent = scriptedAgent(['One.', 'Two.', 'Three.']);
     const responses = await Promise.all([agent.run(hello), agent.run(hello), agent.run(hello)]);
     expect(responses.map(({ content }) => content).toSorted()).toEqual(['One.', 'Three.', 'Two.']);

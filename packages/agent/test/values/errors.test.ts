@@ -19,7 +19,7 @@ const data: ErrorData = {
 };
 
 describe('AgentError', () => {
-  it('S0.25 is an Error with kind, message and a reachable cause', () => {
+  it('is an Error with kind, message and a reachable cause [S0.25]', () => {
     const error = new AgentError(data);
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe('AgentError');
@@ -32,7 +32,7 @@ describe('AgentError', () => {
     expect(error.cause).toEqual(data.cause);
   });
 
-  it('S0.25 goes to plain data and back without loss and without its stack', () => {
+  it('goes to plain data and back without loss and without its stack [S0.25]', () => {
     const error = new AgentError(data);
     expect(JSON.parse(JSON.stringify(error))).toEqual(data);
     expect(new AgentError(error.toJSON()).toJSON()).toEqual(data);
@@ -42,7 +42,7 @@ describe('AgentError', () => {
     });
   });
 
-  it('S0.25 is recognised across copies of the package and made of anything thrown', () => {
+  it('is recognised across copies of the package and made of anything thrown [S0.25]', () => {
     const foreign = { [Symbol.for('cobbler.AgentError')]: true };
     expect(AgentError.is(foreign)).toBe(true);
     expect([new Error('x'), {}, null, 'x', undefined].some((value) => AgentError.is(value))).toBe(false);
@@ -51,7 +51,7 @@ describe('AgentError', () => {
     expect(AgentError.from('words', 'tool')).toMatchObject({ kind: 'tool', message: 'words' });
   });
 
-  it('P19 shows no more of its cause than name, message and code', () => {
+  it('shows no more of its cause than name, message and code [P19]', () => {
     const vendor = Object.assign(new Error('refused'), {
       headers: { authorization: 'Bearer sk-secret' },
       request: 'sk-secret',
@@ -62,7 +62,7 @@ describe('AgentError', () => {
     );
   });
 
-  it('P10 describes whatever is thrown, in bounded text, and never throws', () => {
+  it('describes whatever is thrown, in bounded text, and never throws [P10]', () => {
     const hostile = new Proxy(
       {},
       {
@@ -100,7 +100,7 @@ describe('AgentError', () => {
 });
 
 describe('the error of a status', () => {
-  it('P1 comes from event data alone', () => {
+  it('comes from event data alone [P1]', () => {
     expect(errorOf('failed', data)?.toJSON()).toEqual(data);
     expect(errorOf('cancelled', undefined)?.kind).toBe('aborted');
     expect(errorOf('timeout', undefined)?.kind).toBe('timeout');

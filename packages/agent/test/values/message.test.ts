@@ -15,17 +15,17 @@ const flat: FlatMessage[] = [
 ];
 
 describe('messages', () => {
-  it('S0.17 go to the flat form of the seed and back', () => {
+  it('go to the flat form of the seed and back [S0.17]', () => {
     expect(toFlat(fromFlat(flat))).toEqual(flat);
   });
 
-  it('S0.17 an empty text becomes no part, and no part an empty text', () => {
+  it('an empty text becomes no part, and no part an empty text [S0.17]', () => {
     const [message] = fromFlat([{ role: 'assistant', content: '' }]);
     expect(message?.content).toEqual([]);
     expect(toFlat(message === undefined ? [] : [message])).toEqual([{ role: 'assistant', content: '' }]);
   });
 
-  it('S0.17 pictures and reasoning are left out of the flat form', () => {
+  it('pictures and reasoning are left out of the flat form [S0.17]', () => {
     const messages: Message[] = [
       {
         role: 'user',
@@ -68,7 +68,7 @@ describe('well-formed content', () => {
   const half = '\ud83d';
   const good = [{ type: 'text', text: 'fine 🧵' }] as const;
 
-  it('P12 is left as it is, the very same array', () => {
+  it('is left as it is, the very same array [P12]', () => {
     expect(wellFormedParts(good)).toBe(good);
     const answer = [
       ...good,
@@ -78,7 +78,7 @@ describe('well-formed content', () => {
     expect(wellFormedAnswer(answer)[1]).toBe(answer[1]);
   });
 
-  it('P12 loses empty texts and gets a replacement for each half of a pair', () => {
+  it('loses empty texts and gets a replacement for each half of a pair [P12]', () => {
     expect(
       wellFormedParts([
         { type: 'text', text: '' },
@@ -87,7 +87,7 @@ describe('well-formed content', () => {
     ).toEqual([{ type: 'text', text: 'a\ufffdb' }]);
   });
 
-  it('P12 reaches arguments, keys, ids and names', () => {
+  it('reaches arguments, keys, ids and names [P12]', () => {
     const broken = {
       type: 'tool_call',
       id: half,
@@ -107,7 +107,7 @@ describe('well-formed content', () => {
     expect(wellFormedAnswer([call])[0]).toMatchObject({ id: '\ufffd', seal: sealed.seal });
   });
 
-  it('P11 makes arguments that are no object a problem, and never overflows the stack', () => {
+  it('makes arguments that are no object a problem, and never overflows the stack [P11]', () => {
     const wrong = {
       type: 'tool_call',
       id: 'a',

@@ -4,7 +4,7 @@ import type { Usage } from '../../src/values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../../src/values/usage.ts';
 
 describe('usage', () => {
-  it('P14 adds up, and a detail stays unknown only where neither side reports it', () => {
+  it('adds up, and a detail stays unknown only where neither side reports it [P14]', () => {
     const left: Usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 4 };
     const right: Usage = { inputTokens: 5, outputTokens: 1, reasoningTokens: 1, estimated: true };
     expect(addUsage(left, right)).toEqual({
@@ -34,7 +34,7 @@ describe('metrics', () => {
     usd: 0.5,
   };
 
-  it('S0.24 P14 count an answer once and what failed apart', () => {
+  it('count an answer once and what failed apart [S0.24, P14]', () => {
     expect(countAnswer(countAnswer(noMetrics, answer), answer)).toMatchObject({
       totalInputTokens: 20,
       totalOutputTokens: 4,

@@ -46,7 +46,7 @@ function watched(name = 'watched', inner: Embedder = lexicalEmbedder()) {
 const definitions: readonly PlaceCase<MemoryIndex>[] = [
   the(
     'search',
-    'S3.13 a memory is found as soon as it is there, best first, with its score',
+    'a memory is found as soon as it is there, best first, with its score [S3.13]',
     async ({ store }) => {
       await store.add(known);
       const [found, ...rest] = await store.search('chat', 'Which colour is my Volvo?');
@@ -85,7 +85,7 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
     for (const query of [...odd, 'ü'.repeat(5000)]) await store.search('chat', query);
     expectSame(idsOf(await store.search('chat', 'volvo* OR "')), ['volvo'], 'a question with signs');
   }),
-  the('chats', 'S3.13 no memory of another chat is ever given', async ({ store }) => {
+  the('chats', 'no memory of another chat is ever given [S3.13]', async ({ store }) => {
     await store.add([memory('one', texts.volvo, 'ann'), memory('one', texts.cello, 'ben')]);
     expectSame(await store.search('ben', 'Volvo', { floor: 0 }).then(idsOf), ['one'], 'what is found');
     expectSame(
@@ -104,7 +104,7 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
     await store.add([memory('m', texts.volvo, chatId)]);
     expectSame(idsOf(await store.search(chatId, 'my Volvo')), ['m'], 'what is found');
   }),
-  the('add', 'S3.12 remembering again changes nothing', async ({ store, again }) => {
+  the('add', 'remembering again changes nothing [S3.12]', async ({ store, again }) => {
     await store.add(known);
     await store.add([...known, memory('volvo', 'Something else.')]);
     expectSame(await store.list('chat'), known, 'the list');

@@ -32,7 +32,7 @@ async function allOf(store: MessageStore, chatId = 'chat'): Promise<ChatMessage[
 const the = (group: string, name: string, run: PlaceCase<MessageStore>['run']) => ({ group, name, run });
 
 const definitions: readonly PlaceCase<MessageStore>[] = [
-  the('add', 'S3.10 a message comes back as it was', async ({ store, again }) => {
+  the('add', 'a message comes back as it was [S3.10]', async ({ store, again }) => {
     const odd: ChatMessage[] = [
       message('one', 'chat:1@x', "Grüße, 世界 🇪🇺 \u0001\u2028 '; DROP TABLE messages; -- ?1"),
       { ...message('two', 'chat:1@x', ''), role: 'assistant' },
@@ -53,7 +53,7 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
     const told = await Promise.all(stores.flatMap((one) => [1, 2, 3].map(() => one.add(message('one')))));
     expectSame(told.filter((isNew) => isNew).length, 1, 'how many were told so');
   }),
-  the('recent', 'S3.11 of 25 messages the last 20 are given, oldest first', async ({ store }) => {
+  the('recent', 'of 25 messages the last 20 are given, oldest first [S3.11]', async ({ store }) => {
     const ids = await fill(store, 25);
     expectSame(idsOf(await store.recent('chat', 20)), ids.slice(5), 'the messages');
   }),
@@ -109,7 +109,7 @@ const definitions: readonly PlaceCase<MessageStore>[] = [
   }),
   the(
     'summary',
-    'S3.12 what was summarised is not given again, and the mark never goes back',
+    'what was summarised is not given again, and the mark never goes back [S3.12]',
     async (scene) => {
       const { store } = scene;
       const ids = await fill(store, 10);

@@ -125,7 +125,7 @@ export const callerCases: readonly ExecutorCase[] = [
     expectEqual((await stage.until(run)).status, 'complete', 'the status');
     expectEqual(ofType(stage.storedOf(run), 'user').length, 1, 'what the log holds of it');
   }),
-  the('P21 what is no decision decides nothing: the question stays open', async (stage) => {
+  the('what is no decision decides nothing: the question stays open [P21]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one')], gate: asks, attended: true });
@@ -145,7 +145,7 @@ export const callerCases: readonly ExecutorCase[] = [
       'the decisions in the log',
     );
   }),
-  the('P21 a session is not continued with what is no decision', async (stage) => {
+  the('a session is not continued with what is no decision [P21]', async (stage) => {
     const agent = scriptedModel([calls(['one'])]);
     await stage.play({ agent, tools: [probeTools().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
     const before = (await stage.until(Promise.resolve(stage.store.read('one')))).length;

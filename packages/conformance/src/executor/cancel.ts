@@ -36,7 +36,7 @@ async function cancelled(stage: RunFixture, run: Run): Promise<RunResult> {
 
 /** A run that stands still somewhere and does not heed its signal. */
 function hanging(where: string, options: () => ExecutorOptions, rest: RunOptions = {}): ExecutorCase {
-  return the(`P3 a run that hangs in ${where} gives control back within 250 ms`, async (stage) => {
+  return the(`a run that hangs in ${where} gives control back within 250 ms [P3]`, async (stage) => {
     await cancelled(stage, stage.run(options(), 'Go.', rest));
   });
 }
@@ -77,7 +77,7 @@ const hangingCases: readonly ExecutorCase[] = [
 
 const momentCases: readonly ExecutorCase[] = [
   the(
-    'P3 a run that is cancelled before it starts makes no request, and its prompt is kept',
+    'a run that is cancelled before it starts makes no request, and its prompt is kept [P3]',
     async (stage) => {
       const agent = scriptedModel([textResponse('Never asked.')]);
       const run = stage.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
@@ -91,14 +91,14 @@ const momentCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  the('P3 a cancel right after the start is heard', async (stage) => {
+  the('a cancel right after the start is heard [P3]', async (stage) => {
     const agent = scriptedModel([textResponse('Never asked.')]);
     const run = stage.run({ agent });
     expectEqual(run.cancel(), true, 'whether it was heard');
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('P14 a request that heeds the signal is heard out: what it wasted is counted', async (stage) => {
+  the('a request that heeds the signal is heard out: what it wasted is counted [P14]', async (stage) => {
     const wasted = { inputTokens: 50, outputTokens: 5 };
     const error = new AgentError({ kind: 'aborted', message: 'Aborted.', attempts: 1, wasted });
     const agent = scriptedModel([
@@ -108,7 +108,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await cancelled(stage, stage.run({ agent }));
     expectEqual([result.metrics.wasted, result.metrics.attempts], [wasted, 1], 'what is counted');
   }),
-  the('P9 an answer that comes in spite of the signal is kept, its calls are not run', async (stage) => {
+  the('an answer that comes in spite of the signal is kept, its calls are not run [P9]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([
       (_request, { signal }) =>
@@ -119,7 +119,7 @@ const momentCases: readonly ExecutorCase[] = [
     expect(resultTexts(result.messages)[0]?.includes('cancelled') === true, 'the reason in the result');
   }),
   the(
-    'P9 P12 what had begun says that its outcome is unknown, what had not says that it was not run',
+    'what had begun says that its outcome is unknown, what had not says that it was not run [P9, P12]',
     async (stage) => {
       const { tool } = probeTools();
       const run = stage.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
@@ -130,7 +130,7 @@ const momentCases: readonly ExecutorCase[] = [
       expect(resultTexts(result.messages)[1]?.includes('cancelled') === true, 'the reason');
     },
   ),
-  the('P3 a tool that stops at the signal is heard', async (stage) => {
+  the('a tool that stops at the signal is heard [P3]', async (stage) => {
     const { tool } = probeTools();
     const one = tool('one', {
       execute: (_args, { signal }) =>
@@ -139,7 +139,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await cancelled(stage, stage.run({ agent: oneCall(), tools: [one] }));
     expectEqual(resultTexts(result.messages)[0], 'stopped at line 3', 'the result');
   }),
-  the('P4 a cancel beats the answer that was just stored', async (stage) => {
+  the('a cancel beats the answer that was just stored [P4]', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'assistant') expectEqual(run?.cancel(), true, 'whether the cancel was heard');
@@ -148,7 +148,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual([result.status, result.text], ['cancelled', 'All done.'], 'the end');
   }),
-  the('P4 a cancel that was heard always counts, at whatever moment it comes', async (stage) => {
+  the('a cancel that was heard always counts, at whatever moment it comes [P4]', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
       const { tool, names } = probeTools();
       const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
@@ -166,7 +166,7 @@ const momentCases: readonly ExecutorCase[] = [
       expectEqual(result.status, heard ? 'cancelled' : 'complete', `the status at moment ${moment}`);
     }
   }),
-  the('P3 a cancel between two turns makes no further request', async (stage) => {
+  the('a cancel between two turns makes no further request [P3]', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
     const agent = scriptedModel([calls(['one']), textResponse('Never asked.')]);
@@ -174,7 +174,7 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual([result.status, agent.requests.length], ['cancelled', 1], 'the end');
   }),
-  the('P3 a cancel in the middle of a batch leaves the rest unrun', async (stage) => {
+  the('a cancel in the middle of a batch leaves the rest unrun [P3]', async (stage) => {
     const { tool, names } = probeTools();
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
@@ -197,7 +197,7 @@ const momentCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual(ofType(stage.storedOf(run), 'stop_requested').length, 1, 'the stops recorded');
   }),
-  the('P3 nothing that the agent tells after the cancel is shown', async (stage) => {
+  the('nothing that the agent tells after the cancel is shown [P3]', async (stage) => {
     let speak: (() => void) | undefined;
     const agent = scriptedModel([
       (_request, { emit }) => {
@@ -213,7 +213,7 @@ const momentCases: readonly ExecutorCase[] = [
 ];
 
 const signalCases: readonly ExecutorCase[] = [
-  the('P3 the signal of the caller cancels the run and reaches request and tool', async (stage) => {
+  the('the signal of the caller cancels the run and reaches request and tool [P3]', async (stage) => {
     const { tool, runs } = probeTools();
     const stop = new AbortController();
     const options = { agent: oneCall(), tools: [tool('one', { execute: never })] };
@@ -223,7 +223,7 @@ const signalCases: readonly ExecutorCase[] = [
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
     expect(runs[0]?.context.signal.aborted === true, 'the signal of the tool aborted');
   }),
-  the('P4 a deadline of the caller ends the run as timeout', async (stage) => {
+  the('a deadline of the caller ends the run as timeout [P4]', async (stage) => {
     const stop = new AbortController();
     const run = stage.run({ agent: scriptedModel([pendingResponse(never())]) }, 'Go.', {
       signal: stop.signal,
@@ -233,7 +233,7 @@ const signalCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
   }),
-  the('P4 a cancelled run that failed as well is cancelled', async (stage) => {
+  the('a cancelled run that failed as well is cancelled [P4]', async (stage) => {
     const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((_resolve, reject) =>
@@ -244,7 +244,7 @@ const signalCases: readonly ExecutorCase[] = [
     ]);
     expectEqual((await cancelled(stage, stage.run({ agent }))).status, 'cancelled', 'the status');
   }),
-  the('P4 a cancelled session that crashed before its end stays cancelled', async (stage) => {
+  the('a cancelled session that crashed before its end stays cancelled [P4]', async (stage) => {
     const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
     await cancelled(stage, run);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));

@@ -50,7 +50,7 @@ const weighing: readonly ExecutorCase[] = [
     expect(outline(sent)[0]?.endsWith('All was read.') === true, 'the summary first');
     expectEqual([result.status, seen.length], ['complete', 1], 'the end');
   }),
-  the('P12 a call is never parted from its result', async (stage) => {
+  the('a call is never parted from its result [P12]', async (stage) => {
     for (const keep of [0, 1, 2, 3, 4, 5, 6]) {
       const agent = scriptedModel([
         calls(['one', 'one', 'one']),
@@ -102,7 +102,7 @@ const weighing: readonly ExecutorCase[] = [
 ];
 
 const failing: readonly ExecutorCase[] = [
-  the('P1 P12 a summary that fails ends the run and harms nothing', async (stage) => {
+  the('a summary that fails ends the run and harms nothing [P1, P12]', async (stage) => {
     const compact = summarize(() => Promise.reject(new Error('no words')), { keep: 0 });
     const agent = scriptedModel([calls(['one'], { usage: big })]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
@@ -132,7 +132,7 @@ const refusing: readonly ExecutorCase[] = [
       expectEqual(ofType(stage.storedOf(run), 'compacted').length, 1, 'how often it was made shorter');
     },
   ),
-  the('P1 one that is still too long then fails', async (stage) => {
+  the('one that is still too long then fails [P1]', async (stage) => {
     const agent = scriptedModel([calls(['one']), full, full, textResponse('Never asked.')]);
     const result = await stage.play({ agent, tools: one(), context: { compact: inShort(2) } });
     expectEqual(
@@ -186,7 +186,7 @@ const spilling = group('spill');
 
 export const offloadCases: readonly ExecutorCase[] = [
   spilling(
-    'P10 of a long output the conversation holds both ends, and the rest can be read',
+    'of a long output the conversation holds both ends, and the rest can be read [P10]',
     async (stage) => {
       const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
       const { tool } = probeTools();
@@ -213,7 +213,7 @@ export const offloadCases: readonly ExecutorCase[] = [
     },
   ),
   spilling(
-    'P10 a place that fails, or never answers, costs the middle of the output alone',
+    'a place that fails, or never answers, costs the middle of the output alone [P10]',
     async (stage) => {
       const { tool } = probeTools();
       for (const put of [() => Promise.reject(new Error('full')), () => new Promise<never>(() => {})]) {

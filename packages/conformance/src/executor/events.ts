@@ -205,7 +205,7 @@ export const readerCases: readonly ExecutorCase[] = [
     expectEqual(stored, kept, 'the stored events it got');
     expect(seen.length <= 10_100, `a bounded number of live events, found ${seen.length}`);
   }),
-  readers('P18 a listener that throws, or rejects later, is its own affair', async (stage) => {
+  readers('a listener that throws, or rejects later, is its own affair [P18]', async (stage) => {
     const seen: string[] = [];
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', {
       onEvent() {

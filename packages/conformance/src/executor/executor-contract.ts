@@ -82,7 +82,8 @@ function bound(definition: ExecutorCase, subject: ExecutorSubject, how: string, 
     new RunFixture((runtime) => subject.store(runtime), worse);
   return {
     group,
-    name: `${name} (${how})`,
+    // The tags stay at the end of the name.
+    name: name.replace(/( \[[^\]]+\])?$/, ` (${how})$1`),
     async run() {
       const stage = newStage();
       await run(stage, newStage);

@@ -45,7 +45,7 @@ async function asked(stage: RunFixture, run: Run): Promise<string> {
 }
 
 function denies(what: string, verdict: () => unknown): ExecutorCase {
-  return the(`P21 a gate that ${what} denies`, async (stage) => {
+  return the(`a gate that ${what} denies [P21]`, async (stage) => {
     const { tool, names } = probeTools();
     const gate = verdict as Gate;
     const result = await stage.play({
@@ -60,7 +60,7 @@ function denies(what: string, verdict: () => unknown): ExecutorCase {
 }
 
 const verdictCases: readonly ExecutorCase[] = [
-  the('P21 the gate sees the whole batch before anything starts', async (stage) => {
+  the('the gate sees the whole batch before anything starts [P21]', async (stage) => {
     const { tool, names } = probeTools();
     const seen: number[] = [];
     const gate: Gate = () => {
@@ -93,7 +93,7 @@ const verdictCases: readonly ExecutorCase[] = [
     };
     expectEqual(judged, [expected], 'what the gate was told');
   }),
-  the('P9 P21 arguments that the gate sets are checked again, run and recorded', async (stage) => {
+  the('arguments that the gate sets are checked again, run and recorded [P9, P21]', async (stage) => {
     const { tool, runs } = probeTools();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const one = tool('one', { parameters });
@@ -108,7 +108,7 @@ const verdictCases: readonly ExecutorCase[] = [
       'the recorded ones',
     );
   }),
-  the('P9 P21 arguments that change each time they are read run as they are recorded', async (stage) => {
+  the('arguments that change each time they are read run as they are recorded [P9, P21]', async (stage) => {
     const { tool, runs } = probeTools();
     let reads = 0;
     const own = {
@@ -127,7 +127,7 @@ const verdictCases: readonly ExecutorCase[] = [
     const recorded = ofType(stage.storedOf(run), 'tool_started')[0]?.arguments;
     expectEqual([runs[0]?.arguments, recorded], [{ path: 'reading 1' }, { path: 'reading 1' }], 'what ran');
   }),
-  the('P9 P21 arguments that the gate sets and the tool refuses are not run', async (stage) => {
+  the('arguments that the gate sets and the tool refuses are not run [P9, P21]', async (stage) => {
     const { tool, names } = probeTools();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const agent = scriptedModel([calls([{ name: 'one', arguments: { path: 'a' } }]), textResponse('I see.')]);
@@ -136,7 +136,7 @@ const verdictCases: readonly ExecutorCase[] = [
     expectEqual(names, [], 'the tools that ran');
     expect(resultTexts(result.messages)[0]?.includes('gate') === true, 'the gate named in the result');
   }),
-  the('P21 a denied call tells the model why', async (stage) => {
+  the('a denied call tells the model why [P21]', async (stage) => {
     const { tool } = probeTools();
     const gate: Gate = () => ({ type: 'deny', message: 'Not on a Sunday.' });
     const run = stage.run({
@@ -160,7 +160,7 @@ const verdictCases: readonly ExecutorCase[] = [
 ];
 
 const attendedCases: readonly ExecutorCase[] = [
-  the('P21 nothing of the batch starts before a person has decided', async (stage) => {
+  the('nothing of the batch starts before a person has decided [P21]', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
@@ -170,7 +170,7 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(names, ['read', 'write'], 'the tools that ran');
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('P21 what a person is shown is what will run', async (stage) => {
+  the('what a person is shown is what will run [P21]', async (stage) => {
     const probe = probeTools();
     const preview = () => Promise.resolve({ summary: '+1', diff: '+line' });
     const write = probe.tool('write', { preview, subject: () => 'a' });
@@ -187,7 +187,7 @@ const attendedCases: readonly ExecutorCase[] = [
     run.cancel();
     await stage.until(run);
   }),
-  the('P21 the gate and the person learn why a tool wants a person to look', async (stage) => {
+  the('the gate and the person learn why a tool wants a person to look [P21]', async (stage) => {
     const probe = probeTools();
     const judged: GateCall[] = [];
     const run = stage.run({
@@ -209,7 +209,7 @@ const attendedCases: readonly ExecutorCase[] = [
     run.cancel();
     await stage.until(run);
   }),
-  the('P21 a tool that cannot say whether a person has to look wants one', async (stage) => {
+  the('a tool that cannot say whether a person has to look wants one [P21]', async (stage) => {
     const { tool } = probeTools();
     const judged: GateCall[] = [];
     const mustAsk = () => {
@@ -226,7 +226,7 @@ const attendedCases: readonly ExecutorCase[] = [
     });
     expect(judged[0]?.mustAsk?.includes('no disk today') === true, 'the reason in what the gate is told');
   }),
-  the('P21 what became protected after it was decided is not run', async (stage) => {
+  the('what became protected after it was decided is not run [P21]', async (stage) => {
     const probe = probeTools();
     let target = 'src';
     const link = probe.tool('link', {
@@ -255,7 +255,7 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(names, ['read'], 'the tools that ran');
     expectEqual(resultTexts(result.messages)[1], 'Ask me tomorrow.', 'what the model is told');
   }),
-  the('P21 an answer counts once', async (stage) => {
+  the('an answer counts once [P21]', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
@@ -269,7 +269,7 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(names, ['read'], 'the tools that ran');
     expectEqual(ofType(stage.storedOf(run), 'approval_decided').length, 1, 'the decisions recorded');
   }),
-  the('P21 an answer to something that nobody asked does not count', async (stage) => {
+  the('an answer to something that nobody asked does not count [P21]', async (stage) => {
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...asking() });
     const approvalId = await asked(stage, run);
     expectEqual(run.decide('something-else', { decision: 'allow' }), false, 'whether it counted');
@@ -278,7 +278,7 @@ const attendedCases: readonly ExecutorCase[] = [
     await stage.until(run);
   }),
   the(
-    'P21 each call of a batch is decided by itself, and the gate is asked once about each',
+    'each call of a batch is decided by itself, and the gate is asked once about each [P21]',
     async (stage) => {
       const probe = probeTools();
       const judged: string[] = [];
@@ -304,20 +304,23 @@ const attendedCases: readonly ExecutorCase[] = [
       expectEqual(judged, ['a', 'b', 'c'], 'what the gate was asked about');
     },
   ),
-  the('P2 the time that a person takes is told and does not count towards the time limit', async (stage) => {
-    const run = stage.run({
-      agent: scriptedModel(script()),
-      attended: true,
-      limits: { ms: 60_000 },
-      ...asking(),
-    });
-    const approvalId = await asked(stage, run);
-    await stage.advance(3_600_000);
-    run.decide(approvalId, { decision: 'allow' });
-    const result = await stage.until(run);
-    expectEqual(result.status, 'complete', 'the status');
-    expect(result.metrics.waitedMs >= 3_600_000, `an hour of waiting, found ${result.metrics.waitedMs}`);
-  }),
+  the(
+    'the time that a person takes is told and does not count towards the time limit [P2]',
+    async (stage) => {
+      const run = stage.run({
+        agent: scriptedModel(script()),
+        attended: true,
+        limits: { ms: 60_000 },
+        ...asking(),
+      });
+      const approvalId = await asked(stage, run);
+      await stage.advance(3_600_000);
+      run.decide(approvalId, { decision: 'allow' });
+      const result = await stage.until(run);
+      expectEqual(result.status, 'complete', 'the status');
+      expect(result.metrics.waitedMs >= 3_600_000, `an hour of waiting, found ${result.metrics.waitedMs}`);
+    },
+  ),
 ];
 
 export const gateCases: readonly ExecutorCase[] = [...verdictCases, ...attendedCases];

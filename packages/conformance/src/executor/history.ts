@@ -27,7 +27,7 @@ function goesOnAfter(
   what: string,
   spoil: (stage: RunFixture, sessionId: string) => Promise<unknown>,
 ): ExecutorCase {
-  return the(`P12 the next prompt works after ${what}`, async (stage) => {
+  return the(`the next prompt works after ${what} [P12]`, async (stage) => {
     await spoil(stage, 'one');
     const agent = scriptedModel([textResponse('Better now.')]);
     const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
@@ -109,7 +109,7 @@ const imported: readonly Message[] = [
 
 export const historyCases: readonly ExecutorCase[] = [
   ...goesOnCases,
-  the('P12 results stand in the order of the calls, whichever was ready first', async (stage) => {
+  the('results stand in the order of the calls, whichever was ready first [P12]', async (stage) => {
     const { tool } = probeTools();
     const first = Promise.withResolvers<string>();
     const slow = tool('slow', { effect: 'read', execute: () => first.promise });
@@ -126,7 +126,7 @@ export const historyCases: readonly ExecutorCase[] = [
     expectEqual(recorded, ['quick', 'slow'], 'the order in which they were recorded');
   }),
   the(
-    'P12 an imported conversation is closed: each call has one result, nobody else has any',
+    'an imported conversation is closed: each call has one result, nobody else has any [P12]',
     async (stage) => {
       const agent = scriptedModel([textResponse('So.')]);
       const result = await stage.play({ agent }, imported);
@@ -151,7 +151,7 @@ export const historyCases: readonly ExecutorCase[] = [
     const result = await stage.play({ agent }, history);
     expectEqual([result.status, agent.requests[0]?.messages.length], ['complete', 4], 'the end');
   }),
-  the('P12 empty texts and halves of surrogate pairs are mended wherever they come from', async (stage) => {
+  the('empty texts and halves of surrogate pairs are mended wherever they come from [P12]', async (stage) => {
     const { tool } = probeTools();
     const odd = tool('odd', { effect: 'read', execute: () => `out ${halfPair}` });
     const first = modelResponse([
@@ -170,7 +170,7 @@ export const historyCases: readonly ExecutorCase[] = [
     expectEqual(result.text, 'end \ufffd', 'the text of the result');
     expect(JSON.stringify(result.messages).includes('steer \ufffd'), 'the mended message in the history');
   }),
-  the('P12 what is sealed is kept byte for byte', async (stage) => {
+  the('what is sealed is kept byte for byte [P12]', async (stage) => {
     const seal = { provider: 'puppet', data: { signature: 'abc', deep: [1, { a: null }] } };
     const content = [
       { type: 'reasoning', text: '', seal },
@@ -213,7 +213,7 @@ export const historyCases: readonly ExecutorCase[] = [
     await stage.play({ agent }, given, { sessionId: 'one' });
     expectEqual(agent.requests[0]?.messages.length, 3, 'the length of the conversation');
   }),
-  the('S0.31 two runs of one executor share nothing', async (stage) => {
+  the('two runs of one executor share nothing [S0.31]', async (stage) => {
     const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);
     const executor = stage.executor({ agent });
     await stage.until(executor.run('First.'));

@@ -28,13 +28,13 @@ function loop(turns: number, last: ModelStep = textResponse('Closing words.')): 
 const one = () => [probeTools().tool('one', { mayRepeat: true })];
 
 const turnCases: readonly ExecutorCase[] = [
-  the('P1 the run ends when its requests are used up', async (stage) => {
+  the('the run ends when its requests are used up [P1]', async (stage) => {
     const agent = scriptedModel(loop(3));
     const result = await stage.play({ agent, tools: one(), limits: { turns: 3 } });
     expectEqual([result.status, result.limit, result.error?.kind], ['limit', 'turns', 'limit'], 'the end');
     expectEqual(agent.requests.length, 3, 'the number of requests');
   }),
-  the('P1 ten requests are the limit unless another is set', async (stage) => {
+  the('ten requests are the limit unless another is set [P1]', async (stage) => {
     const agent = scriptedModel(loop(20));
     const result = await stage.play({ agent, tools: one() });
     expectEqual([result.limit, agent.requests.length], ['turns', 10], 'the end');
@@ -47,12 +47,12 @@ const turnCases: readonly ExecutorCase[] = [
     });
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('P1 a limit of no requests makes none', async (stage) => {
+  the('a limit of no requests makes none [P1]', async (stage) => {
     const agent = scriptedModel([textResponse('Hello.')]);
     const result = await stage.play({ agent, limits: { turns: 0 } });
     expectEqual([result.limit, agent.requests.length], ['turns', 0], 'the end');
   }),
-  the('P1 an agent that pauses for ever runs into the limit', async (stage) => {
+  the('an agent that pauses for ever runs into the limit [P1]', async (stage) => {
     const agent = scriptedModel(Array.from({ length: 20 }, () => textResponse('Wait.', { stop: 'pause' })));
     const result = await stage.play({ agent, limits: { turns: 4 } });
     expectEqual([result.limit, agent.requests.length], ['turns', 4], 'the end');
@@ -60,7 +60,7 @@ const turnCases: readonly ExecutorCase[] = [
 ];
 
 const closingCases: readonly ExecutorCase[] = [
-  the('P1 with finalize one closing answer follows, tools declared and forbidden', async (stage) => {
+  the('with finalize one closing answer follows, tools declared and forbidden [P1]', async (stage) => {
     const agent = scriptedModel(loop(2));
     const run = stage.run({
       agent,
@@ -76,7 +76,7 @@ const closingCases: readonly ExecutorCase[] = [
     expect(last?.tools === agent.requests[0]?.tools && last?.tools.length === 1, 'the same tools declared');
     expectEqual(ofType(stage.storedOf(run), 'stop_requested')[0]?.limit, 'turns', 'the limit recorded');
   }),
-  the('P1 a closing answer that calls tools all the same is the end', async (stage) => {
+  the('a closing answer that calls tools all the same is the end [P1]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Never asked.')]);
     const options: ExecutorOptions = {
@@ -88,7 +88,7 @@ const closingCases: readonly ExecutorCase[] = [
     const result = await stage.play(options);
     expectEqual([result.limit, agent.requests.length, names.length], ['turns', 2, 1], 'the end');
   }),
-  the('P1 a closing answer that pauses is the end', async (stage) => {
+  the('a closing answer that pauses is the end [P1]', async (stage) => {
     const agent = scriptedModel([
       calls(['one']),
       textResponse('Wait.', { stop: 'pause' }),
@@ -97,7 +97,7 @@ const closingCases: readonly ExecutorCase[] = [
     const result = await stage.play({ agent, tools: one(), limits: { turns: 1 }, onLimit: 'finalize' });
     expectEqual([result.limit, agent.requests.length], ['turns', 2], 'the end');
   }),
-  the('P1 a closing request that fails says so', async (stage) => {
+  the('a closing request that fails says so [P1]', async (stage) => {
     const agent = scriptedModel([
       calls(['one']),
       failedResponse(new AgentError({ kind: 'network', message: 'gone' })),
@@ -108,7 +108,7 @@ const closingCases: readonly ExecutorCase[] = [
 ];
 
 const callCases: readonly ExecutorCase[] = [
-  the('P1 P12 a batch is cut where the tool calls are used up', async (stage) => {
+  the('a batch is cut where the tool calls are used up [P1, P12]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one']), calls(['one', 'one', 'one'])]);
     const result = await stage.play({ agent, tools: [tool('one')], limits: { toolCalls: 3 } });
@@ -119,7 +119,7 @@ const callCases: readonly ExecutorCase[] = [
       'what was not run',
     );
   }),
-  the('P1 P12 with finalize the cut batch is answered and one closing answer follows', async (stage) => {
+  the('with finalize the cut batch is answered and one closing answer follows [P1, P12]', async (stage) => {
     const agent = scriptedModel([calls(['one', 'one']), textResponse('Closing words.')]);
     const options: ExecutorOptions = { agent, tools: one(), limits: { toolCalls: 1 }, onLimit: 'finalize' };
     const result = await stage.play(options);
@@ -143,12 +143,12 @@ const thousand: ModelStep = ({ messages, config }) => {
 };
 
 const budgetCases: readonly ExecutorCase[] = [
-  the('B1 a limit of one token makes no request', async (stage) => {
+  the('a limit of one token makes no request [B1]', async (stage) => {
     const agent = scriptedModel([textResponse('Hello.')]);
     const result = await stage.play({ agent, limits: { tokens: 1 } });
     expectEqual([result.status, result.limit, agent.requests.length], ['limit', 'tokens', 0], 'the end');
   }),
-  the('B1 tokens are never used above the limit, and nearly all of them are used', async (stage) => {
+  the('tokens are never used above the limit, and nearly all of them are used [B1]', async (stage) => {
     const agent = scriptedModel(Array.from({ length: 99 }, () => thousand));
     const result = await stage.play({ agent, tools: one(), limits: { tokens: 21_000, turns: 99 } });
     const used = result.metrics.totalInputTokens + result.metrics.totalOutputTokens;
@@ -161,12 +161,12 @@ const budgetCases: readonly ExecutorCase[] = [
     const most = agent.requests[0]?.config?.maxTokens ?? 0;
     expect(most > 19_000 && most < 20_000, `most tokens just under the limit, found ${most}`);
   }),
-  the('P1 P4 an answer that our limit cut short ends the run with that limit', async (stage) => {
+  the('an answer that our limit cut short ends the run with that limit [P1, P4]', async (stage) => {
     const agent = scriptedModel([textResponse('Half of', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent, limits: { tokens: 20_000 } });
     expectEqual([result.status, result.limit, result.text], ['limit', 'tokens', 'Half of'], 'the end');
   }),
-  the("B1 a response of the agent's own maximum never passes the limit", async (stage) => {
+  the("a response of the agent's own maximum never passes the limit [B1]", async (stage) => {
     for (const limits of [{ tokens: 40_000 }, { usd: 0.4 }]) {
       const longest: ModelStep = ({ config }) =>
         textResponse('As long as it may be.', {
@@ -182,7 +182,7 @@ const budgetCases: readonly ExecutorCase[] = [
       );
     }
   }),
-  the('B1 under a limit each request states how long its response may be', async (stage) => {
+  the('under a limit each request states how long its response may be [B1]', async (stage) => {
     const cases = [
       { own: undefined, limits: { tokens: 1_000_000 }, stated: 32_000 },
       { own: undefined, limits: { usd: 100 }, stated: 32_000 },
@@ -196,13 +196,13 @@ const budgetCases: readonly ExecutorCase[] = [
       expectEqual([status, agent.requests[0]?.config?.maxTokens], ['complete', stated], `with ${own}`);
     }
   }),
-  the('P14 B2 what a failed request wasted counts towards the limit', async (stage) => {
+  the('what a failed request wasted counts towards the limit [P14, B2]', async (stage) => {
     const budget = new Budget({ tokens: 100_000 });
     const error = new AgentError({ kind: 'network', message: 'cut', wasted: spent });
     await stage.play({ agent: scriptedModel([failedResponse(error)]) }, 'Go.', { budget });
     expectEqual(budget.tokens, 5000, 'the tokens booked');
   }),
-  the('B1 runs that share a budget share its limit', async (stage) => {
+  the('runs that share a budget share its limit [B1]', async (stage) => {
     const budget = new Budget({ tokens: 60_000 });
     const agent = () => scriptedModel(Array.from({ length: 9 }, () => calls(['one'], { usage: spent })));
     const runs = Array.from({ length: 3 }, () =>
@@ -212,20 +212,23 @@ const budgetCases: readonly ExecutorCase[] = [
     expect(budget.tokens <= 60_000 && budget.tokens >= 45_000, `nearly all used, found ${budget.tokens}`);
     expectEqual(budget.tokensLeft, 60_000 - budget.tokens, 'what is left: nothing is held back any more');
   }),
-  the('B1 runs side by side never spend the same rest twice, though each takes all it may', async (stage) => {
-    const budget = new Budget({ tokens: 100_000 });
-    const greedy: ModelStep = ({ config }) =>
-      calls(['one'], { usage: { inputTokens: 10, outputTokens: config?.maxTokens ?? 32_000 } });
-    const run = () =>
-      stage.run({ agent: scriptedModel(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', {
-        budget,
-      });
-    const runs = Array.from({ length: 8 }, run);
-    for (const each of runs) expectEqual((await stage.until(each)).limit, 'tokens', 'the limit');
-    expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
-    expect(budget.tokens >= 75_000, `at least three quarters of it, found ${budget.tokens}`);
-  }),
-  the('B1 runs that share a budget share its turns and its tool calls', async (stage) => {
+  the(
+    'runs side by side never spend the same rest twice, though each takes all it may [B1]',
+    async (stage) => {
+      const budget = new Budget({ tokens: 100_000 });
+      const greedy: ModelStep = ({ config }) =>
+        calls(['one'], { usage: { inputTokens: 10, outputTokens: config?.maxTokens ?? 32_000 } });
+      const run = () =>
+        stage.run({ agent: scriptedModel(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', {
+          budget,
+        });
+      const runs = Array.from({ length: 8 }, run);
+      for (const each of runs) expectEqual((await stage.until(each)).limit, 'tokens', 'the limit');
+      expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
+      expect(budget.tokens >= 75_000, `at least three quarters of it, found ${budget.tokens}`);
+    },
+  ),
+  the('runs that share a budget share its turns and its tool calls [B1]', async (stage) => {
     const limits: readonly Limits[] = [{ turns: 7 }, { toolCalls: 7 }];
     for (const [index, shared] of limits.entries()) {
       const { tool, names } = probeTools();
@@ -242,7 +245,7 @@ const budgetCases: readonly ExecutorCase[] = [
     }
   }),
   the(
-    'B1 a limit on turns holds for the runs of its tools too; ten are the limit of each run alone',
+    'a limit on turns holds for the runs of its tools too; ten are the limit of each run alone [B1]',
     async (stage) => {
       const endless = () =>
         scriptedModel(Array.from({ length: 30 }, (_, n) => calls([{ name: 'look', arguments: { n } }])));
@@ -267,20 +270,20 @@ const budgetCases: readonly ExecutorCase[] = [
       }
     },
   ),
-  the('B1 a turn whose request failed is given back', async (stage) => {
+  the('a turn whose request failed is given back [B1]', async (stage) => {
     const budget = new Budget({ turns: 1 });
     const agent = scriptedModel([failedResponse(new AgentError({ kind: 'network', message: 'cut' }))]);
     await stage.play({ agent }, 'Go.', { budget });
     expectEqual(budget.left('turns'), 1, 'the turns left');
   }),
-  the('B1 a call that was refused is given back', async (stage) => {
+  the('a call that was refused is given back [B1]', async (stage) => {
     const budget = new Budget({ toolCalls: 1 });
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const gate = () => ({ type: 'deny', message: 'No.' }) as const;
     await stage.play({ agent, tools: one(), gate }, 'Go.', { budget });
     expectEqual(budget.left('toolCalls'), 1, 'the calls left');
   }),
-  the('B1 a tool draws on the budget of the run', async (stage) => {
+  the('a tool draws on the budget of the run [B1]', async (stage) => {
     const { tool, runs } = probeTools();
     const budget = new Budget({ tokens: 100_000 });
     await stage.play(
@@ -300,7 +303,7 @@ const budgetCases: readonly ExecutorCase[] = [
 ];
 
 const moneyCases: readonly ExecutorCase[] = [
-  the('B3 under a money limit a model without a price is refused before any request', async (stage) => {
+  the('under a money limit a model without a price is refused before any request [B3]', async (stage) => {
     const agent = scriptedModel([textResponse('Hello.')]);
     const result = await stage.play({ agent, limits: { usd: 5 } });
     expectEqual([result.error?.kind, result.error?.code], ['invalid', 'unpriced'], 'the error');
@@ -314,7 +317,7 @@ const moneyCases: readonly ExecutorCase[] = [
     });
     expectEqual([result.status, result.metrics.usd], ['complete', undefined], 'the end and the unknown cost');
   }),
-  the('B1 money is never spent above the limit, and nearly all of it is spent', async (stage) => {
+  the('money is never spent above the limit, and nearly all of it is spent [B1]', async (stage) => {
     const agent = scriptedModel(Array.from({ length: 99 }, () => thousand));
     const result = await stage.play({
       agent,
@@ -326,13 +329,13 @@ const moneyCases: readonly ExecutorCase[] = [
     const usd = result.metrics.usd ?? 0;
     expect(usd > 0.045 && usd <= 0.05, `nearly all spent, found ${usd}`);
   }),
-  the('P1 P4 an answer made shorter for money ends the run with that limit', async (stage) => {
+  the('an answer made shorter for money ends the run with that limit [P1, P4]', async (stage) => {
     const agent = scriptedModel([textResponse('Half', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent, limits: { usd: 0.05 }, pricing: priced });
     expectEqual([result.status, result.limit], ['limit', 'usd'], 'the end');
     expect((agent.requests[0]?.config?.maxTokens ?? 0) <= 5000, 'no more tokens than the money pays for');
   }),
-  the('B3 a price list that throws knows no price, and no answer is lost by it', async (stage) => {
+  the('a price list that throws knows no price, and no answer is lost by it [B3]', async (stage) => {
     const pricing: Pricing = () => {
       throw new Error('no list today');
     };
@@ -342,13 +345,13 @@ const moneyCases: readonly ExecutorCase[] = [
 ];
 
 const timeCases: readonly ExecutorCase[] = [
-  the('P2 the run ends as timeout when its time is up', async (stage) => {
+  the('the run ends as timeout when its time is up [P2]', async (stage) => {
     const agent = scriptedModel([() => new Promise(() => {})]);
     const result = await stage.play({ agent, limits: { ms: 5000 } });
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     expect(stage.elapsed >= 5000 && stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
   }),
-  the('P2 P4 a run whose time is up in a gate that hangs ends as timeout as well', async (stage) => {
+  the('a run whose time is up in a gate that hangs ends as timeout as well [P2, P4]', async (stage) => {
     const gate = () => new Promise<never>(() => {});
     const options: ExecutorOptions = {
       agent: scriptedModel([calls(['one'])]),
@@ -360,7 +363,7 @@ const timeCases: readonly ExecutorCase[] = [
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
     expect(stage.elapsed <= 5250, `an end within 250 ms, found ${stage.elapsed}`);
   }),
-  the('P2 an hour is the limit unless another is set', async (stage) => {
+  the('an hour is the limit unless another is set [P2]', async (stage) => {
     const result = await stage.play({ agent: scriptedModel([() => new Promise(() => {})]) });
     expectEqual(result.status, 'timeout', 'the status');
     expect(stage.elapsed >= 3_600_000 && stage.elapsed <= 3_600_250, `an hour, found ${stage.elapsed}`);

@@ -20,7 +20,7 @@ import { group } from './setup/cases.ts';
 const the = group('loop');
 
 function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
-  return the(`P4 an answer that stops as ${stop} ends the run as ${status}`, async (stage) => {
+  return the(`an answer that stops as ${stop} ends the run as ${status} [P4]`, async (stage) => {
     const result = await stage.play({ agent: scriptedModel([textResponse('As far as it goes.', { stop })]) });
     expectEqual(result.status, status, 'the status');
     expectEqual(result.text, 'As far as it goes.', 'the text');
@@ -33,7 +33,7 @@ function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
 const codes: Partial<Record<StopReason, string>> = { tool_use: 'no_call', unknown: 'unknown_stop' };
 
 function failsAs(kind: ErrorKind): ExecutorCase {
-  return the(`P1 a request that fails with ${kind} fails the run with ${kind}`, async (stage) => {
+  return the(`a request that fails with ${kind} fails the run with ${kind} [P1]`, async (stage) => {
     const error = new AgentError({
       kind,
       message: 'It went wrong.',
@@ -49,14 +49,14 @@ function failsAs(kind: ErrorKind): ExecutorCase {
 }
 
 function refuses(what: string, answer: unknown): ExecutorCase {
-  return the(`P1 an agent that answers with ${what} fails the run`, async (stage) => {
+  return the(`an agent that answers with ${what} fails the run [P1]`, async (stage) => {
     const result = await stage.play({ agent: scriptedModel([() => answer as ModelResponse]) });
     expectEqual([result.status, result.error?.code], ['failed', 'bad_answer'], 'the end');
   });
 }
 
 function neverRuns(stop: StopReason, asked: number): ExecutorCase {
-  return the(`P9 a call in an answer that stops as ${stop} is never run`, async (stage) => {
+  return the(`a call in an answer that stops as ${stop} is never run [P9]`, async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['write'], { stop }), textResponse('Gone on.')]);
     const result = await stage.play({ agent, tools: [tool('write')] });
@@ -73,7 +73,7 @@ function neverRuns(stop: StopReason, asked: number): ExecutorCase {
 const half: AssistantPart = { type: 'text', text: 'Half' };
 
 export const loopCases: readonly ExecutorCase[] = [
-  the('S0.13 a text ends the run as complete', async (stage) => {
+  the('a text ends the run as complete [S0.13]', async (stage) => {
     const answer = textResponse('Forty-two.');
     const result = await stage.play({ agent: scriptedModel([answer]) }, 'What is it?');
     expectEqual(result.status, 'complete', 'the status');
@@ -82,7 +82,7 @@ export const loopCases: readonly ExecutorCase[] = [
     expectEqual(outline(result.messages), ['user: What is it?', 'assistant: Forty-two.'], 'the messages');
     expect(result.unwrap() === result, 'unwrap to give the result itself');
   }),
-  the('S0.10 S0.12 calls are run and their results go into the next request', async (stage) => {
+  the('calls are run and their results go into the next request [S0.10, S0.12]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one', 'two']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one'), tool('two')] });
@@ -91,7 +91,7 @@ export const loopCases: readonly ExecutorCase[] = [
     const last = agent.requests[1]?.messages ?? [];
     expectEqual(resultTexts(last), ['one done', 'two done'], 'the results in the second request');
   }),
-  the('S0.16 each request carries the whole conversation', async (stage) => {
+  the('each request carries the whole conversation [S0.16]', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
@@ -123,7 +123,7 @@ export const loopCases: readonly ExecutorCase[] = [
   endsAs('context_full', 'failed'),
   endsAs('unknown', 'failed'),
   endsAs('tool_use', 'failed'),
-  the('P4 a stop reason that nobody knows is unknown, never complete', async (stage) => {
+  the('a stop reason that nobody knows is unknown, never complete [P4]', async (stage) => {
     const result = await stage.play({
       agent: scriptedModel([textResponse('Hm.', { stop: 'made_up' as StopReason })]),
     });
@@ -147,7 +147,7 @@ export const loopCases: readonly ExecutorCase[] = [
   neverRuns('refusal', 1),
   neverRuns('unknown', 1),
   neverRuns('pause', 2),
-  the('P9 a call with broken arguments is answered with the problem and never run', async (stage) => {
+  the('a call with broken arguments is answered with the problem and never run [P9]', async (stage) => {
     const { tool, names } = probeTools();
     const broken = {
       type: 'tool_call',
@@ -172,7 +172,7 @@ export const loopCases: readonly ExecutorCase[] = [
     );
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('P9 arguments that do not fit the schema are refused before the tool runs', async (stage) => {
+  the('arguments that do not fit the schema are refused before the tool runs [P9]', async (stage) => {
     const { tool, names } = probeTools();
     const strict = tool('one', {
       parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
@@ -188,7 +188,7 @@ export const loopCases: readonly ExecutorCase[] = [
       'the argument named in each result',
     );
   }),
-  the('P12 ids that repeat or are empty tie each result to its own call', async (stage) => {
+  the('ids that repeat or are empty tie each result to its own call [P12]', async (stage) => {
     const { tool } = probeTools();
     const named = ['one', 'two'].map((name) => tool(name));
     const twice = [
@@ -217,14 +217,14 @@ export const loopCases: readonly ExecutorCase[] = [
   failsAs('auth'),
   failsAs('aborted'),
   failsAs('limit'),
-  the('P1 an agent that throws something odd fails the run', async (stage) => {
+  the('an agent that throws something odd fails the run [P1]', async (stage) => {
     for (const thrown of [undefined, null, 'words', 7, new TypeError('no such field'), Symbol('odd')]) {
       const result = await stage.play({ agent: scriptedModel([failedResponse(thrown)]) });
       expectEqual([result.status, result.error?.kind], ['failed', 'agent'], 'the end');
       expect((result.error?.message ?? '') !== '', 'a message');
     }
   }),
-  the('P1 an agent that throws at once fails the run', async (stage) => {
+  the('an agent that throws at once fails the run [P1]', async (stage) => {
     const agent = { ...scriptedModel([]), run: () => explode('at once') };
     const result = await stage.play({ agent });
     expectEqual([result.status, result.error?.message], ['failed', 'at once'], 'the end');
@@ -262,7 +262,7 @@ export const loopCases: readonly ExecutorCase[] = [
       'the end and the text',
     );
   }),
-  the('P1 unwrap throws the error of a run that did not complete', async (stage) => {
+  the('unwrap throws the error of a run that did not complete [P1]', async (stage) => {
     const error = new AgentError({ kind: 'auth', message: 'No such key.' });
     const failed = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual(thrownBy(() => failed.unwrap())?.kind, 'auth', 'the kind of what it throws');

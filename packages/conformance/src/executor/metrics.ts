@@ -29,7 +29,7 @@ const cached = {
 const wasted = { inputTokens: 500, outputTokens: 10 };
 
 export const metricCases: readonly ExecutorCase[] = [
-  the('P14 tokens and requests are added up over all answers', async (stage) => {
+  the('tokens and requests are added up over all answers [P14]', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([
       calls(['one', 'one'], { usage: cached, attempts: 3, wasted }),
@@ -46,20 +46,20 @@ export const metricCases: readonly ExecutorCase[] = [
     expectEqual([attempts, toolCalls], [4, 2], 'the attempts and tool calls');
     expectEqual(metrics.wasted, wasted, 'what was wasted, kept apart');
   }),
-  the('P14 a run counts only itself, not what its session had before', async (stage) => {
+  the('a run counts only itself, not what its session had before [P14]', async (stage) => {
     await stage.play({ agent: scriptedModel([textResponse('One.')]) }, 'Go.', { sessionId: 'one' });
     const { metrics } = await stage.play({ agent: scriptedModel([textResponse('Two.')]) }, 'Go on.', {
       sessionId: 'one',
     });
     expectEqual([metrics.invocations, metrics.totalInputTokens], [1, 100], 'the counts');
   }),
-  the('P14 a failed request counts its attempts and what it wasted, and no answer', async (stage) => {
+  the('a failed request counts its attempts and what it wasted, and no answer [P14]', async (stage) => {
     const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
     const { metrics } = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual([metrics.invocations, metrics.attempts, metrics.totalInputTokens], [0, 4, 0], 'the counts');
     expectEqual(metrics.wasted, wasted, 'what was wasted');
   }),
-  the('P14 with a known price the cost is known, cached and wasted tokens included', async (stage) => {
+  the('with a known price the cost is known, cached and wasted tokens included [P14]', async (stage) => {
     const agent = scriptedModel([textResponse('Done.', { usage: cached, attempts: 2, wasted })]);
     const { metrics } = await stage.play({ agent, pricing: listed });
     // 50 x 3 + 800 x 0.3 + 150 x 3.75 + 100 x 15, and 500 x 3 + 10 x 15 wasted, in millionths of a dollar.
@@ -67,7 +67,7 @@ export const metricCases: readonly ExecutorCase[] = [
     expectEqual(metrics.usd, costOf(cached, price) + costOf(wasted, price), 'the cost as costOf has it');
   }),
   the(
-    'P14 what a failed request wasted is money too, and counts when the session is taken up again',
+    'what a failed request wasted is money too, and counts when the session is taken up again [P14]',
     async (stage) => {
       const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
       const agent = scriptedModel([failedResponse(error), textResponse('Done.', { usage: cached })]);
@@ -89,12 +89,12 @@ export const metricCases: readonly ExecutorCase[] = [
       expectEqual(third.limit, 'usd', 'the limit of a run that had spent it before');
     },
   ),
-  the('B3 what a failed request of unknown price wasted makes the cost unknown', async (stage) => {
+  the('what a failed request of unknown price wasted makes the cost unknown [B3]', async (stage) => {
     const error = new AgentError({ kind: 'network', message: 'cut', wasted });
     const { metrics } = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual('usd' in metrics, false, 'whether a cost is given');
   }),
-  the('B3 one answer without a price makes the cost unknown, not smaller', async (stage) => {
+  the('one answer without a price makes the cost unknown, not smaller [B3]', async (stage) => {
     const pricing: Pricing = (_provider, model) => (model === 'dear' ? price : undefined);
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one'], { model: 'dear' }), textResponse('Done.')]);
@@ -109,7 +109,7 @@ export const metricCases: readonly ExecutorCase[] = [
       expect((metrics.usd ?? 0) > 0, 'a cost');
     },
   ),
-  the('P14 without an answer nothing was spent', async (stage) => {
+  the('without an answer nothing was spent [P14]', async (stage) => {
     const { metrics } = await stage.play({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
     expectEqual(metrics.usd, 0, 'the cost');
   }),

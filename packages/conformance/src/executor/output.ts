@@ -86,7 +86,7 @@ export const outputCases: readonly ExecutorCase[] = [
     }
     expect(AgentError.is(thrown) && thrown.kind === 'invalid', 'an error of kind invalid');
   }),
-  the('P3 a check of the output that hangs does not outlive a cancel', async (stage) => {
+  the('a check of the output that hangs does not outlive a cancel [P3]', async (stage) => {
     const standard = {
       '~standard': {
         version: 1,

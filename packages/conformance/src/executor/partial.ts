@@ -84,7 +84,7 @@ export const partialCases: readonly ExecutorCase[] = [
       expectEqual([resumed.status, resumed.text], ['complete', 'On.'], 'the end of the resumed run');
     },
   ),
-  the('P8 nothing is kept of an attempt that was tried again', async (stage) => {
+  the('nothing is kept of an attempt that was tried again [P8]', async (stage) => {
     const shown = [delta('Bad'), retry, delta('Good')];
     const { messages } = await stopped(stage, stage.run({ agent: scriptedModel([begins(...shown)]) }));
     expectEqual(told(messages).slice(1), ended('Good', cancelled), 'the messages');
@@ -95,16 +95,19 @@ export const partialCases: readonly ExecutorCase[] = [
     const whole = await stage.play({ agent: scriptedModel([answered]) });
     expectEqual(told(whole.messages), ['user: Go.', 'assistant: Good.'], 'the messages of a whole answer');
   }),
-  the('P8 nothing is kept of an answer that is asked for again in a smaller conversation', async (stage) => {
-    const full = { kind: 'invalid', code: 'context_full', message: 'It is too long.' } as const;
-    const agent = scriptedModel([textResponse('One.'), breaks(full, delta('Bad')), textResponse('Good.')]);
-    const compact = () => ({ upTo: 1, summary: 'So far.' });
-    const options = { agent, context: { maxTokens: 1_000_000, compact } };
-    await stage.play(options, 'Go.', { sessionId: 'tale' });
-    const { status, messages } = await stage.play(options, 'On.', { sessionId: 'tale' });
-    expectEqual(status, 'complete', 'the status');
-    expect(!told(messages).join().includes('Bad'), 'nothing of the first answer');
-  }),
+  the(
+    'nothing is kept of an answer that is asked for again in a smaller conversation [P8]',
+    async (stage) => {
+      const full = { kind: 'invalid', code: 'context_full', message: 'It is too long.' } as const;
+      const agent = scriptedModel([textResponse('One.'), breaks(full, delta('Bad')), textResponse('Good.')]);
+      const compact = () => ({ upTo: 1, summary: 'So far.' });
+      const options = { agent, context: { maxTokens: 1_000_000, compact } };
+      await stage.play(options, 'Go.', { sessionId: 'tale' });
+      const { status, messages } = await stage.play(options, 'On.', { sessionId: 'tale' });
+      expectEqual(status, 'complete', 'the status');
+      expect(!told(messages).join().includes('Bad'), 'nothing of the first answer');
+    },
+  ),
   the('reasoning and calls of an answer that ended too early are not sent', async (stage) => {
     const call = { id: 'a', toolName: 'one', arguments: {} };
     const agent = scriptedModel([

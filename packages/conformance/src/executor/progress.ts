@@ -25,7 +25,7 @@ function isNotice({ role, content }: Message): boolean {
 }
 
 export const progressCases: readonly ExecutorCase[] = [
-  the('P1 the same call with the same result six times in a row is the end', async (stage) => {
+  the('the same call with the same result six times in a row is the end [P1]', async (stage) => {
     const { tool, names } = probeTools();
     const result = await stage.play({ agent: scriptedModel(stubborn()), tools: [tool('one')] });
     expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 6], 'the end');

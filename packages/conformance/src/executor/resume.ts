@@ -52,7 +52,7 @@ async function leave(stage: RunFixture, events: readonly Event[], sessionId: str
 }
 
 const prefixCases: readonly ExecutorCase[] = scenarios.map((scenario) =>
-  the(`P9 P12 after a crash at any event: ${scenario.name}`, async (stage) => {
+  the(`after a crash at any event: ${scenario.name} [P9, P12]`, async (stage) => {
     const whole = await told(stage, scenario);
     for (let length = 1; length <= whole.length; length += 1) {
       const events = whole.slice(0, length);
@@ -86,7 +86,7 @@ function expectOnce(before: readonly Event[], { runs }: Staged, when: string): v
 
 export const resumeCases: readonly ExecutorCase[] = [
   ...prefixCases,
-  the('P9 what a crash interrupted: read and idempotent tools run again, once never', async (stage) => {
+  the('what a crash interrupted: read and idempotent tools run again, once never [P9]', async (stage) => {
     const first = probeTools();
     const never = () => new Promise<string>(() => {});
     const agent = scriptedModel([calls(['read', 'set', 'write'])]);
@@ -124,7 +124,7 @@ export const resumeCases: readonly ExecutorCase[] = [
     expectEqual(agent.requests.length, 0, 'the requests of nobody');
   }),
   the(
-    'P9 a call that began before the crash and whose tool is gone has an unknown outcome',
+    'a call that began before the crash and whose tool is gone has an unknown outcome [P9]',
     async (stage) => {
       const { tool } = probeTools();
       const hanging = tool('write', { execute: () => new Promise(() => {}) });
@@ -140,7 +140,7 @@ export const resumeCases: readonly ExecutorCase[] = [
       await stage.until(run);
     },
   ),
-  the('B2 what was used before the crash counts towards the limits', async (stage) => {
+  the('what was used before the crash counts towards the limits [B2]', async (stage) => {
     const { tool } = probeTools();
     const usage = { inputTokens: 3000, outputTokens: 10 };
     const agent = scriptedModel([calls(['one'], { usage }), calls(['one'], { usage }), noResponse()]);
@@ -185,7 +185,7 @@ export const resumeCases: readonly ExecutorCase[] = [
 const fencing = group('writers');
 
 export const writerCases: readonly ExecutorCase[] = [
-  fencing('P9 P13 of two writers the older one is shut out and starts nothing more', async (stage) => {
+  fencing('of two writers the older one is shut out and starts nothing more [P9, P13]', async (stage) => {
     const { tool, names } = probeTools();
     const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
     const old = stage.run({ agent: scriptedModel([() => held.promise]), tools: [tool('write')] }, 'Go.', {
@@ -207,20 +207,23 @@ export const writerCases: readonly ExecutorCase[] = [
       'what the older one has written',
     );
   }),
-  fencing('P9 a session taken up elsewhere in the middle of a tool does not run it again', async (stage) => {
-    const probe = probeTools();
-    const hanging = probe.tool('write', { execute: () => new Promise(() => {}) });
-    const old = stage.run({ agent: scriptedModel([calls(['write'])]), tools: [hanging] }, 'Go.', {
-      sessionId: 'one',
-    });
-    await stage.advance(1000);
-    const next = stage.resume(
-      { agent: scriptedModel([textResponse('Done.')]), tools: [probe.tool('write')] },
-      'one',
-    );
-    expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
-    expectEqual(probe.names, ['write'], 'the tools that ran');
-    old.cancel();
-    expectEqual((await stage.until(old)).status, 'cancelled', 'the end of the older one');
-  }),
+  fencing(
+    'a session taken up elsewhere in the middle of a tool does not run it again [P9]',
+    async (stage) => {
+      const probe = probeTools();
+      const hanging = probe.tool('write', { execute: () => new Promise(() => {}) });
+      const old = stage.run({ agent: scriptedModel([calls(['write'])]), tools: [hanging] }, 'Go.', {
+        sessionId: 'one',
+      });
+      await stage.advance(1000);
+      const next = stage.resume(
+        { agent: scriptedModel([textResponse('Done.')]), tools: [probe.tool('write')] },
+        'one',
+      );
+      expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
+      expectEqual(probe.names, ['write'], 'the tools that ran');
+      old.cancel();
+      expectEqual((await stage.until(old)).status, 'cancelled', 'the end of the older one');
+    },
+  ),
 ];

@@ -65,7 +65,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
     ]);
     expectEqual(found, [['a', 'b'], ['c'], ['d'], ['e', 'f']], 'what ran together');
   }),
-  the('S4.13 sequential scheduling runs one tool after the other', async (stage) => {
+  the('sequential scheduling runs one tool after the other [S4.13]', async (stage) => {
     const found = await waves(
       stage,
       [
@@ -107,7 +107,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
     expectEqual(names, ['first', 'second'], 'what has run');
   }),
   the(
-    'P9 a tool runs only after its start is stored, and those that run together share the write',
+    'a tool runs only after its start is stored, and those that run together share the write [P9]',
     async (stage) => {
       const seen: number[] = [];
       const { tool } = probeTools();
@@ -122,7 +122,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
       expectEqual(seen, [2, 2], 'the starts stored when each tool began');
     },
   ),
-  the('P12 a refused call between two that run is answered in its place', async (stage) => {
+  the('a refused call between two that run is answered in its place [P12]', async (stage) => {
     const { tool, names } = probeTools();
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
     const result = await stage.play({
@@ -136,7 +136,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
       'the errors',
     );
   }),
-  the('P12 forty reads run together and each has its result', async (stage) => {
+  the('forty reads run together and each has its result [P12]', async (stage) => {
     const { tool, names } = probeTools();
     const one = tool('one', { effect: 'read', execute: (args) => `got ${args['n']}` });
     const many = Array.from({ length: 40 }, (_, n) => ({ name: 'one', id: `id-${n}`, arguments: { n } }));
@@ -156,7 +156,7 @@ const stopBatch = group('stop-batch');
 
 export const stopBatchCases: readonly ExecutorCase[] = [
   stopBatch(
-    'P12 the first error leaves the rest of the batch unrun, and the model is told',
+    'the first error leaves the rest of the batch unrun, and the model is told [P12]',
     async (stage) => {
       const { tool, names } = probeTools();
       const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
@@ -182,7 +182,7 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual(ofType(stage.storedOf(run), 'tool_result').length, 1, 'the number of result events');
   }),
-  stopBatch('P12 tools that had begun beside the failed one keep their results', async (stage) => {
+  stopBatch('tools that had begun beside the failed one keep their results [P12]', async (stage) => {
     const { tool } = probeTools();
     const held = Promise.withResolvers<string>();
     const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });

@@ -51,7 +51,7 @@ const thrown: readonly (readonly [string, unknown, string])[] = [
 ];
 
 const throwCases = thrown.flatMap(([what, value, text]) => [
-  the(`P10 a tool that throws ${what} gives an error result`, async (stage) => {
+  the(`a tool that throws ${what} gives an error result [P10]`, async (stage) => {
     const told = await toldOf(stage, {
       execute() {
         throw value;
@@ -59,7 +59,7 @@ const throwCases = thrown.flatMap(([what, value, text]) => [
     });
     expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
   }),
-  the(`P10 a tool that rejects with ${what} gives an error result`, async (stage) => {
+  the(`a tool that rejects with ${what} gives an error result [P10]`, async (stage) => {
     const told = await toldOf(stage, { execute: () => Promise.reject(value) });
     expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
   }),
@@ -112,7 +112,7 @@ const returned: readonly (readonly [string, () => unknown, string, boolean])[] =
 ];
 
 const returnCases = returned.map(([what, make, text, isError]) =>
-  the(`P10 a tool that returns ${what} gives ${isError ? 'an error' : 'a result'}`, async (stage) => {
+  the(`a tool that returns ${what} gives ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
     const told = await toldOf(stage, { execute: make });
     expect(told.text.toLowerCase().includes(text.toLowerCase()), `a text with ${text}, found ${told.text}`);
     expectEqual(told.isError, isError, 'whether it is an error');
@@ -123,7 +123,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const sizeCases: readonly ExecutorCase[] = [
   the(
-    'P10 5 MB of output reach the model as 256 KiB at most, head and tail kept and the cut marked',
+    '5 MB of output reach the model as 256 KiB at most, head and tail kept and the cut marked [P10]',
     async (stage) => {
       const { text } = await toldOf(stage, { execute: () => `first ${'ä🧵x'.repeat(700_000)} last` });
       expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
@@ -132,7 +132,7 @@ const sizeCases: readonly ExecutorCase[] = [
       expect(text.includes('bytes left out') && !text.includes('\ufffd'), 'a mark and whole characters');
     },
   ),
-  the('P10 P12 half characters in output are replaced before anything of it is stored', async (stage) => {
+  the('half characters in output are replaced before anything of it is stored [P10, P12]', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one', { execute: () => 'a\ud83dz' })] });
@@ -141,23 +141,23 @@ const sizeCases: readonly ExecutorCase[] = [
     const [event] = ofType(stage.storedOf(run), 'tool_result');
     expectEqual(event?.content[0], { type: 'text', text: 'a\ufffdz' }, 'what is stored');
   }),
-  the('P10 an error of 5 MB is cut as well', async (stage) => {
+  the('an error of 5 MB is cut as well [P10]', async (stage) => {
     const { text } = await toldOf(stage, { execute: () => Promise.reject('x'.repeat(5_000_000)) });
     expect(bytesOf(text) <= maxOutputBytes, 'a short error');
   }),
-  the('P10 a tool may ask for less, never for more', async (stage) => {
+  the('a tool may ask for less, never for more [P10]', async (stage) => {
     const long = () => 'x'.repeat(400_000);
     const less = await toldOf(stage, { maxOutputBytes: 1000, execute: long });
     expect(bytesOf(less.text) <= 1000, `at most 1000 bytes, found ${bytesOf(less.text)}`);
     const more = await toldOf(stage, { maxOutputBytes: 10_000_000, execute: long });
     expect(bytesOf(more.text) <= maxOutputBytes, 'the ceiling');
   }),
-  the('P10 many parts share one limit', async (stage) => {
+  the('many parts share one limit [P10]', async (stage) => {
     const content = Array.from({ length: 20 }, () => ({ type: 'text', text: 'x'.repeat(100_000) }) as const);
     const { text } = await toldOf(stage, { execute: () => toolOutput({ content }) });
     expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
   }),
-  the('P10 the model sees no stack', async (stage) => {
+  the('the model sees no stack [P10]', async (stage) => {
     const stack =
       'it broke\n    at run (/home/me/app.js:3:7)\n    at file:///srv/index.js:1:1\nwhile reading';
     const { text } = await toldOf(stage, { execute: () => Promise.reject(new Error(stack)) });
@@ -166,7 +166,7 @@ const sizeCases: readonly ExecutorCase[] = [
 ];
 
 const timeCases: readonly ExecutorCase[] = [
-  the('P2 P10 a tool that hangs ends at its time limit, told by its signal', async (stage) => {
+  the('a tool that hangs ends at its time limit, told by its signal [P2, P10]', async (stage) => {
     const { tool, runs } = probeTools();
     const hanging = tool('one', { timeoutMs: 3000, execute: () => new Promise(() => {}) });
     const agent = scriptedModel([calls(['one']), textResponse('Gone on.')]);
@@ -176,7 +176,7 @@ const timeCases: readonly ExecutorCase[] = [
     expect(runs[0]?.context.signal.aborted === true, 'the signal aborted');
     expect(stage.elapsed >= 3000 && stage.elapsed < 3500, `an end after 3 s, found ${stage.elapsed}`);
   }),
-  the('P2 the time limit of a tool is 120 s unless it says otherwise', async (stage) => {
+  the('the time limit of a tool is 120 s unless it says otherwise [P2]', async (stage) => {
     await toldOf(stage, { execute: () => new Promise(() => {}) });
     expect(stage.elapsed >= 120_000 && stage.elapsed < 120_500, `120 s, found ${stage.elapsed}`);
   }),
@@ -188,7 +188,7 @@ const timeCases: readonly ExecutorCase[] = [
     });
     expectEqual([text, isError], ['half of it', false], 'the result');
   }),
-  the('P10 a tool that throws at its signal is said to have run out of time', async (stage) => {
+  the('a tool that throws at its signal is said to have run out of time [P10]', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       timeoutMs: 1000,
       execute: (_args, { signal }) =>
@@ -198,7 +198,7 @@ const timeCases: readonly ExecutorCase[] = [
     });
     expect(isError && text.includes('1 s'), `the time in the result, found ${text}`);
   }),
-  the('P10 what a tool does after its time changes nothing', async (stage) => {
+  the('what a tool does after its time changes nothing [P10]', async (stage) => {
     const { tool } = probeTools();
     const late = Promise.withResolvers<string>();
     const hanging = tool('one', { timeoutMs: 1000, execute: () => late.promise });
@@ -286,7 +286,7 @@ const contextCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  the('P9 P10 a check that throws refuses the call', async (stage) => {
+  the('a check that throws refuses the call [P9, P10]', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       validate() {
         throw new Error('no check today');

@@ -38,7 +38,7 @@ function toolsOf(probe: ProbeTools) {
 
 export const waitingCases: readonly ExecutorCase[] = [
   the(
-    'P12 P21 with nobody there the run ends as waiting, nothing started, its messages closed',
+    'with nobody there the run ends as waiting, nothing started, its messages closed [P12, P21]',
     async (stage) => {
       const { result, names } = await waiting(stage);
       expectEqual([result.status, result.error], ['waiting', undefined], 'the end');
@@ -46,7 +46,7 @@ export const waitingCases: readonly ExecutorCase[] = [
       expectEqual(result.messages.length, 4, 'the number of messages');
     },
   ),
-  the('P21 taken up again without a decision it waits again', async (stage) => {
+  the('taken up again without a decision it waits again [P21]', async (stage) => {
     const { names } = await waiting(stage);
     const probe = probeTools();
     const run = stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one');
@@ -54,7 +54,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual([result.status, names.length + probe.names.length], ['waiting', 0], 'the end');
     expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
   }),
-  the('P21 taken up again with a decision it goes on: allowed', async (stage) => {
+  the('taken up again with a decision it goes on: allowed [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probeTools();
     const agent = scriptedModel([textResponse('Done.')]);
@@ -65,7 +65,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
   }),
-  the('P21 taken up again with a decision it goes on: denied', async (stage) => {
+  the('taken up again with a decision it goes on: denied [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probeTools();
     const answers = [{ approvalId, decision: 'deny', message: 'No.' }] as const;
@@ -73,7 +73,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     const result = await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual([probe.names, resultTexts(result.messages)[1]], [['read'], 'No.'], 'what came of it');
   }),
-  the('P21 a decision counts once: the second changes nothing', async (stage) => {
+  the('a decision counts once: the second changes nothing [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probeTools();
     const answers = [
@@ -99,7 +99,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
     expect(result.metrics.waitedMs >= 6000, `the time it took, found ${result.metrics.waitedMs}`);
   }),
-  the('P21 what was approved is what runs: other arguments are refused', async (stage) => {
+  the('what was approved is what runs: other arguments are refused [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));
     await forge(stage, stored.map(withOtherPath), 'two');
@@ -110,7 +110,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(probe.names, ['read'], 'the tools that ran');
     expect(resultTexts(result.messages)[1]?.includes('approved') === true, 'the reason in the result');
   }),
-  the('P21 an approval that nobody answers in time counts as denied', async (stage) => {
+  the('an approval that nobody answers in time counts as denied [P21]', async (stage) => {
     const probe = probeTools();
     const agent = scriptedModel([calls(['read', 'write']), textResponse('I see.')]);
     const options = { agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 };
@@ -149,23 +149,26 @@ export const waitingCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual([probe.names, stage.timers], [['write'], 0], 'what ran, and the timers left');
   }),
-  the('P21 an approval that has expired cannot be allowed by taking the session up again', async (stage) => {
-    const first = probeTools();
-    const agent = scriptedModel([calls(['write'])]);
-    const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
-      sessionId: 'one',
-    });
-    expectEqual((await stage.until(run)).status, 'waiting', 'the status');
-    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
-    await stage.advance(61_000);
-    const probe = probeTools();
-    const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
-    const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
-    const result = await stage.until(stage.resume(options, 'one', { answers }));
-    expectEqual([result.status, probe.names], ['complete', []], 'what came of it');
-    expectEqual(resultTexts(result.messages), ['Nobody decided in time.'], 'what the model is told');
-  }),
-  the('P12 a new prompt answers what was asked as superseded', async (stage) => {
+  the(
+    'an approval that has expired cannot be allowed by taking the session up again [P21]',
+    async (stage) => {
+      const first = probeTools();
+      const agent = scriptedModel([calls(['write'])]);
+      const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
+        sessionId: 'one',
+      });
+      expectEqual((await stage.until(run)).status, 'waiting', 'the status');
+      const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+      await stage.advance(61_000);
+      const probe = probeTools();
+      const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
+      const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
+      const result = await stage.until(stage.resume(options, 'one', { answers }));
+      expectEqual([result.status, probe.names], ['complete', []], 'what came of it');
+      expectEqual(resultTexts(result.messages), ['Nobody decided in time.'], 'what the model is told');
+    },
+  ),
+  the('a new prompt answers what was asked as superseded [P12]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const agent = scriptedModel([textResponse('All right.')]);
     const run = stage.run({ agent, gate }, 'Never mind.', { sessionId: 'one' });

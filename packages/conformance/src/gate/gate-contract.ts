@@ -27,12 +27,12 @@ export function gateContract(door: GateDoor): ContractCase[] {
   return [
     ...allowing.map(([what, verdict]) => ({
       group: 'allows',
-      name: `P21 ${what} runs the call as it came`,
+      name: `${what} runs the call as it came [P21]`,
       run: async () => expectEqual(await door.pass(verdict), door.call, 'what ran'),
     })),
     ...changing.map(([what, verdict]) => ({
       group: 'changes',
-      name: `P9 P21 ${what} runs the call with these arguments, or not at all`,
+      name: `${what} runs the call with these arguments, or not at all [P9, P21]`,
       run: async () => {
         const wanted = { ...door.call, command: 'changed' };
         const ran = await door.pass(() => verdict(wanted));
@@ -41,7 +41,7 @@ export function gateContract(door: GateDoor): ContractCase[] {
     })),
     ...readOnce.map(([what, verdict]) => ({
       group: 'reads once',
-      name: `P9 P21 ${what} runs nothing but what was read first`,
+      name: `${what} runs nothing but what was read first [P9, P21]`,
       run: async () => {
         const wanted = { ...door.call, command: 'changed' };
         const ran = await door.pass((shown) => verdict(wanted, shown));
@@ -51,7 +51,7 @@ export function gateContract(door: GateDoor): ContractCase[] {
     })),
     ...refusing.map(([what, verdict]) => ({
       group: 'denies',
-      name: `P21 ${what} denies`,
+      name: `${what} denies [P21]`,
       run: async () => expectEqual(await door.pass(verdict), undefined, 'what ran'),
     })),
   ];

@@ -7,7 +7,7 @@ import { endOf, eventsOf, seen } from './environment.ts';
 const one = group('one prompt at a time');
 
 export const busyCases: readonly HarnessCase[] = [
-  one('S4.6 a second prompt is refused and nothing of it is recorded', async ({ harness, log }) => {
+  one('a second prompt is refused and nothing of it is recorded [S4.6]', async ({ harness, log }) => {
     const first = harness.prompt('hang');
     await seen(first, 'user');
     const second = harness.prompt('say Too soon.');
@@ -22,12 +22,12 @@ export const busyCases: readonly HarnessCase[] = [
     first.cancel();
     await endOf(first);
   }),
-  one('S4.6 a second prompt is refused at the very moment of the first', async ({ harness }) => {
+  one('a second prompt is refused at the very moment of the first [S4.6]', async ({ harness }) => {
     const [first, second] = [harness.prompt('say One.'), harness.prompt('say Two.')];
     expectEqual((await endOf(second)).error?.code, 'busy', 'the end of the second');
     expectEqual((await endOf(first)).text, 'One.', 'the first');
   }),
-  one('S4.6 to resume while a prompt runs is refused too', async ({ harness }) => {
+  one('to resume while a prompt runs is refused too [S4.6]', async ({ harness }) => {
     const first = harness.prompt('hang');
     await seen(first, 'user');
     expectEqual((await endOf(harness.resume())).error?.code, 'busy', 'the end');
@@ -35,7 +35,7 @@ export const busyCases: readonly HarnessCase[] = [
     await endOf(first);
   }),
   one(
-    'P13 a refused run ends like any other: its last event is finished, which no log has',
+    'a refused run ends like any other: its last event is finished, which no log has [P13]',
     async ({ harness }) => {
       const first = harness.prompt('hang');
       await seen(first, 'user');
@@ -55,7 +55,7 @@ export const busyCases: readonly HarnessCase[] = [
 const stopping = group('cancel');
 
 export const cancelCases: readonly HarnessCase[] = [
-  stopping('S4.7 cancel stops the running prompt, and the next one works', async ({ harness }) => {
+  stopping('cancel stops the running prompt, and the next one works [S4.7]', async ({ harness }) => {
     const run = harness.prompt('hang');
     await seen(run, 'user');
     expectEqual(harness.cancel(), true, 'whether it was heard');
@@ -64,13 +64,13 @@ export const cancelCases: readonly HarnessCase[] = [
     assertValidHistory(result.messages);
     expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
   }),
-  stopping('S4.7 cancel with nothing running does nothing', async ({ harness, log }) => {
+  stopping('cancel with nothing running does nothing [S4.7]', async ({ harness, log }) => {
     expectEqual(harness.cancel(), false, 'whether it was heard');
     await endOf(harness.prompt('say One.'));
     expectEqual(harness.cancel(), false, 'whether it was heard');
     expect(!(await log()).some(({ type }) => type === 'stop_requested'), 'no stop in the log');
   }),
-  stopping('S4.5 the signal of a prompt cancels it', async ({ harness }) => {
+  stopping('the signal of a prompt cancels it [S4.5]', async ({ harness }) => {
     const stop = new AbortController();
     const run = harness.prompt('hang', { signal: stop.signal });
     await seen(run, 'user');

@@ -19,7 +19,7 @@ function codeOf(call: () => unknown): string | undefined {
 }
 
 export const promptCases: readonly HarnessCase[] = [
-  the('S4.5 a prompt resolves with what the model said', async ({ harness }) => {
+  the('a prompt resolves with what the model said [S4.5]', async ({ harness }) => {
     const result = await endOf(harness.prompt('say Hello.'));
     expectEqual([result.status, result.text, result.error], ['complete', 'Hello.', undefined], 'the end');
     expectEqual(result.sessionId, harness.sessionId, 'the session');
@@ -30,7 +30,7 @@ export const promptCases: readonly HarnessCase[] = [
     expectEqual([run.id, run.sessionId], ['run-of-my-own', harness.sessionId], 'the ids');
     expectEqual((await endOf(run)).runId, 'run-of-my-own', 'the id in the result');
   }),
-  the('S4.8 what was said before is part of the next prompt', async ({ harness, log }) => {
+  the('what was said before is part of the next prompt [S4.8]', async ({ harness, log }) => {
     await endOf(harness.prompt('say One.'));
     await endOf(harness.prompt('say Two.'));
     const result = await endOf(harness.prompt('count'));
@@ -64,13 +64,13 @@ export const promptCases: readonly HarnessCase[] = [
     const events = await eventsOf(harness.prompt('say Hello.'));
     expectEqual([events[0]?.type, events.at(-1)?.type], ['started', 'finished'], 'the ends');
   }),
-  the('S4.12 a run ends at its limit of turns, with a valid conversation', async ({ harness }) => {
+  the('a run ends at its limit of turns, with a valid conversation [S4.12]', async ({ harness }) => {
     const result = await endOf(harness.prompt('loop'));
     expectEqual([result.status, result.limit, result.metrics.invocations], ['limit', 'turns', 10], 'the end');
     assertValidHistory(result.messages);
     expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
   }),
-  the('S4.12 a failure of the service is the result, and the next prompt works', async ({ harness }) => {
+  the('a failure of the service is the result, and the next prompt works [S4.12]', async ({ harness }) => {
     const result = await endOf(harness.prompt('fail'));
     expectEqual([result.status, result.error?.kind], ['failed', 'auth'], 'the end');
     let thrown: unknown;
@@ -92,7 +92,7 @@ export const promptCases: readonly HarnessCase[] = [
     expectEqual((await log()).length, 0, 'the length of the log');
   }),
   the(
-    'S4.12 a value that is no prompt is a failed run of which nothing is recorded',
+    'a value that is no prompt is a failed run of which nothing is recorded [S4.12]',
     async ({ harness, log }) => {
       for (const value of [null, undefined, 7, {}, [null], [{ type: 'tool-call' }], [{ type: 'text' }]]) {
         const result = await endOf(harness.prompt(value as unknown as string));
@@ -106,7 +106,7 @@ export const promptCases: readonly HarnessCase[] = [
       expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
     },
   ),
-  the('S4.12 what is said to a run is read before anything else', async ({ harness }) => {
+  the('what is said to a run is read before anything else [S4.12]', async ({ harness }) => {
     const run = harness.prompt('use look');
     for (const value of [null, 7, [null], [{ type: 'text' }]]) {
       for (const ear of harness.capabilities.steer ? [run, harness] : [run]) {
@@ -128,7 +128,7 @@ export const promptCases: readonly HarnessCase[] = [
       'what is counted',
     );
   }),
-  the('P18 thirty prompts one after another', async ({ harness }) => {
+  the('thirty prompts one after another [P18]', async ({ harness }) => {
     for (let turn = 1; turn <= 30; turn += 1) {
       expectEqual((await endOf(harness.prompt('count'))).text, String(turn), 'what the model saw');
     }

@@ -8,7 +8,7 @@ const the = group('what is stored', ['refuses', 'calls']);
 
 export const storeCases: readonly HarnessCase[] = [
   the(
-    'P13 P16 what the store has not accepted has no place, and the run says how it ended',
+    'what the store has not accepted has no place, and the run says how it ended [P13, P16]',
     async (scene) => {
       const { harness, log, refuse } = scene;
       await endOf(harness.prompt('say One.'));

@@ -10,7 +10,7 @@ const running = group('tools', ['calls']);
 const ordered = group('tools', ['names']);
 
 export const toolCases: readonly HarnessCase[] = [
-  batches('S4.13 the first tool that fails stops its batch', async ({ harness, heard }) => {
+  batches('the first tool that fails stops its batch [S4.13]', async ({ harness, heard }) => {
     const result = await endOf(harness.prompt('use look break look'));
     const answers = result.messages.filter(({ role }) => role === 'tool_result');
     expectEqual(
@@ -25,19 +25,19 @@ export const toolCases: readonly HarnessCase[] = [
     );
     assertValidHistory(result.messages);
   }),
-  running('S4.14 a tool that throws is told to the model and the run goes on', async ({ harness }) => {
+  running('a tool that throws is told to the model and the run goes on [S4.14]', async ({ harness }) => {
     const result = await endOf(harness.prompt('use break'));
     expectEqual([result.status, result.error], ['complete', undefined], 'the end');
     expect(result.text.includes('It broke.'), 'the failure in the answer');
   }),
-  ordered('S4.13 tools run one after another, in the order of the calls', async ({ harness }) => {
+  ordered('tools run one after another, in the order of the calls [S4.13]', async ({ harness }) => {
     const events = await storedOf(harness.prompt('use look look'));
     const places = events.flatMap((event) =>
       event.type === 'tool_started' || event.type === 'tool_result' ? [`${event.type} ${event.index}`] : [],
     );
     expectEqual(places, ['tool_started 0', 'tool_result 0', 'tool_started 1', 'tool_result 1'], 'the order');
   }),
-  running('P3 cancel ends a tool at work, and its call is answered', async ({ harness }) => {
+  running('cancel ends a tool at work, and its call is answered [P3]', async ({ harness }) => {
     const run = harness.prompt('use hold look');
     await seen(run, 'tool_started');
     harness.cancel();
@@ -46,7 +46,7 @@ export const toolCases: readonly HarnessCase[] = [
     assertValidHistory(result.messages);
     expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
   }),
-  running('P12 a tool that is not there is an answer, not an end', async ({ harness }) => {
+  running('a tool that is not there is an answer, not an end [P12]', async ({ harness }) => {
     const result = await endOf(harness.prompt('use nothing'));
     expectEqual(result.status, 'complete', 'the status');
     expect(result.text.includes('There is no tool named'), 'the reason in the answer');
@@ -78,7 +78,7 @@ export const approvalCases: readonly HarnessCase[] = [
     expectEqual((await endOf(harness.resume({ answers: [answer] }))).text, 'Not today.', 'the end');
     expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
   }),
-  asking('P9 an answer counts once', async ({ harness, log }) => {
+  asking('an answer counts once [P9]', async ({ harness, log }) => {
     const { approvalId } = await asked(harness.prompt('use write'));
     await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
     await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
@@ -117,16 +117,19 @@ export const resumeCases: readonly HarnessCase[] = [
 const hearing = group('handler');
 
 export const handlerCases: readonly HarnessCase[] = [
-  hearing('S4.9 S4.10 the handler hears blocks and results in the order of the protocol', async (scene) => {
-    await endOf(scene.harness.prompt('think Done.'));
-    expectEqual(
-      scene.heard.filter((line) => !line.startsWith('status')),
-      ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
-      'what it heard',
-    );
-    expectEqual(scene.heard.at(-1), 'status idle', 'the last it heard');
-  }),
-  hearing('S4.18 a failed run leaves the status error', async ({ harness, heard }) => {
+  hearing(
+    'the handler hears blocks and results in the order of the protocol [S4.9, S4.10]',
+    async (scene) => {
+      await endOf(scene.harness.prompt('think Done.'));
+      expectEqual(
+        scene.heard.filter((line) => !line.startsWith('status')),
+        ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
+        'what it heard',
+      );
+      expectEqual(scene.heard.at(-1), 'status idle', 'the last it heard');
+    },
+  ),
+  hearing('a failed run leaves the status error [S4.18]', async ({ harness, heard }) => {
     await endOf(harness.prompt('fail'));
     expect(heard.at(-1)?.startsWith('status error') === true, `the status error, found ${heard.at(-1)}`);
   }),
@@ -140,7 +143,7 @@ export const handlerCases: readonly HarnessCase[] = [
     expectEqual(stand.reports.length, 1, 'the number of reports');
     await soon(stand.close(), 'the harness to close');
   }),
-  hearing('S4.4 nobody need listen', async ({ open }) => {
+  hearing('nobody need listen [S4.4]', async ({ open }) => {
     const stand = await open({});
     expectEqual((await endOf(stand.harness.prompt('say Hello.'))).text, 'Hello.', 'the end');
     await soon(stand.close(), 'the harness to close');
@@ -150,20 +153,23 @@ export const handlerCases: readonly HarnessCase[] = [
 const handlingTools = group('handler', ['names']);
 
 export const toolHandlerCases: readonly HarnessCase[] = [
-  handlingTools('S4.9 a turn with a tool is told as text, call, result, text', async ({ harness, heard }) => {
-    await endOf(harness.prompt('use look'));
-    expectEqual(
-      heard.filter((line) => !line.startsWith('status')),
-      [
-        'user use look',
-        'text Working.',
-        'call look {"of":"look"}',
-        'usage 120 30',
-        'result seen',
-        'text seen',
-        'usage 120 30',
-      ],
-      'what it heard',
-    );
-  }),
+  handlingTools(
+    'a turn with a tool is told as text, call, result, text [S4.9]',
+    async ({ harness, heard }) => {
+      await endOf(harness.prompt('use look'));
+      expectEqual(
+        heard.filter((line) => !line.startsWith('status')),
+        [
+          'user use look',
+          'text Working.',
+          'call look {"of":"look"}',
+          'usage 120 30',
+          'result seen',
+          'text seen',
+          'usage 120 30',
+        ],
+        'what it heard',
+      );
+    },
+  ),
 ];

@@ -13,7 +13,7 @@ export const attemptCases: readonly RunnerCase[] = [
     await stage.expectLines('one', 'attempt', 1);
   }),
   the(
-    'S3.2 a step is tried again until it succeeds, with one key and attempts counted from 1',
+    'a step is tried again until it succeeds, with one key and attempts counted from 1 [S3.2]',
     async (stage) => {
       await stage.start('one', { routine: 'failing', failures: 2, error: 'broken', retry });
       expectEqual(await stage.result('one'), null, 'what was caught');
@@ -63,7 +63,7 @@ export const attemptCases: readonly RunnerCase[] = [
     const took = stage.place.now() - began;
     expect(took < 4000, `less than one uncapped pause, found ${took} ms`);
   }),
-  the('S3.2 a step that takes too long fails, and its function is told to stop', async (stage) => {
+  the('a step that takes too long fails, and its function is told to stop [S3.2]', async (stage) => {
     await stage.start('one', { routine: 'hanging', timeoutMs: 60 });
     const error = (await stage.result('one')) as { kind: string };
     expectEqual(error.kind, 'timeout', 'how it fails');

@@ -108,7 +108,7 @@ export const stepCases: readonly RunnerCase[] = [
     expectEqual(await stage.lines('one', 'refused'), ['invalid'], 'what the step was refused with');
     await stage.expectLines('one', 'ran', 0);
   }),
-  afterReopening('P13 a step that has a result does not run again and says so', async (stage) => {
+  afterReopening('a step that has a result does not run again and says so [P13]', async (stage) => {
     await stage.start('one', { routine: 'steps', count: 4, waitAfter: 1 });
     await stage.reached('one', 'recorded');
     await stage.reopen();

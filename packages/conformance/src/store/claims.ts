@@ -62,7 +62,7 @@ export const claimCases: readonly StoreCase[] = [
     expectEqual((await store.read('one')).length, 2, 'the number of events');
   }),
   the(
-    'P13 a run whose session another one takes shows only what is there, and an end without a place',
+    'a run whose session another one takes shows only what is there, and an end without a place [P13]',
     async ({ store }) => {
       const [answer, taken] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
       const tool = defineTool({

@@ -11,11 +11,11 @@ export interface Between {
 }
 
 const arguments16MiB =
-  'arguments: P11 arguments that go on for 16 MiB hold no more memory than the limit allows';
+  'arguments: arguments that go on for 16 MiB hold no more memory than the limit allows [P11]';
 const gathers =
   'the SDK gathers the whole text of the arguments for itself, whatever becomes of the pieces it gives';
 
-const callGoesOn = 'blocks: P9 a call that goes on after it was closed is never run';
+const callGoesOn = 'blocks: a call that goes on after it was closed is never run [P9]';
 const dropsRest = 'the SDK drops what comes for a call that was closed, so that nobody hears of it';
 
 /** `@ai-sdk/anthropic`, the Messages API. */
@@ -46,7 +46,7 @@ export const betweenChat: Between = {
   },
   impossible: {
     [arguments16MiB]: gathers,
-    'arguments: P9 a tool name of any length or characters makes no history that a service refuses':
+    'arguments: a tool name of any length or characters makes no history that a service refuses [P9]':
       'the SDK drops calls that name no tool, so that nobody hears of them',
   },
 };

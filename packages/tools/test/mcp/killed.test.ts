@@ -8,7 +8,7 @@ import { folder, isRunning } from './stage.ts';
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-test('P3 a server whose Cobbler was killed with -9 is ended at the next start, with what it has started', {
+test('a server whose Cobbler was killed with -9 is ended at the next start, with what it has started [P3]', {
   timeout: 60_000,
 }, async () => {
   const area = folder();

@@ -35,7 +35,7 @@ describe('what a tool is called', () => {
 });
 
 describe('a list that no provider would take', () => {
-  test('P9 P11 loses the tools that are wrong, each with its reason, and keeps the others', async () => {
+  test('loses the tools that are wrong, each with its reason, and keeps the others [P9, P11]', async () => {
     const { mcp } = await stage('odd');
     const [report] = mcp.servers;
     const why = Object.fromEntries((report?.leftOut ?? []).map((one) => [one.name, one.why]));
@@ -63,7 +63,7 @@ describe('a list that no provider would take', () => {
     expect(new Set(mcp.tools.map(({ name }) => name)).size).toBe(100);
   });
 
-  test('P9 P11 of a schema that is combined at the top the model sees all arguments, and all of it is checked', async () => {
+  test('of a schema that is combined at the top the model sees all arguments, and all of it is checked [P9, P11]', async () => {
     const { tool } = await stage('odd', { tools: ['combined'] });
     const { parameters, validate } = tool('combined');
     expect(Object.keys(parameters).sort()).toEqual([
@@ -108,7 +108,7 @@ describe('what a tool does to the world', () => {
     return ['boast', 'echo', 'die'].map((name) => tool(name).effect);
   };
 
-  test('P9 is "once" whatever the server says of itself', async () => {
+  test('is "once" whatever the server says of itself [P9]', async () => {
     expect(await effects({})).toEqual(['once', 'once', 'once']);
   });
 
@@ -134,7 +134,7 @@ describe('what a tool does to the world', () => {
     expect(await repeats({ mayRepeat: true })).toEqual([true, true]);
   });
 
-  test('P21 the gate stands in front, with the arguments as its subject', async () => {
+  test('the gate stands in front, with the arguments as its subject [P21]', async () => {
     const { mcp, notes } = await stage('');
     const call = (args: object) => ({ calls: [{ name: 'mcp__fake__echo', arguments: { ...args } }] });
     const agent = scriptedAgent([call({ path: 'a' }), call({ path: 'secret' }), 'done']);
@@ -149,7 +149,7 @@ describe('what a tool does to the world', () => {
 });
 
 describe('a list that changes', () => {
-  test('S4.11 is announced at once, and the tools stay the same objects until they are taken up', async () => {
+  test('is announced at once, and the tools stay the same objects until they are taken up [S4.11]', async () => {
     const { mcp, call, changes } = await stage('');
     const before = mcp.tools;
     await call('grow');

@@ -22,7 +22,7 @@ describe('a server that is not there', () => {
     );
   });
 
-  test('P3 that hangs at its start is given up in time, and nothing of it is left', async () => {
+  test('that hangs at its start is given up in time, and nothing of it is left [P3]', async () => {
     const { mcp, notes } = await stage('hang,stubborn', { connectTimeout: 600 });
     expect(mcp.servers[0]?.problem).toBe('The MCP server fake is not ready: it did not answer within 0.6 s.');
     expect(pidsIn(notes()).filter(isRunning)).toEqual([]);
@@ -41,7 +41,7 @@ describe('a server that is not there', () => {
 });
 
 describe('a server that breaks', () => {
-  test('P9 in a call: the call fails in words and is not made again; the next one has a new server', async () => {
+  test('in a call: the call fails in words and is not made again; the next one has a new server [P9]', async () => {
     const { call, notes } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
     expect(failure).toMatch(/^The MCP server fake failed: it ended \(exit code 7\)\./);
@@ -51,7 +51,7 @@ describe('a server that breaks', () => {
     expect(pidsIn(notes())).toHaveLength(2);
   });
 
-  test('P19 its last words come without keys and without what steers a terminal', async () => {
+  test('its last words come without keys and without what steers a terminal [P19]', async () => {
     const { call } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
     expect(failure).toContain('cannot go on: token=[redacted] and [redacted]');
@@ -91,7 +91,7 @@ describe('a server that breaks', () => {
     expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(262_144);
   });
 
-  test('P10 with a message without bounds: it is stopped, the call fails, the next one works', async () => {
+  test('with a message without bounds: it is stopped, the call fails, the next one works [P10]', async () => {
     const { call } = await stage('');
     const failure = await call('huge').catch((error: Error) => error.message);
     expect(failure).toContain('it sent a message of more than 16 MiB and was stopped');
@@ -115,7 +115,7 @@ describe('a server that breaks', () => {
 });
 
 describe('a call that takes too long', () => {
-  test('P3 is cancelled at the server when it is aborted, and the server goes on serving', async () => {
+  test('is cancelled at the server when it is aborted, and the server goes on serving [P3]', async () => {
     const { call, notes } = await stage('');
     const stop = new AbortController();
     const slow = call('slow', {}, { signal: stop.signal });
@@ -141,7 +141,7 @@ describe('a call that takes too long', () => {
 });
 
 describe('leaving', () => {
-  test('P3 ends the server and what it has started, however stubborn', async () => {
+  test('ends the server and what it has started, however stubborn [P3]', async () => {
     const { mcp, call, notes } = await stage('stubborn');
     const child = Number((await call('child')).text);
     expect(isRunning(child)).toBe(true);
@@ -150,7 +150,7 @@ describe('leaving', () => {
     await expect(call('echo')).rejects.toThrow('is closed');
   });
 
-  test('P19 the server was given no variable that is not harmless or named', async () => {
+  test('the server was given no variable that is not harmless or named [P19]', async () => {
     const env = {
       ...process.env,
       ANTHROPIC_API_KEY: 'sk-ant-0123456789',

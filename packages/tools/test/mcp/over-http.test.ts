@@ -15,7 +15,7 @@ describe('a server over streamable HTTP', () => {
     expect(server.requests.at(-1)).toBe('DELETE');
   });
 
-  test('P19 that refuses us is told of by its status, without the key', async () => {
+  test('that refuses us is told of by its status, without the key [P19]', async () => {
     const server = await httpServer('the-secret-token');
     const web = { url: server.url, headers: { authorization: 'Bearer wrong-secret-token' } };
     const { mcp } = await staged({ web });
@@ -39,7 +39,7 @@ describe('a server over streamable HTTP', () => {
     expect(server.requests.filter((line) => line === 'POST tools/call')).toHaveLength(2);
   });
 
-  test('P9 that breaks off in a call: the call fails in words and is not made again', async () => {
+  test('that breaks off in a call: the call fails in words and is not made again [P9]', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     server.next((_, response) => {
@@ -54,7 +54,7 @@ describe('a server over streamable HTTP', () => {
     expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');
   });
 
-  test('P10 that sends without end is cut off', async () => {
+  test('that sends without end is cut off [P10]', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     let sent = 0;
@@ -72,7 +72,7 @@ describe('a server over streamable HTTP', () => {
     expect(sent).toBeLessThan(64 * 1_048_576);
   });
 
-  test('P3 is told when a call is aborted', async () => {
+  test('is told when a call is aborted [P3]', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     server.next((_, response) => void response.writeHead(200, stream).write(': \n\n'));

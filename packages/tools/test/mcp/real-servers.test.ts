@@ -39,7 +39,7 @@ describe('@modelcontextprotocol/server-everything', () => {
     expect(told[0]).toBe('1/2');
   });
 
-  test('P19 sees nothing of our environment but what is harmless', async () => {
+  test('sees nothing of our environment but what is harmless [P19]', async () => {
     const env = { ...process.env, OPENAI_API_KEY: 'sk-0123456789' };
     const { call } = await staged({ everything }, { env });
     const { text } = await call('get-env');
@@ -49,7 +49,7 @@ describe('@modelcontextprotocol/server-everything', () => {
 });
 
 describe('@modelcontextprotocol/server-filesystem', () => {
-  test('P21 reads without a question, writes only when it is allowed, and stays in its folder', async () => {
+  test('reads without a question, writes only when it is allowed, and stays in its folder [P21]', async () => {
     const root = folder();
     writeFileSync(join(root, 'a.txt'), 'treasure');
     const { mcp } = await staged({ files: files(root) });

@@ -57,7 +57,7 @@ async function salvageFaults(whole: Undamaged, file: string, page: number): Prom
   return wrong;
 }
 
-describe('P13 a damaged file', { timeout: 240_000 }, () => {
+describe('a damaged file [P13]', { timeout: 240_000 }, () => {
   test.each([1, 2, 3])(
     'gives exactly what was stored or a typed error, whatever bit was flipped (seed %i)',
     async (seed) => {

@@ -40,7 +40,7 @@ async function checkFull(store: SessionStore): Promise<void> {
   expect((await store.info('big'))?.events).toBe(kept);
 }
 
-test('P13 a store that has reached its limit refuses what is new and loses nothing', async () => {
+test('a store that has reached its limit refuses what is new and loses nothing [P13]', async () => {
   const store = open(newFile(), { maxBytes: 500_000 });
   await checkFull(store);
   expect(await store.delete('big')).toBe(true);
@@ -48,7 +48,7 @@ test('P13 a store that has reached its limit refuses what is new and loses nothi
   expect(kept).toBeGreaterThan(3);
 });
 
-test('P13 of events that are written together, one without room does not harm the others', async () => {
+test('of events that are written together, one without room does not harm the others [P13]', async () => {
   const store = open(newFile(), { maxBytes: 500_000 });
   const ids = ['a', 'b', 'c', 'd'];
   const epochs = await Promise.all(ids.map((id) => store.claim(id)));
@@ -66,7 +66,7 @@ test('P13 of events that are written together, one without room does not harm th
   expect(await store.sessions()).toEqual(['a', 'c', 'd']);
 });
 
-test('P13 P9 a run whose store is full ends as failed, and no tool runs that could not be recorded', async () => {
+test('a run whose store is full ends as failed, and no tool runs that could not be recorded [P13, P9]', async () => {
   const store = open(newFile(), { maxBytes: 300_000 });
   const { tool, names } = probeTools();
   const agent = scriptedModel(
@@ -82,7 +82,7 @@ test('P13 P9 a run whose store is full ends as failed, and no tool runs that cou
   expect(agent.requests.length).toBeLessThan(60);
 });
 
-test('P13 a full disk is reported and loses nothing', async ({ skip }) => {
+test('a full disk is reported and loses nothing [P13]', async ({ skip }) => {
   const disk = join(testFolder(), 'disk');
   mkdirSync(disk);
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'ignore' });

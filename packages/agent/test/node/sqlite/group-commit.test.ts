@@ -62,7 +62,7 @@ test('what comes in one turn of the event loop shares a transaction', async () =
   expect(moments.slice(4)).toEqual(['begin', 'commit', 'done']);
 });
 
-test('P13 what is to be done at once is done after what waits', async () => {
+test('what is to be done at once is done after what waits [P13]', async () => {
   const { commit, keep, kept } = rig();
   const waiting = commit.add(keep('first'));
   await commit.now(keep('second'));
@@ -72,7 +72,7 @@ test('P13 what is to be done at once is done after what waits', async () => {
   expect(kept()).toEqual(['first', 'second', 'third']);
 });
 
-test('P13 what fails at once is taken back, and the next one works', async () => {
+test('what fails at once is taken back, and the next one works [P13]', async () => {
   const { commit, keep, kept } = rig();
   const half = () => {
     keep('half')();
@@ -95,14 +95,14 @@ test('64 sessions that append in one turn of the event loop are one transaction'
   expect(moments).toEqual(['begin', 'commit', 'done']);
 });
 
-test('P13 nobody is told before the transaction is committed', async () => {
+test('nobody is told before the transaction is committed [P13]', async () => {
   const { commit, keep, moments } = rig();
   const told = commit.add(keep('value')).then(() => moments.push('told'));
   await told;
   expect(moments).toEqual(['begin', 'foreign', 'commit', 'done', 'told']);
 });
 
-test('P9 one durable job makes the whole transaction durable, and the next is not', async () => {
+test('one durable job makes the whole transaction durable, and the next is not [P9]', async () => {
   const { commit, db } = rig();
   const level = () => scalar(db, 'PRAGMA synchronous');
   const [normal, full] = [1, 2];
@@ -116,7 +116,7 @@ test('P9 one durable job makes the whole transaction durable, and the next is no
   expect(await commit.add(level)).toBe(normal);
 });
 
-test('P9 what a store is told to keep durably is, and what was before it with it', async () => {
+test('what a store is told to keep durably is, and what was before it with it [P9]', async () => {
   const store = open(newFile());
   const epoch = await store.claim('one');
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
@@ -162,7 +162,7 @@ test('a job that fails in the middle takes nothing with it: the others are writt
   expect(moments.filter((moment) => moment === 'rollback')).toHaveLength(2);
 });
 
-test('P13 when the commit fails nobody is told that it was written, and the next one works', async () => {
+test('when the commit fails nobody is told that it was written, and the next one works [P13]', async () => {
   let broken = true;
   const { commit, keep, kept } = rig({ fails: (moment) => broken && moment === 'commit' });
   const outcomes = await Promise.allSettled([commit.add(keep('a')), commit.add(keep('b'))]);

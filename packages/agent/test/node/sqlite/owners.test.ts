@@ -27,7 +27,7 @@ test('a session whose run is under way in another process is refused, and it is 
   await write(store, 'two', wholeRun());
 });
 
-test('P13 a session whose process was killed is taken over at once, with all that was committed', async () => {
+test('a session whose process was killed is taken over at once, with all that was committed [P13]', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -101,7 +101,7 @@ test('a store that is closed gives back what it holds, and leaves nothing beside
   expect(readdirSync(dirname(file)).sort()).toEqual(['sessions.db', 'sessions.db-made']);
 });
 
-test('P13 a session is taken over within a process: its older run is fenced', async () => {
+test('a session is taken over within a process: its older run is fenced [P13]', async () => {
   const store = open(newFile());
   const old = await write(store, 'one', [said('a')]);
   await store.claim('one');

@@ -58,7 +58,7 @@ class Shelf {
 }
 
 test.each([1, 2, 3])(
-  'P13 events are found again however sessions were written, read and deleted in turns (seed %i)',
+  'events are found again however sessions were written, read and deleted in turns (seed %i) [P13]',
   async (seed) => {
     const store = open(newFile());
     const shelf = new Shelf(store);
@@ -73,7 +73,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('P13 events that take the places of deleted ones are found, and not by a search of the whole file', async () => {
+test('events that take the places of deleted ones are found, and not by a search of the whole file [P13]', async () => {
   const file = newFile();
   const shelf = new Shelf(open(file));
   await shelf.write('one', 600);

@@ -71,7 +71,7 @@ test('only the owner may read what runs are made of', async () => {
     expect([name, statSync(join(dirname(file), name)).mode & 0o777]).toEqual([name, 0o600]);
 });
 
-test('P13 two processes on one file: one works on a run, the other can signal it and hears of its end', async () => {
+test('two processes on one file: one works on a run, the other can signal it and hears of its end [P13]', async () => {
   const file = newFile();
   const ran: string[] = [];
   const one = open(file, counting(ran, 'one'));
@@ -125,7 +125,7 @@ test('runs of one key take turns though different processes started them', async
   expect(ran).toHaveLength(4);
 });
 
-test('P13 who was believed dead can write nothing once another has taken its run over', async () => {
+test('who was believed dead can write nothing once another has taken its run over [P13]', async () => {
   const file = newFile();
   const ran: string[] = [];
   let release = (): void => {};
@@ -162,7 +162,7 @@ test('P13 who was believed dead can write nothing once another has taken its run
   expect(await two.result('a')).toBe('from two');
 });
 
-test('P13 the epoch is looked at in the transaction of the record itself', async () => {
+test('the epoch is looked at in the transaction of the record itself [P13]', async () => {
   const file = newFile();
   const heard: string[] = [];
   const one = open(file, async (_input, steps) => {
@@ -180,7 +180,7 @@ test('P13 the epoch is looked at in the transaction of the record itself', async
   expect(edit(file, 'SELECT * FROM steps')).toEqual([]);
 });
 
-test('P13 a run of a version that is not known fails and says so, without a step being run', async () => {
+test('a run of a version that is not known fails and says so, without a step being run [P13]', async () => {
   const file = newFile();
   const ran: string[] = [];
   const old = open(file, counting(ran, 'old'), { version: '1' });
@@ -243,7 +243,7 @@ test('ended runs are kept for a while and then removed, with all that they held'
     expect([table, edit(file, `SELECT count(*) AS n FROM ${table}`)]).toEqual([table, [{ n: 0 }]]);
 });
 
-test('P13 a start, a step and a signal are told of when a power cut cannot undo them', async () => {
+test('a start, a step and a signal are told of when a power cut cannot undo them [P13]', async () => {
   const modes: string[] = [];
   const real = DatabaseSync.prototype.exec;
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
@@ -288,7 +288,7 @@ test('what was written by a newer version, by another program or is no database 
   }
 });
 
-test('P13 a journal that cannot be written for a moment costs a run nothing but time', async () => {
+test('a journal that cannot be written for a moment costs a run nothing but time [P13]', async () => {
   const file = newFile();
   const ran: string[] = [];
   let isBroken = false;

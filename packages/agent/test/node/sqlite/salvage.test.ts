@@ -6,7 +6,7 @@ import { salvageStore, verifyStore } from '../../../src/node/index.ts';
 import { eventsOf, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open, refusal, storeChild } from './rig.ts';
 
-describe('P13 an event', () => {
+describe('an event [P13]', () => {
   /** A closed store with two sessions of 6 events. */
   async function twoSessions(): Promise<string> {
     const file = newFile();
@@ -132,7 +132,7 @@ describe('P13 an event', () => {
 });
 
 describe('salvage', () => {
-  test('P13 takes what is still in the log beside the file', async () => {
+  test('takes what is still in the log beside the file [P13]', async () => {
     const file = newFile();
     const child = storeChild('hold', file, 'one');
     expect(await child.line()).toBe('held');
@@ -173,7 +173,7 @@ describe('salvage', () => {
         'its last run is marked as failed',
       ],
     ],
-  ])('P13 repairs a session that lost %s, and says what', async (_what, text, events, problems) => {
+  ])('repairs a session that lost %s, and says what [P13]', async (_what, text, events, problems) => {
     const file = newFile();
     const store = open(file);
     await write(store, 'one', wholeRun('First.', 2));

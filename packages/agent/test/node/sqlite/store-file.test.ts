@@ -29,7 +29,7 @@ async function written(sessionId = 'one', turns = 1): Promise<string> {
   return file;
 }
 
-test('P19 folder and files are made for their owner alone, whatever others are allowed', async () => {
+test('folder and files are made for their owner alone, whatever others are allowed [P19]', async () => {
   const before = process.umask(0);
   try {
     const file = join(testFolder(), 'deep', 'er', 'sessions.db');
@@ -45,7 +45,7 @@ test('P19 folder and files are made for their owner alone, whatever others are a
 });
 
 test.each(['gone', 'empty'])(
-  'P13 a file that is %s where sessions were is reported, and not begun anew by itself',
+  'a file that is %s where sessions were is reported, and not begun anew by itself [P13]',
   async (how) => {
     const file = await written();
     if (how === 'gone') rmSync(file);
@@ -102,7 +102,7 @@ test('a file of a newer version is refused, and left alone', async () => {
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('P13 damage to pages of one session is reported by it alone', async () => {
+test('damage to pages of one session is reported by it alone [P13]', async () => {
   const file = newFile();
   const store = open(file);
   for (const id of ['one', 'two', 'three']) await write(store, id, wholeRun(`${id}! `.repeat(20_000)));
@@ -136,7 +136,7 @@ test('an event that cannot be read any more is named, and those before it are re
   expect((await store.list()).sessions).toMatchObject([{ id: 'one', title: '' }]);
 });
 
-test('P13 a log beside the file that is cut off or damaged loses what comes after that place, and nothing before', async () => {
+test('a log beside the file that is cut off or damaged loses what comes after that place, and nothing before [P13]', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -176,7 +176,7 @@ test('a file that was moved while it was open is noticed before the next run beg
   expect((await refusal(() => store.claim('one'))).code).toBe('store_missing');
 });
 
-test('P13 a file that is removed during a run is noticed before anything that must not happen twice, and at the end', async () => {
+test('a file that is removed during a run is noticed before anything that must not happen twice, and at the end [P13]', async () => {
   const file = newFile();
   const store = open(file);
   const epoch = await store.claim('one');

@@ -47,7 +47,7 @@ async function expectGivenBack(
 /** A stream that stands still at this place when the run is cancelled. */
 function cancelledAt(place: ResponsePosition): CaseDefinition {
   return the(
-    `P3 a run is cancelled ${place.what}, and the next one works`,
+    `a run is cancelled ${place.what}, and the next one works [P3]`,
     async (subject) => {
       await onStage(subject, [toldTo(place, { ending: 'stall' }), replies(place.answer)], async (stage) => {
         const controller = new AbortController();
@@ -91,7 +91,7 @@ const deadline = new AgentError({
 
 export const cancelPointCases: readonly CaseDefinition[] = [
   ...places.map(cancelledAt),
-  the('P3 a run is cancelled between the payloads of its end', async (subject) => {
+  the('a run is cancelled between the payloads of its end [P3]', async (subject) => {
     const parts = endsInPart(spoken, subject.testing).slice(1);
     for (const part of parts) {
       await onStage(subject, [{ ...part, ending: 'stall' }], async (stage) => {
@@ -106,7 +106,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     }
   }),
   the(
-    'P3 P4 a run cancelled in the same moment as its answer arrives is one or the other',
+    'a run cancelled in the same moment as its answer arrives is one or the other [P3, P4]',
     async (subject) => {
       await onStage(subject, [fine, fine, fine, fine, fine, fine], async (stage) => {
         for (let turns = 0; turns < 6; turns += 1) {
@@ -124,7 +124,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       });
     },
   ),
-  the('P3 a run is cancelled in its second attempt', async (subject) => {
+  the('a run is cancelled in its second attempt [P3]', async (subject) => {
     await onStage(subject, [answersStatus(500), { type: 'silent' }], async (stage) => {
       const controller = new AbortController();
       const events: AgentEvent[] = [];
@@ -134,7 +134,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await expectGivenBack(stage, asked, events);
     });
   }),
-  the('P3 a run is cancelled from the event of its own retry', async (subject) => {
+  the('a run is cancelled from the event of its own retry [P3]', async (subject) => {
     await onStage(subject, [answersStatus(500), fine], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'retry' && controller.abort();
@@ -147,7 +147,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
     });
   }),
-  the('P3 nothing is emitted behind the event that cancelled the run', async (subject) => {
+  the('nothing is emitted behind the event that cancelled the run [P3]', async (subject) => {
     // Nothing closes these blocks but the end, which then tells of all of them at once.
     const answer = scriptResponse(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
     const steps = responseSteps(answer).filter(({ type }) => type !== 'close');
@@ -166,7 +166,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       });
     }
   }),
-  the('P3 a run is cancelled while a large request is stuck on its way', async (subject) => {
+  the('a run is cancelled while a large request is stuck on its way [P3]', async (subject) => {
     await onSocket(subject, [{ bytes: [], deaf: true }], async ({ stage, socket }) => {
       const controller = new AbortController();
       const agent = stage.agent({ baseURL: socket.url });
@@ -180,7 +180,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       expectEqual(stage.runtime.timers, 0, 'the timers left behind');
     });
   }),
-  the('P3 a run is cancelled in the middle of a head', async (subject) => {
+  the('a run is cancelled in the middle of a head [P3]', async (subject) => {
     const { head } = rawParts(spoken, subject.testing);
     await onSocket(subject, [{ bytes: [head.slice(0, 30)] }], async ({ stage, socket, ask }) => {
       const controller = new AbortController();
@@ -192,7 +192,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await promptly(request.left, closedMs, 'the connection');
     });
   }),
-  the('P3 a run is cancelled under a flood that never ends', async (subject) => {
+  the('a run is cancelled under a flood that never ends [P3]', async (subject) => {
     const { testing } = subject;
     const flood = testing.noise().map(testing.frame).join('').repeat(5);
     function* body(): Iterable<string> {
@@ -220,7 +220,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await stage.settled();
     });
   }),
-  the('P18 a signal that outlives many runs keeps no listener of theirs', async (subject) => {
+  the('a signal that outlives many runs keeps no listener of theirs [P18]', async (subject) => {
     const { EventEmitter } = await import('node:events');
     const cut = toldTo(places[2] ?? { what: '', answer: spoken, steps: [] });
     await onStage(
@@ -233,7 +233,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P3 twelve runs under one signal are all cancelled at once', async (subject) => {
+  the('twelve runs under one signal are all cancelled at once [P3]', async (subject) => {
     await onStage(
       subject,
       () => ({ type: 'silent' }),

@@ -40,7 +40,7 @@ async function cancelled(
 }
 
 export const cancelCases: readonly CaseDefinition[] = [
-  the('P3 a run cancelled before it begins sends nothing', async (subject) => {
+  the('a run cancelled before it begins sends nothing [P3]', async (subject) => {
     await onStage(subject, [replies(answer)], async (stage) => {
       const outcome = await promptly(
         stage.ask({}, { signal: AbortSignal.abort() }),
@@ -52,7 +52,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
     });
   }),
-  the('P3 a run is cancelled while it waits for the head', async (subject) => {
+  the('a run is cancelled while it waits for the head [P3]', async (subject) => {
     await onStage(subject, [{ type: 'silent' }], async (stage) => {
       const controller = new AbortController();
       const asked = stage.ask({}, { signal: controller.signal });
@@ -60,7 +60,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('P3 a run is cancelled in the middle of a stream', async (subject) => {
+  the('a run is cancelled in the middle of a stream [P3]', async (subject) => {
     await onStage(subject, [begun], async (stage) => {
       const controller = new AbortController();
       const heard = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('P3 a run is cancelled from inside its own events', async (subject) => {
+  the('a run is cancelled from inside its own events [P3]', async (subject) => {
     await onStage(subject, [replies(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'text_delta' && controller.abort();
@@ -83,7 +83,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectEqual(outcome.events.length, 1, 'the events until the cancel');
     });
   }),
-  the('P3 a run is cancelled while it pauses before a retry', async (subject) => {
+  the('a run is cancelled while it pauses before a retry [P3]', async (subject) => {
     await onStage(
       subject,
       [failsWith({ kind: 'busy', message: 'Busy.' }), replies(answer)],
@@ -106,7 +106,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P3 a run is cancelled while it reads an error', async (subject) => {
+  the('a run is cancelled while it reads an error [P3]', async (subject) => {
     const stuck: MockReply = {
       type: 'raw',
       status: 500,
@@ -122,7 +122,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('P3 nothing is emitted once a run has been cancelled', async (subject) => {
+  the('nothing is emitted once a run has been cancelled [P3]', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const { testing } = subject;
@@ -162,7 +162,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('S0.31 a cancel of one run leaves the other alone', async (subject) => {
+  the('a cancel of one run leaves the other alone [S0.31]', async (subject) => {
     const streams = [new LiveStream(), new LiveStream()] as const;
     const script = [
       { type: 'live', stream: streams[0] },
@@ -197,7 +197,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('P14 what a cancelled run has used up is told', async (subject) => {
+  the('what a cancelled run has used up is told [P14]', async (subject) => {
     await onStage(subject, [answersStatus(500), begun], async (stage) => {
       const controller = new AbortController();
       const heard = Promise.withResolvers<void>();

@@ -56,7 +56,7 @@ function clockSet(stage: WireFixture): {
 }
 
 export const clockCases: readonly CaseDefinition[] = [
-  clocks('P2 a machine that slept through a pause does not go on days later', async (subject) => {
+  clocks('a machine that slept through a pause does not go on days later [P2]', async (subject) => {
     const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
     await onStage(subject, [busy, { type: 'silent' }], async (stage) => {
       const { runtime, sleep } = clockSet(stage);
@@ -74,25 +74,30 @@ export const clockCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  clocks('P2 a machine that slept in the middle of an answer gives it up when it wakes', async (subject) => {
-    const stream = new LiveStream();
-    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
-      const { runtime, sleep } = clockSet(stage);
-      const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
-      const exchange = await stage.server.arrival(0);
-      stream.send(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
-      await stage.settled();
-      sleep(3 * day);
-      // The first timer that is due after waking.
-      await stage.runtime.advance(limits.stallMs);
-      expectEqual(
-        failed(await promptly(asked, 1000, 'the request')).kind,
-        'timeout',
-        'the kind of the error',
-      );
-      await promptly(exchange.left, 1000, 'the connection');
-    });
-  }),
+  clocks(
+    'a machine that slept in the middle of an answer gives it up when it wakes [P2]',
+    async (subject) => {
+      const stream = new LiveStream();
+      await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+        const { runtime, sleep } = clockSet(stage);
+        const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
+        const exchange = await stage.server.arrival(0);
+        stream.send(
+          framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''),
+        );
+        await stage.settled();
+        sleep(3 * day);
+        // The first timer that is due after waking.
+        await stage.runtime.advance(limits.stallMs);
+        expectEqual(
+          failed(await promptly(asked, 1000, 'the request')).kind,
+          'timeout',
+          'the kind of the error',
+        );
+        await promptly(exchange.left, 1000, 'the connection');
+      });
+    },
+  ),
   clocks('a wall clock that is set changes no limit', async (subject) => {
     for (const jump of [-day, day]) {
       await onStage(
@@ -126,7 +131,7 @@ export const clockCases: readonly CaseDefinition[] = [
       });
     }
   }),
-  clocks('P7 a date is measured by the wall clock as it is when the answer comes', async (subject) => {
+  clocks('a date is measured by the wall clock as it is when the answer comes [P7]', async (subject) => {
     let at = 0;
     await onStage(
       subject,
@@ -144,7 +149,7 @@ export const clockCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  clocks('P2 a machine that slept through every limit ends the request when it wakes', async (subject) => {
+  clocks('a machine that slept through every limit ends the request when it wakes [P2]', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const asked = stage.ask();

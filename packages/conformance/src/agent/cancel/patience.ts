@@ -64,7 +64,7 @@ interface Dripping {
 function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
   const { what, answer, steps, limit, stepMs } = dripping;
   return the(
-    `P2 ${what}`,
+    `${what} [P2]`,
     async (subject) => {
       const stream = new LiveStream();
       await onStage(
@@ -104,7 +104,7 @@ function silent(
   play: (subject: ContractSubject) => MockReply,
   [least, most]: readonly [number, number],
 ): CaseDefinition {
-  return the(`P2 ${what}`, async (subject) => {
+  return the(`${what} [P2]`, async (subject) => {
     await onStage(
       subject,
       [play(subject)],
@@ -125,7 +125,7 @@ function silent(
 
 /** Stuck bytes of HTTP, given up at the limit for the head. */
 function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer): CaseDefinition {
-  return the(`P2 ${what} is given up after the limit for the head`, (subject) =>
+  return the(`${what} is given up after the limit for the head [P2]`, (subject) =>
     onSocket(
       subject,
       [bytes(subject)],
@@ -197,7 +197,7 @@ export const patienceCases: readonly CaseDefinition[] = [
   stuck('a head that stops in its middle', ({ testing }) => ({ bytes: [rawParts(spoken, testing).head] })),
   stuck('an interim head and nothing more', () => ({ bytes: ['HTTP/1.1 100 Continue\r\n\r\n'] })),
   stuck('a service that reads nothing', () => ({ bytes: [], deaf: true })),
-  the('P1 a stream that stalls in its end is whole or timed out, never half', async (subject) => {
+  the('a stream that stalls in its end is whole or timed out, never half [P1]', async (subject) => {
     for (const part of endsInPart(spoken, subject.testing)) {
       await onStage(
         subject,
@@ -216,7 +216,7 @@ export const patienceCases: readonly CaseDefinition[] = [
       );
     }
   }),
-  the('P2 an error whose body drips is reported without it', async (subject) => {
+  the('an error whose body drips is reported without it [P2]', async (subject) => {
     const stream = new LiveStream();
     await onStage(
       subject,
@@ -239,7 +239,7 @@ export const patienceCases: readonly CaseDefinition[] = [
       15_000,
     );
   }),
-  the('P5 a request that ran out of time is not made again', async (subject) => {
+  the('a request that ran out of time is not made again [P5]', async (subject) => {
     await onStage(
       subject,
       [{ type: 'silent' }, fine],
@@ -257,7 +257,7 @@ export const patienceCases: readonly CaseDefinition[] = [
       { timeouts: limits },
     );
   }),
-  the('P2 what comes for ever behind the end keeps nobody waiting', async (subject) => {
+  the('what comes for ever behind the end keeps nobody waiting [P2]', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const asked = stage.ask();

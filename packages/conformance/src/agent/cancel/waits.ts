@@ -126,23 +126,23 @@ async function pingUntilOver({ stage, asked, ping }: Live, most: number): Promis
 
 export const waitCases: readonly CaseDefinition[] = [
   endsAt(
-    'P2 a service that never answers is given up after the limit for the head',
+    'a service that never answers is given up after the limit for the head [P2]',
     limits.headersMs,
     () => ({ type: 'silent' }),
   ),
   ...places.map((place) =>
     endsAt(
-      `P2 a stream that stalls ${place.what} is given up`,
+      `a stream that stalls ${place.what} is given up [P2]`,
       limits.stallMs,
       () => toldTo(place, { ending: 'stall' }),
       ...needsOf(place),
     ),
   ),
-  endsAt('P2 a head without a body is given up', limits.stallMs, () => ({
+  endsAt('a head without a body is given up [P2]', limits.stallMs, () => ({
     type: 'live',
     stream: new LiveStream(),
   })),
-  the('P2 pings prove life but not progress', (subject) =>
+  the('pings prove life but not progress [P2]', (subject) =>
     onLive(subject, spoken, async (live) => {
       await live.say(...until(0, 'delta'));
       const lived = await pingUntilOver(live, 80_000);
@@ -153,7 +153,7 @@ export const waitCases: readonly CaseDefinition[] = [
       );
     }),
   ),
-  the('P2 pings do not keep an answer alive beyond the limit of the whole call', (subject) =>
+  the('pings do not keep an answer alive beyond the limit of the whole call [P2]', (subject) =>
     onLive(
       subject,
       spoken,
@@ -180,7 +180,7 @@ export const waitCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await asked), slow, subject.testing);
     });
   }),
-  the('P2 a drip that never ends is given up at the limit of the whole call', (subject) =>
+  the('a drip that never ends is given up at the limit of the whole call [P2]', (subject) =>
     onLive(subject, spoken, async ({ stage, asked, say }) => {
       await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'drip' });
       for (let ms = 0; ms < limits.totalMs - 10_000; ms += 10_000) {
@@ -192,7 +192,7 @@ export const waitCases: readonly CaseDefinition[] = [
       expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
     }),
   ),
-  the('P2 the limit of the whole call counts pauses and failed attempts', async (subject) => {
+  the('the limit of the whole call counts pauses and failed attempts [P2]', async (subject) => {
     const plays: MockReply[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
     await onStage(
       subject,

@@ -55,7 +55,7 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
 
 /** Every odd body under one status, on one stage. */
 function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
-  return the(`P12 status ${status} is ${kind} whatever body comes with it`, async (subject) => {
+  return the(`status ${status} is ${kind} whatever body comes with it [P12]`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
     const script = combinations.map(
       ([type, , body]): MockReply => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
@@ -86,7 +86,7 @@ function* muchOfNothing(): Iterable<string> {
 
 /** A body under a good status and without a content type, or with one that says nothing. */
 function untyped(what: string, headers: string, body: string): CaseDefinition {
-  return the(`P1 ${what} is no answer`, (subject) =>
+  return the(`${what} is no answer [P1]`, (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`] }],
@@ -115,7 +115,7 @@ export const bodyCases: readonly CaseDefinition[] = [
       expect(failed(outcome).kind !== 'network', 'the kind of the status');
     }
   }),
-  the('P18 an error of many mebibytes holds next to no memory', async (subject) => {
+  the('an error of many mebibytes holds next to no memory [P18]', async (subject) => {
     const play: MockReply = {
       type: 'raw',
       status: 400,
@@ -128,7 +128,7 @@ export const bodyCases: readonly CaseDefinition[] = [
     const held = (await heldBytes()) - before;
     expect(held < 4 * mebibyte, `less than 4 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
   }),
-  the('P18 a page of many mebibytes under a good status is given up early', async (subject) => {
+  the('a page of many mebibytes under a good status is given up early [P18]', async (subject) => {
     let taken = 0;
     function* body(): Iterable<string> {
       for (const piece of muchOfNothing()) {
@@ -153,7 +153,7 @@ export const bodyCases: readonly CaseDefinition[] = [
   untyped('an empty body of JSON', 'content-type: application/json\r\n', ''),
   untyped('a body of an unknown type', 'content-type: application/octet-stream\r\n', 'data: {}\n\n'),
   untyped('a content type that is none', 'content-type: ;;;\r\n', '<html></html>'),
-  the('P1 an answer of another framing is no answer', async (subject) => {
+  the('an answer of another framing is no answer [P1]', async (subject) => {
     const { testing } = subject;
     const isEventStream = testing.contentType.startsWith('text/event-stream');
     const headers = { 'content-type': isEventStream ? 'application/x-ndjson' : 'text/event-stream' };

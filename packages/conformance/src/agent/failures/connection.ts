@@ -29,7 +29,7 @@ function sameAnswer(what: string, bytes: Bytes, protocol?: string): CaseDefiniti
 
 /** What is no answer, though some of it looks like one: a failure of the network, worth another try. */
 function brokenAnswer(what: string, bytes: Bytes): CaseDefinition {
-  return the(`P1 ${what} is no answer`, async (subject) => {
+  return the(`${what} is no answer [P1]`, async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,
@@ -121,10 +121,13 @@ export const connectionCases: readonly CaseDefinition[] = [
     bytes: [`${head}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${body}data: {"more": 1}\n\n`],
     ending: 'end',
   })),
-  sameAnswer('P4 a connection that breaks behind the end of the answer spoils nothing', ({ head, body }) => ({
-    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(body)}`],
-    ending: 'end',
-  })),
+  sameAnswer(
+    'a connection that breaks behind the end of the answer spoils nothing [P4]',
+    ({ head, body }) => ({
+      bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(body)}`],
+      ending: 'end',
+    }),
+  ),
   sameAnswer('a body shorter than declared is whole once the answer has ended', ({ head, body, length }) => ({
     bytes: [`${head}\r\ncontent-length: ${length + 1000}\r\n\r\n${body}`],
     ending: 'end',
@@ -171,7 +174,7 @@ export const connectionCases: readonly CaseDefinition[] = [
   noHttp('a status line without a status', 'HTTP/1.1 OK\r\n\r\n'),
   noHttp('a hundred thousand line breaks', '\r\n'.repeat(100_000)),
   the(
-    'P1 an answer in a compression nobody asked for is whole or an error that names it',
+    'an answer in a compression nobody asked for is whole or an error that names it [P1]',
     async (subject) => {
       const { gzipSync } = await import('node:zlib');
       const { head, body } = rawParts(answer, subject.testing);
@@ -210,7 +213,7 @@ export const connectionCases: readonly CaseDefinition[] = [
       { retry: { retries: 1 } },
     );
   }),
-  the('P5 a kept connection that the service closes meanwhile costs no attempt', async (subject) => {
+  the('a kept connection that the service closes meanwhile costs no attempt [P5]', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,
@@ -223,7 +226,7 @@ export const connectionCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P5 a kept connection that breaks under the next request costs one request more', async (subject) => {
+  the('a kept connection that breaks under the next request costs one request more [P5]', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(subject, [good, { bytes: [], ending: 'reset' }, good], async ({ ask, socket }) => {
       answered(await ask());

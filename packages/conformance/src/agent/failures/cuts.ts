@@ -16,7 +16,7 @@ function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
   const how = ending === 'end' ? 'ends cleanly' : 'breaks';
   const play = toldTo(place, { ending });
   return cuts(
-    `P1 a stream that ${how} ${what} is no answer, and is tried again`,
+    `a stream that ${how} ${what} is no answer, and is tried again [P1]`,
     async (subject) => {
       const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expectEqual(
@@ -38,7 +38,7 @@ function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
   const message = `The stream fails with ${told}, number 991.`;
   const play = toldTo(place, { fault: { kind: told, message } });
   return faults(
-    `P5 a stream that tells of ${told} ${what} is ${kind}, and is tried again`,
+    `a stream that tells of ${told} ${what} is ${kind}, and is tried again [P5]`,
     async (subject) => {
       const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expectEqual(
@@ -67,7 +67,7 @@ const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
 
 function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   return faults(
-    `P6 a stream that tells of ${told} ${place.what} is ${kind}, and final`,
+    `a stream that tells of ${told} ${place.what} is ${kind}, and final [P6]`,
     async (subject) => {
       const message = `No good, number 7: ${told}.`;
       const { outcome, exchanges } = await askOnce(subject, [
@@ -87,7 +87,7 @@ function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
 
 export const cutCases: readonly CaseDefinition[] = [
   ...places.flatMap((place) => [cutCase(place, 'end'), cutCase(place, 'reset')]),
-  cuts('P1 a good status with an empty body is no answer, and is tried again', async (subject) => {
+  cuts('a good status with an empty body is no answer, and is tried again [P1]', async (subject) => {
     const headers = { 'content-type': subject.testing.contentType };
     const empty = { type: 'raw', status: 200, headers } as const;
     const given = await askOnce(subject, [empty], {}, { retry: { retries: 0 } });
@@ -99,7 +99,7 @@ export const cutCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [empty, replies(spoken)]);
     expectAnswer(answered(outcome), spoken, subject.testing);
   }),
-  cuts('P1 a stream of noise alone is no answer', async (subject) => {
+  cuts('a stream of noise alone is no answer [P1]', async (subject) => {
     const noise = replies(spoken, { edit: () => subject.testing.noise() });
     const { outcome } = await askOnce(subject, [noise], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');

@@ -126,30 +126,33 @@ async function faultsInEnd(subject: ContractSubject): Promise<void> {
 }
 
 export const endCases: readonly CaseDefinition[] = [
-  ends('P1 an answer whose end is told in part is whole or none, when the stream ends cleanly', (subject) =>
+  ends('an answer whose end is told in part is whole or none, when the stream ends cleanly [P1]', (subject) =>
     neededOfEnd(subject, spoken, 'end').then(() => {}),
   ),
-  ends('P1 an answer whose end is told in part is whole or none, when the stream breaks', async (subject) => {
-    const clean = await neededOfEnd(subject, spoken, 'end');
-    expectEqual(
-      await neededOfEnd(subject, spoken, 'reset'),
-      clean,
-      'the payloads of the end that are needed',
-    );
-  }),
-  ends('P4 an answer cut in its end never has another stop reason', (subject) =>
+  ends(
+    'an answer whose end is told in part is whole or none, when the stream breaks [P1]',
+    async (subject) => {
+      const clean = await neededOfEnd(subject, spoken, 'end');
+      expectEqual(
+        await neededOfEnd(subject, spoken, 'reset'),
+        clean,
+        'the payloads of the end that are needed',
+      );
+    },
+  ),
+  ends('an answer cut in its end never has another stop reason [P4]', (subject) =>
     neededOfEnd(subject, scriptResponse(['As far as it goes.'], { stop: 'max_tokens' }), 'end').then(
       () => {},
     ),
   ),
-  ends('P1 an answer cut at any byte before its end is no answer', cutAnywhere),
-  ends('P5 a stream that ends early every time is tried four times', async (subject) => {
+  ends('an answer cut at any byte before its end is no answer [P1]', cutAnywhere),
+  ends('a stream that ends early every time is tried four times [P5]', async (subject) => {
     const cut = replies(spoken, { steps: unfinished(spoken) });
     const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(spoken)]);
     expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
     expectEqual(exchanges.length, 4, 'the number of requests');
   }),
-  ends('P8 cut once at every place, and the last attempt alone is what is answered', async (subject) => {
+  ends('cut once at every place, and the last attempt alone is what is answered [P8]', async (subject) => {
     const fitting = places.filter(
       ({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined,
     );
@@ -160,9 +163,9 @@ export const endCases: readonly CaseDefinition[] = [
     const tellings = outcome.events.filter(({ type }) => type === 'retry');
     expectEqual(tellings.length, fitting.length, 'the number of retries told');
   }),
-  faults('P5 a failure between the payloads of the end is a failure', faultsInEnd, 'in-stream-fault'),
+  faults('a failure between the payloads of the end is a failure [P5]', faultsInEnd, 'in-stream-fault'),
   faults(
-    'P5 a failure in place of the whole answer is one',
+    'a failure in place of the whole answer is one [P5]',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'busy', message: 'First thing, number 18.' });
       const first = replies(spoken, { edit: () => failure });
@@ -173,7 +176,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'P1 what follows a failure changes nothing',
+    'what follows a failure changes nothing [P1]',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'agent', message: 'Broken, number 19.' });
       const edit = (all: readonly unknown[]) => [...failure, ...all];
@@ -186,7 +189,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'P5 a failure whose frame was cut is tried again like any cut',
+    'a failure whose frame was cut is tried again like any cut [P5]',
     async (subject) => {
       const last = framesOf(replies(spoken, { steps: [] }), subject.testing).length;
       const rewrite = (frame: string, index: number) =>
@@ -199,7 +202,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'P5 a service that fails in place of each answer is asked for minutes',
+    'a service that fails in place of each answer is asked for minutes [P5]',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'busy', message: 'Still busy.' });
       const script = [...Array(12).fill(replies(spoken, { edit: () => failure })), replies(spoken)];
@@ -209,7 +212,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'P5 a service that fails in the middle of each answer is asked four times',
+    'a service that fails in the middle of each answer is asked four times [P5]',
     async (subject) => {
       const steps = responseStepsUntil(spoken, ({ type }) => type === 'close');
       const play = replies(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });

@@ -19,7 +19,7 @@ const answer = scriptResponse(['Fine after all.']);
 
 /** A status from somewhere that knows nothing of the service: its number alone decides. */
 function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`P5 status ${status} is ${kind} and is tried again`, async (subject) => {
+  return the(`status ${status} is ${kind} and is tried again [P5]`, async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(status), replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
@@ -34,7 +34,7 @@ function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
 }
 
 function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`P6 status ${status} is ${kind} and is final`, async (subject) => {
+  return the(`status ${status} is ${kind} and is final [P6]`, async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, [answersStatus(status), replies(answer)]);
     const error = failed(outcome);
     expectEqual(
@@ -103,7 +103,7 @@ export const errorCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('P5 a connection that breaks before an answer is network and is tried again', async (subject) => {
+  the('a connection that breaks before an answer is network and is tried again [P5]', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
@@ -113,18 +113,21 @@ export const errorCases: readonly CaseDefinition[] = [
       'kind and retryable',
     );
   }),
-  the('P5 a port where nobody listens is network, tried for minutes, and names the host', async (subject) => {
-    // A port that was closed a moment ago is soon that of a server in another test.
-    const closed = 'http://127.0.0.1:2';
-    await onStage(subject, [], async (stage) => {
-      const outcome = await stage.ask({}, { agent: stage.agent({ baseURL: closed }) });
-      const { kind, attempts = 0 } = failed(outcome);
-      expectEqual(kind, 'network', 'the kind');
-      expect(attempts > 10, `more than ten attempts, found ${attempts}`);
-      expect(
-        failed(outcome).message.includes(new URL(closed).host),
-        `the host in the message, found ${failed(outcome).message}`,
-      );
-    });
-  }),
+  the(
+    'a port where nobody listens is network, tried for minutes, and names the host [P5]',
+    async (subject) => {
+      // A port that was closed a moment ago is soon that of a server in another test.
+      const closed = 'http://127.0.0.1:2';
+      await onStage(subject, [], async (stage) => {
+        const outcome = await stage.ask({}, { agent: stage.agent({ baseURL: closed }) });
+        const { kind, attempts = 0 } = failed(outcome);
+        expectEqual(kind, 'network', 'the kind');
+        expect(attempts > 10, `more than ten attempts, found ${attempts}`);
+        expect(
+          failed(outcome).message.includes(new URL(closed).host),
+          `the host in the message, found ${failed(outcome).message}`,
+        );
+      });
+    },
+  ),
 ];

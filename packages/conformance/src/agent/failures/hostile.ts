@@ -22,7 +22,7 @@ const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 
 /** A body of another kind than an answer, under a status that says all is well. */
 function notAnAnswer(what: string, contentType: string, body: string): CaseDefinition {
-  return the(`P1 ${what} is no answer`, async (subject) => {
+  return the(`${what} is no answer [P1]`, async (subject) => {
     const play: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual([failed(outcome).kind, failed(outcome).status], ['agent', 200], 'kind and status');
@@ -43,7 +43,7 @@ function typedAs(what: string, spell: (type: string) => string): CaseDefinition 
 }
 
 function redirected(status: number): CaseDefinition {
-  return the(`P6 a redirect with ${status} to another origin is not followed`, async (subject) => {
+  return the(`a redirect with ${status} to another origin is not followed [P6]`, async (subject) => {
     const elsewhere = wireServer(subject.testing, () => replies(answer));
     const other = await serveLoopback(elsewhere.handler);
     try {
@@ -80,7 +80,7 @@ export const hostileCases: readonly CaseDefinition[] = [
   notAnAnswer('plain text', 'text/plain', 'data: {}\n\n'),
   typedAs('with a parameter', (type) => `${type}; charset=utf-8`),
   typedAs('in capitals', (type) => type.toUpperCase()),
-  the('P1 a good status without any body is no answer', async (subject) => {
+  the('a good status without any body is no answer [P1]', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'raw', status: 202 }], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['network', 'agent'], 'the kind of the error');
   }),
@@ -123,7 +123,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       expect(failed(outcome).message.trim() !== '', 'an error that says something');
     }
   }),
-  the('P18 an error body without end is read no further than it is of use', async (subject) => {
+  the('an error body without end is read no further than it is of use [P18]', async (subject) => {
     const much = flood('begin ', 'error '.repeat(4000));
     await onStage(
       subject,
@@ -142,7 +142,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P18 a frame without end is given up before it fills the memory', async (subject) => {
+  the('a frame without end is given up before it fills the memory [P18]', async (subject) => {
     const { testing } = subject;
     const frame = stepFrames(
       [{ type: 'delta', at: 0, text: 'begin of something' }],
@@ -161,7 +161,7 @@ export const hostileCases: readonly CaseDefinition[] = [
     expectOneOf(failed(outcome).kind, ['network', 'limit'], 'the kind of the error');
     expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be taken, found ${much.taken()}`);
   }),
-  the('P1 what comes behind the end is not part of the answer', async (subject) => {
+  the('what comes behind the end is not part of the answer [P1]', async (subject) => {
     const more = scriptResponse(['Something else.']);
     const { testing } = subject;
     const edit = (payloads: readonly unknown[]) => [
@@ -171,7 +171,7 @@ export const hostileCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, replies(answer, { edit }));
     expectAnswer(answered(outcome), answer, testing);
   }),
-  the('P6 a redirect within the origin is not followed either', async (subject) => {
+  the('a redirect within the origin is not followed either [P6]', async (subject) => {
     const play: MockReply = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
     const { outcome, exchanges } = await askOnce(subject, [play, replies(answer)]);
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
@@ -181,7 +181,7 @@ export const hostileCases: readonly CaseDefinition[] = [
   redirected(302),
   redirected(307),
   redirected(308),
-  the('P19 the key goes to the service alone, under one header', async (subject) => {
+  the('the key goes to the service alone, under one header [P19]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     answered(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));

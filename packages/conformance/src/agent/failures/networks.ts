@@ -17,7 +17,7 @@ const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1
 
 /** What stands between a user and the service answers in its place; the service itself answers the next time. */
 function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind: string): CaseDefinition {
-  return the(`P1 ${what} is no answer, and is tried again`, async (subject) => {
+  return the(`${what} is no answer, and is tried again [P1]`, async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     const odd = bytes(rawParts(answer, subject.testing));
     await onSocket(
@@ -37,7 +37,7 @@ function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind:
 
 /** What stands in between and stays there: told at once, in words that help. */
 function portal(what: string, bytes: string | Uint8Array, head: string, words: string): CaseDefinition {
-  return the(`P1 ${what} is told at once, in words that help`, async (subject) => {
+  return the(`${what} is told at once, in words that help [P1]`, async (subject) => {
     await onSocket(
       subject,
       [{ bytes: [`${head}content-length: ${bytes.length}\r\n\r\n`, bytes] }],
@@ -120,7 +120,7 @@ async function onMute(act: (mute: Mute) => Promise<void>): Promise<void> {
 }
 
 const tlsCases: readonly CaseDefinition[] = [
-  the('P19 a certificate that nobody vouches for is refused at once, and the key is kept back', (subject) =>
+  the('a certificate that nobody vouches for is refused at once, and the key is kept back [P19]', (subject) =>
     onUntrusted(({ url, heard }) =>
       onStage(subject, [], async (stage) => {
         const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: url }) }));
@@ -136,7 +136,7 @@ const tlsCases: readonly CaseDefinition[] = [
     ),
   ),
   the(
-    'P2 a service that never answers the handshake of TLS is given up after the limit for the head',
+    'a service that never answers the handshake of TLS is given up after the limit for the head [P2]',
     (subject) =>
       onMute(({ url, met, left }) =>
         onStage(subject, [], async (stage) => {
@@ -153,7 +153,7 @@ const tlsCases: readonly CaseDefinition[] = [
         }),
       ),
   ),
-  the('P3 a run is cancelled in the middle of the handshake of TLS', (subject) =>
+  the('a run is cancelled in the middle of the handshake of TLS [P3]', (subject) =>
     onMute(({ url, met, left }) =>
       onStage(subject, [], async (stage) => {
         const stop = new AbortController();
@@ -185,7 +185,7 @@ async function onVersion6(subject: ContractSubject): Promise<void> {
 
 const nameCases: readonly CaseDefinition[] = [
   the(
-    'P5 a name that cannot be resolved is a network error that names it, tried four times',
+    'a name that cannot be resolved is a network error that names it, tried four times [P5]',
     async (subject) => {
       // Too long for any name server, so that none is asked.
       const name = `${'n'.repeat(64)}.example`;
@@ -319,7 +319,7 @@ export const networkCases: readonly CaseDefinition[] = [
       );
     }
   }),
-  the('P5 a kept connection on which the service says goodbye costs no attempt', async (subject) => {
+  the('a kept connection on which the service says goodbye costs no attempt [P5]', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,
@@ -332,7 +332,7 @@ export const networkCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P19 a password of a proxy in the address goes nowhere else', async (subject) => {
+  the('a password of a proxy in the address goes nowhere else [P19]', async (subject) => {
     await onStage(subject, [replies(answer)], async (stage) => {
       const baseURL = stage.baseURL.replace('//', '//someone:pa55-w0rd@');
       answered(await stage.ask({}, { agent: stage.agent({ baseURL }) }));

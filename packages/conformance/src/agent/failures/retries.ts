@@ -42,7 +42,7 @@ function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
 
 /** A hint that has to be followed. `ms` is the pause that it asks for. */
 function followed(what: string, play: (stage: WireFixture) => MockReply, ms: number): CaseDefinition {
-  return hints(`P7 ${what} is waited for`, async (subject) => {
+  return hints(`${what} is waited for [P7]`, async (subject) => {
     let hint: MockReply = busy;
     await onStage(
       subject,
@@ -63,7 +63,7 @@ function followed(what: string, play: (stage: WireFixture) => MockReply, ms: num
 
 /** A hint that makes no sense: the ordinary back-off counts. */
 function ignored(what: string, headers: (stage: WireFixture) => Record<string, string>): CaseDefinition {
-  return hints(`P7 ${what} falls back to the ordinary pause`, async (subject) => {
+  return hints(`${what} falls back to the ordinary pause [P7]`, async (subject) => {
     let hint: MockReply = busy;
     await onStage(
       subject,
@@ -111,19 +111,22 @@ const outages: readonly (readonly [string, ErrorKind, MockReply])[] = [
 ];
 
 export const retryCases: readonly CaseDefinition[] = [
-  the('P5 an answer that breaks off is asked for three times more, then the last error', async (subject) => {
-    const cut = replies(answer, { steps: responseStepsUntil(answer, ({ type }) => type === 'close') });
-    const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(answer)]);
-    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
-    expectEqual(exchanges.length, 4, 'the number of requests');
-    expectEqual(
-      retriesIn(outcome.events).map(({ attempt }) => attempt),
-      [1, 2, 3],
-      'the attempts told',
-    );
-  }),
+  the(
+    'an answer that breaks off is asked for three times more, then the last error [P5]',
+    async (subject) => {
+      const cut = replies(answer, { steps: responseStepsUntil(answer, ({ type }) => type === 'close') });
+      const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(answer)]);
+      expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
+      expectEqual(exchanges.length, 4, 'the number of requests');
+      expectEqual(
+        retriesIn(outcome.events).map(({ attempt }) => attempt),
+        [1, 2, 3],
+        'the attempts told',
+      );
+    },
+  ),
   ...outages.map(([what, kind, down]) =>
-    the(`P5 ${what} of minutes is waited out`, async (subject) => {
+    the(`${what} of minutes is waited out [P5]`, async (subject) => {
       const script = (_: unknown, index: number) => (index < 12 ? down : replies(answer));
       let outcome: Outcome = { events: [] };
       await onStage(subject, script, async (stage) => {
@@ -147,7 +150,7 @@ export const retryCases: readonly CaseDefinition[] = [
       );
     }),
   ),
-  the('P5 after five minutes of overload the last error', async (subject) => {
+  the('after five minutes of overload the last error [P5]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, Array(60).fill(busy));
     const pauses = retriesIn(outcome.events).map(({ delayMs }) => delayMs);
     const waited = pauses.reduce((sum, ms) => sum + ms, 0);
@@ -158,7 +161,7 @@ export const retryCases: readonly CaseDefinition[] = [
       'the error',
     );
   }),
-  the('P5 how long, and how often, can be chosen', async (subject) => {
+  the('how long, and how often, can be chosen [P5]', async (subject) => {
     const script = Array(60).fill(busy);
     for (const [retry, ...most] of [
       [{ forMs: 20_000 }, 5, 9],
@@ -170,14 +173,14 @@ export const retryCases: readonly CaseDefinition[] = [
       expect(length >= most[0] && length <= most[1], `${show(retry)}: ${most} requests, found ${length}`);
     }
   }),
-  the('P2 the time limit of the call ends an overload', async (subject) => {
+  the('the time limit of the call ends an overload [P2]', async (subject) => {
     const link = { timeouts: { totalMs: 20_000 } };
     const { outcome } = await askOnce(subject, Array(60).fill(busy), {}, link);
     const waited = retriesIn(outcome.events).reduce((sum, { delayMs }) => sum + delayMs, 0);
     expect(waited < 20_000, `pauses of less than 20 s, found ${waited} ms`);
     expectEqual(failed(outcome).kind, 'rate_limit', 'the kind');
   }),
-  the('P5 the pauses grow and are never zero', async (subject) => {
+  the('the pauses grow and are never zero [P5]', async (subject) => {
     const { outcome } = await askOnce(subject, [busy, busy, busy, replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 4, 'the attempts');
@@ -226,7 +229,7 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(failed(outcome).attempts, 1, 'the attempts');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
-  the('P8 after a retry only the text of the last attempt counts', async (subject) => {
+  the('after a retry only the text of the last attempt counts [P8]', async (subject) => {
     const first = scriptResponse(['Text that will be void.']);
     const cut = replies(first, { steps: responseStepsUntil(first, ({ type }) => type === 'close') });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
@@ -266,7 +269,7 @@ export const retryCases: readonly CaseDefinition[] = [
   ignored('a hint of junk', () => ({ 'retry-after': 'soon' })),
   ignored('a hint in milliseconds of junk', () => ({ 'retry-after-ms': 'NaN' })),
   ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
-  tooLong('P7 a hint of more than a minute', 429, 61),
-  tooLong('P7 a hint of a day on 503', 503, 86_400),
-  tooLong('P7 a hint longer than the time that is left', 503, 30, 20_000),
+  tooLong('a hint of more than a minute [P7]', 429, 61),
+  tooLong('a hint of a day on 503 [P7]', 503, 86_400),
+  tooLong('a hint longer than the time that is left [P7]', 503, 30, 20_000),
 ];

@@ -28,7 +28,7 @@ export async function expectClean(error: AgentError): Promise<void> {
 
 /** A play that repeats the key; what comes of it must be clean and still say something. */
 function echoed(what: string, play: (subject: ContractSubject) => MockReply): CaseDefinition {
-  return the(`P19 the key does not appear when ${what}`, async (subject) => {
+  return the(`the key does not appear when ${what} [P19]`, async (subject) => {
     const { outcome } = await askOnce(subject, [play(subject)], {}, { retry: { retries: 0 } });
     expect(failed(outcome).message.length > 5, 'an error that says something');
     await expectClean(failed(outcome));
@@ -68,7 +68,7 @@ export const secretCases: readonly CaseDefinition[] = [
     failsWith({ kind: 'invalid', message: `${contractKey} `.repeat(200) }),
   ),
   the(
-    'P19 the key does not appear when a stream repeats it',
+    'the key does not appear when a stream repeats it [P19]',
     async (subject) => {
       const play = replies(scriptResponse(['Hm.']), {
         steps: [],
@@ -80,7 +80,7 @@ export const secretCases: readonly CaseDefinition[] = [
     },
     'in-stream-fault',
   ),
-  the('P19 the key does not appear in the events of a retry', async (subject) => {
+  the('the key does not appear in the events of a retry [P19]', async (subject) => {
     const play = failsWith({ kind: 'busy', message: `Too busy for ${contractKey}.` });
     const { outcome } = await askOnce(subject, [play, fine]);
     answered(outcome);
@@ -91,7 +91,7 @@ export const secretCases: readonly CaseDefinition[] = [
     );
     expectEqual(leaks(outcome.events, [contractKey]), undefined, 'where the key stands in the events');
   }),
-  the('P19 the key does not appear when nobody listens at an address that holds it', async (subject) => {
+  the('the key does not appear when nobody listens at an address that holds it [P19]', async (subject) => {
     const { outcome } = await askOnce(
       subject,
       [],

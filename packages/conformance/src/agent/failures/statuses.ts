@@ -127,7 +127,7 @@ const longHints: readonly Hint[] = [
 
 /** A status that is tried again, with hints of every form. */
 function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
-  return the(`P7 status ${status} is ${kind} and follows every form of retry-after`, async (subject) => {
+  return the(`status ${status} is ${kind} and follows every form of retry-after [P7]`, async (subject) => {
     let hint: Hint = { what: '', headers: () => ({}) };
     let stageOf: WireFixture | undefined;
     const script = (_: unknown, index: number): MockReply =>
@@ -153,7 +153,7 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
 
 /** Nothing that a service says about coming back makes it worth while to ask the same again. */
 function final(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`P6 status ${status} is ${kind} and final, whatever hint comes with it`, async (subject) => {
+  return the(`status ${status} is ${kind} and final, whatever hint comes with it [P6]`, async (subject) => {
     const told = [{}, { 'retry-after': '1' }, { 'retry-after-ms': '10' }, { 'retry-after': '86400' }];
     const script = told.map((headers) => answersStatus(status, headers));
     await onStage(subject, script, async (stage) => {
@@ -182,7 +182,7 @@ export const statusCases: readonly CaseDefinition[] = [
   ...[400, 402, 404, 405, 406, 407, 410, 413, 415, 417, 421, 422, 431, 451].map((status) =>
     final(status, 'invalid'),
   ),
-  hints('P7 a hint longer than a minute fails at once, whatever its form', async (subject) => {
+  hints('a hint longer than a minute fails at once, whatever its form [P7]', async (subject) => {
     const statuses = [429, 503, 529, 500, 408, 409];
     let asked: WireFixture | undefined;
     const script = (_: unknown, index: number): MockReply => {
@@ -213,17 +213,20 @@ export const statusCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  hints('P7 the error after the last attempt says how long the service wants us to wait', async (subject) => {
-    const { outcome } = await askOnce(
-      subject,
-      [answersStatus(503, { 'retry-after': '5' })],
-      {},
-      { retry: { retries: 0 } },
-    );
-    const { kind, retryable, retryAfterMs } = failed(outcome);
-    expectEqual([kind, retryable, retryAfterMs], ['agent', true, 5000], 'kind, retryable and hint');
-  }),
-  hints('P7 a hint counts for the next attempt alone', async (subject) => {
+  hints(
+    'the error after the last attempt says how long the service wants us to wait [P7]',
+    async (subject) => {
+      const { outcome } = await askOnce(
+        subject,
+        [answersStatus(503, { 'retry-after': '5' })],
+        {},
+        { retry: { retries: 0 } },
+      );
+      const { kind, retryable, retryAfterMs } = failed(outcome);
+      expectEqual([kind, retryable, retryAfterMs], ['agent', true, 5000], 'kind, retryable and hint');
+    },
+  ),
+  hints('a hint counts for the next attempt alone [P7]', async (subject) => {
     const script = [answersStatus(429, { 'retry-after': '8' }), answersStatus(429), fine];
     const { outcome } = await askOnce(subject, script);
     answered(outcome);
@@ -236,23 +239,26 @@ export const statusCases: readonly CaseDefinition[] = [
       `500 to 1000 ms for the second, found ${second}`,
     );
   }),
-  hints('P2 hints that are followed add up to no more than the limit of the whole call', async (subject) => {
-    const busy = answersStatus(429, { 'retry-after': '40' });
-    const { outcome, exchanges } = await askOnce(
-      subject,
-      [busy, busy, busy, fine],
-      {},
-      { timeouts: { totalMs: 100_000 } },
-    );
-    expectEqual(
-      [failed(outcome).kind, failed(outcome).retryAfterMs],
-      ['rate_limit', 40_000],
-      'kind and hint',
-    );
-    expectEqual(exchanges.length, 3, 'the number of requests');
-  }),
   hints(
-    'P5 P6 what the service thinks of another try changes neither what is final nor what is not',
+    'hints that are followed add up to no more than the limit of the whole call [P2]',
+    async (subject) => {
+      const busy = answersStatus(429, { 'retry-after': '40' });
+      const { outcome, exchanges } = await askOnce(
+        subject,
+        [busy, busy, busy, fine],
+        {},
+        { timeouts: { totalMs: 100_000 } },
+      );
+      expectEqual(
+        [failed(outcome).kind, failed(outcome).retryAfterMs],
+        ['rate_limit', 40_000],
+        'kind and hint',
+      );
+      expectEqual(exchanges.length, 3, 'the number of requests');
+    },
+  ),
+  hints(
+    'what the service thinks of another try changes neither what is final nor what is not [P5, P6]',
     async (subject) => {
       const told = [400, 401, 413, 429, 500, 529].flatMap((status) => [
         [status, 'true'] as const,
@@ -274,7 +280,7 @@ export const statusCases: readonly CaseDefinition[] = [
       });
     },
   ),
-  the('P5 every other status of a failed service is tried again', async (subject) => {
+  the('every other status of a failed service is tried again [P5]', async (subject) => {
     const statuses = [500, 502, 503, 529, 504, 429, 408];
     const script = [...statuses.map((status) => answersStatus(status)), fine];
     const { outcome } = await askOnce(subject, script);
@@ -282,7 +288,7 @@ export const statusCases: readonly CaseDefinition[] = [
     expectEqual(told, statuses, 'the statuses told');
     expectEqual(answered(outcome).attempts, statuses.length + 1, 'the attempts');
   }),
-  the('P1 a status that is neither success nor failure is no answer', async (subject) => {
+  the('a status that is neither success nor failure is no answer [P1]', async (subject) => {
     const { testing } = subject;
     for (const status of [204, 205, 300, 303, 304, 305, 306]) {
       const headers = { 'content-type': testing.contentType };

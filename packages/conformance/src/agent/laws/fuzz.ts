@@ -192,7 +192,7 @@ async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: See
 export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
   return [
     the(
-      'P1 P12 whatever is changed in the payloads of an answer, it is understood and can be sent back',
+      'whatever is changed in the payloads of an answer, it is understood and can be sent back [P1, P12]',
       (subject) =>
         survives(subject, seeds, (random) => ({
           ...randomReply(random, unsealed(subject)),
@@ -200,7 +200,7 @@ export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
         })),
     ),
     the(
-      'P1 P12 whatever is changed in the bytes of an answer, it is understood and can be sent back',
+      'whatever is changed in the bytes of an answer, it is understood and can be sent back [P1, P12]',
       (subject) =>
         survives(subject, seeds, (random) => {
           const { testing } = subject;
@@ -210,7 +210,7 @@ export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
           return { type: 'raw', status: 200, headers, body: [bytes] };
         }),
     ),
-    the('P18 whatever is changed in the bytes of HTTP, it is understood', (subject) =>
+    the('whatever is changed in the bytes of HTTP, it is understood [P18]', (subject) =>
       anyByte(subject, seeds),
     ),
   ];

@@ -215,7 +215,7 @@ async function livesGoOn(subject: ContractSubject, { first = 1, count = 100 }: S
 export function lifeCases({ first = 1, count = 100 }: Seeds): readonly CaseDefinition[] {
   return [
     the(
-      'P1 P12 whatever happens in the life of a session, the service accepts each request and the next prompt works',
+      'whatever happens in the life of a session, the service accepts each request and the next prompt works [P1, P12]',
       (subject) => livesGoOn(subject, { first, count: Math.ceil(count / 2) }),
     ),
   ];

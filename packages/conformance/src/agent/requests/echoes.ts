@@ -44,7 +44,7 @@ const spellings: readonly string[] = [
 
 /** A play for each spelling; whatever comes of it holds the key in none of them. */
 function echoed(what: string, play: (words: string, subject: ContractSubject) => MockReply): CaseDefinition {
-  return the(`P19 the key appears in no spelling when ${what}`, async (subject) => {
+  return the(`the key appears in no spelling when ${what} [P19]`, async (subject) => {
     const script = spellings.map((words) => play(words, subject));
     await onStage(
       subject,
@@ -73,7 +73,7 @@ function headerSafe(words: string): string {
 
 /** A redirect that must be followed neither with the key nor without. */
 function redirected(what: string, status: number, location: (other: string) => string): CaseDefinition {
-  return redirects(`P6 ${what} is not followed, and nothing is sent elsewhere`, async (subject) => {
+  return redirects(`${what} is not followed, and nothing is sent elsewhere [P6]`, async (subject) => {
     const elsewhere = wireServer(subject.testing, () => fine);
     const other = await serveLoopback(elsewhere.handler);
     try {
@@ -137,7 +137,7 @@ export const echoCases: readonly CaseDefinition[] = [
     });
   }),
   the(
-    'P19 the key appears in no spelling when a failure inside a stream has it',
+    'the key appears in no spelling when a failure inside a stream has it [P19]',
     async (subject) => {
       const script = spellings.map((words) =>
         replies(spoken, {
@@ -160,12 +160,12 @@ export const echoCases: readonly CaseDefinition[] = [
     },
     'in-stream-fault',
   ),
-  the('P19 the key does not appear when JSON spells it in escapes', async (subject) => {
+  the('the key does not appear when JSON spells it in escapes [P19]', async (subject) => {
     const body = `{"error":{"message":"${hex(contractKey)}","type":"x"},"message":"${hex(contractKey)}"}`;
     const { outcome } = await askOnce(subject, [text(400, body, 'application/json')]);
     await expectClean(failed(outcome));
   }),
-  the('P19 the key does not appear in what a good answer says of itself', async (subject) => {
+  the('the key does not appear in what a good answer says of itself [P19]', async (subject) => {
     const headers = Object.keys(subject.testing.head?.headers ?? {}).map((name) => [
       name,
       `id ${contractKey}`,
@@ -174,19 +174,19 @@ export const echoCases: readonly CaseDefinition[] = [
     const { requestId, rateLimits, model } = answered(outcome);
     expectEqual(leaks({ requestId, rateLimits, model }, [contractKey]), undefined, 'where the key stands');
   }),
-  the('P19 the key does not appear when an encoding of that name is declared', async (subject) => {
+  the('the key does not appear when an encoding of that name is declared [P19]', async (subject) => {
     const headers = { 'content-encoding': headerSafe(contractKey) };
     const { outcome } = await askOnce(subject, [replies(spoken, { headers })], {}, { retry: { retries: 0 } });
     await expectClean(failed(outcome));
   }),
-  the('P19 the key does not appear in an error about bytes that are no HTTP', (subject) =>
+  the('the key does not appear in an error about bytes that are no HTTP [P19]', (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 ${contractKey}\r\n${contractKey}\r\n\r\n`], ending: 'end' }],
       async ({ ask }) => expectClean(failed(await ask())),
     ),
   ),
-  the('P19 a key that HTTP cannot carry is refused without being shown', async (subject) => {
+  the('a key that HTTP cannot carry is refused without being shown [P19]', async (subject) => {
     for (const key of [`${contractKey}\r\nx-other: 1`, `${contractKey}\u0000`, `${contractKey}ключ`]) {
       await onStage(subject, [], async (stage) => {
         let error: unknown;
@@ -201,7 +201,7 @@ export const echoCases: readonly CaseDefinition[] = [
       });
     }
   }),
-  the('P19 a password in the address does not appear when nobody listens there', async (subject) => {
+  the('a password in the address does not appear when nobody listens there [P19]', async (subject) => {
     const { outcome } = await askOnce(
       subject,
       [],
@@ -210,7 +210,7 @@ export const echoCases: readonly CaseDefinition[] = [
     );
     expectEqual(leaks(failed(outcome), ['pa55-w0rd-xyz']), undefined, 'where the password stands');
   }),
-  the('P19 the key is sent again with a retry and nowhere else', async (subject) => {
+  the('the key is sent again with a retry and nowhere else [P19]', async (subject) => {
     const busy = failsWith({ kind: 'busy', message: 'Busy.' });
     const { exchanges } = await askOnce(subject, [busy, busy, fine]);
     for (const { headers, url, text: sent } of exchanges) {
@@ -240,11 +240,11 @@ export const echoCases: readonly CaseDefinition[] = [
     302,
     (other) => `${other}/${'x'.repeat(8000)}`,
   ),
-  redirects('P6 a redirect without an address is final', async (subject) => {
+  redirects('a redirect without an address is final [P6]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, [{ type: 'raw', status: 302 }, fine]);
     expectEqual([failed(outcome).kind, exchanges.length], ['invalid', 1], 'kind and requests');
   }),
-  redirects('P6 a redirect in a second attempt is final too', async (subject) => {
+  redirects('a redirect in a second attempt is final too [P6]', async (subject) => {
     const busy = failsWith({ kind: 'agent', message: 'Broken.' });
     const away: MockReply = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
     const { outcome, exchanges } = await askOnce(subject, [busy, away, fine]);
@@ -254,7 +254,7 @@ export const echoCases: readonly CaseDefinition[] = [
       'kind, attempts, requests',
     );
   }),
-  redirects('P6 a redirect whose body never ends is reported all the same', async (subject) => {
+  redirects('a redirect whose body never ends is reported all the same [P6]', async (subject) => {
     const away: MockReply = {
       type: 'raw',
       status: 302,

@@ -23,7 +23,7 @@ async function turnsOf(
 }
 
 function refusedCase(what: string, messages: readonly Message[]): CaseDefinition {
-  return the(`P12 ${what} is refused before a byte is sent`, async (subject) => {
+  return the(`${what} is refused before a byte is sent [P12]`, async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, fine, { messages });
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
     expectEqual(failed(outcome).retryable, false, 'whether trying again may help');
@@ -52,7 +52,7 @@ const abroad: readonly Message[] = [
 ];
 
 export const historyCases: readonly CaseDefinition[] = [
-  the('S0.16 the whole conversation is sent: prompts, answers, calls and results', async (subject) => {
+  the('the whole conversation is sent: prompts, answers, calls and results [S0.16]', async (subject) => {
     const turns = await turnsOf(subject, [
       user('What is a last?'),
       assistant(
@@ -89,29 +89,32 @@ export const historyCases: readonly CaseDefinition[] = [
       'the turns',
     );
   }),
-  the('P12 results are sent in the order of their calls, before what the user says next', async (subject) => {
-    const turns = await turnsOf(subject, [
-      user('Go.'),
-      assistant(call('a', 'put'), call('b', 'put'), call('c', 'put')),
-      result('c', 'third'),
-      result('a', 'first'),
-      result('b', 'second'),
-      user('And hurry.'),
-    ]);
-    const parts = turns.at(-1)?.parts ?? [];
-    expectEqual(
-      parts.map(({ type }) => type),
-      ['result', 'result', 'result', 'text'],
-      'the last turn',
-    );
-    expectEqual(
-      parts.flatMap((part) => (part.type === 'result' ? [part.text] : [])),
-      ['first', 'second', 'third'],
-      'the results',
-    );
-    expectEqual(texts(parts), ['And hurry.'], 'the text behind them');
-  }),
-  the('S0.16 several messages of one side become one turn', async (subject) => {
+  the(
+    'results are sent in the order of their calls, before what the user says next [P12]',
+    async (subject) => {
+      const turns = await turnsOf(subject, [
+        user('Go.'),
+        assistant(call('a', 'put'), call('b', 'put'), call('c', 'put')),
+        result('c', 'third'),
+        result('a', 'first'),
+        result('b', 'second'),
+        user('And hurry.'),
+      ]);
+      const parts = turns.at(-1)?.parts ?? [];
+      expectEqual(
+        parts.map(({ type }) => type),
+        ['result', 'result', 'result', 'text'],
+        'the last turn',
+      );
+      expectEqual(
+        parts.flatMap((part) => (part.type === 'result' ? [part.text] : [])),
+        ['first', 'second', 'third'],
+        'the results',
+      );
+      expectEqual(texts(parts), ['And hurry.'], 'the text behind them');
+    },
+  ),
+  the('several messages of one side become one turn [S0.16]', async (subject) => {
     const turns = await turnsOf(subject, [
       user('One.'),
       user('Two.'),
@@ -130,7 +133,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'the texts',
     );
   }),
-  the('P12 empty texts and empty messages leave nothing empty behind', async (subject) => {
+  the('empty texts and empty messages leave nothing empty behind [P12]', async (subject) => {
     const turns = await turnsOf(subject, [
       userMessage([
         { type: 'text', text: '' },
@@ -154,7 +157,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(said.join(' '), 'One. Two.', 'what the user said');
   }),
   the(
-    'S0.16 failed results are marked',
+    'failed results are marked [S0.16]',
     async (subject) => {
       const turns = await turnsOf(subject, [
         user('Go.'),
@@ -176,7 +179,7 @@ export const historyCases: readonly CaseDefinition[] = [
     const [part] = turns.at(-1)?.parts ?? [];
     expect(part?.type === 'result' && part.text.includes('It broke.'), 'the result with its text');
   }),
-  the('P12 a result without content is still a result', async (subject) => {
+  the('a result without content is still a result [P12]', async (subject) => {
     const turns = await turnsOf(subject, [user('Go.'), assistant(call('a', 'put')), result('a', '')]);
     expectEqual(
       turns.at(-1)?.parts.map(({ type }) => type),
@@ -202,7 +205,7 @@ export const historyCases: readonly CaseDefinition[] = [
     );
   }),
   the(
-    'S0.16 a picture in a result does not get lost',
+    'a picture in a result does not get lost [S0.16]',
     async (subject) => {
       const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgoAAA' } as const;
       const message: Message = {
@@ -233,7 +236,7 @@ export const historyCases: readonly CaseDefinition[] = [
     const [back] = turns[2]?.parts ?? [];
     expectEqual(back?.type === 'result' && back.text, odd, 'the result');
   }),
-  the('P12 half characters are never sent', async (subject) => {
+  the('half characters are never sent [P12]', async (subject) => {
     const half = 'cut \ud83e here';
     const messages = [user(half), assistant(half, call('a', 'put', { [half]: [half] })), result('a', half)];
     const { outcome, exchanges } = await askOnce(subject, fine, { messages, system: half });
@@ -245,7 +248,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'no escape of half a character in the body',
     );
   }),
-  the('P12 a conversation begun with another provider goes on', async (subject) => {
+  the('a conversation begun with another provider goes on [P12]', async (subject) => {
     const turns = await turnsOf(subject, abroad);
     expectEqual(
       turns.map(({ side }) => side),
@@ -263,7 +266,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(got?.type === 'result' && got.text, 'a wooden foot', 'the result');
     expectEqual(got?.type === 'result' && got.id, made?.type === 'call' && made.id, 'the id of the result');
   }),
-  the('S0.16 a history of two hundred turns arrives whole', async (subject) => {
+  the('a history of two hundred turns arrives whole [S0.16]', async (subject) => {
     const messages: Message[] = [];
     for (let turn = 0; turn < 100; turn += 1)
       messages.push(user(`Question ${turn}`), assistant(`Answer ${turn}`));

@@ -70,27 +70,30 @@ const past: readonly (readonly [string, (part: ToolResultPart) => Message[]])[] 
 
 export const mediaCases: readonly CaseDefinition[] = [
   ...past.map(([what, conversation]) =>
-    the(`P12 a conversation with a picture or document ${what} goes on, whatever it was`, async (subject) => {
-      await onStage(
-        subject,
-        () => fine,
-        async (stage) => {
-          for (const part of odd) {
-            const { response, error } = await stage.ask({ messages: conversation(part) });
-            const complaint = stage.server.exchanges.at(-1)?.complaint;
-            if (part.type === 'text') continue;
-            expect(
-              response !== undefined,
-              `an answer with ${named(part)}, found ${complaint ?? error?.message}`,
-            );
-          }
-          expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
-        },
-      );
-    }),
+    the(
+      `a conversation with a picture or document ${what} goes on, whatever it was [P12]`,
+      async (subject) => {
+        await onStage(
+          subject,
+          () => fine,
+          async (stage) => {
+            for (const part of odd) {
+              const { response, error } = await stage.ask({ messages: conversation(part) });
+              const complaint = stage.server.exchanges.at(-1)?.complaint;
+              if (part.type === 'text') continue;
+              expect(
+                response !== undefined,
+                `an answer with ${named(part)}, found ${complaint ?? error?.message}`,
+              );
+            }
+            expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
+          },
+        );
+      },
+    ),
   ),
   the(
-    'P12 a picture or document that cannot be sent is refused as it is said, and the next prompt works',
+    'a picture or document that cannot be sent is refused as it is said, and the next prompt works [P12]',
     async (subject) => {
       await onStage(
         subject,
@@ -118,7 +121,7 @@ export const mediaCases: readonly CaseDefinition[] = [
       );
     },
   ),
-  the('P12 what no service could read is refused before a byte is sent', async (subject) => {
+  the('what no service could read is refused before a byte is sent [P12]', async (subject) => {
     const broken = odd.filter((part) => part.type === 'image' && !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
     await onStage(subject, [], async (stage) => {
       for (const part of broken) {

@@ -22,7 +22,7 @@ function texts(parts: readonly ReadPart[] | undefined): string[] {
 
 /** What an agent must not keep from one request to the next, or must not get wrong when it keeps it. */
 export const repeatCases: readonly CaseDefinition[] = [
-  the('S0.31 two runs at once share nothing', async (subject) => {
+  the('two runs at once share nothing [S0.31]', async (subject) => {
     const script = (request: ReadRequest) =>
       replies(scriptResponse([`You said ${texts(request.turns.at(-1)?.parts).join('')}`]));
     await onStage(subject, script, async (stage) => {
@@ -37,7 +37,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('P12 runs forked from one history do not write into each other', async (subject) => {
+  the('runs forked from one history do not write into each other [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -64,7 +64,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P12 a conversation that grows sends each turn as before', async (subject) => {
+  the('a conversation that grows sends each turn as before [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -83,7 +83,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P12 a message put in the place of an earlier one is what is sent', async (subject) => {
+  the('a message put in the place of an earlier one is what is sent [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -107,7 +107,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('P12 a history that became shorter is sent shorter', async (subject) => {
+  the('a history that became shorter is sent shorter [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,

@@ -77,28 +77,31 @@ const pdf: DocumentPart = {
 };
 
 export const requestCases: readonly CaseDefinition[] = [
-  the('S0.2 goes to the address it was given, with the key in a header and nowhere else', async (subject) => {
-    await onStage(subject, [fine], async (stage) => {
-      const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
-      answered(await stage.ask({}, { agent }));
-      const exchange = await stage.server.arrival(0);
-      expect(
-        exchange.url.startsWith(`${stage.baseURL}/some/path/`),
-        `the base URL to be kept, found ${exchange.url}`,
-      );
-      expectEqual(exchange.method, 'POST', 'the method');
-      expect(
-        [...exchange.headers.values()].some((value) => value.includes(contractKey)),
-        'the key in a header',
-      );
-      expect(
-        !exchange.url.includes(contractKey) && !exchange.text.includes(contractKey),
-        'the key nowhere else',
-      );
-      expect(/json/.test(exchange.headers.get('content-type') ?? ''), 'the body to be declared as JSON');
-    });
-  }),
-  the('S0.2 names the model of the agent', async (subject) => {
+  the(
+    'goes to the address it was given, with the key in a header and nowhere else [S0.2]',
+    async (subject) => {
+      await onStage(subject, [fine], async (stage) => {
+        const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
+        answered(await stage.ask({}, { agent }));
+        const exchange = await stage.server.arrival(0);
+        expect(
+          exchange.url.startsWith(`${stage.baseURL}/some/path/`),
+          `the base URL to be kept, found ${exchange.url}`,
+        );
+        expectEqual(exchange.method, 'POST', 'the method');
+        expect(
+          [...exchange.headers.values()].some((value) => value.includes(contractKey)),
+          'the key in a header',
+        );
+        expect(
+          !exchange.url.includes(contractKey) && !exchange.text.includes(contractKey),
+          'the key nowhere else',
+        );
+        expect(/json/.test(exchange.headers.get('content-type') ?? ''), 'the body to be declared as JSON');
+      });
+    },
+  ),
+  the('names the model of the agent [S0.2]', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const agent = stage.agent();
       answered(await stage.ask({}, { agent }));
@@ -107,7 +110,7 @@ export const requestCases: readonly CaseDefinition[] = [
       expectEqual(agent.provider, subject.testing.provider, 'the provider, beside that of its inverse');
     });
   }),
-  the('S0.5 declares each tool with name, description and parameters, in order', async (subject) => {
+  the('declares each tool with name, description and parameters, in order [S0.5]', async (subject) => {
     const { tools } = await sent(subject, { tools: [put, lookUp] });
     const declared = [put, lookUp].map(({ name, description, parameters }) => ({
       name,
@@ -124,7 +127,7 @@ export const requestCases: readonly CaseDefinition[] = [
       'the tool choice',
     );
   }),
-  the('S0.2 keeps the tools declared when none may be called', async (subject) => {
+  the('keeps the tools declared when none may be called [S0.2]', async (subject) => {
     const read = await sent(subject, { config: { toolChoice: 'none' } });
     expectEqual(read.toolChoice, 'none', 'the tool choice');
     expectEqual(
@@ -133,10 +136,10 @@ export const requestCases: readonly CaseDefinition[] = [
       'the tools',
     );
   }),
-  the('S0.2 declares no tools when there are none', async (subject) => {
+  the('declares no tools when there are none [S0.2]', async (subject) => {
     expectEqual((await sent(subject, { tools: [] })).tools, [], 'the tools');
   }),
-  the('S0.2 carries the instructions', async (subject) => {
+  the('carries the instructions [S0.2]', async (subject) => {
     expectEqual(
       (await sent(subject, { system: 'Be brief.\nBe kind.' })).system,
       'Be brief.\nBe kind.',
@@ -144,7 +147,7 @@ export const requestCases: readonly CaseDefinition[] = [
     );
     expectEqual((await sent(subject, {})).system, '', 'the instructions');
   }),
-  the('S0.2 carries instructions in parts, in order', async (subject) => {
+  the('carries instructions in parts, in order [S0.2]', async (subject) => {
     const { system } = await sent(subject, { system: ['Stable part.', '', 'Date: today.'] });
     expectEqual(system, 'Stable part.\n\nDate: today.', 'the instructions');
   }),
@@ -174,43 +177,51 @@ export const requestCases: readonly CaseDefinition[] = [
     });
   }),
   limited(
-    'S0.3 the most tokens of a request win over those of the agent',
+    'the most tokens of a request win over those of the agent [S0.3]',
     { maxTokens: 77 },
     { maxTokens: 555 },
     77,
   ),
-  limited('S0.3 the most tokens of the agent hold when the request names none', {}, { maxTokens: 555 }, 555),
-  limited('S0.3 zero tokens mean the default of the agent', { maxTokens: 0 }, { maxTokens: 555 }, 555),
+  limited(
+    'the most tokens of the agent hold when the request names none [S0.3]',
+    {},
+    { maxTokens: 555 },
+    555,
+  ),
+  limited('zero tokens mean the default of the agent [S0.3]', { maxTokens: 0 }, { maxTokens: 555 }, 555),
   config('without any limit named the request is still acceptable', async (subject) => {
     const { maxTokens } = await sent(subject, {});
     expect(maxTokens === undefined || maxTokens >= 1024, `no limit or a usable one, found ${maxTokens}`);
   }),
-  config('B1 the agent states the maximum that it asks for when the request names none', async (subject) => {
-    for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
-      await onStage(subject, [fine], async (stage) => {
-        const agent = stage.agent(link);
-        answered(await stage.ask({}, { agent }));
-        // What a vendor's SDK adds when nothing is set is its own affair; under a limit the request states a maximum.
-        const asked = stage.server.exchanges[0]?.request?.maxTokens;
-        const isStated = agent.maxTokens !== undefined || link.maxTokens === 555;
-        if (isStated) expectEqual(agent.maxTokens, asked, 'the stated maximum');
-      });
-    }
-  }),
+  config(
+    'the agent states the maximum that it asks for when the request names none [B1]',
+    async (subject) => {
+      for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
+        await onStage(subject, [fine], async (stage) => {
+          const agent = stage.agent(link);
+          answered(await stage.ask({}, { agent }));
+          // What a vendor's SDK adds when nothing is set is its own affair; under a limit the request states a maximum.
+          const asked = stage.server.exchanges[0]?.request?.maxTokens;
+          const isStated = agent.maxTokens !== undefined || link.maxTokens === 555;
+          if (isStated) expectEqual(agent.maxTokens, asked, 'the stated maximum');
+        });
+      }
+    },
+  ),
   heated(
-    'S0.4 the temperature of a request wins over that of the agent',
+    'the temperature of a request wins over that of the agent [S0.4]',
     { temperature: 0.25 },
     { temperature: 0.75 },
     0.25,
   ),
   heated(
-    'S0.4 the temperature of the agent holds when the request names none',
+    'the temperature of the agent holds when the request names none [S0.4]',
     {},
     { temperature: 0.75 },
     0.75,
   ),
-  heated('S0.4 -1 means the temperature of the agent', { temperature: -1 }, { temperature: 0.75 }, 0.75),
-  heated('S0.4 a temperature of zero is sent as zero', { temperature: 0 }, { temperature: 0.75 }, 0),
+  heated('-1 means the temperature of the agent [S0.4]', { temperature: -1 }, { temperature: 0.75 }, 0.75),
+  heated('a temperature of zero is sent as zero [S0.4]', { temperature: 0 }, { temperature: 0.75 }, 0),
   heated('no temperature is sent unless there is one', {}, {}),
   capabilities(
     'pictures arrive with type and bytes, in their place',
@@ -281,7 +292,7 @@ function outputCases(): CaseDefinition[] {
   const the = group('output');
   return [
     the(
-      'S0.2 the shape of the answer is sent, and the answer comes as JSON text',
+      'the shape of the answer is sent, and the answer comes as JSON text [S0.2]',
       async (subject) => {
         const answer = scriptResponse(['{"city":"Bern","people":134000}']);
         const { outcome, exchanges } = await askOnce(subject, replies(answer), { output });

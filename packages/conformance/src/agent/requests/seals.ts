@@ -50,7 +50,7 @@ function foreignTurn(foreign: Seal): Message[] {
 
 export const sealCases: readonly CaseDefinition[] = [
   the(
-    'P12 sealed reasoning goes back as it came, before the text it led to',
+    'sealed reasoning goes back as it came, before the text it led to [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [thought(' Let me\n think 漢字. \n'), 'Done.']);
       expectEqual(
@@ -64,7 +64,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'P12 sealed reasoning goes back before the calls it led to',
+    'sealed reasoning goes back before the calls it led to [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [
         thought('I need a word.'),
@@ -81,7 +81,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'P12 each of two thoughts goes back with its own seal',
+    'each of two thoughts goes back with its own seal [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [
         thought('First.', 'seal-one'),
@@ -101,7 +101,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'P12 a seal without any words goes back',
+    'a seal without any words goes back [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [thought(''), 'Done.']);
       expectEqual(parts[0], { type: 'reasoning', text: '', seal }, 'the reasoning sent back');
@@ -110,7 +110,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'P12 a long seal goes back to the last byte',
+    'a long seal goes back to the last byte [P12]',
     async (subject) => {
       const long = 'Ab3+/x9='.repeat(4000);
       const parts = await sentBack(subject, [thought('Long.', long), 'Done.']);
@@ -143,7 +143,7 @@ export const sealCases: readonly CaseDefinition[] = [
     },
     'seal',
   ),
-  the('P12 what another provider sealed is not sent', async (subject) => {
+  the('what another provider sealed is not sent [P12]', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const foreign: Seal = { provider: 'somebody-else', data: { encrypted: 'FOREIGN-SEAL' } };
       answered(await stage.ask({ messages: foreignTurn(foreign) }));
@@ -160,7 +160,7 @@ export const sealCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('P12 a message of nothing but foreign thoughts leaves no empty turn', async (subject) => {
+  the('a message of nothing but foreign thoughts leaves no empty turn [P12]', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const foreign: Seal = { provider: 'somebody-else', data: 'x' };
       const messages = [

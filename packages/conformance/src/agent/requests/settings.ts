@@ -21,7 +21,7 @@ const odd: readonly Partial<AgentLink>[] = [
 ];
 
 export const settingCases: readonly CaseDefinition[] = [
-  the('P2 a deadline or retry setting that is no number is a mistake told at once', async (subject) => {
+  the('a deadline or retry setting that is no number is a mistake told at once [P2]', async (subject) => {
     await onStage(subject, [], async (stage) => {
       for (const link of odd) {
         let thrown: unknown;
@@ -37,7 +37,7 @@ export const settingCases: readonly CaseDefinition[] = [
       }
     });
   }),
-  the('P2 a setting that is there without a value has its default', async (subject) => {
+  the('a setting that is there without a value has its default [P2]', async (subject) => {
     const unset = { timeouts: { totalMs: undefined }, retry: { retries: undefined } };
     await onStage(
       subject,

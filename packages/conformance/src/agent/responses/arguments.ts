@@ -29,7 +29,7 @@ const sorry: ScriptAnswer = scriptResponse(['Sorry.']);
 
 /** Raw arguments of many calls of one answer, each with a problem of its own; the conversation goes on. */
 function noneUsable(what: string, inputs: () => readonly string[]): CaseDefinition {
-  return the(`P9 ${what}`, async (subject) => {
+  return the(`${what} [P9]`, async (subject) => {
     const list = inputs();
     const answer = scriptResponse(list.map((input, index) => callBlock(`call_${index}`, 'put', input)));
     await onStage(
@@ -152,8 +152,8 @@ async function fedSlowly(
 
 export const argumentCases: readonly CaseDefinition[] = [
   noneUsable('what is nearly JSON is never mended into a call', () => nearlyJson),
-  noneUsable('P11 arguments that are no plain data are never run', () => hostileJson),
-  noneUsable('P11 a hundred thousand brackets cost no stack and little time', () => [
+  noneUsable('arguments that are no plain data are never run [P11]', () => hostileJson),
+  noneUsable('a hundred thousand brackets cost no stack and little time [P11]', () => [
     '['.repeat(100_000),
     '{"a":'.repeat(100_000),
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
@@ -164,7 +164,7 @@ export const argumentCases: readonly CaseDefinition[] = [
     const whole = '{"value": "a\\u00e9 \\"x\\"", "more": [1, -2.5e3, {"deep": null}], "last": true}';
     return Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length + 1));
   }),
-  the('P11 arguments of one mebibyte to the byte are the most that is taken', async (subject) => {
+  the('arguments of one mebibyte to the byte are the most that is taken [P11]', async (subject) => {
     const frame = '{"value":""}';
     const most = `{"value":"${'x'.repeat(mebibyte - frame.length)}"}`;
     const more = `{"value":"${'é'.repeat((mebibyte - frame.length) / 2)}x"}`;
@@ -173,7 +173,7 @@ export const argumentCases: readonly CaseDefinition[] = [
     const problems = answered(outcome).toolCalls.map(({ problem }) => problem !== undefined);
     expectEqual(problems, [false, true], 'which of both has a problem');
   }),
-  the('P11 twenty thousand keys are taken in little time', async (subject) => {
+  the('twenty thousand keys are taken in little time [P11]', async (subject) => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
     const answer = scriptResponse([callBlock('call_1', 'put', wide)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
@@ -190,7 +190,7 @@ export const argumentCases: readonly CaseDefinition[] = [
       limitMs,
     );
   }),
-  the('P12 half characters in arguments are replaced, in keys too', async (subject) => {
+  the('half characters in arguments are replaced, in keys too [P12]', async (subject) => {
     const answer = scriptResponse([
       callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
     ]);
@@ -199,13 +199,13 @@ export const argumentCases: readonly CaseDefinition[] = [
     expectEqual(call?.problem, undefined, 'the problem');
     expectEqual(call?.arguments, { 'a\ufffd': ['\ufffdb', { '🧵': '\ufffd' }] }, 'the arguments');
   }),
-  the('P11 arguments that go on for 16 MiB hold no more memory than the limit allows', (subject) =>
+  the('arguments that go on for 16 MiB hold no more memory than the limit allows [P11]', (subject) =>
     fedSlowly(subject, 32, 'x'.repeat(mebibyte / 2), (held) =>
       expect(held < 8 * mebibyte, `less than 8 MiB to be held, found ${Math.round(held / mebibyte)} MiB`),
     ),
   ),
   the(
-    'P9 a tool name of any length or characters makes no history that a service refuses',
+    'a tool name of any length or characters makes no history that a service refuses [P9]',
     async (subject) => {
       const names = [
         'n'.repeat(10_000),

@@ -53,7 +53,7 @@ function sameAnswer(
 
 /** Tells a call in odd steps; whatever comes of it must not be run, and the conversation goes on. */
 function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
-  return the(`P9 ${what} is never run`, async (subject) => {
+  return the(`${what} is never run [P9]`, async (subject) => {
     // The end of an empty answer: one that says the whole call again would make it a good one.
     const end = subject.testing.line({ type: 'end' }, scriptResponse([], { stop: 'tool_use' }));
     const script = [replies(called, { steps, edit: (all) => [...all, ...end] }), replies(text)];
@@ -88,7 +88,7 @@ function allOf(answer: ScriptAnswer, testing: ProviderTesting): unknown[] {
 /** Calls in an answer that stopped for another reason than to have them run. */
 function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeature[]): CaseDefinition {
   return stops(
-    `P9 whole calls of an answer that ${words} are never run`,
+    `whole calls of an answer that ${words} are never run [P9]`,
     async (subject) => {
       const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
       await onStage(subject, [replies(answer), replies(text)], async (stage) => {
@@ -146,14 +146,14 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'delta', at: 0, text: 'One and only.' },
     { type: 'end' },
   ]),
-  sameAnswer('P9 a call announced twice is one call', called, [
+  sameAnswer('a call announced twice is one call [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('P9 a call closed twice is one call', called, [
+  sameAnswer('a call closed twice is one call [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
@@ -198,7 +198,7 @@ export const blockCases: readonly CaseDefinition[] = [
     );
     expectEqual(response.toolCalls, scriptCalls(called), 'the calls');
   }),
-  the('P14 a second answer behind the first is not part of it, nor is its use added', async (subject) => {
+  the('a second answer behind the first is not part of it, nor is its use added [P14]', async (subject) => {
     const usage = { inputTokens: 7000, outputTokens: 900 };
     const second = scriptResponse(['Another.', callBlock('call_9', 'put', {})], { usage, model: 'another' });
     const response = answered(await twoInOne(subject, second));
@@ -221,7 +221,7 @@ export const blockCases: readonly CaseDefinition[] = [
       'the output tokens of one of both',
     );
   }),
-  the('P4 a failure behind the end changes nothing', async (subject) => {
+  the('a failure behind the end changes nothing [P4]', async (subject) => {
     const failure = subject.testing.fail({ kind: 'busy', message: 'Too late.' });
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
@@ -229,7 +229,7 @@ export const blockCases: readonly CaseDefinition[] = [
       expectAnswer(answered(outcome), spoken, subject.testing);
     }
   }),
-  the('P4 garbage behind the end changes nothing', async (subject) => {
+  the('garbage behind the end changes nothing [P4]', async (subject) => {
     const { testing } = subject;
     for (const garbage of [
       '{"half',
@@ -266,7 +266,7 @@ export const blockCases: readonly CaseDefinition[] = [
     if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, text, subject.testing);
   }),
-  the('P1 words where a payload belongs are never a success', async (subject) => {
+  the('words where a payload belongs are never a success [P1]', async (subject) => {
     const edit = (all: readonly unknown[]) => [...all.slice(0, 2), 'upstream connect error', ...all.slice(2)];
     const { outcome } = await askOnce(subject, replies(text, { edit }), {}, { retry: { retries: 0 } });
     expect(
@@ -299,7 +299,7 @@ export const blockCases: readonly CaseDefinition[] = [
   unreleased('pause', 'asks to be continued', 'pause'),
   unreleased('context_full', 'filled the context window', 'context-full-stop'),
   stops(
-    'P4 P9 calls of an answer that says it is complete are run: they mean that they are wanted',
+    'calls of an answer that says it is complete are run: they mean that they are wanted [P4, P9]',
     async (subject) => {
       for (const blocks of [['Wait.', call], [call]]) {
         const answer = scriptResponse(blocks, { stop: 'complete' });
@@ -315,7 +315,7 @@ export const blockCases: readonly CaseDefinition[] = [
       }
     },
   ),
-  stops('P4 an answer that says it has calls and has none does not say so', async (subject) => {
+  stops('an answer that says it has calls and has none does not say so [P4]', async (subject) => {
     const answer = scriptResponse(['Just words.'], { stop: 'tool_use' });
     const { outcome } = await askOnce(subject, replies(answer));
     const { stopReason, toolCalls, content } = answered(outcome);

@@ -13,7 +13,7 @@ const ids = group('ids');
 
 /** Arguments in this raw text must come with a problem, beside a good call that is not affected by it. */
 function unusable(what: string, input: () => string): CaseDefinition {
-  return the(`P9 ${what} are a problem of their call and of nothing else`, async (subject) => {
+  return the(`${what} are a problem of their call and of nothing else [P9]`, async (subject) => {
     const bad = callBlock('call_bad', 'put', input());
     const good = callBlock('call_good', 'look_up', { word: 'fine' });
     await onStage(
@@ -64,7 +64,7 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
 }
 
 export const callCases: readonly CaseDefinition[] = [
-  the('S0.7 nested arguments with odd keys arrive as they were meant', async (subject) => {
+  the('nested arguments with odd keys arrive as they were meant [S0.7]', async (subject) => {
     const args = {
       'schlüssel "a"': { deep: [[1, 2.5, -3e-7], { '': null }], flag: false },
       constructor: 'x',
@@ -77,7 +77,7 @@ export const callCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).toolCalls[0]?.arguments, args, 'the arguments');
   }),
-  the('S0.7 parallel calls keep their order, names and arguments', async (subject) => {
+  the('parallel calls keep their order, names and arguments [S0.7]', async (subject) => {
     const names = ['look_up', 'put', 'look_up', 'put', 'look_up'];
     const answer = scriptResponse(
       names.map((name, index) => callBlock(`call_${index}`, name, { word: `w${index}` })),
@@ -90,7 +90,7 @@ export const callCases: readonly CaseDefinition[] = [
       'the ids in the message',
     );
   }),
-  the('S0.7 a call without arguments has none', async (subject) => {
+  the('a call without arguments has none [S0.7]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
@@ -121,15 +121,15 @@ export const callCases: readonly CaseDefinition[] = [
     'arguments that reach for the prototype further in',
     () => '{"a": [{"__proto__": {"polluted": true}}]}',
   ),
-  the('P11 arguments nested as deeply as allowed are usable', async (subject) => {
+  the('arguments nested as deeply as allowed are usable [P11]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', nested(64))]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  the('P9 a call whose arguments were cut at the token limit cannot be run', (subject) =>
+  the('a call whose arguments were cut at the token limit cannot be run [P9]', (subject) =>
     expectNoneUsable(subject, '{"value": "half of'),
   ),
-  the('P9 a whole call in an answer that was cut cannot be run either', (subject) =>
+  the('a whole call in an answer that was cut cannot be run either [P9]', (subject) =>
     expectNoneUsable(subject, '{"value": "whole"}'),
   ),
   ids('ids given by the service come with the calls', async (subject) => {
@@ -140,7 +140,7 @@ export const callCases: readonly CaseDefinition[] = [
   repeatedIds('calls that share one id', ['same', 'same', 'same']),
   repeatedIds('calls without an id', ['', '']),
   repeatedIds('calls of which one lacks its id', ['call_1', '', 'call_3']),
-  ids('P12 an id that comes again in a later turn is told apart', async (subject) => {
+  ids('an id that comes again in a later turn is told apart [P12]', async (subject) => {
     const again = replies(scriptResponse([callBlock('call_0', 'put', { value: 'x' })]));
     await onStage(subject, [again, again, replies(scriptResponse(['Done.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Go.')] }));
@@ -150,7 +150,7 @@ export const callCases: readonly CaseDefinition[] = [
       expectTied(stage.request(2), ['result 0', 'result 0']);
     });
   }),
-  ids('P12 ids of characters that services refuse are sent in plain ones', async (subject) => {
+  ids('ids of characters that services refuse are sent in plain ones [P12]', async (subject) => {
     await onStage(subject, [replies(scriptResponse(['Done.']))], async (stage) => {
       const odd: ToolCallPart[] = ['call.1/ü', 'call 1', `${'long'.repeat(60)}`].map((id) => ({
         type: 'tool_call',
@@ -171,7 +171,7 @@ export const callCases: readonly CaseDefinition[] = [
 
 /** Calls with such ids come out, each in its place, and their results go back to the right one. */
 function repeatedIds(what: string, given: readonly string[]): CaseDefinition {
-  return ids(`P12 ${what} are each answered by their own result`, async (subject) => {
+  return ids(`${what} are each answered by their own result [P12]`, async (subject) => {
     const answer = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await onStage(subject, [replies(answer), replies(scriptResponse(['Done.']))], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));

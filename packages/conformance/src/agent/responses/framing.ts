@@ -16,7 +16,7 @@ const answer: ScriptAnswer = scriptResponse([
 type Variation = (frame: string, index: number) => string;
 
 function varied(what: string, rewrite: Variation): CaseDefinition {
-  return the(`P1 ${what}`, async (subject) => {
+  return the(`${what} [P1]`, async (subject) => {
     for (const chunks of ['payload', { size: 1 }] as const) {
       const { outcome } = await askOnce(subject, replies(answer, { rewrite, chunks }));
       expectAnswer(answered(outcome), answer, subject.testing);

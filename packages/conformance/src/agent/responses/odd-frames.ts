@@ -112,7 +112,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       limitMs,
     );
   }),
-  the('P18 an answer of many frames holds no more memory than its text', async (subject) => {
+  the('an answer of many frames holds no more memory than its text [P18]', async (subject) => {
     const { testing } = subject;
     const piece = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], replies(answer), testing);
     const noise = testing.noise().map(testing.frame).join('');
@@ -127,7 +127,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const held = (await heldBytes()) - before;
     expect(held < 6 * mebibyte, `less than 6 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
   }),
-  the('P1 NUL bytes between frames spoil nothing or everything, never half', async (subject) => {
+  the('NUL bytes between frames spoil nothing or everything, never half [P1]', async (subject) => {
     const frames = framesOf(replies(answer), subject.testing);
     const chunks = frames.flatMap((frame) => [frame, '\u0000\n']);
     const { outcome } = await askOnce(
@@ -158,20 +158,20 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     },
     'checked-text',
   ),
-  the('P1 a character cut by the end of the stream is a cut', async (subject) => {
+  the('a character cut by the end of the stream is a cut [P1]', async (subject) => {
     const [left = new Uint8Array(0)] = spoiledInText(subject.testing, []);
     const play = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
-  the('P1 a last frame without its end is read when the stream ends cleanly', async (subject) => {
+  the('a last frame without its end is read when the stream ends cleanly [P1]', async (subject) => {
     const text = framesOf(replies(answer), subject.testing).join('').trimEnd();
     for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
       const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
       expectAnswer(answered(outcome), answer, subject.testing);
     }
   }),
-  the('P1 lines end in any of three ways within one stream', (subject) => {
+  the('lines end in any of three ways within one stream [P1]', (subject) => {
     if (!isEventStream(subject.testing)) return told(subject, framesOf(replies(answer), subject.testing));
     const ends = ['\r\n', '\r', '\n'];
     const frames = framesOf(replies(answer), subject.testing);
@@ -180,7 +180,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
     );
   }),
-  the('P1 fields and words that only begin like data are not data', (subject) => {
+  the('fields and words that only begin like data are not data [P1]', (subject) => {
     const { testing } = subject;
     if (!isEventStream(testing)) return told(subject, framesOf(replies(answer), testing));
     const odd = [

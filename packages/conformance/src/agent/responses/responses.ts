@@ -16,7 +16,7 @@ const oddText =
 
 function stopsFor(reason: StopReason, words: string, ...needs: UnsupportedFeature[]): CaseDefinition {
   return the(
-    `P4 an answer that ${words} says so`,
+    `an answer that ${words} says so [P4]`,
     async (subject) => {
       const answer = scriptResponse(['As far as it goes.'], { stop: reason });
       const { outcome } = await askOnce(subject, replies(answer));
@@ -68,7 +68,7 @@ export const answerCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the(
-    'S0.6 reasoning is told apart from the text',
+    'reasoning is told apart from the text [S0.6]',
     async (subject) => {
       const answer = scriptResponse([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
       const { outcome } = await askOnce(subject, replies(answer));
@@ -82,7 +82,7 @@ export const answerCases: readonly CaseDefinition[] = [
     },
     'reasoning',
   ),
-  the('S0.6 text before calls comes with them', async (subject) => {
+  the('text before calls comes with them [S0.6]', async (subject) => {
     const answer = scriptResponse(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
@@ -95,13 +95,13 @@ export const answerCases: readonly CaseDefinition[] = [
   stopsFor('pause', 'asks to be continued', 'pause'),
   stopsFor('context_full', 'filled the context window', 'context-full-stop'),
   stopsFor('unknown', 'ended for a reason nobody knows'),
-  the('P4 an answer of calls says that it wants them run', async (subject) => {
+  the('an answer of calls says that it wants them run [P4]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'look_up', { word: 'awl' })]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).content, '', 'the text');
   }),
-  the('P12 an answer without any content is an answer, and the conversation goes on', async (subject) => {
+  the('an answer without any content is an answer, and the conversation goes on [P12]', async (subject) => {
     const empty = scriptResponse([]);
     await onStage(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
@@ -114,7 +114,7 @@ export const answerCases: readonly CaseDefinition[] = [
       expectEqual(answered(await stage.ask({ messages })).content, 'Here I am.', 'the second answer');
     });
   }),
-  the('P12 an empty text leaves no trace in the message, and the conversation goes on', async (subject) => {
+  the('an empty text leaves no trace in the message, and the conversation goes on [P12]', async (subject) => {
     const answer = scriptResponse(['', 'Something.', '']);
     await onStage(subject, [replies(answer), replies(scriptResponse(['More.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Hello.')] }));
@@ -122,7 +122,7 @@ export const answerCases: readonly CaseDefinition[] = [
       answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
     });
   }),
-  the('P12 an answer of blanks alone does not poison the conversation', async (subject) => {
+  the('an answer of blanks alone does not poison the conversation [P12]', async (subject) => {
     await onStage(
       subject,
       [replies(scriptResponse([' \n '])), replies(scriptResponse(['Fine.']))],

@@ -126,7 +126,7 @@ export const streamCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await asked), answer, testing);
     });
   }),
-  the('P2 an answer that is over is over, though the connection stays open', async (subject) => {
+  the('an answer that is over is over, though the connection stays open [P2]', async (subject) => {
     const answer = scriptResponse(['All said.']);
     await onStage(subject, [replies(answer, { ending: 'stall' })], async (stage) => {
       const asked = stage.ask();
@@ -193,14 +193,14 @@ export const streamCases: readonly CaseDefinition[] = [
     },
     'interleaving',
   ),
-  the('P1 a payload that is garbled in the middle is never a success', async (subject) => {
+  the('a payload that is garbled in the middle is never a success [P1]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }), {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
-  the('P5 a garbled stream is tried again', async (subject) => {
+  the('a garbled stream is tried again [P5]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;

@@ -46,13 +46,13 @@ async function wastedBy(subject: ContractSubject, attempts: readonly MockReply[]
 }
 
 export const usageCases: readonly CaseDefinition[] = [
-  the('S0.8 input and output tokens are not mixed up', async (subject) => {
+  the('input and output tokens are not mixed up [S0.8]', async (subject) => {
     const { outcome } = await askOnce(subject, replies(counted));
     const { inputTokens, outputTokens } = answered(outcome).usage;
     expectEqual({ inputTokens, outputTokens }, { inputTokens: 48_611, outputTokens: 7_793 }, 'the usage');
   }),
   the(
-    'S0.8 input tokens include those read from and written to the cache',
+    'input tokens include those read from and written to the cache [S0.8]',
     async (subject) => {
       const usage = { inputTokens: 9_000, outputTokens: 40, cacheReadTokens: 6_000, cacheWriteTokens: 500 };
       const { outcome } = await askOnce(subject, replies(scriptResponse(['Cached.'], { usage })));
@@ -63,7 +63,7 @@ export const usageCases: readonly CaseDefinition[] = [
     'cache-usage',
   ),
   the(
-    'S0.8 output tokens include those spent on reasoning',
+    'output tokens include those spent on reasoning [S0.8]',
     async (subject) => {
       const usage = { inputTokens: 50, outputTokens: 900, reasoningTokens: 700 };
       const { outcome } = await askOnce(subject, replies(scriptResponse(['Thought over.'], { usage })));
@@ -72,7 +72,7 @@ export const usageCases: readonly CaseDefinition[] = [
     },
     'reasoning-usage',
   ),
-  the('P14 counts that are told again replace those before', async (subject) => {
+  the('counts that are told again replace those before [P14]', async (subject) => {
     const ends = subject.testing.line({ type: 'end' }, counted).length;
     // Everything of the end but its last payload, which closes the answer, is told three times.
     const edit = (payloads: readonly unknown[]) => {
@@ -83,7 +83,7 @@ export const usageCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, replies(counted, { edit }));
     expectUsage(answered(outcome).usage, counted.usage, subject.testing);
   }),
-  the('P14 what a failed attempt used is kept apart from the answer', async (subject) => {
+  the('what a failed attempt used is kept apart from the answer [P14]', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const answer = scriptResponse(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
@@ -92,7 +92,7 @@ export const usageCases: readonly CaseDefinition[] = [
     expectWastedInput(subject, response.wasted, 1);
     expectEqual(response.attempts, 2, 'the attempts');
   }),
-  the('P14 what several failed attempts used adds up', async (subject) => {
+  the('what several failed attempts used adds up [P14]', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut, cut, replies(scriptResponse(['Whole.']))]);
     expectWastedInput(subject, answered(outcome).wasted, 3);
@@ -116,7 +116,7 @@ export const usageCases: readonly CaseDefinition[] = [
     expectWastedInput(subject, error.wasted, 2);
   }),
   the(
-    'P14 a busy answer, a cut one and one that fails in its stream are each counted once',
+    'a busy answer, a cut one and one that fails in its stream are each counted once [P14]',
     async (subject) => {
       const steps = unfinished(counted);
       const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
@@ -134,7 +134,7 @@ export const usageCases: readonly CaseDefinition[] = [
     },
     'in-stream-fault',
   ),
-  the('P14 a request that the service turned away used nothing', async (subject) => {
+  the('a request that the service turned away used nothing [P14]', async (subject) => {
     const answer = scriptResponse(['Hello.']);
     const { outcome } = await askOnce(subject, [
       failsWith({ kind: 'busy', message: 'Too busy.' }),

@@ -20,19 +20,19 @@ const close: Step = { type: 'close', at: 0 };
 
 /** What a service says again as a whole, when a block closes or at the end, beside what came in pieces. */
 export const wholeCases: readonly CaseDefinition[] = [
-  the('P1 P4 a text that only the end tells is the answer, where the end repeats it', async (subject) => {
+  the('a text that only the end tells is the answer, where the end repeats it [P1, P4]', async (subject) => {
     if (!says(subject, text, end, 'One and only.')) return;
     const { outcome } = await askOnce(subject, replies(text, { steps: [end] }));
     const { content, stopReason } = answered(outcome);
     expectEqual([content, stopReason], ['One and only.', 'complete'], 'text and stop reason');
   }),
-  the('P4 P9 a call that only the end tells is run, where the end repeats it', async (subject) => {
+  the('a call that only the end tells is run, where the end repeats it [P4, P9]', async (subject) => {
     if (!says(subject, called, end, 'call_1')) return;
     const { outcome } = await askOnce(subject, replies(called, { steps: [end] }));
     const { toolCalls, stopReason } = answered(outcome);
     expectEqual([toolCalls, stopReason], [scriptCalls(called), 'tool_use'], 'calls and stop reason');
   }),
-  the('P1 the rest of a text that only its whole tells is not lost', async (subject) => {
+  the('the rest of a text that only its whole tells is not lost [P1]', async (subject) => {
     for (const last of [[close, end], [end]]) {
       if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
       const steps: Step[] = [{ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'One and' }, ...last];
@@ -40,7 +40,7 @@ export const wholeCases: readonly CaseDefinition[] = [
       expectEqual(answered(outcome).content, 'One and only.', 'the text');
     }
   }),
-  the('P1 a text whose pieces differ from its whole is no answer', async (subject) => {
+  the('a text whose pieces differ from its whole is no answer [P1]', async (subject) => {
     for (const last of [[close, end], [end]]) {
       if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
       const steps: Step[] = [
@@ -52,7 +52,7 @@ export const wholeCases: readonly CaseDefinition[] = [
       expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
     }
   }),
-  the('P9 a call whose pieces differ from its whole is never run', async (subject) => {
+  the('a call whose pieces differ from its whole is never run [P9]', async (subject) => {
     const steps: Step[] = [
       { type: 'open', at: 0 },
       { type: 'delta', at: 0, text: '{"value":"another"}' },

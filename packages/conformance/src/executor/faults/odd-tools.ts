@@ -58,7 +58,7 @@ const spoilers: readonly (readonly [string, Rest])[] = [
 
 /** A check of arguments that answers what is no answer. */
 function unclear(what: string, answer: () => unknown): ExecutorCase {
-  return the(`P9 a check of arguments that answers with ${what} refuses the call`, async (stage) => {
+  return the(`a check of arguments that answers with ${what} refuses the call [P9]`, async (stage) => {
     const told = await toldOf(stage, { validate: answer as NonNullable<Tool['validate']> });
     expect(told.text.includes('refused') && !told.text.includes('done'), `a refusal, found ${told.text}`);
     expect(told.isError, 'an error');
@@ -68,11 +68,11 @@ function unclear(what: string, answer: () => unknown): ExecutorCase {
 
 const argumentCases: readonly ExecutorCase[] = [
   ...spoilers.map(([when, rest]) =>
-    the(`P12 a tool that spoils its arguments ${when} spoils nothing else`, async (stage) => {
+    the(`a tool that spoils its arguments ${when} spoils nothing else [P12]`, async (stage) => {
       await toldOf(stage, rest);
     }),
   ),
-  the('P12 a gate that spoils what it is shown spoils nothing else', async (stage) => {
+  the('a gate that spoils what it is shown spoils nothing else [P12]', async (stage) => {
     const { tool, runs } = probeTools();
     const agent = scriptedModel([
       calls([{ name: 'one', arguments: structuredClone(given) }]),
@@ -86,7 +86,7 @@ const argumentCases: readonly ExecutorCase[] = [
     expectEqual([result.status, runs[0]?.arguments], ['complete', given], 'the end and the arguments');
     expectEqual(callIn(agent.requests[1]?.messages[1]?.content), given, 'the arguments sent back');
   }),
-  the('P12 arguments that a gate sets and then spoils are those that it set', async (stage) => {
+  the('arguments that a gate sets and then spoils are those that it set [P12]', async (stage) => {
     const { tool, runs } = probeTools();
     const own = structuredClone(given);
     const agent = scriptedModel([calls(['one']), textResponse('On.')]);
@@ -102,7 +102,7 @@ const argumentCases: readonly ExecutorCase[] = [
     expectEqual(runs[0]?.arguments, given, 'the arguments');
     expectEqual(ofType(stage.storedOf(run), 'tool_started')[0]?.arguments, given, 'the arguments recorded');
   }),
-  the('P9 arguments that a gate sets and JSON cannot hold are not run', async (stage) => {
+  the('arguments that a gate sets and JSON cannot hold are not run [P9]', async (stage) => {
     const round: Record<string, unknown> = {};
     round['self'] = round;
     for (const odd of [round, { count: 1n }]) {
@@ -123,7 +123,7 @@ const argumentCases: readonly ExecutorCase[] = [
 ];
 
 const lateCases: readonly ExecutorCase[] = [
-  the('P3 P12 a tool that rejects long after its run was cancelled changes nothing', async (stage) => {
+  the('a tool that rejects long after its run was cancelled changes nothing [P3, P12]', async (stage) => {
     const { tool } = probeTools();
     const late = Promise.withResolvers<string>();
     const run = stage.run({
@@ -143,14 +143,17 @@ const lateCases: readonly ExecutorCase[] = [
     expectEqual(stage.eventsOf(run).length, events, 'the number of events');
     expectEqual((await stage.until(run)).messages, result.messages, 'the messages');
   }),
-  the('P2 a promise of another kind that never settles ends at the time limit of its tool', async (stage) => {
-    // biome-ignore lint/suspicious/noThenProperty: what the case is about.
-    const never = { then() {} };
-    const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => never });
-    expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
-  }),
   the(
-    'P2 a promise that leads to itself again and again ends at the time limit of its tool',
+    'a promise of another kind that never settles ends at the time limit of its tool [P2]',
+    async (stage) => {
+      // biome-ignore lint/suspicious/noThenProperty: what the case is about.
+      const never = { then() {} };
+      const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => never });
+      expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
+    },
+  ),
+  the(
+    'a promise that leads to itself again and again ends at the time limit of its tool [P2]',
     async (stage) => {
       const round: { then?: (resolve: (value: unknown) => void) => void } = {};
       let turns = 0;

@@ -17,7 +17,7 @@ const the = group('tools');
 
 /** A tool's odd end, at once: the model is told of it in these words. */
 function tells(what: string, execute: () => unknown, words: string, isError: boolean): ExecutorCase {
-  return the(`P10 a tool that ${what} gives ${isError ? 'an error' : 'a result'}`, async (stage) => {
+  return the(`a tool that ${what} gives ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
     const told = await toldOf(stage, { execute });
     expect(told.text.includes(words), `a text with ${words}, found ${told.text.slice(0, 300)}`);
     expectEqual(told.isError, isError, 'whether it is an error');
@@ -294,7 +294,7 @@ const outputs: readonly ExecutorCase[] = [
     'x',
     false,
   ),
-  the('P10 a hundred thousand parts of output reach the model as 256 KiB at most', async (stage) => {
+  the('a hundred thousand parts of output reach the model as 256 KiB at most [P10]', async (stage) => {
     const content = Array.from({ length: 100_000 }, (_, index) => ({ type: 'text', text: `part ${index}` }));
     const { text } = await toldOf(stage, { execute: output({ content }) });
     const bytes = new TextEncoder().encode(text).length;

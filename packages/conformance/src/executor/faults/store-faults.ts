@@ -76,25 +76,28 @@ async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number
 }
 
 function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
-  return the(`P1 P13 P18 a store that ${fault} at any moment: ${scenario.name}`, async (_stage, newStage) => {
-    const appends = await appendsOf(newStage, scenario);
-    const places: FaultPoint[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
-    for (const place of places) {
-      const when = `place ${place}`;
-      const rig = failing(newStage, place, fault);
-      const staged = scenario.open();
-      const run = played(rig, staged, when);
-      const result = await rig.stage.until(run);
-      const ends = scenario.status === 'cancelled' ? ['failed', 'cancelled'] : ['failed'];
-      expectOneOf(result.status as string, ends, `the status at ${when}`);
-      if (result.status === 'failed') {
-        expectEqual(result.error?.code, fault === 'is fenced' ? 'fenced' : 'store', `the code at ${when}`);
+  return the(
+    `a store that ${fault} at any moment: ${scenario.name} [P1, P13, P18]`,
+    async (_stage, newStage) => {
+      const appends = await appendsOf(newStage, scenario);
+      const places: FaultPoint[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
+      for (const place of places) {
+        const when = `place ${place}`;
+        const rig = failing(newStage, place, fault);
+        const staged = scenario.open();
+        const run = played(rig, staged, when);
+        const result = await rig.stage.until(run);
+        const ends = scenario.status === 'cancelled' ? ['failed', 'cancelled'] : ['failed'];
+        expectOneOf(result.status as string, ends, `the status at ${when}`);
+        if (result.status === 'failed') {
+          expectEqual(result.error?.code, fault === 'is fenced' ? 'fenced' : 'store', `the code at ${when}`);
+        }
+        expectStarted(rig.stage, run, staged, when);
+        await rig.stage.check();
+        await expectGoesOn(rig.stage, when);
       }
-      expectStarted(rig.stage, run, staged, when);
-      await rig.stage.check();
-      await expectGoesOn(rig.stage, when);
-    }
-  });
+    },
+  );
 }
 
 /** No tool runs before its start is stored. */
@@ -124,7 +127,7 @@ async function expectGoesOn(stage: RunFixture, when: string): Promise<void> {
 
 const slowCases: readonly ExecutorCase[] = [
   the(
-    'P3 P13 a cancel gives control back within 250 ms, however slow the store',
+    'a cancel gives control back within 250 ms, however slow the store [P3, P13]',
     async (_stage, newStage) => {
       for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
         const rig = failing(newStage, place, 'hangs');
@@ -162,7 +165,7 @@ const slowCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  the('P2 P13 a store that never answers ends the run after its time limit', async (_stage, newStage) => {
+  the('a store that never answers ends the run after its time limit [P2, P13]', async (_stage, newStage) => {
     for (const [storeTimeoutMs, place] of [
       [5000, 'claim'],
       [5000, 0],
@@ -183,22 +186,25 @@ const slowCases: readonly ExecutorCase[] = [
       await rig.stage.check();
     }
   }),
-  the('P2 P13 a gate that hangs does not hold up a run whose store has failed', async (_stage, newStage) => {
-    const rig = failing(newStage, 2, 'rejects');
-    const agent = scriptedModel([calls(['one'])]);
-    const run = rig.stage.run({
-      agent,
-      tools: [probeTools().tool('one')],
-      gate: () => new Promise(() => {}),
-    });
-    await rig.stage.advance(1000);
-    run.steer('Anybody there?');
-    const before = rig.stage.elapsed;
-    const result = await rig.stage.until(run);
-    expectEqual(result.error?.code, 'store', 'the code');
-    expect(rig.stage.elapsed - before <= 250, 'the end within 250 ms');
-    await rig.stage.check();
-  }),
+  the(
+    'a gate that hangs does not hold up a run whose store has failed [P2, P13]',
+    async (_stage, newStage) => {
+      const rig = failing(newStage, 2, 'rejects');
+      const agent = scriptedModel([calls(['one'])]);
+      const run = rig.stage.run({
+        agent,
+        tools: [probeTools().tool('one')],
+        gate: () => new Promise(() => {}),
+      });
+      await rig.stage.advance(1000);
+      run.steer('Anybody there?');
+      const before = rig.stage.elapsed;
+      const result = await rig.stage.until(run);
+      expectEqual(result.error?.code, 'store', 'the code');
+      expect(rig.stage.elapsed - before <= 250, 'the end within 250 ms');
+      await rig.stage.check();
+    },
+  ),
 ];
 
 export const storeCases: readonly ExecutorCase[] = [
