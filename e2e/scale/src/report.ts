@@ -60,7 +60,7 @@ function sessionRows(findings: readonly SessionFindings[]): Row[] {
     ['sessions', findings.length],
     ['ended complete', complete.length],
     ['events in the log', sum(findings, ({ events }) => events.length)],
-    ['taken up in the middle of an action', sum(findings, (one) => countOf(one, 'resumed'))],
+    ['resumed in the middle of an action', sum(findings, (one) => countOf(one, 'resumed'))],
   ];
 }
 
@@ -81,7 +81,7 @@ function watcherRows(findings: readonly SessionFindings[]): Row[] {
   const isOdd = ({ events }: (typeof seen)[number]) => events.some(({ id }, index) => id !== index + 1);
   return [
     ['watchers', seen.length],
-    ['  that went on at the other process', seen.filter(({ moves }) => moves.length > 0).length],
+    ['  that continued at the other process', seen.filter(({ moves }) => moves.length > 0).length],
     ['  events they saw', sum(seen, ({ events }) => events.length)],
     ['  that missed one or saw one twice', seen.filter(isOdd).length],
   ];
