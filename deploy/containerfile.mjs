@@ -1,13 +1,13 @@
-// Reads a Containerfile as far as ours goes: one instruction a line or with a backslash at its end, no arguments.
+// Parses the subset of Containerfiles that ours uses: one instruction per line or continued with a backslash, no arguments.
 
 /**
  * @typedef {object} Instruction
  * @property {string} word such as RUN
- * @property {string} rest what stands behind it
+ * @property {string} rest the text after it
  * @property {number} line
  *
  * @typedef {object} Stage
- * @property {string} from the image it begins with
+ * @property {string} from base image
  * @property {string} name
  * @property {Instruction[]} instructions
  */
@@ -51,7 +51,7 @@ export function copyOf({ rest, line }) {
 }
 
 /**
- * What an instruction of a stage says last.
+ * Returns the value of the last instruction of a kind in a stage.
  * @param {Stage} stage
  * @param {string} word
  */

@@ -1,8 +1,8 @@
-// `node deploy/try.mjs [--keep]`: does what deploy/Containerfile says without a container engine, on Linux as root.
-// The build stage runs in a fresh copy, as a user without rights, in an empty environment. The final stage is a folder
-// that holds what the file puts there, the system's /usr to read, and this Node; its command is started in it as the
-// user of the file, with the folder as its root, and is asked, told to stop, and looked at. An engine is needed for the
-// rest: the image's own system, layers, networks. Takes minutes, and the network where the packages are not cached.
+// `node deploy/try.mjs [--keep]`: runs the steps of deploy/Containerfile without a container engine, on Linux as root.
+// The build stage runs in a fresh copy, as an unprivileged user, in an empty environment. The final stage is a directory
+// with the files that the Containerfile copies, a read-only /usr of the system, and this Node. The script starts the
+// command there as the Containerfile's user, with that directory as root, sends requests, stops it and checks the result.
+// The image's own system, layers and networks need a real engine. Takes minutes, and the network if packages are not cached.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -22,14 +22,14 @@ import { fileURLToPath } from 'node:url';
 import { copyOf, lastOf, stagesOf } from './containerfile.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** The user of the build, who owns nothing else. */
+/** User id of the build; it owns nothing else. */
 const builder = 12_345;
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** @param {string} text */
 const say = (text) => process.stdout.write(`${text}\n`);
 
-/** How this machine reaches the network; an engine passes the like on as well. */
+/** Returns this machine's network settings; an engine passes similar ones to a build. */
 function networkSettings() {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
@@ -42,7 +42,7 @@ function networkSettings() {
 function build(stage, folder) {
   const [workdir, home] = [join(folder, 'src'), join(folder, 'home')];
   mkdirSync(home);
-  // As an engine does: what lies here, but for what is never committed.
+  // As an engine does: the files of this checkout, without ignored ones.
   const files = execFileSync('git', ['ls-files', '-zco', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
@@ -68,9 +68,9 @@ function build(stage, folder) {
 }
 
 /**
- * Lays out the final stage below a folder.
+ * Creates the final stage in a directory.
  * @param {import('./containerfile.mjs').Stage} stage
- * @param {string} built the folder of the build stage
+ * @param {string} built directory of the build stage
  * @param {string} image
  */
 function layOut(stage, built, image) {
@@ -89,7 +89,7 @@ function layOut(stage, built, image) {
     const { word, rest } = instruction;
     if (word === 'COPY') {
       const { from, source, target } = copyOf(instruction);
-      if (from === undefined) throw new Error('The final stage takes from the build stage alone.');
+      if (from === undefined) throw new Error('The final stage must copy from the build stage only.');
       say(`image: COPY ${source}`);
       cpSync(join(built, source.replace(/^\/src\//, '')), join(image, target), { recursive: true });
     } else if (word === 'RUN') {
@@ -105,7 +105,7 @@ function layOut(stage, built, image) {
 }
 
 /**
- * The command line that runs a program with a folder as its root.
+ * Returns the command line that runs a program with a directory as its root.
  * @param {string} image
  * @param {number} uid
  * @param {string} workdir
@@ -153,7 +153,7 @@ function freePort() {
 }
 
 /**
- * Starts the command of the file, checks its health, prompts, stops it.
+ * Starts the Containerfile's command, checks its health, sends requests, and stops it.
  * @param {import('./containerfile.mjs').Stage} stage
  * @param {string} image
  */
@@ -189,7 +189,8 @@ async function run(stage, image) {
   try {
     const deadline = Date.now() + 20_000;
     while (!healthy()) {
-      if (Date.now() > deadline || child.exitCode !== null) throw new Error(`It is not healthy:\n${output}`);
+      if (Date.now() > deadline || child.exitCode !== null)
+        throw new Error(`The server is not healthy:\n${output}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     const address = readFileSync(join(image, env['COBBLER_ADDRESS_FILE'] ?? ''), 'utf8').trim();
@@ -199,20 +200,20 @@ async function run(stage, image) {
       headers: { authorization: `Bearer ${token}` },
     });
     check('the health check passes', true);
-    check('it is ready', asked.ok);
+    check('the server is ready', asked.ok);
     check('the address file holds the token', listed.ok);
     check('no log holds the token', !output.includes(token));
     const home = join(image, env['COBBLER_HOME'] ?? '');
     const own = ['.', 'server.db', 'server-tokens.json'].map((name) => statSync(join(home, name)));
     check(
-      'state belongs to the user alone',
+      'only the user can read the state',
       own.every((file) => file.uid === uid && (file.mode & 0o077) === 0),
     );
-    // The signal goes to the process with number 1, as an engine sends it.
+    // An engine sends the signal to process 1.
     execFileSync('pkill', ['-TERM', '--parent', `${child.pid}`]);
     const code = await ended;
     check(`SIGTERM ends it with 0 (${code})`, code === 0);
-    check('it is not healthy any more', !healthy());
+    check('the health check fails after the stop', !healthy());
   } finally {
     child.kill('SIGKILL');
   }
@@ -229,11 +230,12 @@ function check(what, isSo) {
 
 async function main() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    say('skipped: this needs Linux and root, for a user without rights and a root folder of its own.');
+    say('skipped: this needs Linux and root, to switch users and to change the root directory.');
     return;
   }
   const [first, last] = stagesOf(readFileSync(join(root, 'deploy/Containerfile'), 'utf8'));
-  if (first === undefined || last === undefined) throw new Error('The file has two stages.');
+  if (first === undefined || last === undefined)
+    throw new Error('deploy/Containerfile must have two stages.');
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-deploy-'));
   execFileSync('chmod', ['755', folder]);
   try {
@@ -245,9 +247,7 @@ async function main() {
     const size = execFileSync('du', ['-sk', join(image, 'opt')], { encoding: 'utf8' }).split('\t')[0];
     say(`image: ${Math.round(Number(size) / 102.4) / 10} MiB on top of ${last.from}`);
     await run(last, image);
-    say(
-      'not tried, for want of an engine: the base images, layers, ports, volumes and limits of a container',
-    );
+    say('not tested without an engine: base images, layers, ports, volumes and limits of a container');
   } finally {
     if (process.argv.includes('--keep')) say(`kept: ${folder}`);
     else rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Shows a chat assistant that remembers from one conversation to the next, and asks before it does something.
+// Shows a chat assistant that remembers across conversations, and asks before it acts.
 // Run it with: npm run try -- examples/assistant.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,14 +17,14 @@ import {
 } from '@cobbler/assistant';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
 
-// Everything it keeps is in one file: messages, chats, what is to be sent, memories.
+// Everything is stored in one file: messages, chats, the outbox, memories.
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-example-'));
 const sql = sqliteSql({ file: join(folder, 'chats.db') });
 
 function answer({ messages, tools, system = '' }: ModelRequest) {
   const last = JSON.stringify(messages.at(-1)?.content);
-  // After a while it is asked, without tools, what of the chat is worth remembering. Later that stands among its
-  // instructions: nothing else is left of the first conversation when the second one begins.
+  // After a while the assistant asks the model, without tools, what is worth remembering. The notes are then part of the
+  // instructions: nothing else of the first conversation is left when the second one starts.
   if (tools.length === 0) return last.includes('Bello') ? 'Their dog is called Bello.' : 'NOTHING';
   if (last.includes('bought')) return 'It is on its way.';
   if (last.includes('Buy')) return { calls: [{ name: 'buy', arguments: { what: 'dog food' } }] };
@@ -38,7 +38,7 @@ const buy = defineTool({
   execute: ({ what }) => `bought ${what}`,
 });
 
-// Telegram has the same interface. This channel shows what it is sent, and taps the first button it is given.
+// Telegram has the same interface. This channel prints what it receives, and presses the first button.
 const channel = memoryChannel({
   onMessage({ id, text, buttons: [first] }) {
     console.log('<', text.replaceAll(/\s+/g, ' '));

@@ -1,12 +1,12 @@
-// Shows a provider of one's own: a made-up service that speaks lines of JSON, as data and a few pure functions.
+// Shows a custom provider for a made-up service that sends lines of JSON: data and a few pure functions.
 // Run it with: npm run try -- examples/custom-provider.ts
 import { Executor } from '@cobbler/agent';
 import type { Turn, Wire } from '@cobbler/agent/provider';
 import { createAgent } from '@cobbler/agent/provider';
 import { serveLoopback } from '@cobbler/agent/testing';
 
-// The Pigeon company takes `{ loft, letters }` and sends one line for each pigeon that arrives. Its first answer breaks
-// off in the middle, to see what becomes of it.
+// The Pigeon company accepts `{ loft, letters }` and sends one line for each pigeon that arrives. Its first response breaks
+// off in the middle, to show the retry.
 let flights = 0;
 const answers = [
   '{"says":"I wi',
@@ -16,7 +16,7 @@ const answers = [
 const headers = { 'content-type': 'application/x-ndjson' };
 const { url, close } = await serveLoopback(() => new Response(answers[flights++], { headers }));
 
-// All that a provider is. Sending, retries, deadlines, aborting, cut answers, keys kept out of texts: that is the kit.
+// The whole provider. `createAgent` does sending, retries, deadlines, aborting, truncated responses and redacting keys.
 const pigeon: Wire = {
   provider: 'pigeon',
   framing: 'ndjson',

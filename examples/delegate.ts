@@ -1,8 +1,8 @@
-// Shows a run that hands a job to Claude Code, and says what all of it cost.
+// Shows a run that delegates a task to Claude Code and prints the total cost.
 // Run it with: npm run try -- examples/delegate.ts
 //
-// No key: both models are played by a script on this machine; Claude Code is the one on the PATH, or the one that
-// `npm run test:clis` has fetched.
+// Needs no key: a script on this machine plays both models. Claude Code is the one on the PATH, or the one that
+// `npm run test:clis` downloaded.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { claudeTesting } from '@cobbler/provider-claude/testing';
 const model = 'claude-opus-5-5';
 const says = (...blocks: Parameters<typeof scriptResponse>[0]) => replies(scriptResponse(blocks, { model }));
 
-// The scripted service knows by the tools of a request who asks: our own model, or that of Claude Code.
+// The scripted service distinguishes the two clients by the tools in the request: our model's, or Claude Code's.
 const job = { action: 'create', backend: 'claude-code', prompt: 'say There is no file here.' };
 const testing: ProviderTesting = {
   ...claudeTesting,
@@ -40,7 +40,7 @@ const fetched = join(import.meta.dirname, '../e2e/clis/node_modules/@anthropic-a
 const inClis = join(fetched, `claude-agent-sdk-${process.platform}-${process.arch}`, 'claude');
 const path = findProgram('claude', process.env) ?? (existsSync(inClis) ? inClis : undefined);
 
-// Should this program be killed, the next one that says this ends what it left behind.
+// If this program is killed, the next call of this ends the processes that it left running.
 await recordProcesses(join(area, 'processes'));
 const key = { ANTHROPIC_API_KEY: 'sk-ant-example', ANTHROPIC_BASE_URL: url };
 const own = { HOME: area, CLAUDE_CONFIG_DIR: join(area, 'config') };
@@ -48,7 +48,7 @@ const env = { PATH: process.env['PATH'] ?? '', ...own, ...key };
 const backends = [claudeCode({ env, ...(path !== undefined && { path }) })];
 const tool = createAgentTool({ workspace: area, sessionsFile: null, backends });
 
-// One budget for the run and for whatever it hands on.
+// One budget for the run and everything it delegates.
 const budget = new Budget({ usd: 1 });
 const agent = createClaude({ apiKey: key.ANTHROPIC_API_KEY, baseURL: url, model });
 const executor = new Executor({ agent, tools: [tool], pricing: claudePricing, limits: { usd: 1 } });

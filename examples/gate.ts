@@ -1,10 +1,10 @@
-// Shows a gate: rules let some calls through and refuse others, and a person decides about the rest.
+// Shows a gate: rules allow some calls and deny others, and a user decides the rest.
 // Run it with: npm run try -- examples/gate.ts
 import { defineTool, Executor, rules } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { z } from 'zod';
 
-// `subject` is the one argument that matters: what rules match, and what a person is shown.
+// `subject` is the argument that matters: rules match it, and users see it.
 const shell = defineTool({
   name: 'shell',
   description: 'Runs a command.',
@@ -22,16 +22,16 @@ const agent = scriptedAgent([
 const executor = new Executor({
   agent,
   tools: [shell],
-  // A `*` never stands for what joins two commands, so the second one is nothing that we have allowed.
+  // A `*` never matches what joins two commands, so the second command is not allowed.
   gate: rules({ allow: ['shell(npm test*)'], deny: ['shell(rm *)'] }),
-  // Somebody watches and answers. Without that the run would end as `waiting`, to be gone on with another day.
+  // A user can respond. Otherwise the run would end as `waiting` and could be resumed later.
   attended: true,
 });
 
 const run = executor.run('Test it and publish it.');
 run.subscribe((event) => {
   if (event.type === 'approval_requested') {
-    // Nothing has started yet. What is allowed here is bound to exactly these arguments.
+    // Nothing has started yet. The decision applies to exactly these arguments.
     const isFine = event.subject === 'git tag v1';
     console.log(`asked about "${event.subject}": ${isFine ? 'yes' : 'no'}`);
     run.decide(

@@ -1,25 +1,25 @@
-// Shows the smallest run there is: an agent, an executor, a prompt, and a result that says how it went.
+// Shows a minimal run: an agent, an executor, a prompt, and a result.
 // Run it with: npm run try -- examples/hello.ts
 import { Executor } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 
-// A model that says what we tell it to. `createClaude({ model: 'balanced' })` of @cobbler/provider-claude is a real
-// one, and nothing below would change.
+// A scripted model. Replace it with `createClaude({ model: 'balanced' })` from @cobbler/provider-claude for a real one;
+// nothing else changes.
 const agent = scriptedAgent([
   'A cobbler mends shoes.',
   { error: { kind: 'auth', message: 'This key is not valid.' } },
 ]);
 const executor = new Executor({ agent, system: 'Answer in one sentence.' });
 
-// A run has begun as soon as it is made. Who likes may watch it, and leave whenever they like.
+// A run starts as soon as it is created. Any number of subscribers can watch it and leave at any time.
 const run = executor.run('What does a cobbler do?');
 for await (const event of run) if (event.type === 'text_delta') process.stdout.write(event.text);
 console.log();
 
-// Awaited, it is its result: the answer, the whole conversation, and what it took.
+// Awaiting a run returns its result: the response, the whole conversation, and the metrics.
 const first = await run;
 console.log(first.status, `${first.messages.length} messages`, `${first.metrics.totalInputTokens} tokens in`);
 
-// What goes wrong in the world is a result as well. Nothing is thrown unless we ask for it by `unwrap`.
+// Failures are results too. Nothing throws unless you call `unwrap`.
 const second = await executor.run('And what does a tailor do?');
 console.log(second.status, second.error?.kind, second.error?.message);

@@ -1,4 +1,4 @@
-// Shows what ends a run that would not end by itself: turns, money, turning in circles, and a budget that is shared.
+// Shows limits that end a run: turns, cost, repetition, and a shared budget.
 // Run it with: npm run try -- examples/limits.ts
 import type { ExecutorOptions, Limits } from '@cobbler/agent';
 import { Budget, defineTool, Executor } from '@cobbler/agent';
@@ -13,7 +13,7 @@ const look = defineTool({
   execute: () => `Not yet, at look ${++looks}.`,
 });
 
-// A model that never has enough. Each of its answers takes 1,000 tokens in and 100 out.
+// A model that never stops. Each response uses 1,000 input tokens and 100 output tokens.
 let minute = 0;
 const usage = { inputTokens: 1_000, outputTokens: 100 };
 const tireless = () =>
@@ -35,19 +35,19 @@ async function within(limits: Limits, rest: Partial<ExecutorOptions> = {}): Prom
 
 await within({ turns: 4 });
 
-// A closing answer, without tools, instead of none.
+// Ends with a final response, without tools.
 await within({ turns: 4 }, { onLimit: 'finalize' });
 
-// Money is reserved before each request, by what it costs at most, so the limit is kept and not noticed later.
+// The maximum cost is reserved before each request, so the limit is never exceeded.
 const pricing = () => ({ input: 5, output: 25 });
 await within({ usd: 0.02, turns: 100 }, { pricing, request: { maxTokens: 100 } });
 
-// The same call with the same result, three times in a row, is no progress.
+// Three times the same call with the same result in a row counts as no progress.
 const stuck = { ...look, execute: () => 'Not yet.' };
 const same = scriptedAgent([{ calls: [{ name: 'look', arguments: {} }] }], { repeat: true });
 await within({}, { agent: same, tools: [stuck] });
 
-// Several runs can share one budget, as can whatever they hand work on to.
+// Several runs can share one budget, and so can the work they delegate.
 const budget = new Budget({ tokens: 5_000 });
 for (const name of ['first', 'second']) {
   const executor = new Executor({ agent: tireless(), tools: [look], request: { maxTokens: 100 } });

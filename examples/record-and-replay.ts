@@ -1,4 +1,4 @@
-// Shows a run that is recorded once and played again: no network, no tool at work, the same events byte for byte.
+// Shows a run that is recorded once and replayed: no network, no tools, the same events byte for byte.
 // Run it with: npm run try -- examples/record-and-replay.ts
 import { defineTool, Executor } from '@cobbler/agent';
 import type { Recording } from '@cobbler/agent/testing';
@@ -14,7 +14,7 @@ import {
 import { createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
-// In the place of the real service stands one that plays a script, on a port of this machine.
+// A scripted service on a local port replaces the real one.
 const service = wireServer(claudeTesting, [
   replies(scriptResponse(['I will ask the till.', callBlock('toolu_1', 'takings', {})])),
   replies(scriptResponse(['We took 86 today.'])),
@@ -33,8 +33,8 @@ const takings = defineTool({
   },
 });
 
-/** The same program for both: whatever comes in, comes in through the tape. */
-async function ask(tape: Recording, question: string) {
+/** The program for both cases: every input passes through the recording. */
+async function ask(tape: Tape, question: string) {
   const { runtime, transport } = tape;
   const config = { apiKey: 'sk-ant-example', baseURL: url, model: 'claude-opus-5-5' };
   const agent = createClaude({ ...config, runtime, transport });
@@ -53,14 +53,14 @@ const cassette = lines.join('');
 console.log('recorded:', first.text, `${service.exchanges.length} requests, ${asked} call`);
 console.log('the key is in the cassette:', cassette.includes('sk-ant-example'));
 
-// The service is gone. Nobody notices.
+// The service is stopped. The replay does not need it.
 const replay = player(cassette);
 const second = await ask(replay, 'How was business?');
 replay.check();
 console.log('replayed:', second.text, `${service.exchanges.length} requests, ${asked} call`);
 console.log('the same events:', JSON.stringify(first.events) === JSON.stringify(second.events));
 
-// What asks for anything else is told where it differs.
+// A replay with another prompt fails and shows the difference.
 const other = await ask(player(cassette), 'How was the weather?');
 console.log(other.status, other.error?.code);
 console.log(other.error?.message);

@@ -1,4 +1,4 @@
-// Shows a run that survives kill -9: another process goes on with it, and nothing that must not happen twice does.
+// Shows a run that survives kill -9: another process continues it, and no `once` tool runs twice.
 // Run it with: npm run try -- examples/resume-after-crash.ts
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const [folder, dies] = process.argv.slice(2);
 if (folder === undefined) tellTheStory();
 else await work(folder, dies === 'dies');
 
-/** What each process does: the first begins the task, the second goes on with it. */
+/** Runs in each process: the first starts the task, the second continues it. */
 async function work(folder: string, dies: boolean): Promise<void> {
   const note = (text: string) => appendFileSync(join(folder, 'ledger'), `${text}\n`);
   const pay = defineTool({
@@ -22,7 +22,7 @@ async function work(folder: string, dies: boolean): Promise<void> {
     parameters: { type: 'object' },
     execute() {
       note('paid');
-      // The money has left, and nobody has written down that it did: the worst moment there is.
+      // The payment is done but not recorded: the worst moment for a crash.
       if (dies) process.kill(process.pid, 'SIGKILL');
       return 'paid';
     },
@@ -33,7 +33,7 @@ async function work(folder: string, dies: boolean): Promise<void> {
     effect: 'read',
     execute: () => note('weighed') ?? '2 kg',
   });
-  // A model goes by the conversation alone, so that any process can ask it what comes next.
+  // The model depends only on the conversation, so any process can continue.
   const answers = [
     { calls: [{ name: 'weigh', arguments: {} }] },
     { calls: [{ name: 'pay', arguments: {} }] },
@@ -48,7 +48,7 @@ async function work(folder: string, dies: boolean): Promise<void> {
   const run = dies ? executor.run('Send the parcel.', { sessionId: 'parcel' }) : executor.resume('parcel');
   run.subscribe((event) => {
     const [part] = event.type === 'tool_result' ? event.content : [];
-    if (part?.type === 'text') console.log('  the model is told:', part.text.split('\n')[0]);
+    if (part?.type === 'text') console.log('  the model sees:', part.text.split('\n')[0]);
   });
   const { status, text } = await run;
   console.log(`  ${status}: ${text}`);

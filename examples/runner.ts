@@ -1,4 +1,4 @@
-// Shows work that outlives its process: each request and each call a step in a journal, and a wait without a process.
+// Shows work that outlives its process: each request and each call is a journaled step, and a wait needs no process.
 // Run it with: npm run try -- examples/runner.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const agent = scriptedAgent([
 ]);
 const { promise: question, resolve: ask } = Promise.withResolvers<string>();
 
-/** Opens everything anew, as a process does that has just been started. */
+/** Opens everything, as a newly started process does. */
 function open() {
   const store = sqliteStore(join(folder, 'sessions.db'));
   const gate = ({ effect }: { effect: ToolEffect }) =>
@@ -38,7 +38,7 @@ function open() {
       store,
       sessionId: steps.runId,
       prompt: task,
-      // What a step does may happen twice, if its process ends before it is recorded: it has to be fit for that.
+      // A step can run twice if its process ends before the step is recorded, so it must be safe to repeat.
       ask: ({ approvalId }) => ask(approvalId),
     });
     await steps.run('tell', () => done.push('told'));
@@ -47,7 +47,7 @@ function open() {
   return { store, runner: sqliteRunner({ file: join(folder, 'runs.db'), routine }) };
 }
 
-// A first process does what it may, asks a person about the rest, and is gone.
+// The first process does what it is allowed to do, requests approval for the rest, and ends.
 const first = open();
 await first.runner.start({ task: 'Cut the leather for a boot.' }, { runId: 'boot-1' });
 const approvalId = await question;
@@ -55,7 +55,7 @@ await first.runner.close();
 await first.store.close();
 console.log('before the answer:', done.join(', '));
 
-// Another one takes up where it stood. Neither the model nor a tool is asked again for what is recorded.
+// Another process continues from there. Recorded requests and calls are not repeated.
 const second = open();
 await second.runner.signal('boot-1', approvalSignal(approvalId), { decision: 'allow' });
 console.log(await second.runner.result('boot-1'));

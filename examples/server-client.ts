@@ -1,11 +1,11 @@
-// Shows a conversation on a server: a client that prompts, watches, approves, leaves, and is back after a restart.
+// Shows a conversation on a server: a client prompts, watches, approves, disconnects, and reconnects after a restart.
 // Run it with: npm run try -- examples/server-client.ts
 import { defineTool, memoryStore } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { startServer, TokenStore } from '@cobbler/server';
 
-// What a session may do is the server's to say: model, tools, permissions. No request can change it.
+// The server defines what a session can do: model, tools, permissions. No request can change it.
 const bell = defineTool({
   name: 'ring',
   description: 'Rings the bell of the shop.',
@@ -41,7 +41,7 @@ for await (const event of run) {
 console.log((await run).text);
 await client.close();
 
-// The server goes and comes back at another port, over the same store. So does the conversation.
+// The server restarts on another port with the same store. The conversation continues.
 await server.close();
 server = await open();
 const later = connectHarness({ url: server.url, token, sessionId: 'visit' });
@@ -49,9 +49,9 @@ const again = await later.prompt('And now?');
 console.log(again.text, `${again.messages.length} messages`);
 await later.close();
 
-// Whoever has no token learns nothing.
-const stranger = connectHarness({ url: server.url, token: 'guessed', sessionId: 'visit' });
-const refused = await stranger.prompt('What did they say?');
+// Without a token every request is rejected.
+const unauthorized = connectHarness({ url: server.url, token: 'guessed', sessionId: 'visit' });
+const refused = await unauthorized.prompt('What did they say?');
 console.log(refused.status, refused.error?.kind);
-await stranger.close();
+await unauthorized.close();
 await server.close();

@@ -1,4 +1,4 @@
-// Shows an answer in a shape: asked for by a schema, checked before we see it, typed when we do.
+// Shows structured output: requested with a schema, validated and typed.
 // Run it with: npm run try -- examples/structured-output.ts
 import { Executor } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
@@ -13,7 +13,7 @@ const repair = z.object({
 const letter = 'My left boot lets water in at the toe, and its heel is gone. Can you have it ready tomorrow?';
 const order = { shoe: 'left boot', faults: ['seam', 'heel'], hours: 1.5 };
 
-// Some services keep to a schema themselves; others are given a tool to answer with. We need not care which.
+// Some services enforce a schema themselves; others get a tool to respond with. The result is the same.
 for (const output of ['native', 'tool'] as const) {
   const says =
     output === 'native' ? JSON.stringify(order) : { calls: [{ name: 'repair', arguments: order }] };
@@ -24,7 +24,7 @@ for (const output of ['native', 'tool'] as const) {
   console.log(`${output}: ${shoe}, ${faults.join(' and ')}, ${hours} hours`);
 }
 
-// What does not fit is no answer. The run fails with the reason; nobody gets half of an object.
+// A response that does not match fails the run with the reason; you never get a partial object.
 const careless = scriptedAgent([JSON.stringify({ ...order, faults: ['laces'] })]);
 const failed = await new Executor({ agent: careless }).run(letter, { output: { schema: repair } });
 console.log(failed.status, failed.error?.code, failed.output);

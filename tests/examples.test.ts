@@ -48,9 +48,9 @@ the first of two ended by tokens after 4 turns
 the second of two ended by tokens after 1 turns
 `,
   'resume-after-crash': `
-  the model is told: 2 kg
+  the model sees: 2 kg
 a process ended by SIGKILL
-  the model is told: This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.
+  the model sees: This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.
   complete: Whether it was paid I cannot tell; please look before I pay again.
 a process ended by itself
 what really happened: weighed, paid
