@@ -14,6 +14,7 @@ import { capture, handOver } from './child.mjs';
 const SOURCE_CHECKS = [
   { name: 'lint', command: ['biome', 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'] },
   { name: 'house rules', command: ['node', 'scripts/check-house.mjs'] },
+  { name: 'prose', command: ['node', 'scripts/check-prose.mjs'] },
   { name: 'api', command: ['node', 'scripts/api.mjs', '--check'] },
   { name: 'unused code', command: ['knip', '--no-progress', '--no-config-hints'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
