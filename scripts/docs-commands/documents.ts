@@ -28,7 +28,7 @@ export interface InlineCode {
 }
 
 /** No documents: made of others, or input to something else. */
-const noDocument = /^(site\/|apps\/cli\/demo\/|.*\/(test|fixtures)\/)/;
+const noDocument = /^(site\/(?!index\.md$)|apps\/cli\/demo\/|.*\/(test|fixtures)\/)/;
 
 /** Documents that nobody follows by typing: why things are as they are, what changed, what is exported. */
 const onlyRead = /^(docs\/decisions\/|\.changeset\/|.*\/api\.md$|.*CHANGELOG\.md$)/;

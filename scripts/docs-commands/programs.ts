@@ -30,7 +30,7 @@ export function wholeProgramsOf(page: Page): Block[] {
 }
 
 /** Blocks for programs of other libraries say so in their first line. */
-const foreign = /^\s*\/\/ (Vercel AI SDK|OpenAI Agents SDK|Claude Agent SDK|AG-UI|openai)\b/;
+const foreign = /^\s*\/\/ (Anthropic SDK|Vercel AI SDK|OpenAI Agents SDK|Claude Agent SDK|AG-UI|openai)\b/;
 
 /** Parts of our own programs. */
 export function fragmentsOf(page: Page): Block[] {

@@ -23,6 +23,7 @@ describe('pages of the project', () => {
   beforeAll(() => {
     write({
       'README.md': '# Cobbler\n',
+      'site/index.md': '# Landing\n',
       'docs/brand-new.md': '<!-- for editors -->\n# A `new` guide\n',
       'docs/decisions/0001-why.md': '# Why\n',
       'examples/hello.ts': '// Shows a run,\n// and its end.\n// Run it with: npm\nrun();\n',
@@ -46,6 +47,10 @@ describe('pages of the project', () => {
     );
   });
 
+  test('the landing page is the first page of the site', () => {
+    expect(pages.find(({ path }) => path === 'index.md')?.source).toBe('site/index.md');
+  });
+
   test('an example is shown with what it says of itself', () => {
     expect(pages.find(({ path }) => path === 'examples/hello.md')?.text).toBe(
       '---\naside: false\n---\n\n# hello.ts\n\nShows a run, and its end.\n\n````ts\n// Shows a run,\n// and its end.\n// Run it with: npm\nrun();\n````\n',
@@ -58,7 +63,8 @@ describe('pages of the project', () => {
 
   test.each([
     ['README.md', 'docs/brand-new.md#x', { type: 'page', link: '/docs/brand-new#x' }],
-    ['docs/brand-new.md', '../README.md', { type: 'page', link: '/' }],
+    ['docs/brand-new.md', '../README.md', { type: 'page', link: '/readme' }],
+    ['site/index.md', '../docs/brand-new.md', { type: 'page', link: '/docs/brand-new' }],
     ['docs/brand-new.md', 'decisions', { type: 'page', link: '/docs/decisions/' }],
     ['docs/brand-new.md', '../examples/', { type: 'page', link: '/examples/' }],
     ['docs/brand-new.md', '../packages/one/README.md', { type: 'page', link: '/packages/one/' }],

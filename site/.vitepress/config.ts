@@ -15,7 +15,7 @@ const sourceOf = new Map(ours.map(({ source, path }) => [path, source]));
 
 type Markdown = Parameters<NonNullable<MarkdownOptions['config']>>[0];
 
-/** Links between files of the project become links between pages, or names of files that are none. */
+/** Turns links between files into links between pages, or into plain text for files that are not pages. */
 function followLinks(md: Markdown): void {
   md.core.ruler.push('project-links', ({ tokens, env }) => {
     const source = sourceOf.get(relative(drawn, env.path));
@@ -34,23 +34,23 @@ function followLinks(md: Markdown): void {
   });
 }
 
-/** What looks like a tag or a template in our texts is text. The reference brings anchors of its own. */
+/** Shows tags and templates in documents as text. The reference has its own anchors, and the landing page its own layout. */
 function keepLiteral(md: Markdown): void {
   md.core.ruler.before('normalize', 'literal', ({ env }) => {
-    md.options.html = relative(drawn, env.path).startsWith('api/');
+    md.options.html = /^(api\/|index\.md$)/.test(relative(drawn, env.path));
   });
   const { text } = md.renderer.rules;
   md.renderer.rules['text'] = (...args) =>
     (text?.(...args) ?? '').replaceAll('{{', '&#123;&#123;').replaceAll('}}', '&#125;&#125;');
 }
 
-/** What is imported, for who reads the reference. */
+/** The sidebar of the API reference: one item per import specifier. */
 const reference: DefaultTheme.SidebarItem = {
   text: 'API',
   items: readEntries(root).map((entry) => ({ text: entry.specifier, link: referenceLink(entry) })),
 };
 
-/** Every word counts, and what is written for readers comes before what is written for editors. */
+/** Requires every search word, and ranks guides above the reference. */
 const searchOptions = {
   combineWith: 'AND' as const,
   fuzzy: false,
@@ -70,20 +70,20 @@ const themeConfig: DefaultTheme.Config = {
   sidebar: { '/api/': [reference], '/': sidebarOf(pages) },
   outline: [2, 3],
   search: { provider: 'local', options: { detailedView: false, miniSearch: { searchOptions } } },
-  docFooter: { prev: 'Before', next: 'Next' },
+  docFooter: { prev: 'Previous', next: 'Next' },
 };
 
 export default defineConfig({
   title: 'Cobbler',
   description:
-    'Runs a language model with tools until a task is done, and stays correct when the world is not.',
+    'A TypeScript agent runtime: runs a language model with tools until a task is complete, and survives failures.',
   lang: 'en',
   srcDir: 'pages',
   outDir: 'dist',
   cacheDir: 'node_modules/.cache',
-  // Pages open from any file server, also one that knows nothing of addresses without an ending.
+  // Any file server can serve the pages, even one that does not resolve addresses without an extension.
   cleanUrls: false,
-  // They are looked for in what was built, places within pages included.
+  // `deadLinks` checks the built pages, including anchors.
   ignoreDeadLinks: true,
   markdown: {
     config(md) {
@@ -91,7 +91,7 @@ export default defineConfig({
       keepLiteral(md);
     },
   },
-  // What all pages have in common is a file of its own, not a part of each of a thousand.
+  // Keeps the shared metadata in one file instead of repeating it on each of a thousand pages.
   metaChunk: true,
   vite: { build: { chunkSizeWarningLimit: 4096 } },
   themeConfig,

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Every link of a built site that leads to no page of it, or to no place in that page: `page -> link`. */
+/** Returns each link in a built site whose page or anchor does not exist, as `page -> link`. */
 export function deadLinks(folder: string): string[] {
   const pages = new Map(
     globSync('**/*.html', { cwd: folder }).map((file) => {
@@ -24,7 +24,7 @@ export function deadLinks(folder: string): string[] {
     return place === undefined || place === '' || target.places.has(place);
   }
 
-  /** As file servers do: a folder is its first page. */
+  /** Resolves a directory to its index page, as file servers do. */
   function fileOf(relative: string, path: string): string {
     const file = (path.startsWith('/') ? posix.normalize(path) : relative).slice(1);
     return file === '' || file.endsWith('/') ? `${file}index.html` : file;

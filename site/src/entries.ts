@@ -1,14 +1,14 @@
 import { publishedPackages } from '../../scripts/house/exports.mjs';
 import { entryFile, readProject } from '../../scripts/house/source.mjs';
 
-/** An entry of a package: what is imported, and the source behind it. */
+/** An entry point of a package: the import specifier and its source file. */
 export interface Entry {
   readonly specifier: string;
-  /** From the root of the project. */
+  /** Relative to the repository root. */
   readonly file: string;
 }
 
-/** Every entry of every package that is published, the packages in the order of their names. */
+/** Returns every entry point of every published package, sorted by package name. */
 export function readEntries(root: string): Entry[] {
   return publishedPackages(readProject(root, [])).flatMap((target) =>
     Object.keys(target.manifest.exports).flatMap((entry) => {
@@ -18,7 +18,7 @@ export function readEntries(root: string): Entry[] {
   );
 }
 
-/** Where the reference of an entry begins, from the root of the site. */
+/** Returns the address of an entry point's API reference. */
 export function referenceLink({ specifier }: Entry): string {
   return `/api/${specifier.replace(/^@[^/]+\//, '')}/`;
 }

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import type { Page } from './pages.ts';
 import { readPages } from './pages.ts';
 
-/** Where the reference begins; typedoc writes it and all below it. */
+/** The first page of the API reference. typedoc writes it and all pages below it. */
 export const referencePage: Page = { source: 'api', path: 'api/index.md', title: 'API', text: '' };
 
-/** Writes the pages that are drawn into an empty folder. */
+/** Writes the pages to build into an empty directory. */
 export function gather(root: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   for (const { path, text } of readPages(root)) {

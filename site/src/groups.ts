@@ -1,18 +1,18 @@
-/** A heading of the sidebar and what stands below it: files of the project, in this order. */
+/** A sidebar heading and the files below it, in this order. */
 export interface Group {
   readonly title: string;
   readonly files: readonly string[];
-  /** Whether it is folded at first. */
+  /** True if the group is collapsed at first. */
   readonly folded?: boolean;
 }
 
-/** Where pages go that no group names: a new guide, or a new package, needs no line here. */
+/** The groups of pages that are not listed below, so that a new guide or package needs no line here. */
 export const others: readonly { readonly title: string; readonly files: RegExp }[] = [
   { title: 'Guides', files: /^docs\/[^/]+\.md$/ },
   { title: 'Packages', files: /^(packages|apps)\/[^/]+\/README\.md$/ },
 ];
 
-/** The sidebar, for somebody who begins at the top. A file that is not there is left out. */
+/** The sidebar, in reading order. Missing files are skipped. */
 export const groups: readonly Group[] = [
   {
     title: 'Start',
@@ -71,7 +71,7 @@ export const groups: readonly Group[] = [
   },
   { title: 'Packages', files: [], folded: true },
   {
-    title: 'The project',
+    title: 'Project',
     files: [
       'ARCHITECTURE.md',
       'CONTRIBUTING.md',

@@ -1,4 +1,4 @@
-// Builds the site: the project's own pages, the API reference, one look at every link. Run by `npm run docs`.
+// Builds the site from the documents and the API reference, and checks every link. Run by `npm run docs`.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vitepress';

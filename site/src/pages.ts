@@ -1,28 +1,35 @@
-// Which files of the project are pages of the site, and what each is called. Knows no tool that draws them.
+// Lists the pages of the site and their titles. Independent of the site generator.
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, posix } from 'node:path';
 import { groups, others } from './groups.ts';
 
 /** A page of the site. */
 export interface Page {
-  /** The file or folder of the project that it shows, from the root; `api` for the reference. */
+  /** The file or directory that the page shows, relative to the repository root; `api` for the reference. */
   readonly source: string;
-  /** The markdown file that is drawn, from the root of the pages. */
+  /** The markdown file to build, relative to the pages directory. */
   readonly path: string;
   readonly title: string;
   readonly text: string;
 }
 
-/** Markdown that is shown as it is. */
-const markdown = ['*.md', 'docs/**/*.md', 'examples/*.md', 'bench/*.md', '{packages,apps}/*/README.md'];
+/** Markdown files shown unchanged. */
+const markdown = [
+  '*.md',
+  'site/index.md',
+  'docs/**/*.md',
+  'examples/*.md',
+  'bench/*.md',
+  '{packages,apps}/*/README.md',
+];
 
-/** Folders whose files are shown as source. */
+/** Directories whose files are shown as source code. */
 const shown = ['examples', 'deploy'];
 
-/** Snapshots for reviewers; readers have the reference. */
+/** API snapshots and agent instructions, which are not pages. */
 const left = /(^|\/)(api|AGENTS|CLAUDE)\.md$/;
 
-/** Every page but those of the API reference, of which there is only the first. */
+/** Returns every page except the API reference. */
 export function readPages(root: string): Page[] {
   const texts = globSync(markdown, { cwd: root, exclude: (name) => name === 'node_modules' })
     .map((file) => file.replaceAll('\\', '/'))
@@ -46,21 +53,27 @@ export function readPages(root: string): Page[] {
 }
 
 function textPage(source: string, raw: string): Page {
-  // Notes for whoever edits the file.
+  // Removes notes to editors of the file.
   const text = raw.replace(/^<!--.*?-->\n/gms, '');
   const title = /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? basename(source, '.md');
-  return { source, path: source.replace(/(^|\/)README\.md$/, '$1index.md'), title, text };
+  return { source, path: pathOf(source), title, text };
 }
 
-/** A file in a block of code, with the comment that it begins with above it. */
+/** The landing page is the first page of the site, and a README is the first page of its directory. */
+function pathOf(source: string): string {
+  if (source === 'site/index.md') return 'index.md';
+  return source === 'README.md' ? 'readme.md' : source.replace(/\/README\.md$/, '/index.md');
+}
+
+/** Shows a source file in a code block, below the file's first comment. */
 function sourcePage(source: string, code: string): Page {
   const title = basename(source);
   const intro = /^\/\/ (Shows .*(?:\n\/\/ (?!Run).+)*)/.exec(code)?.[1]?.replaceAll('\n// ', ' ');
   const language = languages[extname(source)] ?? 'text';
-  const told = intro === undefined ? `\`${source}\`` : intro;
-  // Code is wide, and has no headings to list beside it.
-  const text = `---\naside: false\n---\n\n# ${title}\n\n${told}\n\n\`\`\`\`${language}\n${code.trimEnd()}\n\`\`\`\`\n`;
-  // An ending would make the address one of a file.
+  const summary = intro === undefined ? `\`${source}\`` : intro;
+  // Code is wide, and the page has no headings for an outline.
+  const text = `---\naside: false\n---\n\n# ${title}\n\n${summary}\n\n\`\`\`\`${language}\n${code.trimEnd()}\n\`\`\`\`\n`;
+  // A dot in the name would make the address a file name.
   return { source, path: `${source.replace(/\.ts$/, '').replaceAll('.', '-')}.md`, title, text };
 }
 
@@ -73,7 +86,7 @@ const languages: Readonly<Record<string, string>> = {
   '.service': 'ini',
 };
 
-/** A folder without a page of its own. */
+/** Lists the pages of a directory that has no README. */
 function listPage(folder: string, pages: readonly Page[]): Page {
   const title = titleOf(folder);
   const lines = pages
@@ -93,7 +106,7 @@ export interface Item {
   readonly link: string;
 }
 
-/** The sidebar: the groups with their pages, and those that no group names where they go. */
+/** Returns the sidebar: the groups with their pages, and unlisted pages in their default group. */
 export function sidebarOf(pages: readonly Page[]): { text: string; collapsed: boolean; items: Item[] }[] {
   const named = new Set(groups.flatMap(({ files }) => files));
   const unnamed = pages.filter(({ source }) => !named.has(source));
@@ -110,24 +123,24 @@ export function sidebarOf(pages: readonly Page[]): { text: string; collapsed: bo
 }
 
 function itemOf({ source, path, title }: Page): Item {
-  return { text: source === 'README.md' ? 'What Cobbler is' : title, link: linkTo(path) };
+  return { text: source === 'README.md' ? 'Overview' : title, link: linkTo(path) };
 }
 
-/** The address of a page, from the root of the site. */
+/** Returns the address of a page, relative to the site root. */
 export function linkTo(path: string): string {
   return `/${path.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}`;
 }
 
-/** Where a link in a file of the project leads. */
+/** The target of a link in a document. */
 export type Target =
-  /** To a page; the address from the root of the site. */
+  /** A page; `link` is its address relative to the site root. */
   | { readonly type: 'page'; readonly link: string }
-  /** To a file that is no page: its name is all there is to show. */
+  /** A file that is not a page, shown as its name. */
   | { readonly type: 'file' }
-  /** Out of the project, within the same page, or nowhere: that is found out when the site is built. */
+  /** Another site, the same page, or a missing file, which the build reports. */
   | { readonly type: 'elsewhere' };
 
-/** Finds out where a link leads. */
+/** Resolves a link in the document `from`. */
 export function targetOf(root: string, pages: readonly Page[], from: string, href: string): Target {
   if (/^([a-z]+:|#|\/)/i.test(href)) return { type: 'elsewhere' };
   const [file = '', anchor] = decodeURI(href).split('#');

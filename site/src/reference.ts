@@ -18,19 +18,18 @@ const look: Partial<PluginOptions> = {
 };
 
 const rules: Partial<TypeDocOptions> = {
-  // The project's own compiler has checked them.
+  // `npm run check` has checked the types.
   skipErrorChecking: true,
   excludePrivate: true,
   excludeInternal: true,
-  // Most types that are named and not exported are parts of a signature that is shown in full.
+  // Most unexported types are part of a signature that is shown in full.
   validation: { notExported: false, invalidLink: true, notDocumented: false },
 };
 
 /**
- * Writes the API reference as markdown into a folder: a page for each entry and one for each name it exports, made
- * from the doc comments.
+ * Writes the API reference as markdown, with a page for each entry point and each of its exports.
  *
- * @throws Error when typedoc cannot read the sources, or finds something wrong in a comment.
+ * @throws Error if typedoc cannot read the sources or reports a problem in a comment.
  */
 export async function writeReference(root: string, folder: string, entries: readonly Entry[]): Promise<void> {
   const app = await Application.bootstrapWithPlugins({
@@ -41,7 +40,7 @@ export async function writeReference(root: string, folder: string, entries: read
     entryPoints: entries.map(({ file }) => join(root, file)),
     tsconfig: join(root, 'tsconfig.json'),
     readme: 'none',
-    // Sources are looked at to name the modules, and shown nowhere.
+    // The source paths name the modules and are not shown.
     disableGit: true,
     sourceLinkTemplate: '{path}',
     logLevel: 'Warn',
@@ -51,10 +50,11 @@ export async function writeReference(root: string, folder: string, entries: read
   nameModules(project, entries);
   app.options.setValue('out', folder);
   await app.generateOutputs(project);
-  if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('typedoc found what stands above');
+  if (app.logger.hasErrors() || app.logger.hasWarnings())
+    throw new Error('typedoc reported the problems above');
 }
 
-/** Entries are called as they are imported, and files of the sources are not told. */
+/** Names modules by their import specifiers, in package order, and removes source paths. */
 function nameModules(project: ProjectReflection, entries: readonly Entry[]): void {
   const order = new Map(entries.map(({ specifier }, at) => [specifier, at]));
   for (const module of project.children ?? []) {
