@@ -23,7 +23,7 @@ async function chatWith(
   const home = join(temporaryFolder(), 'home');
   const env = { ...claudeAt(service), COBBLER_HOME: home, ...options.env };
   const terminal = await atTerminal(['chat', ...(options.args ?? [])], { ...options, env });
-  await terminal.until(/what is to be/);
+  await terminal.until(/describe a task/);
   return { ...terminal, home, service };
 }
 
@@ -50,7 +50,7 @@ describe.each([40, 80, 200])('at %d columns', (columns) => {
       rows: 40,
       env: { TMPDIR: temporaryFolder() },
     });
-    await terminal.until(/what is to be/);
+    await terminal.until(/describe a task/);
     say(terminal, 'fix the failing test');
     for (const call of ['run_command', 'edit_file', 'run_command']) {
       await terminal.until(new RegExp(`\\? ${call}[\\s\\S]*e deny and say\\s+why[^✓✗]*$`));
@@ -63,8 +63,8 @@ describe.each([40, 80, 200])('at %d columns', (columns) => {
     const all = terminal.all();
     fits(all, columns);
     expect(joined(all)).toContain('cents+=prices[job.kind]*job.count;');
-    expect(all.match(/say something to steer/g)).toBeNull();
-    expect(all.match(/what is to be/g)).toHaveLength(1);
+    expect(all.match(/type a message to steer/g)).toBeNull();
+    expect(all.match(/describe a task/g)).toHaveLength(1);
     terminal.press('C-c');
     terminal.press('C-c');
     await terminal.until(/[^-]icanon[\s\S]*[^-]echo /);
@@ -92,7 +92,7 @@ test(
     }
     await chat.until(/word119[\s\S]*✓/);
     const all = chat.all();
-    expect(all.match(/what is to be/g)).toHaveLength(1);
+    expect(all.match(/describe a task/g)).toHaveLength(1);
     expect(chat.screen().match(/claude-test · ask/g)).toHaveLength(1);
     // A terminal that becomes narrower breaks the lines that are there, in the middle of words.
     expect(joined(all)).toContain(joined(words));
@@ -187,7 +187,7 @@ test('Ctrl-C stops a command within a moment, and its whole group', patience, as
   await chat.until(/stopping|cancelled/);
   expect(performance.now() - began).toBeLessThan(1000);
   await chat.until('■ cancelled');
-  expect(chat.screen()).toContain('what is to be');
+  expect(chat.screen()).toContain('describe a task');
   // It does not want to end and is made to.
   const isGone = () => {
     try {
@@ -229,12 +229,12 @@ test('nothing is left but what is kept in the home, for the owner alone [P23]', 
   const user = temporaryFolder();
   const env = { ...claudeAt(service), COBBLER_HOME: home, HOME: user };
   const chat = await atTerminal(['chat', '--yes'], { columns: 80, env, cwd });
-  await chat.until('what is to be');
+  await chat.until('describe a task');
   chat.type('edit');
   chat.press('Enter');
   await chat.until('Done.');
   chat.press('C-d');
-  await chat.until(/go on: cobbler chat -s [0-9a-f]{8}\nexit 0/);
+  await chat.until(/continue: cobbler chat -s [0-9a-f]{8}\nexit 0/);
   expect(readdirSync(cwd)).toEqual(['a.txt']);
   expect(readdirSync(user)).toEqual([]);
   const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter(

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import type { Environment } from './terminal/io.ts';
 
 /**
- * Has Node keep what it compiles from here on, in the folder where Cobbler keeps everything, so that the next start
- * is shorter. The folder is for its owner alone: what stands in it is run without another look. It is only made
- * where there is a home for it; without one every start compiles anew.
+ * Enables Node's compile cache in Cobbler's home directory, so that the next start is faster. The directory is
+ * private, because Node runs its contents unchecked. It is created only if the home directory exists; without one
+ * every start compiles again.
  */
 export function keepCompiled(env: Environment): void {
   const folder = compiledFolder(env);

@@ -76,7 +76,7 @@ async function main(io: Io): Promise<number> {
   }
 }
 
-/** The help of a command, or of all where that is none. */
+/** The help of a command, or the general help for an unknown one. */
 async function helpOn(name: string | undefined, io: Io): Promise<number> {
   const { commandRow } = await import('./command-line/command-table.ts');
   const { help } = await import('./commands/help.ts');
@@ -117,17 +117,17 @@ function described(error: unknown, name: string): Described {
   // An error of ours has a kind, and a code that says more.
   const more = typeof kind === 'string' && typeof code === 'string' ? [`More: ${name} explain ${code}`] : [];
   if (kind !== 'invalid' && kind !== 'auth') {
-    return { message: `something unexpected happened: ${message}`, advice: more, exitCode: 1 };
+    return { message: `internal error: ${message}`, advice: more, exitCode: 1 };
   }
   const advice = codeAdvice[String(code)] ?? 'Check the setup: cobbler doctor';
   return { message, advice: [advice, ...more], exitCode: 2 };
 }
 
-/** What to do about an error of the packages, by its code. */
+/** The solution for an error of the packages, by its code. */
 const codeAdvice: Readonly<Record<string, string>> = {
   config: 'Correct that line, or move the file away.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
-  no_sampling: 'Take temperature out of the configuration.',
+  no_sampling: 'Remove temperature from the configuration.',
 };
 
 const io = processIo();

@@ -9,7 +9,7 @@ export function checkNode(version: string): void {
   const [minMajor = 0, minMinor = 0] = oldestNode.split('.').map(Number);
   if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
   throw new UsageError(
-    `this is Node ${version}, and ${oldestNode} or later is needed.`,
-    'Install a newer one, or put it first on the PATH.',
+    `this is Node ${version}, but ${oldestNode} or later is required.`,
+    'Install a newer version, or put it first on the PATH.',
   );
 }

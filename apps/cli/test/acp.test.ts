@@ -259,7 +259,7 @@ test('ACP: how a run ended is the stop reason, and a failure is told in words', 
   expect(await editor.say('one')).toBe('max_tokens');
   expect(await editor.say('two')).toBe('refusal');
   expect(await editor.say('three')).toBe('max_turn_requests');
-  await expect(editor.say('four')).rejects.toThrow(/ANTHROPIC_API_KEY was refused/);
+  await expect(editor.say('four')).rejects.toThrow(/ANTHROPIC_API_KEY was rejected/);
   const elsewhere = { sessionId: 'none', cwd: editor.folder, mcpServers: [] };
   await expect(editor.agent.request('session/load', elsewhere)).rejects.toThrow('no session "none"');
   const nowhere = { cwd: join(editor.folder, 'gone'), mcpServers: [] };

@@ -49,7 +49,7 @@ describe('an approval', () => {
     dialog.ask(request('1', { summary: 'in the workspace' }));
     expect(shown[0]).toMatch(/^ {2}\? run_command {2}npm test +in ~\/demo$/);
     expect(dialog.footer()).toEqual([
-      '    y allow   a always run_command(npm test) in this run   n deny   e deny and say why',
+      '    y allow   a always run_command(npm test) in this run   n deny   e deny with a reason',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('an approval', () => {
       expect.stringMatching(/write_file +\.envrc/),
       '      ".envrc" is protected.',
     ]);
-    expect(dialog.footer()).toEqual(['    y allow   n deny   e deny and say why']);
+    expect(dialog.footer()).toEqual(['    y allow   n deny   e deny with a reason']);
     press('a');
     expect([rules, answers]).toEqual([[], []]);
   });
@@ -138,7 +138,7 @@ describe('an approval', () => {
       request('1', { toolName: 'write_file', subject: 'a.txt', diff, arguments: { path: 'a.txt' } }),
     );
     expect(shown.at(-1)).toBe('      + 24 lines');
-    expect(dialog.footer()).toEqual(['    d show all of it, then allow   n deny   e deny and say why']);
+    expect(dialog.footer()).toEqual(['    d show all of it, then allow   n deny   e deny with a reason']);
     press('y', 'a');
     expect([answers, rules]).toEqual([[], []]);
     press('d');

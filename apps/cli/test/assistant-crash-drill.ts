@@ -14,7 +14,7 @@ import { fakeTelegram } from '@cobbler/assistant/testing';
 import { build } from 'esbuild';
 
 /** What the assistant writes above a message that may be a repeat. */
-const note = 'This may be a repeat.';
+const note = 'This may be a duplicate.';
 
 const token = '12345678:AAE-not-a-real-token_0123456789';
 const person = 7;

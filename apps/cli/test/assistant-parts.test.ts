@@ -18,7 +18,7 @@ describe('the embedder', () => {
     expect([embedder.name, words]).toEqual(['lexical-1', expect.stringContaining('not by meaning')]);
   });
 
-  test('of another server tells how long its vectors are; no provider’s key goes there', async () => {
+  test('of use another server tells how long its vectors are; no provider’s key goes there', async () => {
     const keys: (string | null)[] = [];
     const { url, close } = await serveLoopback((request) => {
       keys.push(request.headers.get('authorization'));
@@ -42,7 +42,7 @@ describe('the embedder', () => {
 
 describe('options', () => {
   test.each([
-    [{ local: true, webhook: true }, 'exclude each other'],
+    [{ local: true, webhook: true }, 'cannot be used together'],
     [{ port: '70000' }, '--port'],
     [{ path: 'telegram' }, '--path'],
     [{ timeZone: 'Mars/Base' }, 'Mars/Base'],

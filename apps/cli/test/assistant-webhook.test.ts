@@ -95,7 +95,7 @@ describe('the bot on this machine, behind a webhook [S3]', () => {
       expect(bot.log()).toContain('delete-webhook');
       await about('delete-webhook');
       expect(telegram.webhook).toBeUndefined();
-      expect(await about('status')).toContain('updates are fetched');
+      expect(await about('status')).toContain('uses polling');
     },
   );
 });

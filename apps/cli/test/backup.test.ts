@@ -89,8 +89,8 @@ describe('cobbler backup', { timeout: 120_000 }, () => {
   test('does not overwrite what is there, and leaves no half of one', async () => {
     const { home, into, store, at } = await place();
     mkdirSync(into);
-    expect((await at(['backup', into])).stderr).toContain('is there already');
-    expect((await at(['backup', join(home, 'inside')])).stderr).toContain('a copy of');
+    expect((await at(['backup', into])).stderr).toContain('already exists');
+    expect((await at(['backup', join(home, 'inside')])).stderr).toContain('inside the directory');
     await store.close();
     writeFileSync(join(home, 'runs.db'), `SQLite format 3\0${'damaged '.repeat(100)}`);
     const failed = await at(['backup', `${into}-2`]);
@@ -139,7 +139,7 @@ describe('cobbler restore', { timeout: 120_000 }, () => {
     const file = { name: '../out', bytes: 0, sha256: '' };
     writeFileSync(join(into, 'manifest.json'), JSON.stringify({ v: 1, files: [file] }));
     const ended = await at(['restore', into], join(temporaryFolder(), 'other'));
-    expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('is no backup')]);
-    expect((await at(['restore', temporaryFolder()])).stderr).toContain('is no backup');
+    expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('is not a backup')]);
+    expect((await at(['restore', temporaryFolder()])).stderr).toContain('is not a backup');
   });
 });

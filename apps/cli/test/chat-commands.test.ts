@@ -26,11 +26,11 @@ describe('commands', () => {
     stage.type('/co', '\t');
     expect(stage.foot(3)).toMatch(/› \/cost$/m);
     stage.type('\x15', '/con', '\r');
-    await stage.until('as the model counted them last');
+    await stage.until('as last counted by the model');
     stage.type('/hlep', '\r');
     await stage.until('There is no command /hlep. Did you mean /help?');
     stage.type('/cost', '\r');
-    await stage.until('Nothing was asked yet');
+    await stage.until('No requests yet');
   });
 
   test('/cost shows money, cache, waste and a bar per turn', async () => {
@@ -42,9 +42,9 @@ describe('commands', () => {
     stage.type('/cost', '\r');
     await stage.until('limit');
     expect(stage.text()).toMatch(
-      /cost {4}\$0\.\d+ · 1 turn\n {2}input {3}1k · 750 from the cache \(75%\) · 0 written/,
+      /cost {4}\$0\.\d+ · 1 turn\n {2}input {3}1k · 750 read from cache \(75%\) · 0 written/,
     );
-    expect(stage.text()).toMatch(/wasted {2}0 in requests without an answer\n {2}turns {3}█/);
+    expect(stage.text()).toMatch(/wasted {2}0 in failed requests\n {2}turns {3}█/);
   });
 
   test('/cost counts a request that was cancelled', async () => {
@@ -66,7 +66,7 @@ describe('commands', () => {
     await stage.until('cancelled');
     stage.type('/cost', '\r');
     await stage.until('limit');
-    expect(stage.text()).toMatch(/wasted {2}41k in requests without an answer/);
+    expect(stage.text()).toMatch(/wasted {2}41k in failed requests/);
     // 40,000 tokens at $3 and 500 at $15 per million.
     expect(stage.text()).toMatch(/cost {4}\$0\.128/);
   });
@@ -85,15 +85,15 @@ describe('commands', () => {
     stage.type('second', '\r');
     await stage.until(/Two\.\n\n✓/);
     stage.type('/undo', '\r');
-    await stage.until('take back this prompt?');
+    await stage.until('undo this prompt?');
     stage.type('y');
-    await stage.until('taken back');
+    await stage.until('undone');
     stage.type('/cost', '\r');
     await stage.until(/2 turns\n {2}input {3}20k/);
     stage.type('/fork', '\r');
-    await stage.until('which stays as it is');
+    await stage.until('which is unchanged');
     stage.type('/cost', '\r');
-    await stage.until('Nothing was asked yet');
+    await stage.until('No requests yet');
     const rows = await stage.host.sessions();
     expect(rows.map(({ info }) => info.inputTokens).sort()).toEqual([0, 0, 20_000]);
   });
@@ -106,7 +106,7 @@ describe('commands', () => {
     await stage.until(/✓ \d/);
     const [original] = await stage.host.sessions();
     stage.type('/fork', '\r');
-    await stage.until('which stays as it is');
+    await stage.until('which is unchanged');
     stage.type('second', '\r');
     await stage.until(/Two\.\n\n✓/);
     stage.type(`/resume ${original?.info.id}`, '\r');
@@ -126,7 +126,7 @@ describe('commands', () => {
     stage.type('/save talk.jsonl', '\r');
     await stage.until('written to talk.jsonl');
     stage.type('/save sum.js', '\r');
-    await stage.until('is there already');
+    await stage.until('already exists');
     expect(readFileSync(join(folder, 'talk.md'), 'utf8')).toBe('> ask\n\nThe *answer*.\n');
     expect(readFileSync(join(folder, 'talk.jsonl'), 'utf8').split('\n')).toHaveLength(4);
     stage.type('/copy', '\r');
@@ -196,7 +196,7 @@ describe('a connection', () => {
     stage.ear().onLost('cut');
     expect(stage.foot(1)).toContain('reconnecting…');
     stage.ear().onBack(14);
-    expect(stage.foot(3)).toContain('• caught up 14 events');
+    expect(stage.foot(3)).toContain('• received 14 events');
     expect(stage.foot(1)).not.toContain('reconnecting');
   });
 
@@ -214,7 +214,7 @@ describe('a connection', () => {
     const stage = await chatStage({ agent: scriptedAgent([]) });
     stage.ear().handler.onEvent?.({ type: 'progress', callId: 'c', toolName: 't', text: 'late' });
     stage.ponder();
-    expect(stage.foot(2)).toContain('what is to be done?');
+    expect(stage.foot(2)).toContain('describe a task');
   });
 
   test('Ctrl-C leaves off watching a run that is somebody else’s', async () => {
@@ -225,6 +225,6 @@ describe('a connection', () => {
     stage.ponder();
     expect(stage.text()).toContain('Ctrl-C stops');
     stage.type('\x03');
-    expect(stage.foot(2)).toContain('what is to be done?');
+    expect(stage.foot(2)).toContain('describe a task');
   });
 });

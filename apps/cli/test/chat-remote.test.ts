@@ -49,7 +49,7 @@ describe('a chat with a server', () => {
     const server = await serverOf(scriptedAgent([writes, 'Written.']), folder, store, tokens);
     const stage = await remote(server, tokens.own(), folder);
     stage.type('write it', '\r');
-    await stage.until('deny and say why');
+    await stage.until('deny with a reason');
     expect(stage.text()).toMatch(/\? write_file {3}a\.txt .*\n {6}1 \+ one/);
     expect(stage.text()).not.toContain('always');
     stage.ponder();
@@ -73,7 +73,7 @@ describe('a chat with a server', () => {
     await first.close();
     await stage.until('reconnecting…');
     await serverOf(agent, folder, store, tokens, port);
-    await stage.until('connected again');
+    await stage.until('reconnected');
     stage.type('second', '\r');
     await stage.until(/Two\.\n\n✓/);
     expect(stage.text().match(/One\./g)).toHaveLength(1);
@@ -84,9 +84,7 @@ describe('a chat with a server', () => {
     const server = await serverOf(scriptedAgent([]), folder, store, tokens);
     const stage = await remote(server, tokens.own(), folder);
     for (const command of ['/permissions', '/model', '/tools']) stage.type(command, '\r');
-    await stage.until(
-      /The server decides what is allowed[\s\S]*which model answers[\s\S]*which tools there are/,
-    );
+    await stage.until(/The server decides which calls[\s\S]*chooses the model[\s\S]*chooses the tools/);
   });
 
   test('says what to do about a token that is refused', async () => {
@@ -94,7 +92,7 @@ describe('a chat with a server', () => {
     const server = await serverOf(scriptedAgent([]), folder, store, tokens);
     const stage = await remote(server, 'cbk_wrong', folder);
     stage.type('/sessions', '\r');
-    await stage.until(/does not take this token\. Its\s+owner's\s+stands\s+behind\s+#token=/);
+    await stage.until(/rejected the\s+token\.\s+The\s+owner\s+token\s+follows\s+#token=/);
   });
 });
 
@@ -103,6 +101,6 @@ test('the address that the server prints is enough', () => {
     url: 'http://127.0.0.1:4370',
     token: 'cbk_x',
   });
-  expect(() => serverAccess('http://127.0.0.1:4370', undefined, {})).toThrow('A token is needed');
-  expect(() => serverAccess('localhost:4370', 't', {})).toThrow('is no address of a server');
+  expect(() => serverAccess('http://127.0.0.1:4370', undefined, {})).toThrow('requires a token');
+  expect(() => serverAccess('localhost:4370', 't', {})).toThrow('is not a server address');
 });

@@ -42,7 +42,7 @@ describe('a chat', () => {
     expect(stage.text()).toMatch(
       /^cobbler · scripted-model · .*\n\n› what is there\?\n\nTwo things:\n\n• one\n• two\n\n✓ /,
     );
-    expect(stage.foot(2)).toMatch(/^› what is to be done.*\n {2}scripted-model · ask · 150/);
+    expect(stage.foot(2)).toMatch(/^› describe a task.*\n {2}scripted-model · ask · 150/);
   });
 
   test('leaves at Ctrl-D, and at the second Ctrl-C; a first one empties the line', async () => {
@@ -50,7 +50,7 @@ describe('a chat', () => {
     stage.type('x', '\x03');
     expect(stage.foot(2)).not.toContain('again');
     stage.type('\x03');
-    expect(stage.foot(1)).toContain('Ctrl-C again leaves');
+    expect(stage.foot(1)).toContain('press Ctrl-C again to leave');
     stage.type('\x03');
     expect(await stage.left).toBe(0);
     const other = await chatStage({ agent: scriptedAgent([]) });
@@ -143,7 +143,7 @@ describe('an approval', () => {
     const { folder, tools, read } = project();
     const stage = await chatStage({ agent: scriptedAgent([edits, 'Done.']), folder, tools });
     stage.type('repair it', '\r');
-    await stage.until('deny and say why');
+    await stage.until('deny with a reason');
     expect(stage.text()).toMatch(
       /\? edit_file {4}sum\.js .*\+1 -1\n {6}1 - export.*a - b;\n {6}1 \+ export.*a \+ b;/,
     );
@@ -158,7 +158,7 @@ describe('an approval', () => {
     const { folder, tools, read } = project();
     const stage = await chatStage({ agent: scriptedAgent([edits, 'Well.']), folder, tools });
     stage.type('repair it', '\r');
-    await stage.until('deny and say why');
+    await stage.until('deny with a reason');
     stage.type('y');
     expect(stage.foot(2)).toContain('› y');
     stage.type('\x7f');
@@ -206,7 +206,7 @@ describe('an approval', () => {
       const script = [{ calls: [{ name: 'run_command', arguments: { command } }] }, 'Well.'];
       const stage = await chatStage({ agent: scriptedAgent(script), folder, tools });
       stage.type('go', '\r');
-      await stage.until('deny and say why');
+      await stage.until('deny with a reason');
       expect(stage.foot(5)).not.toContain('always');
       stage.ponder();
       stage.type('a', 'p');
@@ -237,17 +237,15 @@ describe('/undo', () => {
   test('shows what goes, asks, and restores file and conversation', async () => {
     const { stage, read, agent } = await repaired();
     stage.type('/undo', '\r');
-    await stage.until('take back this prompt and 1 file?');
-    expect(stage.text()).toMatch(
-      /› repair it\n {2}sum\.js back to what it was, without \+1 -1\n {6}1 - .*a - b/,
-    );
+    await stage.until('undo this prompt and 1 file?');
+    expect(stage.text()).toMatch(/› repair it\n {2}sum\.js restored, without \+1 -1\n {6}1 - .*a - b/);
     expect(read()).toContain('a + b');
     stage.type('n');
     expect(read()).toContain('a + b');
     stage.type('/undo', '\r');
-    await stage.until(/undo[\s\S]*undo[\s\S]*take back this prompt/);
+    await stage.until(/undo[\s\S]*undo[\s\S]*undo this prompt/);
     stage.type('y');
-    await stage.until('taken back, 1 file restored');
+    await stage.until('undone, 1 file restored');
     expect(read()).toContain('a - b');
     stage.type('once more', '\r');
     await stage.until('Again.');
@@ -260,7 +258,7 @@ describe('/undo', () => {
     const { stage, folder } = await repaired();
     writeFileSync(join(folder, 'sum.js'), 'export const sum = 1;\n');
     stage.type('/undo', '\r');
-    await stage.until('it was changed since by something else');
+    await stage.until('changed by another program since');
   });
 
   test('keeps what files were for the owner alone', async () => {

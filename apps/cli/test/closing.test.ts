@@ -75,7 +75,7 @@ describe('what closes a run', () => {
   ] as const)('the limit on %s is named with its option', (limit, limits, headline) => {
     const lines = closingLines(finished({ status: 'limit', limit }, { limits }), style, 120);
     expect(lines[1]).toContain(headline);
-    expect(lines[2]).toContain('For a longer run give a higher --max-');
+    expect(lines[2]).toContain('To continue, raise --max-');
   });
 
   test('a refused key: what happened with host and status, and what to do', () => {
@@ -87,7 +87,7 @@ describe('what closes a run', () => {
     });
     const lines = closingLines(finished({ status: 'failed', error }), style, 120);
     expect(lines.slice(2)).toEqual([
-      '  401 from api.anthropic.com: the key from ANTHROPIC_API_KEY was refused.',
+      '  401 from api.anthropic.com: the key from ANTHROPIC_API_KEY was rejected.',
       '  Set a new one: cobbler config set-key claude. Or check the setup: cobbler doctor',
     ]);
   });

@@ -68,18 +68,18 @@ describe('the command line', () => {
     [['--max-turn=3', 'y'], 'There is no option --max-turn. Did you mean --max-turns?'],
     [['modls'], 'There is no command "modls". Did you mean models?'],
     [['doctr'], 'There is no command "doctr". Did you mean doctor?'],
-    [['-m', 'fast', 'models'], 'Options stand after the command.'],
+    [['-m', 'fast', 'models'], 'Options must follow the command.'],
     [['--timeout'], "Option '--timeout <time>' argument missing."],
-    [['--json=all', 'x'], '--json=all is not a form of output.'],
+    [['--json=all', 'x'], '--json=all is not an output format.'],
     [['models', 'x'], "Too many arguments for 'models'. Expected 0 arguments but got 1: x."],
   ])('%j is refused: %s', (args, message) => {
     expect(() => parseCommandLine(args)).toThrow(message);
   });
 
   test.each([
-    [['--ask', '--yes'], '--ask and --yes exclude each other.'],
-    [['--read-only', '--allow', 'x'], '--read-only and --allow exclude each other.'],
-    [['--json', '-q'], '--json and --quiet exclude each other.'],
+    [['--ask', '--yes'], '--ask and --yes cannot be used together.'],
+    [['--read-only', '--allow', 'x'], '--read-only and --allow cannot be used together.'],
+    [['--json', '-q'], '--json and --quiet cannot be used together.'],
     [['--max-usd', 'abc'], '--max-usd cannot be "abc".'],
     [['--timeout', '10 years'], '--timeout cannot be "10 years".'],
     [['--api', 'soap'], '--api cannot be "soap".'],

@@ -20,7 +20,7 @@ function offered(...words: string[]): string[] {
   return stdout.split('\n').filter((word) => word !== '');
 }
 
-describe('completion for bash', () => {
+describe('print the completion script for bash', () => {
   test('offers commands, options and their values', () => {
     expect(offered('mo')).toEqual(['models']);
     expect(offered('config', 'set')).toEqual(['set-key', 'set']);

@@ -45,10 +45,10 @@ describe('config set-key', () => {
   test('what cannot be a key is refused', async () => {
     const env = { COBBLER_HOME: temporaryFolder() };
     await expect(config(['set-key', 'claude'], fakeIo({ env, input: 'two words' }))).rejects.toThrow(
-      'This is no key',
+      'This is not a key',
     );
     await expect(config(['set-key', 'claude'], fakeIo({ env, input: '' }))).rejects.toThrow(
-      'No key was given',
+      'No key was entered',
     );
   });
 
@@ -56,7 +56,7 @@ describe('config set-key', () => {
     const env = { COBBLER_HOME: temporaryFolder(), ANTHROPIC_API_KEY: 'other' };
     const io = fakeIo({ env, input: secret });
     await config(['set-key', 'claude'], io);
-    expect(io.stderr.text()).toContain('ANTHROPIC_API_KEY is set and goes before it');
+    expect(io.stderr.text()).toContain('While ANTHROPIC_API_KEY is set, it overrides');
   });
 });
 

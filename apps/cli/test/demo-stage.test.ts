@@ -46,7 +46,7 @@ describe('of the project and the home of --demo nothing is left [P23]', () => {
       const end = await atTerminal(['chat', '--demo'], {
         env: { TMPDIR: temporary, COBBLER_HOME: temporaryFolder() },
         cwd: temporaryFolder(),
-        typing: [['what is to be', keys]],
+        typing: [['describe a task', keys]],
       });
       expect(end.stdout).toContain('a scripted model');
       expect(end.code, end.stdout).toBe(code);

@@ -31,7 +31,7 @@ describe('doctor', () => {
     const { code, lines } = await examine({ ANTHROPIC_API_KEY: 'a b', ANTHROPIC_BASE_URL: 'nowhere' });
     expect(code).toBe(1);
     expect(lines[0]).toMatch(/^✗ key/);
-    expect(lines[1]).toBe('  repair: copy it again: cobbler config set-key claude');
+    expect(lines[1]).toBe('  fix: copy it again: cobbler config set-key claude');
     expect(lines[2]).toMatch(/^✗ address +nowhere \(ANTHROPIC_BASE_URL\) is not an address/);
     expect(lines.slice(5).every((line) => line.startsWith('✓'))).toBe(true);
   });
@@ -43,7 +43,7 @@ describe('doctor', () => {
     chmodSync(file, 0o640);
     const { code, lines } = await examine({ COBBLER_HOME: home });
     expect(code).toBe(1);
-    expect(lines[1]).toBe(`  repair: chmod 600 ${file}`);
+    expect(lines[1]).toBe(`  fix: chmod 600 ${file}`);
     chmodSync(file, 0o600);
     expect((await examine({ COBBLER_HOME: home })).code).toBe(0);
   });
@@ -61,7 +61,7 @@ describe('doctor', () => {
     expect(service.server.exchanges).toHaveLength(0);
     const { code, lines } = await examine(env, { live: true });
     expect(code).toBe(0);
-    expect(lines.at(-1)).toMatch(/^✓ live +claude-test answered in /);
+    expect(lines.at(-1)).toMatch(/^✓ live +claude-test responded in /);
     expect(service.server.exchanges[0]?.request?.maxTokens).toBeLessThanOrEqual(16);
   });
 
@@ -70,7 +70,7 @@ describe('doctor', () => {
     const { code, lines } = await examine(claudeAt(service), { live: true });
     expect(code).toBe(1);
     expect(lines[0]).toMatch(
-      /^✗ live +401 from 127\.0\.0\.1:\d+: the key from ANTHROPIC_API_KEY was refused\.$/,
+      /^✗ live +401 from 127\.0\.0\.1:\d+: the key from ANTHROPIC_API_KEY was rejected\.$/,
     );
     expect(lines.join('\n')).not.toContain(testKey);
   });

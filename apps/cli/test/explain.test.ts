@@ -21,7 +21,7 @@ describe('cobbler explain', () => {
   test('says what happened, what to do, and where more stands', () => {
     const text = printed('no_key');
     expect(text).toMatch(/^no_key {2}\(invalid\)\n/);
-    expect(text).toContain('There is no key for the service.');
+    expect(text).toContain('There is no API key for the service.');
     expect(text).toContain('`cobbler config set-key PROVIDER`');
     expect(text).toMatch(/See docs\/first-agent\.md\n$/);
   });

@@ -38,7 +38,7 @@ export async function invoke(
   const { write } = io.stderr;
   io.stderr.write = (text) => {
     write(text);
-    if (!text.includes('deny and say why')) return;
+    if (!text.includes('deny with a reason')) return;
     const key = left.shift();
     if (key !== undefined) setImmediate(() => keyboard.press(key));
   };

@@ -81,7 +81,7 @@ test.skipIf(!hasScript)(
       env,
       cwd,
       typing: [
-        ['what is to be done', 'greet Ada'],
+        ['describe a task done', 'greet Ada'],
         ['greet Ada', '\r'],
         ['her.', '\x04'],
       ],

@@ -117,7 +117,7 @@ test(
     const twice = await one.call('cobbler_approve', { session_id, approval_id, decision: 'allow' });
     expect([twice.isError, twice.text]).toEqual([
       true,
-      expect.stringContaining('Nothing waits for approval'),
+      expect.stringContaining('No call waits for approval'),
     ]);
   },
 );
@@ -160,7 +160,7 @@ test('cobbler mcp: work in the background is asked after, steered and stopped', 
     'running',
   );
   const busy = await one.call('cobbler_run', { prompt: 'More.', session_id });
-  expect([busy.isError, busy.text]).toEqual([true, expect.stringContaining('is at work')]);
+  expect([busy.isError, busy.text]).toEqual([true, expect.stringContaining('is running')]);
   expect((await one.call('cobbler_steer', { session_id, text: 'Faster.' })).isError).toBe(false);
   expect((await one.call('cobbler_cancel', { session_id })).standing.status).toBe('cancelled');
   expect((await one.call('cobbler_steer', { session_id, text: 'Hello?' })).isError).toBe(true);
@@ -193,7 +193,7 @@ test('cobbler mcp: what cannot be meant is refused in words', patience, async ()
   );
   expect(await refused('cobbler_status', { session_id: '../x' })).toContain('There is no session');
   expect(await refused('cobbler_status', { session_id: 7 })).toContain('session_id must be text');
-  expect(await refused('cobbler_dance', {})).toContain('There is no tool');
+  expect(await refused('cobbler_dance', {})).toContain('Unknown tool');
 });
 
 test('cobbler mcp: a failure of the model is told with what to do', patience, async () => {

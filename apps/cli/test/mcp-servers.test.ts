@@ -89,7 +89,7 @@ describe('cobbler run with MCP servers', () => {
     const { code, stderr } = await ran(here, ['--mcp', 'gone=no-such-program-of-cobbler'], [says('Done.')]);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /cobbler: The MCP server gone is not ready: .*was not found.*Its tools are missing\./,
+      /cobbler: The MCP server gone is not ready: .*was not found.*Its tools are not available\./,
     );
   });
 
@@ -132,7 +132,10 @@ describe('cobbler run with MCP servers', () => {
   test('go with no program that works instead of a model', async () => {
     const here = place();
     const { code, stderr } = await ran(here, ['--mcp', here.flag, '--backend', 'codex']);
-    expect([code, stderr]).toEqual([2, 'cobbler: A program has MCP servers of its own.\n']);
+    expect([code, stderr]).toEqual([
+      2,
+      'cobbler: --mcp cannot be used with --backend: the backend has its own MCP servers.\n',
+    ]);
   });
 
   test('work in the folder of the task, as a process too', async () => {
@@ -165,7 +168,7 @@ test('a list that changes is told of, and counts from the next conversation on [
   await expect.poll(() => mcp.tools().length, { timeout: 60_000 }).toBe(3);
   expect(before).toHaveLength(2);
   expect(told).toEqual([
-    'The MCP server greeter has changed its tools: +mcp__greeter__more. They count from the next conversation on.',
+    'The MCP server greeter has changed its tools: +mcp__greeter__more. The changes apply from the next conversation.',
   ]);
 });
 
@@ -181,7 +184,7 @@ describe('--mcp', () => {
   test.each(['files', 'a b=c', 'a__b=c', '=c', 'key=', 'ftp://x'])(
     '%j is refused without its rest [P19]',
     (text) => {
-      expect(() => readMcpFlag(text)).toThrow('neither NAME=COMMAND nor a URL');
+      expect(() => readMcpFlag(text)).toThrow('not NAME=COMMAND or a URL');
       expect(() => readMcpFlag('a b=sk-secret')).not.toThrow('sk-secret');
     },
   );

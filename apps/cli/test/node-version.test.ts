@@ -7,7 +7,7 @@ test.each(['22.18.0', '22.19.1', '24.0.0', '26.3.0'])('Node %s is new enough', (
 });
 
 test.each(['22.17.9', '20.19.4', '18.0.0'])('Node %s is told what is needed', (version) => {
-  expect(() => checkNode(version)).toThrow(`this is Node ${version}, and 22.18 or later is needed.`);
+  expect(() => checkNode(version)).toThrow(`this is Node ${version}, but 22.18 or later is required.`);
 });
 
 test('what is needed is what the package asks for', () => {

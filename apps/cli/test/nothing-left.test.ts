@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')(
       });
       let seen = '';
       const typing = [
-        ['what is to be', 'Do it.\r'],
+        ['describe a task', 'Do it.\r'],
         ['Done.', '\u0004'],
       ];
       const { code, stdout } = await ended(child, {
@@ -113,7 +113,7 @@ describe.skipIf(process.platform !== 'linux')(
           child.stdin?.write(keys ?? '');
         },
       });
-      expect(stdout).toContain('go on: cobbler chat');
+      expect(stdout).toContain('continue: cobbler chat');
       expect(code).toBe(0);
       expect(readFileSync(join(work, 'made.txt'), 'utf8')).toBe('made\n');
       expect(await remains()).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asTyped } from '../src/terminal/program-name.ts';
 
-const words = 'See them: cobbler sessions. Or cobbler "fix it" with ~/.cobbler and a cobbler.';
+const words = 'List the sessions: cobbler sessions. Or cobbler "fix it" with ~/.cobbler and a cobbler.';
 
 test('what is told to be typed can be typed here', () => {
   expect(asTyped(words, { COBBLER_COMMAND: 'npm start --' })).toBe(

@@ -14,7 +14,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 describe('the prompt', () => {
-  test('is the words given', async () => {
+  test('is the arguments', async () => {
     expect(await readPrompt(['fix', 'it'], [], fakeIo())).toEqual([{ type: 'text', text: 'fix it' }]);
   });
 
@@ -38,7 +38,7 @@ describe('the prompt', () => {
     expect(await readPrompt(['review'], [], fakeIo({ input: ' \n' }))).toEqual([
       { type: 'text', text: 'review' },
     ]);
-    await expect(readPrompt([], [], fakeIo({ input: '' }))).rejects.toThrow('There is nothing to do');
+    await expect(readPrompt([], [], fakeIo({ input: '' }))).rejects.toThrow('The prompt is missing');
   });
 
   test('a picture piped in with words is attached as one', async () => {
@@ -71,10 +71,10 @@ describe('attachments', () => {
     expect(partOf(bytes(content), 'some/a.txt')).toMatchObject(part);
   });
 
-  test('what is neither text, picture nor PDF is refused', () => {
-    expect(() => partOf(bytes('\0\x01\x02'), 'a.bin')).toThrow('neither text nor a picture');
+  test('what is is not text, picture nor PDF is refused', () => {
+    expect(() => partOf(bytes('\0\x01\x02'), 'a.bin')).toThrow('is not text, an image');
     expect(() => partOf(bytes('\xff\xfeab'), 'a.txt')).not.toThrow();
-    expect(() => partOf(bytes('caf\xe9'), 'latin1.txt')).toThrow('neither text');
+    expect(() => partOf(bytes('caf\xe9'), 'latin1.txt')).toThrow('is not text');
   });
 
   test('a name cannot break out of its frame', () => {
@@ -86,7 +86,7 @@ describe('attachments', () => {
   test('a missing file is named', async () => {
     const io = fakeIo({ cwd: temporaryFolder() });
     await expect(readPrompt(['x'], ['none.txt'], io)).rejects.toThrow('none.txt does not exist.');
-    await expect(readPrompt(['x'], ['.'], io)).rejects.toThrow('. is a folder.');
+    await expect(readPrompt(['x'], ['.'], io)).rejects.toThrow('. is a directory.');
   });
 
   test('@FILE stands for its text', () => {
@@ -184,10 +184,10 @@ describe('a link that a project brings', () => {
     symlinkSync('..', join(root, 'up'));
     const io = { ...fakeIo(), cwd: () => root };
     for (const path of ['notes.txt', join(root, 'notes.txt'), 'up/key'])
-      await expect(readPrompt(['x'], [path], io)).rejects.toThrow('leads out of the folder');
-    expect(() => withReferences('read @notes.txt', root)).toThrow('leads out of the folder');
+      await expect(readPrompt(['x'], [path], io)).rejects.toThrow('leads out of the directory');
+    expect(() => withReferences('read @notes.txt', root)).toThrow('leads out of the directory');
     const link = { type: 'resource_link' as const, name: 'notes', uri: `file://${root}/notes.txt` };
-    expect(() => promptParts([link], root)).toThrow('leads out of the folder');
+    expect(() => promptParts([link], root)).toThrow('leads out of the directory');
     const [part] = await readPrompt(['x'], [key], io);
     expect(part).toMatchObject({ text: expect.stringContaining('secret') });
   });

@@ -18,7 +18,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     const end = await atTerminal(['write it'], {
       env: claudeAt(service),
       cwd,
-      typing: [['deny and say why', 'y']],
+      typing: [['deny with a reason', 'y']],
     });
     expect(end.code, end.stdout).toBe(0);
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
@@ -38,7 +38,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     // The shell takes the first line; the keys after it are there for sure before anything is asked.
     const typing = [
       ['begin?', 'yes\ryyyy'],
-      ['deny and say why', 'n'],
+      ['deny with a reason', 'n'],
     ] as const;
     const before = 'echo "begin?"; read -r line;';
     const end = await atTerminal(['write it'], { env: claudeAt(service), cwd, typing, before });
@@ -50,7 +50,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
   test('Ctrl-C cancels while a command runs; the terminal is as it was', patience, async () => {
     const service = await mockService([says('', ['run_command', { command: 'echo started; sleep 60' }])]);
     const typing = [
-      ['deny and say why', 'y'],
+      ['deny with a reason', 'y'],
       ['run_command echo started; sleep 60: started', '\x03'],
     ] as const;
     const end = await atTerminal(['go'], { env: claudeAt(service), cwd: temporaryFolder(), typing });
@@ -108,7 +108,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     const end = await atTerminal(['config', 'set-key', 'claude'], {
       env: { COBBLER_HOME: join(home, 'made') },
       cwd: temporaryFolder(),
-      typing: [['not shown', 'sk-ant-typed-0123456789-wxyz\r']],
+      typing: [['hidden while', 'sk-ant-typed-0123456789-wxyz\r']],
     });
     expect(end.code, end.stdout).toBe(0);
     expect(end.stdout).not.toContain('typed-0123456789');

@@ -85,7 +85,7 @@ describe('cobbler --record and --replay', () => {
   test('for people: says where it was recorded, and what is replayed', patience, async () => {
     const { end, cassette } = await recorded(['go', '--edits']);
     expect(end.stdout).toBe('**Done.**\n');
-    expect(end.stderr).toContain(`Recorded in ${cassette}. Play it: cobbler --replay ${cassette}`);
+    expect(end.stderr).toContain(`Recorded in ${cassette}. Replay it: cobbler --replay ${cassette}`);
     const again = await invoke(['--replay', cassette], { env: nothing, cwd: temporaryFolder() });
     expect(again.stdout).toBe('**Done.**\n');
     expect(again.stderr).toContain('replays');
@@ -134,7 +134,7 @@ describe('cobbler --record and --replay', () => {
       writeFileSync(cassette, `${whole.slice(0, lines).join('\n')}\n`);
       for (const more of [[], ['--refresh']]) {
         const end = await invoke(['--replay', cassette, ...more], { env: nothing, cwd: temporaryFolder() });
-        expect([end.code, end.stderr]).toEqual([2, expect.stringContaining('is not whole')]);
+        expect([end.code, end.stderr]).toEqual([2, expect.stringContaining('is incomplete')]);
         expect(end.stderr).toContain(cassette);
       }
     }
@@ -150,7 +150,7 @@ describe('cobbler --record and --replay', () => {
       const args = ['--replay', cassette, '--refresh', '--edits', '--json'];
       const failed = await invoke(args, { env: claudeAt(broken), cwd });
       expect(failed.code).toBe(2);
-      expect(failed.stderr).toContain('stays as it was');
+      expect(failed.stderr).toContain('is unchanged');
       expect(readFileSync(cassette, 'utf8')).toBe(old);
       expect(readdirSync(join(cwd, '..'))).toEqual(['run.jsonl', 'work']);
       const service = await mockService([says('Now it is otherwise.')]);
@@ -230,25 +230,25 @@ describe('with a person at the terminal', () => {
 
 describe('options that make no sense', () => {
   test.for([
-    [['x', '--record', 'a', '--replay', 'b'], '--record and --replay exclude each other.'],
-    [['x', '--refresh'], '--refresh goes with --replay.'],
-    [['x', '--live-tools'], '--live-tools goes with --replay.'],
-    [['--replay', 'a', '--refresh', '--live-tools'], '--refresh and --live-tools exclude each other.'],
+    [['x', '--record', 'a', '--replay', 'b'], '--record and --replay cannot be used together.'],
+    [['x', '--refresh'], '--refresh requires --replay.'],
+    [['x', '--live-tools'], '--live-tools requires --replay.'],
+    [['--replay', 'a', '--refresh', '--live-tools'], '--refresh and --live-tools cannot be used together.'],
     [
       ['--replay', 'a', '--max-turns', '3'],
-      '--max-turns cannot be given with --replay: the cassette says how the task was given.',
+      '--max-turns cannot be used with --replay: the cassette contains the settings of the run.',
     ],
     [
       ['--replay', 'a', '--yes'],
-      '--yes cannot be given with --replay: the cassette says how the task was given.',
+      '--yes cannot be used with --replay: the cassette contains the settings of the run.',
     ],
     [
       ['--replay', 'a', '--no-context-files'],
-      '--no-context-files cannot be given with --replay: the cassette says how the task was given.',
+      '--no-context-files cannot be used with --replay: the cassette contains the settings of the run.',
     ],
     [['--replay', '/no/such'], '/no/such does not exist.'],
     [['--replay', '/etc/hostname'], 'The cassette cannot be used: line 1: it is no JSON object.'],
-    [['x', '--record', '/no/such/file'], '/no/such/file cannot be written: its folder does not exist.'],
+    [['x', '--record', '/no/such/file'], 'Cannot write /no/such/file: its directory does not exist.'],
   ] as const)('%s', patience, async ([args, message], { expect }) => {
     const end = await invoke(args, { env: { ANTHROPIC_API_KEY: testKey }, cwd: temporaryFolder() });
     expect(end.code).toBe(2);

@@ -160,7 +160,7 @@ describe('a run on a terminal', () => {
     const retry = { type: 'retry', attempt: 1, error, delayMs: 4000, leftMs: 295_000 } as const;
     show(delta('The answer is '), retry);
     io.clock.advance(1000);
-    expect(page()).toContain('The answer is\n— cut off; asking again\n');
+    expect(page()).toContain('The answer is\n— cut off; retrying\n');
     expect(page()).toMatch(/529 overloaded, retry 1 in [34] s, gives up in 4 m 5[3-9] s/);
     io.clock.advance(4000);
     expect(page()).toMatch(/waiting for the-model · \d s/);
@@ -220,7 +220,7 @@ describe('a run on a terminal', () => {
     const { show, page, stage } = stageOf();
     show(delta('half '));
     stage.view.stopping();
-    expect(page()).toMatch(/stopping · 0 s · Ctrl-C again ends at once$/);
+    expect(page()).toMatch(/stopping · 0 s · Ctrl-C again exits at once$/);
   });
 
   test('no escape sequence of model or tool reaches the terminal [P21]', () => {
@@ -352,7 +352,7 @@ describe('verbose', () => {
       answer('', [['run_command', { command: 'x' }]]),
       result('run_command', 'one\n\nthree', { summary: 'exit 0' }),
     );
-    expect(page()).toContain('cache broken at system 0: about 4.1k tokens are read anew\n');
+    expect(page()).toContain('cache miss at system 0: about 4.1k tokens are read again\n');
     expect(page()).toContain('Let me think.\n');
     expect(page()).toContain('      {"command":"x"}\n      one\n\n      three\n');
   });

@@ -26,7 +26,7 @@ describe('where a server keeps sessions and does its runs', () => {
     expect(() => readServeFlags({ restate: 'localhost' })).toThrow(/--restate cannot be "localhost"/);
     expect(() => readServeFlags({ restatePort: '99999' })).toThrow(/--restate-port cannot be/);
     const flags = readServeFlags({ store: 'postgres://[' });
-    await expect(servePlaces(flags, '', io)).rejects.toThrow(/no address of a database/);
+    await expect(servePlaces(flags, '', io)).rejects.toThrow(/not a database address/);
     const other = readServeFlags({ store: 'mysql://me:secret@host/name' });
     const refused = await servePlaces(other, '', io).catch(String);
     expect(refused).toMatch(/--store cannot be mysql:\/\//);

@@ -40,7 +40,7 @@ describe('cobbler serve', () => {
     for (const name of ['server.db', 'server-tokens.json']) {
       expect([name, statSync(join(home, name)).mode & 0o777]).toEqual([name, 0o600]);
     }
-    expect((await cobbler(['approve'], { env })).stderr).toContain('No server runs here');
+    expect((await cobbler(['approve'], { env })).stderr).toContain('No server is running');
   });
 
   test('goes on at the next start with a run that was cut off', patience, async () => {
@@ -72,7 +72,7 @@ describe('cobbler serve', () => {
     const second = await cobbler(['serve', '--port', port], { env, cwd: temporaryFolder() });
     expect(second.code).toBe(2);
     expect(second.stderr).toContain(
-      `Port ${port} is in use by process ${first.child.pid}, a cobbler server.`,
+      `Cannot listen on port ${port}: it is in use by process ${first.child.pid}, a cobbler server.`,
     );
   });
 
@@ -95,6 +95,8 @@ describe('cobbler serve', () => {
     const env = { COBBLER_HOME: temporaryFolder() };
     expect((await cobbler(['serve'], { env })).code).toBe(2);
     expect((await cobbler(['serve', '--port', '99999'], { env })).stderr).toContain('--port cannot be');
-    expect((await cobbler(['serve', '--allowed-host', 'a b'], { env })).stderr).toContain('is no host name');
+    expect((await cobbler(['serve', '--allowed-host', 'a b'], { env })).stderr).toContain(
+      'is not a host name',
+    );
   });
 });

@@ -34,7 +34,7 @@ async function picked(sessions: Awaited<ReturnType<typeof kept>>, key: string | 
   const { write } = io.stderr;
   io.stderr.write = (text) => {
     write(text);
-    if (text.includes('Go on with which?')) setImmediate(() => keyboard.press('x', '8', key));
+    if (text.includes('Continue which session?')) setImmediate(() => keyboard.press('x', '8', key));
   };
   const chosen = await pickSession(sessions, '/work', io);
   return {

@@ -36,7 +36,7 @@ describe('a run', () => {
     const { code, stderr } = await at('say hello');
     expect(code).toBe(0);
     const [id = ''] = await ids();
-    expect(stderr).toContain(`session ${id.slice(0, 8)} · go on: cobbler -s ${id.slice(0, 8)} "..."`);
+    expect(stderr).toContain(`session ${id.slice(0, 8)} · continue: cobbler -s ${id.slice(0, 8)} "..."`);
     const files = ['.', 'sessions.db', 'sessions', join('sessions', `${id}.json`)];
     expect(files.map((name) => statSync(join(home, name)).mode & 0o777)).toEqual([
       0o700, 0o600, 0o700, 0o600,
@@ -170,11 +170,7 @@ test('a session that is busy in another process is refused, and says who holds i
 
 describe('a store that cannot be opened', () => {
   const damages: readonly (readonly [string, (file: string) => void, RegExp])[] = [
-    [
-      'damaged',
-      (file) => writeFileSync(file, Buffer.alloc(8192, 7)),
-      /is damaged .* put a backup in its place/,
-    ],
+    ['damaged', (file) => writeFileSync(file, Buffer.alloc(8192, 7)), /is damaged .* restore a backup/],
     ['newer', (file) => alter(file, 'PRAGMA user_version = 9000'), /newer version .* Update Cobbler/],
     ['foreign', (file) => alter(file, 'PRAGMA application_id = 7'), /database of another program/],
     ['emptied', (file) => writeFileSync(file, ''), /is empty, but sessions were kept in it/],
@@ -191,9 +187,9 @@ describe('a store that cannot be opened', () => {
       expect([code, stdout]).toEqual([0, 'Two.\n']);
       const [warning = '', ...others] = stderr.split('\n').filter((line) => line.startsWith('cobbler: '));
       expect(others).toEqual([]);
-      expect(warning).toMatch(/^cobbler: this run is not kept\. /);
+      expect(warning).toMatch(/^cobbler: this run is not saved\. /);
       expect(warning).toMatch(words);
-      expect(stderr).not.toContain('go on:');
+      expect(stderr).not.toContain('continue:');
       const named = await at('-c', 'third');
       expect([named.code, named.stderr]).toEqual([2, expect.stringMatching(words)]);
     },
@@ -232,7 +228,7 @@ describe('cobbler sessions', () => {
     expect(readdirSync(join(home, 'sessions'))).toEqual([`${fork}.json`]);
     expect((await at('sessions', 'prune', '--keep-last', '0')).stderr).toMatch(/^1 session deleted/);
     expect((await at('sessions', 'vacuum')).stderr).toMatch(/bytes of .*sessions\.db given back/);
-    expect((await at('sessions')).stderr).toBe('No session is kept yet.\n');
+    expect((await at('sessions')).stderr).toBe('No sessions yet.\n');
   });
 
   test('names what it cannot find, and what is meant by more than one', patience, async () => {
@@ -245,11 +241,11 @@ describe('cobbler sessions', () => {
     const { code, stderr } = await at('sessions', 'show', 'twin');
     expect([code, stderr]).toEqual([
       2,
-      'cobbler: 2 sessions begin with "twin":\n  twin-1  first\n  twin-2  first\n',
+      'cobbler: 2 sessions start with "twin":\n  twin-1  first\n  twin-2  first\n',
     ]);
     expect((await at('sessions', 'show', 'twin-1')).stdout).toMatch(/^session {2}twin-1\n/);
     expect((await at('sessions', 'show', 'nope')).stderr).toMatch(/There is no session "nope"/);
-    expect((await at('-c', '-C', temporaryFolder(), 'x')).stderr).toMatch(/No session was begun in/);
+    expect((await at('-c', '-C', temporaryFolder(), 'x')).stderr).toMatch(/ has no sessions/);
     expect((await at('sessions', 'shwo')).stderr).toMatch(/Did you mean show\?/);
     writeFileSync(join(cwd, 'bad.jsonl'), '{"v":1}\n');
     expect((await at('sessions', 'import', 'bad.jsonl')).stderr).toMatch(/Line 1 .*Nothing was imported/);

@@ -54,8 +54,8 @@ describe('which model is meant', () => {
     test.each([
       ['balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
       ['claude:balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
-      ['gemini:pro', 'The model "gemini:pro" (-m) is unknown. There is no provider named "gemini".'],
-      ['qwen3:8b', 'The model "qwen3:8b" (-m) is unknown. There is no provider named "qwen3".'],
+      ['gemini:pro', 'The model "gemini:pro" (-m) is unknown. Unknown provider "gemini".'],
+      ['qwen3:8b', 'The model "qwen3:8b" (-m) is unknown. Unknown provider "qwen3".'],
       ['opus', 'The model "opus" (-m) is unknown.'],
       ['cluade-opus-5-5', 'The model "cluade-opus-5-5" (-m) is unknown. Did you mean claude-opus-5-5?'],
     ])('-m %s', async (model, words) => {

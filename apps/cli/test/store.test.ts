@@ -98,7 +98,7 @@ Copy what is intact into a new file: cobbler store salvage ${file}
     const { home, file } = await homeWithSessions();
     damage(file);
     const { err } = await run(home, ['salvage'], { replace: true });
-    expect(err).toBe(`${file} holds them now. The damaged file is ${file}.damaged.\n`);
+    expect(err).toBe(`${file} now contains them. The damaged file is ${file}.damaged.\n`);
     expect(existsSync(`${file}.damaged`)).toBe(true);
     const opened = sqliteStore(file);
     expect(await opened.sessions()).toEqual(['one', 'two']);
@@ -110,7 +110,7 @@ Copy what is intact into a new file: cobbler store salvage ${file}
   test('whoever names no action or no file is told what there is', async () => {
     const home = temporaryFolder();
     await expect(run(home, ['verfy'])).rejects.toThrow('Did you mean verify?');
-    await expect(run(home, ['salvage'])).rejects.toThrow('There is no file of sessions to salvage.');
+    await expect(run(home, ['salvage'])).rejects.toThrow('There is no session file to salvage.');
     await expect(run(home, ['verify', 'x.db'])).rejects.toThrow('there is no such file');
     expect((await run(home, ['verify'])).err).toBe('No sessions are stored yet.\n');
   });

@@ -63,7 +63,7 @@ describe('cobbler doctor FILE', () => {
     const { code, out } = await examine(lines.join('\n'));
     const stored = lines.filter((line) => line.includes('"seq"')).length;
     expect(lines.length).toBeGreaterThan(stored);
-    expect([code, out]).toEqual([0, `✓ an event log, ${stored} events: nothing wrong\n`]);
+    expect([code, out]).toEqual([0, `✓ an event log, ${stored} events: no problems\n`]);
   });
 
   test('names each problem by its line, and what repairs it', async () => {
@@ -73,7 +73,7 @@ describe('cobbler doctor FILE', () => {
     expect(code).toBe(1);
     expect(out.split('\n')[0]).toBe('✗ line 4 is not JSON');
     expect(out).toMatch(/✗ line \d+ is the last one, but does not end its run\n/);
-    expect(out).toMatch(/\n {2}repair: cobbler doctor talk --fix -o FILE\n$/);
+    expect(out).toMatch(/\n {2}fix: cobbler doctor talk --fix -o FILE\n$/);
   });
 
   test.each([
@@ -88,7 +88,7 @@ describe('cobbler doctor FILE', () => {
         `✗ ${problem}`,
         '',
         `1 problem in a conversation of ${name}.`,
-        '  repair: cobbler doctor talk --fix -o FILE',
+        '  fix: cobbler doctor talk --fix -o FILE',
         '',
       ],
     ]);
@@ -158,7 +158,7 @@ describe('cobbler doctor FILE --fix', () => {
   test('writes into the file itself only when told so', async () => {
     const { code, read, out } = await examine(claude, { fix: true, inPlace: true });
     expect([code, JSON.parse(read('talk')).messages.length]).toEqual([0, 3]);
-    expect(out).toMatch(/It stands in .*talk\n$/);
+    expect(out).toMatch(/It is in .*talk\n$/);
   });
 
   test('what is fine stays as it was, to the byte', async () => {
@@ -175,7 +175,7 @@ describe('cobbler doctor FILE --fix', () => {
       { role: 'assistant', content: [toolUse] },
     ];
     const { err } = await examine(messages, { fix: true });
-    expect(err).toContain('note: messages[0] (and 1 more) has cache_control; it would be left out');
+    expect(err).toContain('note: messages[0] (and 1 more) has cache_control; it would be omitted');
   });
 
   test('writes nothing where nothing can be saved', async () => {
@@ -191,20 +191,20 @@ describe('cobbler doctor FILE --fix', () => {
 describe('what cannot be', () => {
   test.each([
     ['a file that is not there', 'nowhere', {}, 'nowhere does not exist.'],
-    [
-      'an output without a repair',
-      'talk',
-      { output: 'x' },
-      '-o and --in-place are for a repaired transcript.',
-    ],
+    ['an output without a repair', 'talk', { output: 'x' }, '-o and --in-place need --fix.'],
     [
       'two places',
       'talk',
       { fix: true, output: 'x', inPlace: true },
-      '--in-place writes to the file itself.',
+      '--in-place and -o cannot be used together.',
     ],
-    ['two things on one stream', 'talk', { fix: true, json: true }, 'Both would go to standard output.'],
-    ['something else', 'talk', {}, 'talk is no transcript that is known.'],
+    [
+      'two things on one stream',
+      'talk',
+      { fix: true, json: true },
+      '--json and --fix would both write to standard output.',
+    ],
+    ['something else', 'talk', {}, 'talk is not in a known transcript format.'],
   ])('%s', async (_what, path, options, message) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'talk'), 'Dear diary,\n');

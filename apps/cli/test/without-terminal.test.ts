@@ -13,7 +13,7 @@ describe('a run without a terminal', () => {
     const service = await mockService([says('**42**')]);
     const end = await cobbler(['what is the answer?'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 0, stdout: '**42**\n' });
-    expect(end.stderr).toMatch(/ask at\)\ncomplete {2}1 turn · 0 tools · [\d.]+ m?s · 120 in 30 out\n$/);
+    expect(end.stderr).toMatch(/ask on\)\ncomplete {2}1 turn · 0 tools · [\d.]+ m?s · 120 in 30 out\n$/);
     expect(end.stdout + end.stderr).not.toContain('\x1b');
   });
 
@@ -83,7 +83,7 @@ describe('a run without a terminal', () => {
     const service = await mockService([says('never')]);
     const end = await cobbler(['go', '--max-usd', '1'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
-    expect(end.stderr).toContain('The price of claude-test is unknown, so --max-usd cannot be kept.');
+    expect(end.stderr).toContain('The price of claude-test is unknown, so --max-usd cannot be enforced.');
     expect(service.server.exchanges).toHaveLength(0);
   });
 
@@ -92,7 +92,7 @@ describe('a run without a terminal', () => {
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
     expect(end.stderr).toContain(
-      `401 from ${new URL(service.url).host}: the key from ANTHROPIC_API_KEY was refused.`,
+      `401 from ${new URL(service.url).host}: the key from ANTHROPIC_API_KEY was rejected.`,
     );
     expect(end.stdout + end.stderr).not.toContain(testKey);
   });
@@ -118,10 +118,10 @@ describe('a run without a terminal', () => {
     ]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 1, stdout: 'half an ans\n' });
-    expect(end.stderr).toContain('cut off: the answer reached its length limit');
+    expect(end.stderr).toContain('cut off: the response reached its length limit');
   });
 
-  test('-q is the answer only', patience, async () => {
+  test('-q prints only the response', patience, async () => {
     const service = await mockService([says('Looking.', ['list_files', {}]), says('42')]);
     const end = await cobbler(['-q', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toEqual({ code: 0, signal: null, stdout: '42\n', stderr: '' });

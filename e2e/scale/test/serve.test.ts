@@ -164,19 +164,19 @@ describe('what cannot be reached is said in words, with the option that names it
     ],
     [
       'those who administer the engine',
-      /Restate cannot be reached at .*\n.*--restate-admin/s,
+      /Cannot reach Restate at .*\n.*--restate-admin/s,
       '--restate-admin',
       'http://127.0.0.1:1',
     ],
     [
       'where the engine takes calls',
-      /Restate takes no calls at http:\/\/127\.0\.0\.1:1\b.*\n.*--restate says/s,
+      /Restate does not accept calls at http:\/\/127\.0\.0\.1:1\b.*\n.*ingress with --restate/s,
       '--restate',
       'http://127.0.0.1:1',
     ],
     [
       'this process, for the engine',
-      /Restate refused .*\n.*--restate-address/s,
+      /Restate rejected .*\n.*--restate-address/s,
       '--restate-address',
       'http://127.0.0.1:1',
     ],

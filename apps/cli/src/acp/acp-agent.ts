@@ -7,21 +7,21 @@ import type { Sessions } from '../session/session-home.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { AcpSession } from './acp-session.ts';
 
-/** What editors are served with. */
+/** Options for serving editors. */
 export interface AcpSessions {
   readonly version: string;
   /** Where sessions are kept; absent: nowhere. */
   readonly sessions?: Sessions;
   /** The conversations of a folder. */
   open(folder: string): Promise<LocalHost>;
-  /** Says something to whoever reads the log of the editor. */
+  /** Writes a line to the editor's log. */
   report(line: string): void;
 }
 
 /** An agent of version 1 of the Agent Client Protocol, and how it is left. */
 export interface AcpServer {
   readonly app: AgentApp;
-  /** Stops what is under way. Resolves when nothing runs any more. */
+  /** Cancels the active runs. Resolves when none is left. */
   close(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export function acpServer(desk: AcpSessions): AcpServer {
   };
 }
 
-/** What went wrong as the editor shows it: what happened, and what to do. */
+/** An error as the editor shows it: the message, and what to do. */
 async function explained<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -102,7 +102,7 @@ async function checkThere(sessions: Sessions | undefined, id: string): Promise<v
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'session_id') throw error;
   }
-  throw new RequestError(-32602, `There is no session ${JSON.stringify(id)}. Begin a new one.`);
+  throw new RequestError(-32602, `There is no session ${JSON.stringify(id)}. Create a new one.`);
 }
 
 async function listed(
@@ -124,5 +124,5 @@ function tellServers(count: number, desk: AcpSessions): void {
 }
 
 function notOpen(id: string): RequestError {
-  return new RequestError(-32602, `Session ${JSON.stringify(id)} is not open here. Open it by session/load.`);
+  return new RequestError(-32602, `Session ${JSON.stringify(id)} is not open. Open it with session/load.`);
 }

@@ -26,14 +26,14 @@ import type { SentUpdate, UpdateView } from './session-updates.ts';
 import { nothingTold, sessionUpdates } from './session-updates.ts';
 import { callFacts, callId, resultContent } from './tool-view.ts';
 
-/** What a session of an editor is made of. */
+/** Options of an editor session. */
 export interface AcpSessionParts {
   readonly host: LocalHost;
   /** The editor. */
   readonly client: AgentContext;
-  /** A session of the store to go on with. Default: a new one. */
+  /** A stored session to continue. Default: a new one. */
   readonly sessionId?: string;
-  /** Says something to whoever reads the log of the editor. */
+  /** Writes a line to the editor's log. */
   readonly report: (line: string) => void;
 }
 
@@ -81,7 +81,7 @@ export class AcpSession {
     const { host } = this.#parts;
     const parts = promptParts(blocks, host.folder);
     const runId = systemRuntime.id();
-    // One that is refused because another one is under way must not take its edits over.
+    // A prompt rejected because another run is active must not take over that run's edits.
     if (this.#run === undefined) host.local.undo.begin(this.id, runId);
     const run = this.#harness.prompt(parts, { runId, signal });
     this.#run ??= run;
@@ -182,8 +182,9 @@ export class AcpSession {
       if (choice.rule !== undefined) this.#keep(choice.rule);
       return { decision: 'allow' };
     } catch (error) {
-      if (!signal.aborted) this.#parts.report(`The editor could not ask: ${AgentError.from(error).message}`);
-      return { decision: 'deny', message: 'Nobody could be asked.' };
+      if (!signal.aborted)
+        this.#parts.report(`The editor could not ask for approval: ${AgentError.from(error).message}`);
+      return { decision: 'deny', message: 'No user could be asked for approval.' };
     }
   }
 

@@ -3,7 +3,7 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent';
 import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
 import { diffContent } from './tool-view.ts';
 
-/** What an editor is given to show of a call, and whether that is all of it. */
+/** The text of a call that an editor shows; `isWhole` is false if it is cut. */
 export interface ApprovalContent {
   readonly content: ToolCallContent[];
   readonly isWhole: boolean;
@@ -21,7 +21,7 @@ export function approvalContent(
   const { diff } = request;
   const { length } = approvalText(request);
   if (length > maxCharacters) {
-    const words = `This call has ${length} characters, more than the ${maxCharacters} that are shown in an editor, so it can only be denied here. See all of it with: cobbler sessions export ${sessionId}`;
+    const words = `This call has ${length} characters, more than the ${maxCharacters} that an editor shows, so it can only be denied here. Show all of it: cobbler sessions export ${sessionId}`;
     return { content: [textContent(words)], isWhole: false };
   }
   const drawn = diff === undefined ? [] : diffContent(diff, folder);
@@ -36,7 +36,7 @@ function textContent(text: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text } };
 }
 
-/** Editors read markdown: a call must not end the block that it stands in. */
+/** Editors read markdown: a call must not end its code block. */
 function fenced(lines: readonly string[]): string {
   const text = lines.join('\n');
   const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);

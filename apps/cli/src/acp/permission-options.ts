@@ -2,7 +2,7 @@ import type { PermissionOption, RequestPermissionOutcome } from '@agentclientpro
 import type { RuledCall } from '../config/permission-rule.ts';
 import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 
-/** What somebody decided about a call. */
+/** A user's decision about a call. */
 export type Choice =
   | { readonly type: 'allow'; readonly rule?: string }
   | { readonly type: 'deny' }
@@ -11,8 +11,8 @@ export type Choice =
 const always = 'always ';
 
 /**
- * What somebody may choose, the narrowest rule first. The id of an "always" is the rule that it would keep. A call that
- * the editor is not shown whole can only be denied.
+ * The choices offered to the user, the narrowest rule first. The id of an "always" is the rule to store. A call that
+ * the editor does not show completely can only be denied.
  */
 export function permissionOptions(call: RuledCall, isWhole: boolean): PermissionOption[] {
   const deny: PermissionOption = { optionId: 'deny', name: 'Deny', kind: 'reject_once' };
@@ -27,7 +27,7 @@ export function permissionOptions(call: RuledCall, isWhole: boolean): Permission
   ];
 }
 
-/** What an answer means. One that was never offered denies. */
+/** The decision for a chosen option. An option that was not offered denies. */
 export function choiceOf(outcome: RequestPermissionOutcome, offered: readonly PermissionOption[]): Choice {
   if (outcome.outcome === 'cancelled') return { type: 'cancel' };
   const { optionId } = outcome;

@@ -7,8 +7,8 @@ import { partOf, readAttachment } from '../config/attachment.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /**
- * What somebody said in an editor, as parts: the words, with names where files were put, then the files.
- * @throws UsageError for sound, and for a file that cannot be read or sent.
+ * A prompt from an editor as parts: the text, with names in place of files, then the files.
+ * @throws UsageError for audio, and for a file that cannot be read or sent.
  */
 export function promptParts(blocks: readonly ContentBlock[], folder: string): UserPart[] {
   let words = '';
@@ -35,7 +35,7 @@ export function promptParts(blocks: readonly ContentBlock[], folder: string): Us
         break;
       }
       default:
-        throw new UsageError('Sound cannot be sent to the model.', 'Write it down.');
+        throw new UsageError('Audio cannot be sent to the model.', 'Send it as text.');
     }
   }
   return words === '' ? more : [{ type: 'text', text: words }, ...more];

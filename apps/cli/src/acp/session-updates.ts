@@ -10,13 +10,13 @@ import type {
 import type { ToolView } from './tool-view.ts';
 import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
 
-/** What a client has been told of a session so far: all that the next event needs to be put into updates. */
+/** What the client knows of a session so far: everything needed to convert the next event to updates. */
 export interface SentUpdate {
   /** Answers of the model that are in the log. */
   readonly answers: number;
-  /** How often the answer under way was begun and broken off. */
+  /** How many times the current response was started and broke off. */
   readonly torn: number;
-  /** Characters of the answer under way. */
+  /** Characters of the current response. */
   readonly text: number;
   readonly thought: number;
   /** Calls without a result. */
@@ -35,16 +35,16 @@ export interface UpdateView extends ToolView {
   readonly replays?: boolean;
 }
 
-/** What is told next, and what has been told then. */
+/** The next updates, and the state after them. */
 export interface Telling {
   readonly told: SentUpdate;
   readonly updates: readonly SessionUpdate[];
 }
 
 /**
- * Puts an event of the harness into updates of the Agent Client Protocol. Pure: the same events give the same updates,
- * live or out of the store. Each answer has a message id of its own, and so has one that broke off and was begun
- * anew, because a client cannot be told to forget.
+ * Converts events of the harness to updates of the Agent Client Protocol. Pure: the same events give the same updates,
+ * live or from the store. Each response has its own message id, also one that broke off and started again, because a
+ * client cannot be told to forget a message.
  */
 export function sessionUpdates(told: SentUpdate, event: RunEvent, view: UpdateView): Telling {
   switch (event.type) {
@@ -152,7 +152,7 @@ function finished(told: SentUpdate, isWaiting: boolean): Telling {
   return { told: { ...anew(told), open: [] }, updates };
 }
 
-/** Of what was said elsewhere only the words are told. */
+/** Of messages sent by other clients only the text is shown. */
 function history(told: SentUpdate, { messages }: HistoryEvent, { replays }: UpdateView): Telling {
   const updates: SessionUpdate[] = [];
   let { answers } = told;
@@ -194,7 +194,7 @@ function messageId({ answers, torn }: SentUpdate): string {
   return torn === 0 ? `answer-${answers + 1}` : `answer-${answers + 1}-${torn}`;
 }
 
-/** The answer under way will not come to its end. */
+/** The current response will not be completed. */
 function anew(told: SentUpdate): SentUpdate {
   if (told.text === 0 && told.thought === 0) return told;
   return { ...told, torn: told.torn + 1, text: 0, thought: 0 };

@@ -4,7 +4,7 @@ import type { CallPosition, Tool, ToolResultPart } from '@cobbler/agent';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 
-/** What is known of the place where calls are made. */
+/** The context of the calls. */
 export interface ToolView {
   /** Absolute; an editor knows files by absolute paths only. */
   readonly folder: string;
@@ -26,7 +26,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   run_command: 'execute',
 };
 
-/** What a call shows in an editor before anything has come of it. */
+/** The view of a call in an editor before it has a result. */
 export function callFacts(
   { toolName, arguments: args }: MadeCall,
   { folder, tools }: ToolView,
@@ -69,7 +69,7 @@ export function diffContent(diff: string, folder: string): ToolCallContent[] {
   }));
 }
 
-/** What a tool gave back, but for what an editor cannot show. */
+/** The result of a tool, without parts that an editor cannot show. */
 export function resultContent(parts: readonly ToolResultPart[]): ToolCallContent[] {
   return parts.map((part) => {
     if (part.type === 'text') return { type: 'content', content: { type: 'text', text: part.text } };

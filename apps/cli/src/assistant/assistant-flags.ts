@@ -10,12 +10,12 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { LogLevel } from './bot-log.ts';
 import { logLevels } from './bot-log.ts';
 
-/** What the options of `cobbler assistant` say, with what the environment says in their place. */
+/** The options of `cobbler assistant`, with defaults from the environment. */
 export interface AssistantFlags {
   /** Model and tools; no tools unless they are named. */
   readonly work: RunFlags;
   readonly isLocal: boolean;
-  /** Who it is; absent: the usual one. */
+  /** The persona; absent: the default one. */
   readonly persona?: string;
   readonly timeZone: string;
   /** As it was given: `openai`, `openai:MODEL` or `URL#MODEL`. Absent: by words. */
@@ -25,7 +25,7 @@ export interface AssistantFlags {
   readonly isWebhook: boolean;
   readonly host: string;
   readonly port: number;
-  /** Of the webhook, from its slash on. */
+  /** The webhook path, starting with its slash. */
   readonly path: string;
   readonly apiRoot?: string;
   readonly level: LogLevel;
@@ -47,7 +47,7 @@ export function readAssistantFlags(raw: Raw, io: Pick<Io, 'env' | 'cwd'>): Assis
   const floor = text(raw['embedderFloor']);
   const apiRoot = text(raw['apiRoot']);
   if (raw['local'] === true && raw['webhook'] === true)
-    throw new UsageError('--local and --webhook exclude each other.', 'Give one of them.');
+    throw new UsageError('--local and --webhook cannot be used together.', 'Remove one of them.');
   return {
     work: readRunFlags({ ...raw, tools: raw['tools'] ?? 'none' }),
     isLocal: raw['local'] === true,
@@ -73,8 +73,8 @@ function timeZoneOf(name: string | undefined): string {
   if (name === undefined || name.trim() === '') return Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (isTimeZone(name)) return name;
   throw new UsageError(
-    `There is no time zone ${JSON.stringify(name)}.`,
-    'Such as: --time-zone Europe/Berlin, America/New_York or UTC',
+    `Unknown time zone ${JSON.stringify(name)}.`,
+    'For example: --time-zone Europe/Berlin, America/New_York or UTC',
   );
 }
 
@@ -82,7 +82,10 @@ function countOf(value: unknown, flag: string, usual: number): number {
   if (value === undefined) return usual;
   const count = parseCount(String(value));
   if (count !== undefined) return count;
-  throw new UsageError(`${flag} cannot be ${JSON.stringify(value)}.`, `A whole number, such as ${usual}.`);
+  throw new UsageError(
+    `${flag} cannot be ${JSON.stringify(value)}.`,
+    `Use a whole number, such as ${usual}.`,
+  );
 }
 
 function portOf(value: unknown): number {
@@ -91,17 +94,14 @@ function portOf(value: unknown): number {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new UsageError(
     `--port cannot be ${JSON.stringify(value)}.`,
-    'A number from 0 (any free one) to 65535.',
+    'Use a number from 0 (any free port) to 65535.',
   );
 }
 
 function pathOf(value: string | undefined): string {
   if (value === undefined) return defaultPath;
   if (/^\/[\w./~-]*$/.test(value)) return value;
-  throw new UsageError(
-    `--path cannot be ${JSON.stringify(value)}.`,
-    'What comes behind the host, such as /telegram.',
-  );
+  throw new UsageError(`--path cannot be ${JSON.stringify(value)}.`, 'Use a path, such as /telegram.');
 }
 
 function floorOf(value: string): number {
@@ -109,7 +109,7 @@ function floorOf(value: string): number {
   if (floor > 0 && floor < 1) return floor;
   throw new UsageError(
     `--embedder-floor cannot be ${JSON.stringify(value)}.`,
-    'A cosine between 0 and 1, such as 0.3.',
+    'Use a cosine similarity between 0 and 1, such as 0.3.',
   );
 }
 
@@ -117,14 +117,17 @@ function addressOf(value: string): string {
   if (/^https?:\/\/\S+$/.test(value)) return value;
   throw new UsageError(
     `--api-root ${JSON.stringify(value)} is not an address.`,
-    'Such as: http://localhost:8081',
+    'For example: http://localhost:8081',
   );
 }
 
 function levelOf(value: unknown): LogLevel {
   const level = logLevels.find((one) => one === (value ?? 'info'));
   if (level !== undefined) return level;
-  throw new UsageError(`--log-level cannot be ${JSON.stringify(value)}.`, `One of: ${logLevels.join(', ')}`);
+  throw new UsageError(
+    `--log-level cannot be ${JSON.stringify(value)}.`,
+    `Use one of: ${logLevels.join(', ')}`,
+  );
 }
 
 function fileText(path: string): string {
@@ -132,7 +135,7 @@ function fileText(path: string): string {
     const found = readFileSync(path, 'utf8').trim();
     if (found !== '') return found;
   } catch (error) {
-    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Give a file of text: --persona FILE');
+    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Pass a text file: --persona FILE');
   }
-  throw new UsageError(`${path} is empty.`, 'Write into it who the assistant is and how it speaks.');
+  throw new UsageError(`${path} is empty.`, 'Describe in it who the assistant is and how it speaks.');
 }

@@ -6,7 +6,7 @@ import { cobblerHome } from '@cobbler/agent/node';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** As Telegram takes it. Named here, because whoever imports Telegram loads it whole. */
+/** Same value as in the Telegram module. Repeated here, because importing that module loads all of it. */
 const secretPattern = /^[\w-]{1,256}$/;
 
 /** Where an assistant keeps what outlives it. Everything in it is its owner's alone. */
@@ -14,9 +14,9 @@ export interface AssistantHome {
   readonly folder: string;
   /** Messages, memories, what is to be sent, and the logs of turns. */
   readonly chats: string;
-  /** Turns under way. */
+  /** Unfinished turns. */
   readonly runs: string;
-  /** What Telegram has to say with each update of a webhook. */
+  /** The secret that Telegram sends with each webhook update. */
   readonly secret: string;
   /** Locked by the one process that is the assistant. */
   readonly lock: string;
@@ -29,10 +29,7 @@ export interface AssistantHome {
 export function assistantHome(env: Environment, isLocal = false): AssistantHome {
   const home = cobblerHome(env);
   if (home === undefined) {
-    throw new UsageError(
-      'There is no home directory to keep messages in.',
-      'Name a folder: COBBLER_HOME=FOLDER',
-    );
+    throw new UsageError('There is no home directory to store messages in.', 'Set it: COBBLER_HOME=DIR');
   }
   const folder = isLocal ? join(home, 'assistant', 'local') : join(home, 'assistant');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -48,7 +45,7 @@ export function assistantHome(env: Environment, isLocal = false): AssistantHome 
 /** Keeps others out as long as this process lives, however it ends. Returns what gives the home back; nothing: taken. */
 export function lockHome({ lock }: AssistantHome): (() => void) | undefined {
   closeSync(openSync(lock, 'a', 0o600));
-  // Loaded by whatever opened a database before, so that nobody hears that it is young.
+  // The database is already loaded, so that Node prints no experimental warning.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const db = new DatabaseSync(lock, { timeout: 200 });
   try {
@@ -71,7 +68,7 @@ export function webhookSecret({ secret: file }: AssistantHome, env: Environment)
     writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new UsageError(`${file} cannot be written: ${AgentError.from(error).message}`);
+      throw new UsageError(`Cannot write ${file}: ${AgentError.from(error).message}`);
   }
   return checked(readFileSync(file, 'utf8').trim(), file);
 }
@@ -79,7 +76,7 @@ export function webhookSecret({ secret: file }: AssistantHome, env: Environment)
 function checked(secret: string, where: string): string {
   if (secretPattern.test(secret)) return secret;
   throw new UsageError(
-    `The secret in ${where} is none.`,
-    'It has 1 to 256 letters, digits, _ and -. Such as what this makes: openssl rand -hex 32',
+    `The secret in ${where} is invalid.`,
+    'Use 1 to 256 letters, digits, _ and -. To generate one: openssl rand -hex 32',
   );
 }

@@ -1,6 +1,6 @@
 import { visible } from '../terminal/escape.ts';
 
-/** How much a line of the log matters. */
+/** Log level. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -18,7 +18,7 @@ export interface BotLogOptions {
   readonly now?: () => number;
 }
 
-/** What the assistant tells of itself, line by line. Nobody's words are in it but at level `debug`. */
+/** The log of the assistant, one JSON line per entry. It contains message text only at level `debug`. */
 export class BotLog {
   readonly #options: BotLogOptions;
 

@@ -37,13 +37,13 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
     throw new UsageError(
       noKey('claude', settings, false).message,
       `Set one:          export ANTHROPIC_API_KEY=...   or store it: ${name} config set-key claude`,
-      `Another model:    ${name} assistant -m openai:MODEL   (--base-url for a server of your own)`,
+      `Another model:    ${name} assistant -m openai:MODEL   (--base-url for your own server)`,
       `Try it without:   ${name} assistant --local   (no key, no Telegram)`,
     );
   }
 }
 
-/** What the models of the logs cost, as far as it is known; the names of the AI SDK's providers are its own. */
+/** Known prices of the models in the logs; AI SDK providers use their own names. */
 export async function pricesOf(env: Environment): Promise<Pricing> {
   const { file } = await readSettings(env, { model: 'claude' });
   const { claudePricing } = await import('@cobbler/provider-claude');

@@ -9,7 +9,7 @@ export interface ChosenEmbedder {
   readonly words: string;
 }
 
-/** What is known of models without asking. The floors stand between pairs that belong together and pairs that do not. */
+/** Built-in facts about known models. Each floor lies between the cosines of related and of unrelated pairs. */
 const known: Readonly<Record<string, { readonly dimensions: number; readonly floor: number }>> = {
   'text-embedding-3-small': { dimensions: 1536, floor: 0.3 },
   'text-embedding-3-large': { dimensions: 3072, floor: 0.3 },
@@ -27,7 +27,7 @@ export async function chooseEmbedder(
   env: Environment,
 ): Promise<ChosenEmbedder> {
   if (given === undefined || given === 'lexical') {
-    const words = 'by words: notes are found by the words they share with yours, not by meaning';
+    const words = 'by words: finds notes that share words with your message, not by meaning';
     return { embedder: lexicalEmbedder(), words };
   }
   const place = placeOf(given, env);
@@ -51,8 +51,8 @@ function placeOf(given: string, env: Environment): Place {
     const baseURL = env['OPENAI_BASE_URL']?.trim() || 'https://api.openai.com/v1';
     if (apiKey === undefined || apiKey === '')
       throw new UsageError(
-        'There is no key for the embeddings of OpenAI: OPENAI_API_KEY is not set.',
-        'Set it, or leave out --embedder: memory then works by words.',
+        'There is no key for OpenAI embeddings: OPENAI_API_KEY is not set.',
+        'Set it, or remove --embedder: memory then works by words.',
       );
     return { baseURL, apiKey, model: openai[1] ?? 'text-embedding-3-small' };
   }
@@ -66,7 +66,7 @@ function placeOf(given: string, env: Environment): Place {
   return { baseURL, model, ...(apiKey !== undefined && apiKey !== '' && { apiKey }) };
 }
 
-/** How long its vectors are, only the model itself can tell. */
+/** Only the model itself knows the length of its vectors. */
 async function dimensionsOf(place: Place): Promise<number> {
   try {
     const probe = httpEmbedder({ ...place, dimensions: 1, floor: defaultFloor });
@@ -74,8 +74,8 @@ async function dimensionsOf(place: Place): Promise<number> {
     return vector?.length ?? 1;
   } catch (error) {
     throw new UsageError(
-      `The embedder ${place.model} does not answer: ${error instanceof Error ? error.message : String(error)}`,
-      'Leave out --embedder: memory then works by words.',
+      `The embedder ${place.model} does not respond: ${error instanceof Error ? error.message : String(error)}`,
+      'Remove --embedder: memory then works by words.',
     );
   }
 }

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 
-/** Lines that somebody types, or that are piped in. */
+/** Lines typed by a user or piped in. */
 export interface LineSource {
-  /** Shows where to type, with what stands there already. */
+  /** Shows the prompt with the text already typed. */
   prompt(): void;
   /** Writes above the line that is being typed. */
   print(text: string): void;
-  /** Forgets what stands on the line; true when something did. */
+  /** Clears the line; returns true if it had text. */
   clearLine(): boolean;
   close(): void;
 }

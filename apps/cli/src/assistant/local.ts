@@ -18,7 +18,7 @@ import { scriptedModel } from './scripted-model.ts';
 import { terminalChannel } from './terminal-channel.ts';
 import { TerminalChat, terminalView } from './terminal-chat.ts';
 
-/** Sooner than with a bot, so that whoever tries it sees that things are remembered. */
+/** Shorter than for a bot, so that a trial quickly shows that the assistant remembers. */
 const rememberAtOnce = { threshold: { messages: 1 }, keep: 0 };
 const rememberSoon = { threshold: { messages: 9 }, keep: 4 };
 
@@ -37,8 +37,8 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   if (unlock === undefined) {
     sql.close();
     throw new UsageError(
-      'This assistant is in a conversation already, at another terminal.',
-      'Leave that one first, or give this one a home of its own: COBBLER_HOME=FOLDER',
+      'The assistant is already in use in another terminal.',
+      'Leave it there first, or use another home directory: COBBLER_HOME=DIR',
     );
   }
   let chat: TerminalChat | undefined;
@@ -81,17 +81,17 @@ interface Announced {
   readonly folder: string;
 }
 
-/** What it is goes before all else: nobody is to take a script for a model. */
+/** This notice comes first: a user must not mistake the script for a model. */
 function announce({ model, isScripted, words, folder }: Announced, io: Io): void {
   const who = isScripted
-    ? 'This is a scripted model: it answers by a few rules. Its memory is real.'
-    : `${visible(model)} answers.`;
+    ? 'This is a scripted model: it responds by a few rules. Its memory is real.'
+    : `Model: ${visible(model)}.`;
   const lines = [
     who,
-    ...(isScripted ? [`A real one: ${ownName(io.env)} assistant --local -m fast`] : []),
-    `Kept in ${visible(shortPath(folder, io.env))}.`,
+    ...(isScripted ? [`With a real model: ${ownName(io.env)} assistant --local -m fast`] : []),
+    `Stored in ${visible(shortPath(folder, io.env))}.`,
     `Memory ${visible(words)}.`,
-    'Tell it something about yourself, then ask. /help shows the rest; Ctrl-C twice leaves.',
+    'Tell it something about yourself, then ask. /help lists the commands; press Ctrl-C twice to leave.',
   ];
   io.stderr.write(`${lines.join('\n')}\n${io.stderr.tty ? '\n' : ''}`);
 }

@@ -15,7 +15,7 @@ import type { SqliteSql } from '@cobbler/assistant/sqlite';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
 import type { AssistantHome } from './assistant-home.ts';
 
-/** What an assistant of this machine is made of, besides its files. */
+/** Options of an assistant on this machine, besides its files. */
 export interface AssistantParts {
   readonly agent: Agent;
   readonly channel: Channel;
@@ -26,10 +26,10 @@ export interface AssistantParts {
   readonly timeZone: string;
   readonly remember?: RememberRule;
   readonly keepDays: number;
-  /** How long a person may think about a call, in milliseconds. Default one hour. */
+  /** Time limit for an approval, in milliseconds. Default one hour. */
   readonly approvalMs?: number;
   readonly report: (error: AgentError, where: string) => void;
-  /** Stands around the routine: hears what becomes of each run. */
+  /** Wraps the routine and observes the outcome of each run. */
   readonly around?: (routine: Routine) => Routine;
   /** Called at every moment of every write of either database, for tests that end the process there. */
   readonly onWrite?: OnWrite;
@@ -44,15 +44,15 @@ export interface OpenedAssistant {
   readonly turns: EventStore;
   /** Removes what came to its end longer ago than it is kept. */
   prune(): Promise<void>;
-  /** Stops working. What was under way is gone on with when it is opened again. */
+  /** Stops the assistant. Unfinished runs continue when it is opened again. */
   close(): Promise<void>;
 }
 
 const dayMs = 86_400_000;
 
 /**
- * Opens an assistant on a database that is open already, and takes up at once what was under way.
- * @throws AgentError that says what is wrong with the file of runs.
+ * Opens an assistant on an open database, and continues unfinished runs at once.
+ * @throws AgentError that describes the problem with the run file.
  */
 export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: AssistantParts): OpenedAssistant {
   const { embedder, keepDays, around = (routine) => routine, onWrite, ...rest } = parts;

@@ -19,7 +19,7 @@ type Raw = Readonly<Record<string, unknown>>;
 
 const states = ['planned', 'sending', 'maybe_sent', 'given_up'] as const;
 
-/** `cobbler assistant status`: the bot, its webhook, and what is under way. */
+/** `cobbler assistant status`: the bot, its webhook, and its unfinished turns. */
 export async function showStatus(home: AssistantHome, apiRoot: string | undefined, io: Io): Promise<number> {
   const sql = openChats(home);
   try {
@@ -38,7 +38,7 @@ export async function showStatus(home: AssistantHome, apiRoot: string | undefine
       ['allowed', people(allowedUsers(io.env).size)],
       ['assistant', unlock === undefined ? 'running' : 'not running'],
       ['turns', `${formatCount(turns.length)} unfinished of ${plural(runs.length, 'run')}`],
-      ['outbox', counts.length === 0 ? 'nothing waits or is in doubt' : counts.join(', ')],
+      ['outbox', counts.length === 0 ? 'no messages wait or are uncertain' : counts.join(', ')],
       ['home', shortPath(home.folder, io.env)],
     ];
     io.stdout.write(`${rows.map(([name, value]) => `${name.padEnd(11)}${visible(value)}`).join('\n')}\n`);
@@ -49,8 +49,8 @@ export async function showStatus(home: AssistantHome, apiRoot: string | undefine
 }
 
 function people(count: number): string {
-  if (count === 0) return 'nobody: TELEGRAM_ALLOWED_USERS is empty';
-  return count === 1 ? '1 person' : `${formatCount(count)} people`;
+  if (count === 0) return 'none: TELEGRAM_ALLOWED_USERS is empty';
+  return count === 1 ? '1 user' : `${formatCount(count)} users`;
 }
 
 async function botRows(apiRoot: string | undefined, io: Io): Promise<[string, string][]> {
@@ -58,11 +58,11 @@ async function botRows(apiRoot: string | undefined, io: Io): Promise<[string, st
     const { api } = telegramAccess(io.env, apiRoot);
     const { id, name } = await getMe(api);
     const { url = '', pending_update_count: pending } = await api.raw.getWebhookInfo();
-    const webhook = url === '' ? 'none: updates are fetched' : url;
+    const webhook = url === '' ? 'none: uses polling' : url;
     return [
       ['bot', `@${name} (${id})`],
       ['webhook', webhook],
-      ['waiting', `${plural(pending, 'update')} at Telegram`],
+      ['waiting', `${plural(pending, 'update')} pending at Telegram`],
     ];
   } catch (error) {
     return [['bot', error instanceof UsageError ? error.message : AgentError.from(error).message]];
@@ -86,20 +86,20 @@ export async function showAudit(home: AssistantHome, options: Raw, io: Io): Prom
       count += 1;
       io.stdout.write(`${options['json'] === true ? JSON.stringify(entry) : auditLine(entry)}\n`);
     }
-    if (count === 0) io.stderr.write('Nothing was done yet, or it is no longer kept.\n');
+    if (count === 0) io.stderr.write('No entries: nothing has happened, or the entries have expired.\n');
     return 0;
   } finally {
     sql.close();
   }
 }
 
-/** @throws UsageError for what is no span of time. */
+/** @throws UsageError if the text is not a duration. */
 function sinceOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const match = /^(\d+)(m|h|d)$/.exec(String(value).trim());
   const unit = { m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? ''];
   if (match === null || unit === undefined)
-    throw new UsageError(`--since cannot be ${JSON.stringify(value)}.`, 'Such as: 2d, 12h or 30m');
+    throw new UsageError(`--since cannot be ${JSON.stringify(value)}.`, 'For example: 2d, 12h or 30m');
   return Date.now() - Number(match[1]) * unit;
 }
 
@@ -129,7 +129,7 @@ export async function showOutbox(home: AssistantHome, options: Raw, io: Io): Pro
     for (const state of states) found.push(...(await outbox.list({ state, limit: 1000 })));
     for (const entry of found)
       io.stdout.write(`${options['json'] === true ? JSON.stringify(entry) : outboxLine(entry)}\n`);
-    if (found.length === 0) io.stderr.write('Every piece was sent.\n');
+    if (found.length === 0) io.stderr.write('All messages were sent.\n');
     return 0;
   } finally {
     sql.close();

@@ -2,8 +2,8 @@ import type { Agent, Message, ModelRequest, ModelResponse } from '@cobbler/agent
 import { AgentError, noUsage } from '@cobbler/agent';
 
 /**
- * A model that is none: it answers by a few rules, so that anybody can try the assistant without a key. What it gets
- * is what a real model would get, so what it quotes from its notes was really remembered.
+ * A scripted model: it responds by a few rules, so that users can try the assistant without a key. It receives the
+ * same input as a real model, so the notes it quotes were really remembered.
  */
 export function scriptedModel(): Agent {
   return {
@@ -67,7 +67,7 @@ function isLine(value: unknown): value is Line {
   return typeof value === 'object' && value !== null && 'from' in value && 'text' in value;
 }
 
-/** What the person stated; nothing that was asked, and no greeting. */
+/** The statements of the user, without questions and greetings. */
 function factsIn(lines: readonly Line[]): string {
   const facts = lines
     .filter(({ from }) => from === 'person')

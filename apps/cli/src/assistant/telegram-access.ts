@@ -16,23 +16,23 @@ export function telegramAccess(env: Environment, apiRoot: string | undefined): T
   const token = env['TELEGRAM_BOT_TOKEN']?.trim() ?? '';
   if (token === '')
     throw new UsageError(
-      'There is no token of a bot: TELEGRAM_BOT_TOKEN is not set.',
-      'Write /newbot to @BotFather in Telegram, then: export TELEGRAM_BOT_TOKEN=...',
+      'The bot token is missing: TELEGRAM_BOT_TOKEN is not set.',
+      'Send /newbot to @BotFather in Telegram, then: export TELEGRAM_BOT_TOKEN=...',
       'Try it without Telegram: cobbler assistant --local',
     );
   try {
     return { token, api: telegramApi({ token, ...(apiRoot !== undefined && { apiRoot }) }) };
   } catch {
     throw new UsageError(
-      'TELEGRAM_BOT_TOKEN holds no token.',
-      'One looks like 12345678:AbCdEf-g. @BotFather shows that of your bot: /mybots, then API Token.',
+      'TELEGRAM_BOT_TOKEN does not contain a bot token.',
+      'A token looks like 12345678:AbCdEf-g. @BotFather shows yours: /mybots, then API Token.',
     );
   }
 }
 
 /**
- * The people who may speak with the bot, by their numbers.
- * @throws UsageError for what is no number: names are no identity, they can change hands.
+ * The ids of the users who may talk to the bot.
+ * @throws UsageError for anything but a number: user names can change owner.
  */
 export function allowedUsers(env: Environment): ReadonlySet<string> {
   const entries = (env['TELEGRAM_ALLOWED_USERS'] ?? '')
@@ -42,29 +42,29 @@ export function allowedUsers(env: Environment): ReadonlySet<string> {
   const wrong = entries.find((entry) => !/^[1-9]\d{0,15}$/.test(entry));
   if (wrong === undefined) return new Set(entries);
   throw new UsageError(
-    `TELEGRAM_ALLOWED_USERS names ${JSON.stringify(wrong)}, which is no number of a person.`,
-    'Numbers, separated by commas. Start the bot and write to it: its log shows yours.',
+    `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(wrong)}, which is not a user id.`,
+    'Use numbers, separated by commas. To find your id, start the bot and write to it: the log shows the id.',
   );
 }
 
-/** What Telegram refuses for good, with what to do about it. */
+/** Permanent errors of Telegram, with their fixes. */
 export function explained(error: unknown): unknown {
   if (!AgentError.is(error)) return error;
   const { kind, code, message } = error;
   if (kind === 'auth')
     return new UsageError(
-      'Telegram does not know this token.',
-      'Look it up at @BotFather: /mybots, then API Token.',
+      'Telegram rejected this token.',
+      'Get it from @BotFather: /mybots, then API Token.',
     );
   if (code === 'webhook_set')
     return new UsageError(
-      'This bot has a webhook, so its updates cannot be fetched from here.',
-      'Serve the webhook: cobbler assistant --webhook   or take it away: cobbler assistant delete-webhook',
+      'This bot has a webhook, so its updates cannot be fetched by polling.',
+      'Serve the webhook: cobbler assistant --webhook   or delete it: cobbler assistant delete-webhook',
     );
   if (code === 'other_poller')
     return new UsageError(
-      'Another program fetches the updates of this bot: Telegram lets only one do so.',
-      'Stop that one. If you do not know it, let @BotFather give you a new token: /revoke.',
+      'Another program fetches the updates of this bot: Telegram allows only one.',
+      'Stop that program. If you do not know it, revoke the token: send /revoke to @BotFather.',
     );
   return kind === 'network' || kind === 'timeout' || kind === 'rate_limit' || kind === 'invalid'
     ? new UsageError(message)

@@ -24,7 +24,7 @@ import { serveWebhook } from './webhook-endpoint.ts';
 
 const dayMs = 86_400_000;
 
-/** `cobbler assistant`: the bot, until it is told to stop. Returns the exit code. */
+/** `cobbler assistant`: runs the bot until it is stopped. Returns the exit code. */
 export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
   const telegram = telegramAccess(io.env, flags.apiRoot);
   const allowed = allowedUsers(io.env);
@@ -43,7 +43,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     await offerCommands(telegram, log);
     log.note('info', 'ready', { bot: botName, ...facts, allowed: allowed.size });
     if (allowed.size === 0) {
-      const advice = 'nobody is heard: set TELEGRAM_ALLOWED_USERS to the numbers that are logged here';
+      const advice = 'every user is ignored: set TELEGRAM_ALLOWED_USERS to the ids in this log';
       log.note('warn', advice);
     }
     const takeIn = intake(opened, { log, allowed, botName });
@@ -82,8 +82,8 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surro
   if (unlock === undefined) {
     sql.close();
     throw new UsageError(
-      'The assistant of this home is running already.',
-      'Stop that one first, or give this one a home of its own: COBBLER_HOME=FOLDER',
+      'The assistant of this home directory is already running.',
+      'Stop it first, or use another home directory: COBBLER_HOME=DIR',
     );
   }
   const opened = openAssistant(home, sql, {
@@ -115,7 +115,7 @@ async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | un
   } catch (error) {
     const { kind, message } = AgentError.from(error);
     if (kind === 'auth') throw error;
-    log.note('warn', 'Telegram does not answer yet', { why: message });
+    log.note('warn', 'Telegram does not respond yet', { why: message });
     return undefined;
   }
 }
@@ -144,7 +144,7 @@ function intake({ assistant }: OpenedAssistant, { log, allowed, botName }: Heari
       const isNew = await assistant.receive(arrival);
       noteArrival(log, arrival, { update, isNew });
     } catch (error) {
-      log.note('error', 'not kept', { update: arrival.id, why: AgentError.from(error).message });
+      log.note('error', 'not stored', { update: arrival.id, why: AgentError.from(error).message });
       throw error;
     }
   };
@@ -160,11 +160,11 @@ function noteArrival(
     return;
   }
   const { id, chatId, type } = arrival;
-  log.note('info', isNew ? 'arrived' : 'arrived again', { update: id, chat: chatId, type });
+  log.note('info', isNew ? 'arrived' : 'received again', { update: id, chat: chatId, type });
   if (arrival.type === 'text') log.note('debug', 'text', { update: id, text: arrival.text });
 }
 
-/** The number of whoever wrote: what the owner of the bot puts on the list. */
+/** The id of the sender, for the owner of the bot to allow. */
 function senderOf(update: unknown): number | undefined {
   const { message, callback_query: tap } = (update ?? {}) as Readonly<
     Record<string, { readonly from?: { readonly id?: unknown } } | undefined>
@@ -173,7 +173,7 @@ function senderOf(update: unknown): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-/** Notes what became of a run. */
+/** Logs the outcome of a run. */
 function told(routine: Routine, log: BotLog): Routine {
   return async (input, steps) => {
     const began = performance.now();
@@ -188,7 +188,7 @@ function told(routine: Routine, log: BotLog): Routine {
       const end = await routine(input, steps);
       const { answered, delivered } = (end ?? {}) as Readonly<Record<string, Json | undefined>>;
       const result = typeof delivered === 'string' ? { delivered } : {};
-      log.note(answered === false ? 'warn' : 'info', answered === false ? 'not answered' : 'done', {
+      log.note(answered === false ? 'warn' : 'info', answered === false ? 'failed to reply' : 'done', {
         ...facts(),
         ...result,
       });
@@ -216,7 +216,7 @@ async function pollUntil(
     api,
     signal,
     onUpdate: takeIn,
-    onTrouble: ({ kind, message }) => log.note('warn', 'polling goes on', { kind, why: message }),
+    onTrouble: ({ kind, message }) => log.note('warn', 'polling resumed', { kind, why: message }),
   });
 }
 
@@ -238,7 +238,7 @@ function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<Surroundings, 'lo
   const prune = () => {
     cancel = io.clock.after(dayMs, prune);
     opened.prune().catch((error: unknown) => {
-      log.note('warn', 'what is old could not be removed', { why: AgentError.from(error).message });
+      log.note('warn', 'could not delete expired data', { why: AgentError.from(error).message });
     });
   };
   prune();

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Button, Channel, MessagePart } from '@cobbler/assistant';
 
-/** What a terminal shows of what the assistant sends. */
+/** The part of the terminal that displays messages of the assistant. */
 export interface TerminalView {
   /** A message; with choices where it has buttons. */
   show(markdown: string, buttons: readonly Button[]): void;
@@ -18,9 +18,9 @@ export interface OpenQuestion {
 
 /** The terminal as a channel: there is one chat, and what was sent was seen. */
 export interface TerminalChannel extends Channel {
-  /** The last question that nobody has answered. */
+  /** The last question without an answer. */
   readonly question: OpenQuestion | undefined;
-  /** What was last said about a tap, unless a message was changed to say so. */
+  /** The last notice about a button press, unless an edited message shows it. */
   takeNotice(): string | undefined;
 }
 

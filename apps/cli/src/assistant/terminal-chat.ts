@@ -24,7 +24,7 @@ export interface TerminalChatOptions {
   readonly isPiped: boolean;
 }
 
-/** What the assistant says, for a person at a terminal or as it is for a pipe. */
+/** Messages of the assistant, formatted for a terminal or plain for a pipe. */
 export function terminalView(io: Io, print: (text: string) => void): TerminalView {
   const screen = screenFor(io.stdout, io.env);
   const style = styleFor(screen);
@@ -53,7 +53,7 @@ export class TerminalChat implements LineListener {
   readonly #options: TerminalChatOptions;
   readonly #lines: LineSource;
   readonly #ended = Promise.withResolvers<void>();
-  /** Turns under way, by run. */
+  /** Unfinished turns, by run. */
   readonly #turns = new Map<string, Promise<unknown>>();
   #queue: Promise<unknown> = Promise.resolve();
   #isLeaving = false;
@@ -94,7 +94,7 @@ export class TerminalChat implements LineListener {
     }
     if (this.#isLeaving) return this.#lines.close();
     this.#isLeaving = true;
-    this.print('Ctrl-C once more leaves.\n');
+    this.print('Press Ctrl-C again to leave.\n');
   }
 
   onEnd(): void {
@@ -123,7 +123,7 @@ export class TerminalChat implements LineListener {
       if (arrival.type === 'tap' && notice !== undefined) this.print(`${notice}\n`);
     } catch (error) {
       const { kind, code, message } = AgentError.from(error);
-      if (kind !== 'aborted' && code !== 'closed') this.print(`That did not work: ${visible(message)}\n`);
+      if (kind !== 'aborted' && code !== 'closed') this.print(`Failed: ${visible(message)}\n`);
     } finally {
       if (!isPiped) this.#turns.delete(runId);
     }

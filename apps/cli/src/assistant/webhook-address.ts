@@ -15,8 +15,8 @@ export async function setAddress(
   const url = URL.parse(address ?? '');
   if (url === null)
     throw new UsageError(
-      'To which address?',
-      'Such as: cobbler assistant set-webhook https://bot.example.org',
+      'The webhook address is missing.',
+      'For example: cobbler assistant set-webhook https://bot.example.org',
     );
   if (url.pathname === '/') url.pathname = path;
   const { api } = telegramAccess(io.env, apiRoot);
@@ -26,7 +26,7 @@ export async function setAddress(
   const other = url.pathname === defaultPath ? '' : ` --path ${url.pathname}`;
   io.stdout.write(
     `Telegram sends the updates of @${name} to ${url.href}.\n` +
-      `Serve it here, behind a proxy that speaks TLS: cobbler assistant --webhook${other}\n`,
+      `Serve it here, behind a TLS proxy: cobbler assistant --webhook${other}\n`,
   );
   return 0;
 }
@@ -35,7 +35,7 @@ export async function setAddress(
 export async function takeAddressAway({ apiRoot }: AssistantFlags, io: Io): Promise<number> {
   const { api } = telegramAccess(io.env, apiRoot);
   await refusalsExplained(() => deleteWebhook(api));
-  io.stdout.write('The webhook is gone; updates are fetched again: cobbler assistant\n');
+  io.stdout.write('The webhook is deleted. To receive updates by polling: cobbler assistant\n');
   return 0;
 }
 

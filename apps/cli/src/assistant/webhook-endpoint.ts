@@ -12,29 +12,29 @@ export interface WebhookEndpointOptions {
   readonly secret: string;
   /** Resolves when the update is kept durably, or there is nothing to do about it. */
   readonly onUpdate: (update: unknown) => Promise<void>;
-  /** Hears of requests that were not taken, with the reason. */
+  /** Called for each rejected request, with the reason. */
   readonly onRefused: (status: number, reason: string) => void;
 }
 
 export interface WebhookEndpoint {
   readonly url: string;
-  /** Lets requests under way come to their end, for a moment. */
+  /** Waits a moment for active requests to finish. */
   close(): Promise<void>;
 }
 
 /** Far more than any update of text takes. */
 const maxBytes = 1_048_576;
 
-/** In milliseconds: whoever sends byte by byte is not Telegram. */
+/** In milliseconds: Telegram does not send byte by byte. */
 const headersMs = 10_000;
 const requestMs = 30_000;
 const closingMs = 2000;
 
 /**
- * Serves the address that Telegram sends updates to. It answers 200 once an update is kept, 500 when it could not be,
- * so that it comes again; 401 without the secret, 404 and 405 for another path or method, 413 for what is too large,
- * 400 for what is no JSON, 408 for what comes too slowly.
- * @throws UsageError for an address that is taken.
+ * Serves the webhook address for Telegram. Responds 200 once an update is stored, 500 when it could not be stored, so
+ * that Telegram sends it again; 401 without the secret, 404 and 405 for another path or method, 413 if too large, 400
+ * if not JSON, 408 if too slow.
+ * @throws UsageError if the port is in use.
  */
 export async function serveWebhook(options: WebhookEndpointOptions): Promise<WebhookEndpoint> {
   const { host, port, path } = options;
@@ -63,9 +63,8 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
     onRefused(status, reason);
     return { status, headers: { ...headers, connection: 'close' } };
   };
-  if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== path)
-    return refused(404, 'another path');
-  if (request.method !== 'POST') return refused(405, `the method ${request.method}`, { allow: 'POST' });
+  if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== path) return refused(404, 'wrong path');
+  if (request.method !== 'POST') return refused(405, `wrong method ${request.method}`, { allow: 'POST' });
   const given = request.headers['x-telegram-bot-api-secret-token'];
   if (!(await secretMatches(typeof given === 'string' ? given : undefined, secret)))
     return refused(401, given === undefined ? 'no secret' : 'a wrong secret');
@@ -75,12 +74,12 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
   try {
     update = JSON.parse(body);
   } catch {
-    return refused(400, 'no JSON');
+    return refused(400, 'not JSON');
   }
   try {
     await onUpdate(update);
   } catch {
-    return refused(500, 'it could not be kept');
+    return refused(500, 'it could not be stored');
   }
   return { status: 200 };
 }
@@ -104,9 +103,12 @@ function end(response: ServerResponse, { status, headers = {} }: Answer): void {
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code})`;
+      const why = error.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${error.code})`;
       reject(
-        new UsageError(`Port ${port} of ${host} ${why}.`, 'Choose another one: --port NUMBER, or 0 for any.'),
+        new UsageError(
+          `Cannot listen on port ${port} of ${host}: the port ${why}.`,
+          'Choose another: --port NUMBER, or 0 for any free port.',
+        ),
       );
     });
     server.listen(port, host, resolve);

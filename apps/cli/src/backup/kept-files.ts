@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDatabase } from '@cobbler/agent/node';
 
-/** What can be made again, or means something only while its process lives. Names from the home on. */
+/** Files that can be recreated or matter only to a running process. Paths relative to the home directory. */
 const passing =
   /^(compiled|processes)\/|^server\.json$|^address$|(^|\/)(lock\.db|part-[^/]*)$|-(wal|shm|journal|made)$|-owner-[^/]*$/;
 

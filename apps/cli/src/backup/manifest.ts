@@ -10,11 +10,11 @@ export interface BackupFile {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** Of a database: the version of its schema. */
+  /** For a database: the version of its schema. */
   readonly format?: number;
 }
 
-/** What a backup holds; written last, so that a folder without one is no backup. */
+/** The contents of a backup; written last, so that a directory without it is not a backup. */
 export interface Manifest {
   readonly v: 1;
   /** The version of the Cobbler that made it. */
@@ -30,11 +30,11 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** @throws UsageError when the folder is no backup, or one that this version cannot read. */
+/** @throws UsageError when the directory is not a backup, or this version cannot read it. */
 export function readManifest(folder: string): Manifest {
   const manifest = manifestIn(folder);
   if (manifest.v !== 1) {
-    throw new UsageError(`${folder} was made by a newer version of Cobbler.`, 'Update Cobbler.');
+    throw new UsageError(`${folder} was written by a newer version of Cobbler.`, 'Update Cobbler.');
   }
   for (const { name } of manifest.files) {
     if (/^\/|(^|\/)\.\.?(\/|$)|[\\\0]/.test(name) || name === '') throw noBackup(folder);
@@ -54,8 +54,8 @@ function manifestIn(folder: string): Manifest {
 
 function noBackup(folder: string): UsageError {
   return new UsageError(
-    `${folder} is no backup: it has no manifest.json of one.`,
-    'Make one: cobbler backup FOLDER',
+    `${folder} is not a backup: it has no backup manifest.json.`,
+    'Create one: cobbler backup DIR',
   );
 }
 

@@ -22,7 +22,7 @@ import { ShellCommands } from './shell-commands.ts';
 import type { CommandContext, Replacing } from './slash-command.ts';
 import { runCommand } from './slash-commands.ts';
 
-/** What a chat is made of. */
+/** Options of a chat. */
 export interface ChatParts {
   readonly io: Io;
   readonly keyboard: RawKeyboard;
@@ -30,7 +30,7 @@ export interface ChatParts {
   readonly style: Style;
   readonly host: ChatHost;
   readonly history: PromptHistory;
-  /** A session to go on with. */
+  /** A session to continue. */
   readonly sessionId?: string;
   /** Said at once. */
   readonly prompt?: readonly UserPart[];
@@ -43,7 +43,7 @@ const againMs = 2000;
 
 const pasting = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
 
-/** A conversation at a terminal: what is typed below the page goes to it, what comes of it is added to the page. */
+/** A conversation in a terminal: input below the page goes to it, and its output is appended to the page. */
 export class Chat {
   readonly #parts: ChatParts;
   readonly #page: LivePage;
@@ -52,7 +52,7 @@ export class Chat {
   #conversation: Conversation;
   #stopKeys = () => {};
   #interruptedAt = Number.NEGATIVE_INFINITY;
-  /** What is said when the run is over: no turn was left to hear it. */
+  /** Messages left when the run ended: no turn followed to read them. */
   readonly #next: string[] = [];
   readonly #shell: ShellCommands;
   #commands: Promise<void> = Promise.resolve();
@@ -79,7 +79,7 @@ export class Chat {
     const { io, keyboard, sessionId, prompt } = this.#parts;
     const stops = [
       io.stdout.onResize(() => this.#draw()),
-      // Keys come as keys; this is somebody who wants the process to end.
+      // Ctrl-C arrives as a key; this signal means that the process must end.
       io.onInterrupt(() => this.#leave(130)),
       io.onBrokenPipe(() => this.#leave()),
     ];
@@ -112,7 +112,7 @@ export class Chat {
     return this.#over((conversation) => this.#parts.host.open(sessionId, this.#earOf(conversation)));
   }
 
-  /** A conversation over a harness. What the one before still says is not heard any more. */
+  /** A conversation over a harness. Events of the previous one are ignored from now on. */
   #over(open: (conversation: Conversation) => Harness): Conversation {
     const { io, host, screen, style } = this.#parts;
     return new Conversation(
@@ -133,7 +133,7 @@ export class Chat {
     return {
       handler: { onEvent: (event) => this.#conversationIs(conversation) && conversation.hear(event) },
       onTrouble: (message) => {
-        const words = `${visible(message)} The chat goes on without being kept.`;
+        const words = `${visible(message)} The chat continues without being saved.`;
         this.#page.lines([this.#parts.style.yellow(words)]);
       },
       onNews: (line) => this.#page.lines([this.#parts.style.yellow(visible(line))]),
@@ -144,7 +144,7 @@ export class Chat {
       onBack: (events) => {
         this.#link = undefined;
         const { style } = this.#parts;
-        const what = events === 0 ? 'connected again' : `caught up ${plural(events, 'event')}`;
+        const what = events === 0 ? 'reconnected' : `received ${plural(events, 'event')}`;
         this.#page.lines([style.dim(`${style.marks.bullet} ${what}`)]);
         this.#draw();
       },
@@ -195,8 +195,8 @@ export class Chat {
   }
 
   /**
-   * A question takes single letters that mean something to it while nothing is typed, and none that was under way when
-   * it came. Everything else begins a message.
+   * While no text is typed, a question reacts to single letters; keys pressed before it appeared do not count. Other
+   * keys start a message.
    */
   #answers(key: ChatKey): boolean {
     const { dialog, askedAt } = this.#conversation;
@@ -214,7 +214,7 @@ export class Chat {
     const { clock } = this.#parts.io;
     if (this.#shell.stop()) return;
     if (this.#conversation.isRunning) {
-      // Whoever stops the run also takes back what was to come after it.
+      // Stopping the run also withdraws the queued messages.
       this.#next.length = 0;
       this.#conversation.cancel();
       return;
@@ -222,7 +222,7 @@ export class Chat {
     if (this.#prompter.clear()) return;
     if (clock.now() - this.#interruptedAt < againMs) return this.#leave();
     this.#interruptedAt = clock.now();
-    this.#notice = 'Ctrl-C again leaves';
+    this.#notice = 'press Ctrl-C again to leave';
   }
 
   #suspend(): void {
@@ -245,7 +245,7 @@ export class Chat {
   #expand(): void {
     const { lastResult } = this.#conversation.ledger;
     const { style } = this.#parts;
-    if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed anything yet.')]);
+    if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed any output yet.')]);
     const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`));
     const lines = visible(text.join('\n')).trimEnd().split('\n');
     this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...lines.map((line) => `  ${line}`)]);
@@ -267,7 +267,7 @@ export class Chat {
     this.#conversation.say([...parts, ...this.#shell.takeOutput()]);
     if (missing.length > 0) {
       const names = missing.map((name) => visible(name)).join(', ');
-      this.#page.lines([this.#parts.style.yellow(`  no such file, sent as words: ${names}`)]);
+      this.#page.lines([this.#parts.style.yellow(`  no such file, sent as text: ${names}`)]);
     }
   }
 
@@ -319,7 +319,7 @@ export class Chat {
   async #adopt(harness: Harness, { keepsCost }: Replacing = {}): Promise<void> {
     const before = this.#conversation;
     this.#parts.host.adopt(harness, before.harness.sessionId);
-    // Its events come to whoever heard those of the one it was made from.
+    // Its events go to the listeners of the conversation it was created from.
     await before.harness.close();
     await harness.close();
     this.#conversation = this.#opened(harness.sessionId);
@@ -348,11 +348,11 @@ export class Chat {
     const isRunning = this.#conversation.isRunning;
     const placeholder =
       this.#conversation.dialog !== undefined
-        ? 'a letter above answers; a message steers the run'
+        ? 'press a key to respond, or type to steer the run'
         : isRunning
-          ? 'say something to steer the run'
-          : 'what is to be done?  /help  @file  !shell';
-    const shell = this.#shell.isRunning ? [style.dim('a shell line is running · Ctrl-C stops it')] : [];
+          ? 'type a message to steer the run'
+          : 'describe a task  /help  @file  !shell';
+    const shell = this.#shell.isRunning ? [style.dim('a shell command is running · Ctrl-C stops it')] : [];
     const question = view.question === undefined ? [] : [style.yellow(`  ${view.question}?   y yes   n no`)];
     this.#page.live(
       inputView(
@@ -392,7 +392,7 @@ export class Chat {
     io.stdout.write(pasting.off);
     keyboard.close();
     const wayBack = ledger.seq === 0 ? undefined : host.wayBack(harness.sessionId);
-    if (wayBack !== undefined) io.stdout.write(`${style.dim(`go on: ${wayBack}`)}\n`);
+    if (wayBack !== undefined) io.stdout.write(`${style.dim(`continue: ${wayBack}`)}\n`);
     void closed.catch(() => undefined).then(() => this.#done.resolve(code));
   }
 }

@@ -25,25 +25,25 @@ import { RunView } from '../view/run-view.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import type { ChatHost } from './host.ts';
 
-/** What a conversation is shown with, and who wants to know of it. */
+/** The view and the listeners of a conversation. */
 export interface ConversationPorts {
   readonly io: Io;
   readonly host: ChatHost;
   readonly page: Page;
   readonly screen: Screen;
   readonly style: Style;
-  /** What stands below the page has changed. */
+  /** The content below the page has changed. */
   changed(): void;
   /** A run is over: the next thing may be said. */
   ended(status: FinishedEvent['status']): void;
 }
 
-/** Lines of the past that are shown when a session is gone on with. */
+/** Number of history lines shown when a session continues. */
 const maxPast = 200;
 
 /**
- * One conversation as a person sees it: what is said goes to the harness, what happens comes from its events, whoever
- * began it. It knows of the harness what its interface says and no more.
+ * One conversation as the user sees it: messages go to the harness, and its events update the view, whoever started
+ * the run. It uses only the public interface of the harness.
  */
 export class Conversation {
   readonly ledger: Ledger = new Ledger();
@@ -57,10 +57,10 @@ export class Conversation {
   #runId: string | undefined;
   #activity: readonly string[] = [];
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** What was said during the run and is not told by an event yet. */
+  /** Messages sent during the run that no event has confirmed yet. */
   #steered = 0;
 
-  /** `open` makes the harness, whose events come to {@link hear}. */
+  /** `open` creates the harness, whose events go to {@link hear}. */
   constructor(ports: ConversationPorts, open: (conversation: Conversation) => Harness) {
     this.#ports = ports;
     this.#calls = this.#newBook();
@@ -68,17 +68,17 @@ export class Conversation {
     this.harness = open(this);
   }
 
-  /** A run is under way, whoever began it. */
+  /** A run is active, started here or by another client. */
   get isRunning(): boolean {
     return this.#view !== undefined || this.#run !== undefined;
   }
 
-  /** What stands above the input: a question, or what is going on. */
+  /** The lines above the input: a question, or the activity. */
   get above(): readonly string[] {
     return this.#dialog.open ? this.#dialog.footer() : this.#activity;
   }
 
-  /** Somebody is being asked. */
+  /** A question is open. */
   get dialog(): ApprovalDialog | undefined {
     return this.#dialog.open ? this.#dialog : undefined;
   }
@@ -103,7 +103,7 @@ export class Conversation {
     const view = { style, columns: this.#ports.screen.columns(), tty: true, verbose: false };
     const lines = pastLines(past, this.#newBook(), view);
     const left = lines.length - maxPast;
-    if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier line')}`)]);
+    if (left > 0) page.lines([style.dim(`+ ${plural(left, 'earlier input')}`)]);
     page.lines(lines.slice(-maxPast));
     for (const request of this.ledger.asked.values()) this.#ask(request);
   }
@@ -116,14 +116,14 @@ export class Conversation {
     this.#follow((runId) => this.harness.prompt(content, { runId }));
   }
 
-  /** Goes on where the conversation stopped. */
+  /** Continues where the conversation stopped. */
   resume(): void {
     const answers = [...this.#answers].map(([approvalId, answer]) => ({ approvalId, ...answer }));
     this.#answers.clear();
     this.#follow((runId) => this.harness.resume({ answers, runId }));
   }
 
-  /** Says something during a run. False: no turn will follow that could hear it. */
+  /** Sends a message during a run. False: no turn will follow to read it. */
   steer(text: string): boolean {
     if (!this.harness.steer(text)) return false;
     const { page, style } = this.#ports;
@@ -132,20 +132,20 @@ export class Conversation {
     return true;
   }
 
-  /** Stops what is under way. */
+  /** Cancels the active run. */
   cancel(): void {
     this.#dialog.close();
     this.#view?.stopping();
     if (this.harness.cancel()) return;
-    // It is somebody else's run, or one whose end was never told: only watching it can be stopped.
-    this.#view?.end('not watched any more');
+    // The run belongs to another client, or its end was never received: only the view can stop.
+    this.#view?.end('connection closed');
     this.#view = undefined;
     this.#run = undefined;
     this.#activity = [];
     this.#ports.ended('cancelled');
   }
 
-  /** Shows nothing any more and stops what is under way. Resolves when nothing runs any more. */
+  /** Closes the view and cancels the active run. Resolves when no run is active. */
   leave(): Promise<void> {
     this.#dialog.close();
     const view = this.#view;
@@ -216,7 +216,7 @@ export class Conversation {
     if (result.status === 'complete') page.lines(['', this.#shortClosing(result)]);
     else if (result.status !== 'waiting' || !this.#dialog.open)
       page.lines(closingLines({ result, task, calls: this.#calls }, style, screen.columns()));
-    // One that waits goes on with the calls it has.
+    // A waiting run continues with the decisions it has.
     if (result.status !== 'waiting') this.#calls = this.#newBook();
     this.#ports.ended(result.status);
   }
@@ -265,7 +265,7 @@ export class Conversation {
     this.#ports.changed();
   }
 
-  /** While the run is there it takes the answer; one that ended for want of it is gone on with when all are there. */
+  /** An active run takes the decision; a run that ended as `waiting` continues when all decisions are there. */
   #answer(approvalId: string, answer: ApprovalDecision): void {
     this.#askedAt = this.#ports.io.clock.now();
     if (this.#run?.decide(approvalId, answer) === true) return;
@@ -296,14 +296,14 @@ export class Conversation {
     const { host, page, style } = this.#ports;
     host.local?.permission.allow(rule);
     host.local?.keepRule(rule).then(
-      (path) => page.lines([style.dim(`  kept in ${visible(path)}: ${visible(rule)}`)]),
+      (path) => page.lines([style.dim(`  saved in ${visible(path)}: ${visible(rule)}`)]),
       (error) =>
         page.lines([style.yellow(`  for this chat only: ${visible(AgentError.from(error).message)}`)]),
     );
   }
 }
 
-/** What is told of a run that nobody here began; a word that comes late begins none. */
+/** Updates of a run started elsewhere; a late event does not start a view. */
 function beginsRun(event: RunEvent): boolean {
   if (isStored(event)) return event.type !== 'approval_decided';
   return event.type === 'started' || event.type === 'text_delta';

@@ -8,7 +8,7 @@ import { windowFact } from './figures-view.ts';
 import { gitBranch } from './git-branch.ts';
 import type { ChatHost } from './host.ts';
 
-/** What stands above a conversation: where it is held, and its session. */
+/** The header of a conversation: its location and session. */
 export function headerLines(host: ChatHost, sessionId: string, style: Style, columns: number): string[] {
   const facts = [...host.header, `session ${shortId(sessionId)}`];
   const pieces = facts.map((fact) => clip(fact, columns - 1, style.marks.ellipsis));
@@ -17,7 +17,7 @@ export function headerLines(host: ChatHost, sessionId: string, style: Style, col
   return [style.bold(name) + style.dim(first.slice(name.length)), ...rest.map(style.dim)];
 }
 
-/** What stands below what is typed: the model, what it may do, how full its window is, money and place. */
+/** The status line: model, permissions, context usage, cost and directory. */
 export function statusFacts(host: ChatHost, ledger: Ledger, style: Style): string[] {
   const { usd } = ledger;
   const branch = gitBranch(host.folder);

@@ -3,11 +3,11 @@ import type { Style } from '../terminal/style.ts';
 import type { Ledger, Turn } from '../view/ledger.ts';
 import type { ChatHost } from './host.ts';
 
-/** What a conversation cost: money, tokens by kind, what was cached and wasted, and a bar per turn. */
+/** The cost of a conversation: money, tokens by kind, cached and wasted tokens, and a bar per turn. */
 export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const { turns, usage, wasted, usd } = ledger;
   if (turns.length === 0 && wasted.inputTokens + wasted.outputTokens === 0)
-    return [style.dim('Nothing was asked yet, so it cost nothing.')];
+    return [style.dim('No requests yet, no cost.')];
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   const share = inputTokens === 0 ? 0 : Math.round((100 * cacheReadTokens) / inputTokens);
   const { dot } = style.marks;
@@ -19,31 +19,27 @@ export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[
     ),
     row(
       'input',
-      `${formatCount(inputTokens)} ${dot} ${formatCount(cacheReadTokens)} from the cache (${share}%) ${dot} ${formatCount(cacheWriteTokens)} written to it`,
+      `${formatCount(inputTokens)} ${dot} ${formatCount(cacheReadTokens)} read from cache (${share}%) ${dot} ${formatCount(cacheWriteTokens)} written to cache`,
       style,
     ),
     row(
       'output',
-      `${formatCount(outputTokens)}${reasoningTokens > 0 ? ` ${dot} ${formatCount(reasoningTokens)} to think` : ''}`,
+      `${formatCount(outputTokens)}${reasoningTokens > 0 ? ` ${dot} ${formatCount(reasoningTokens)} reasoning` : ''}`,
       style,
     ),
-    row(
-      'wasted',
-      `${formatCount(wasted.inputTokens + wasted.outputTokens)} in requests without an answer`,
-      style,
-    ),
+    row('wasted', `${formatCount(wasted.inputTokens + wasted.outputTokens)} in failed requests`, style),
     ...(turns.length === 0 ? [] : [row('turns', bars(turns, style), style)]),
     row('limit', limitText(host), style),
   ];
 }
 
-/** How full the model's window is. */
+/** Usage of the context window. */
 export function contextLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const used = ledger.contextTokens;
   const most = host.model.contextTokens;
   const size = most === undefined ? '' : ` of ${formatCount(most)} (${Math.round((100 * used) / most)}%)`;
   return [
-    row('window', `${formatCount(used)}${size} tokens, as the model counted them last`, style),
+    row('window', `${formatCount(used)}${size} tokens, as last counted by the model`, style),
     ...(most === undefined ? [] : [row('', meter(used / most, style), style)]),
     row(
       'events',
@@ -53,8 +49,8 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
     row(
       'room',
       ledger.compactions === 0
-        ? 'nothing was left out yet'
-        : `made ${plural(ledger.compactions, 'time')}: older messages gave way to a summary`,
+        ? 'none yet'
+        : `${plural(ledger.compactions, 'time')}: older messages replaced by a summary`,
       style,
     ),
   ];
@@ -86,7 +82,7 @@ function bars(turns: readonly Turn[], style: Style): string {
   const line = sizes.map((size) => signs[highest === 0 ? 0 : Math.ceil((size / highest) * 7)] ?? '').join('');
   const hasPrices = last.every(({ usd }) => usd !== undefined);
   const top = hasPrices ? formatUsd(highest) : `${formatCount(highest)} tokens`;
-  return `${style.cyan(line)}  the highest ${top}`;
+  return `${style.cyan(line)}  highest ${top}`;
 }
 
 function meter(share: number, style: Style): string {
@@ -97,6 +93,6 @@ function meter(share: number, style: Style): string {
 }
 
 function limitText({ limits: { turns, usd } }: ChatHost): string {
-  const money = usd === undefined ? 'no limit on money (--max-usd)' : `at most ${formatUsd(usd)}`;
-  return `${money}, ${plural(turns, 'turn')} for each prompt`;
+  const money = usd === undefined ? 'no cost limit (--max-usd)' : `at most ${formatUsd(usd)}`;
+  return `${money}, ${plural(turns, 'turn')} per prompt`;
 }

@@ -17,18 +17,18 @@ export interface ModelChoice {
   readonly text: string;
 }
 
-/** What hears a conversation: its events, and whether it is in touch. */
+/** The listener of a conversation: its events and the state of the connection. */
 export interface ChatEar {
   readonly handler: HarnessHandler;
   onLost(reason: string): void;
   onBack(events: number): void;
   /** Something that has to be known and changes nothing of this conversation. */
   onNews(line: string): void;
-  /** What happens is not kept any more. */
+  /** Events are no longer stored. */
   onTrouble(message: string): void;
 }
 
-/** What only a conversation on this machine has. */
+/** Features that only a local conversation has. */
 export interface LocalParts {
   readonly tools: readonly Tool[];
   readonly permission: Permission;
@@ -56,13 +56,13 @@ export interface ChatHost {
   readonly known: readonly Tool[];
   /** Absent on a server. */
   readonly local?: LocalParts;
-  /** A conversation to go on with, or a new one. */
+  /** Continues a conversation, or starts a new one. */
   open(sessionId: string | undefined, ear: ChatEar): Harness;
   /** A conversation that begins like this one. */
   adopt(harness: Harness, from: string): void;
   past(sessionId: string): Promise<readonly Event[]>;
   sessions(): Promise<readonly SessionRow[]>;
-  /** How to come back to a conversation, as a command line; nothing when it is not kept. */
+  /** The command line that reopens a conversation; undefined if it is not stored. */
   wayBack(sessionId: string): string | undefined;
   close(): Promise<void>;
 }

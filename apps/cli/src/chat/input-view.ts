@@ -8,10 +8,10 @@ import type { LiveFooter } from './live-page.ts';
 /** Everything that stands below the page. */
 export interface InputView {
   readonly editor: EditorState;
-  /** What is going on, or what is asked: lines above the input. */
+  /** The activity or the question: lines above the input. */
   readonly above: readonly string[];
   readonly menu?: Menu;
-  /** What is being looked for in the history; the input is what was found. */
+  /** The history search text; the input is the match. */
   readonly search?: string;
   /** Facts, and what to say on the right when there is room. */
   readonly status: readonly string[];
@@ -48,7 +48,7 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
   return { lines, cursor: { row, column: Math.min(width, cursor.column + indent) } };
 }
 
-/** What is typed, in rows that fit, and where the cursor is in them. Control characters are shown as what they are. */
+/** The input in rows that fit, and the cursor position in them. Control characters are shown as symbols. */
 function inputRows(
   { text, cursor }: EditorState,
   width: number,

@@ -4,13 +4,13 @@ import type { Screen } from '../terminal/screen.ts';
 import { widthOf } from '../terminal/text-width.ts';
 import type { Page } from '../view/run-view.ts';
 
-/** Where the cursor stands in a footer: a row of it, and a cell of that row. */
+/** The cursor position in a footer: a row, and a cell of that row. */
 export interface Cursor {
   readonly row: number;
   readonly column: number;
 }
 
-/** What is drawn again and again below the page. */
+/** The part below the page that is redrawn. */
 export interface LiveFooter {
   /** Each fits into one row of the terminal. */
   readonly lines: readonly string[];
@@ -23,11 +23,11 @@ const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
 const textEveryMs = 30;
 
 /**
- * A page that grows above a footer in which somebody types. What stands on the page is never written again. A word that
- * fits on the last line of the page is written there without touching the footer; of a footer that changes only those
- * lines are written that differ. This is what keeps a long answer cheap over a slow line.
+ * A page that grows above a footer with the input. Text on the page is never written again. A word that fits on the
+ * last line of the page is written without touching the footer; of a changed footer only the changed lines are
+ * written. This keeps a long response cheap over a slow connection.
  *
- * Invariant: the cursor stands in the footer where somebody types; without a footer at the end of the page.
+ * Invariant: the cursor is at the input in the footer; without a footer it is at the end of the page.
  */
 export class LivePage implements Page {
   readonly #out: Output;
@@ -72,7 +72,7 @@ export class LivePage implements Page {
     if (drawn !== '') this.#out.write(isSameShape ? drawn : synchronised.begin + drawn + synchronised.end);
   }
 
-  /** What {@link RunView} shows below the page is for whoever draws the footer to place. */
+  /** The owner of the footer places what {@link RunView} shows below the page. */
   footer(): void {}
 
   /** Ends an open line. */

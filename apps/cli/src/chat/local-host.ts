@@ -31,11 +31,11 @@ export interface AskedModel {
   readonly agent: Agent;
   readonly pricing: Pricing;
   readonly failure: Omit<FailureContext, 'verbose'>;
-  /** How a session is gone on with. */
+  /** Settings that a session continues with. */
   readonly note: SessionMetadata;
 }
 
-/** What a conversation on this machine is made of. */
+/** Options of a local conversation. */
 export interface LocalPlan {
   readonly io: Io;
   readonly folder: string;
@@ -43,7 +43,7 @@ export interface LocalPlan {
   /** Makes another model the one that is asked. */
   readonly choose: (name: string) => Promise<AskedModel>;
   readonly models: readonly ModelChoice[];
-  /** What a conversation that begins now may use. */
+  /** The agent and tools of a conversation that starts now. */
   readonly tools: () => readonly Tool[];
   readonly system: readonly string[];
   readonly context: ContextPolicy;
@@ -149,7 +149,7 @@ export class LocalHost implements ChatHost {
     return createHarness(options);
   }
 
-  /** Tells whoever hears the conversation that was opened last. */
+  /** Notifies the listener of the latest conversation. */
   tell(line: string): void {
     this.#onNews(line);
   }
@@ -183,7 +183,7 @@ export class LocalHost implements ChatHost {
     await this.#plan.sessions?.store.close();
   }
 
-  /** A session is noted with its first event: one in which nothing is said is none. */
+  /** A session is recorded with its first event: a session without messages does not exist. */
   #noting(ear: ChatEar): ChatEar['handler'] {
     let noted = '';
     return {

@@ -13,7 +13,7 @@ export async function permissions({ host, say, style, io }: CommandContext, oper
   const { local } = host;
   if (local === undefined) {
     throw new UsageError(
-      'The server decides what is allowed.',
+      'The server decides which calls are allowed.',
       'Start it with other rules: cobbler serve --allow RULE',
     );
   }
@@ -22,13 +22,13 @@ export async function permissions({ host, say, style, io }: CommandContext, oper
   if (operand === 'trust') {
     trustRules(host.folder, project.strange, io.env);
     for (const rule of project.strange) permission.allow(rule);
-    return say([style.dim(`${project.strange.length} rules of ${visible(project.path)} count from now on`)]);
+    return say([style.dim(`${project.strange.length} rules of ${visible(project.path)} are now in effect`)]);
   }
   if (operand !== '') {
     const mode = modes.find((one) => one === operand);
     if (mode === undefined) {
       throw new UsageError(
-        `There is no mode ${JSON.stringify(operand)}.${didYouMean(operand, modes)}`,
+        `Unknown mode ${JSON.stringify(operand)}.${didYouMean(operand, modes)}`,
         `Modes: ${modes.join(', ')}`,
       );
     }
@@ -46,9 +46,9 @@ export async function permissions({ host, say, style, io }: CommandContext, oper
       ? []
       : [
           style.yellow(
-            `  ignored: the project's file allows them, you did not. To let them count: /permissions trust`,
+            `  ignored: allowed by the project file, but not by you. To accept them: /permissions trust`,
           ),
         ]),
-    style.dim(`  another mode: /permissions ${modes.join('|')}`),
+    style.dim(`  change the mode: /permissions ${modes.join('|')}`),
   ]);
 }

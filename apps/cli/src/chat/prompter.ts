@@ -8,11 +8,11 @@ import { findPrompt } from './input/prompt-history.ts';
 import { pathItems, typedPath } from './input/references.ts';
 import { commandItems } from './slash-commands.ts';
 
-/** What is shown of it. */
+/** The visible state. */
 export interface PrompterView {
   readonly editor: EditorState;
   readonly menu?: Menu;
-  /** What is being looked for in the history. */
+  /** The history search text. */
   readonly search?: string;
   readonly question?: string;
 }
@@ -29,7 +29,7 @@ interface Picker {
   readonly onPick: (name: string) => void;
 }
 
-/** Where somebody types: the line editor with what completes it, what was typed before, and questions to choose from. */
+/** The input: the line editor with completion, history and menus. */
 export class Prompter {
   readonly #history: PromptHistory;
   readonly #folder: string;
@@ -191,7 +191,7 @@ export class Prompter {
     }
   }
 
-  /** False: the key goes on to whoever sends what is typed. */
+  /** False: the key belongs to the caller, who sends the input. */
   #take(item: MenuItem, key: 'tab' | 'enter'): boolean {
     const picker = this.#picker;
     if (picker !== undefined) {

@@ -20,7 +20,7 @@ export interface RemotePlan {
 /** Conversations on a server: model, tools, files and permissions are the server's. */
 export class RemoteHost implements ChatHost {
   readonly #plan: RemotePlan;
-  #model = 'a model of the server';
+  #model = "the server's model";
   #known: readonly Tool[] | undefined;
 
   constructor(plan: RemotePlan) {
@@ -49,7 +49,7 @@ export class RemoteHost implements ChatHost {
   readonly limits: ChatHost['limits'] = { turns: 0 };
 
   get failure(): ChatHost['failure'] {
-    return { host: this.place, model: this.#model, provider: 'server', keySource: 'the token given' };
+    return { host: this.place, model: this.#model, provider: 'server', keySource: 'the given token' };
   }
 
   get known(): readonly Tool[] {
@@ -120,7 +120,7 @@ export class RemoteHost implements ChatHost {
         ...(signal !== undefined && { signal }),
       });
     } catch {
-      const message = `The server at ${this.place} cannot be reached.`;
+      const message = `Cannot reach the server at ${this.place}.`;
       throw new AgentError({ kind: 'network', code: 'unreachable', message });
     }
     if (response.ok || response.status === 404) return response;
@@ -129,8 +129,8 @@ export class RemoteHost implements ChatHost {
       kind: isRefused ? 'auth' : 'agent',
       code: isRefused ? 'unauthorized' : 'foreign_answer',
       message: isRefused
-        ? `The server at ${this.place} does not take this token. Its owner's stands behind #token= in what cobbler serve printed.`
-        : `The server at ${this.place} answered ${response.status}.`,
+        ? `The server at ${this.place} rejected the token. The owner token follows #token= in the output of cobbler serve.`
+        : `The server at ${this.place} responded with status ${response.status}.`,
     });
   }
 }

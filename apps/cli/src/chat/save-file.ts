@@ -19,8 +19,8 @@ export function saveConversation(path: string, events: readonly Event[], calls: 
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const why = isThere ? 'is there already' : whyUnreadable(error).replace('read', 'written');
-    throw new UsageError(`${path} ${why}.`, 'Give another name: /save FILE');
+    const why = isThere ? 'already exists' : whyUnreadable(error).replace('read', 'written');
+    throw new UsageError(`${path} ${why}.`, 'Choose another name: /save FILE');
   }
 }
 

@@ -10,7 +10,7 @@ export interface ShellPorts {
   readonly place: { readonly folder: string; readonly env: Environment };
   /** Adds lines to the page. */
   show(lines: readonly string[]): unknown;
-  /** A line has begun or ended. */
+  /** A command has started or ended. */
   changed(): void;
 }
 
@@ -30,7 +30,7 @@ export class ShellCommands {
 
   run(line: string): void {
     const { style, show } = this.#ports;
-    if (this.#running !== undefined) show([style.yellow('A shell line is running. Ctrl-C stops it.')]);
+    if (this.#running !== undefined) show([style.yellow('A shell command is running. Ctrl-C stops it.')]);
     else void this.#run(line, new AbortController());
   }
 
@@ -40,7 +40,7 @@ export class ShellCommands {
     return this.isRunning;
   }
 
-  /** What was printed since this was last asked, as parts of a prompt. */
+  /** Output since the last call, as parts of a prompt. */
   takeOutput(): UserPart[] {
     return this.#output.splice(0);
   }

@@ -2,14 +2,14 @@ import { childEnvironment, superviseProcess } from '@cobbler/agent/node';
 import { VisibleStream, visible } from '../terminal/escape.ts';
 import type { Environment } from '../terminal/io.ts';
 
-/** How a line that the person ran has ended. */
+/** The outcome of a command that the user ran. */
 export interface ShellEnd {
   readonly text: string;
   /** Such as `exit 1`. */
   readonly how: string;
 }
 
-/** Most of the output that the model is told, in characters. */
+/** Maximum output that the model receives, in characters. */
 const maxReported = 20_000;
 
 /**

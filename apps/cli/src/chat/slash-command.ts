@@ -5,13 +5,13 @@ import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 
-/** How one conversation takes the place of another. */
+/** Replaces one conversation with another. */
 export interface Replacing {
   /** The user sees it as the same conversation: what was paid for stays in its figures. */
   readonly keepsCost?: true;
 }
 
-/** What a command has to work with. */
+/** The context of a command. */
 export interface CommandContext {
   readonly io: Io;
   readonly host: ChatHost;
@@ -24,7 +24,7 @@ export interface CommandContext {
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void | Promise<void>): void;
   /** Asks a question that `y` affirms. */
   ask(question: string, onYes: () => void | Promise<void>): void;
-  /** Goes on with another session, or with a new one. */
+  /** Continues another session, or starts a new one. */
   open(sessionId: string | undefined, how?: Replacing): Promise<void>;
   /** Continues with a conversation that begins like this one. */
   adopt(harness: Harness, how?: Replacing): Promise<void>;
@@ -36,7 +36,7 @@ export interface CommandContext {
 /** A command that begins with a slash. */
 export interface SlashCommand {
   readonly name: string;
-  /** What may follow the name. */
+  /** Arguments after the name. */
   readonly operand?: string;
   /** One line for the list. */
   readonly text: string;

@@ -18,20 +18,31 @@ import { undo } from './undo-command.ts';
 /** Every command, in the order of the list. */
 export const slashCommands: readonly SlashCommand[] = [
   { name: 'help', text: 'commands and keys', run: help },
-  { name: 'model', operand: '[name]', text: 'ask another model from now on', needsRest: true, run: model },
-  { name: 'tools', text: 'what the model can do here', run: tools },
-  { name: 'permissions', operand: '[mode]', text: 'what is asked, allowed and denied', run: permissions },
-  { name: 'cost', text: 'money and tokens of this session', run: cost },
-  { name: 'context', text: 'how full the window of the model is', run: context },
-  { name: 'diff', text: 'what was changed in this session', run: diff },
-  { name: 'undo', text: 'take the last prompt back, with its edits', needsRest: true, run: undo },
-  { name: 'fork', operand: '[event]', text: 'go on in a copy of this session', needsRest: true, run: fork },
-  { name: 'sessions', text: 'the sessions that are kept', run: sessions },
-  { name: 'resume', operand: '[id]', text: 'go on with another session', needsRest: true, run: resume },
-  { name: 'save', operand: 'file', text: 'write this session as Markdown, or as .jsonl', run: save },
-  { name: 'copy', text: 'the last answer to the clipboard', run: copy },
-  { name: 'clear', text: 'begin a new session', needsRest: true, run: (desk) => desk.open(undefined) },
-  { name: 'exit', text: 'leave; the session stays', run: (desk) => desk.leave() },
+  { name: 'model', operand: '[name]', text: 'switch to another model', needsRest: true, run: model },
+  { name: 'tools', text: 'list the tools of the model', run: tools },
+  {
+    name: 'permissions',
+    operand: '[mode]',
+    text: 'show or change what is asked, allowed and denied',
+    run: permissions,
+  },
+  { name: 'cost', text: 'cost and tokens of this session', run: cost },
+  { name: 'context', text: 'usage of the context window', run: context },
+  { name: 'diff', text: 'changes made in this session', run: diff },
+  { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },
+  {
+    name: 'fork',
+    operand: '[event]',
+    text: 'continue in a copy of this session',
+    needsRest: true,
+    run: fork,
+  },
+  { name: 'sessions', text: 'list the sessions', run: sessions },
+  { name: 'resume', operand: '[id]', text: 'continue another session', needsRest: true, run: resume },
+  { name: 'save', operand: 'file', text: 'save this session as Markdown, or as .jsonl', run: save },
+  { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
+  { name: 'clear', text: 'start a new session', needsRest: true, run: (desk) => desk.open(undefined) },
+  { name: 'exit', text: 'leave; the session is saved', run: (desk) => desk.leave() },
 ];
 
 /** The commands that begin so, as lines of a menu. */
@@ -56,7 +67,7 @@ export async function runCommand(line: string, desk: CommandContext): Promise<vo
     throw new UsageError(`There is no command /${name}.${didYouMean(`/${name}`, names)}`, 'See: /help');
   }
   if (command.needsRest && desk.conversation.isRunning) {
-    throw new UsageError(`/${command.name} has to wait until the run is over.`, 'Ctrl-C stops it.');
+    throw new UsageError(`/${command.name} cannot be used during a run.`, 'Ctrl-C stops it.');
   }
   await command.run(desk, operand.trim());
 }
@@ -65,12 +76,12 @@ const keys = [
   ['Enter', 'send; during a run it steers'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'a new line'],
   ['@path', 'attach a file; Tab completes'],
-  ['!line', 'run a shell line; the model sees what it printed with your next prompt'],
-  ['Up, Ctrl-R', 'what you typed before'],
-  ['Ctrl-C', 'stop the run; empty the line; twice: leave'],
-  ['Ctrl-O', 'the whole output of the last tool'],
+  ['!line', 'run a shell command; your next prompt includes its output'],
+  ['Up, Ctrl-R', 'previous input'],
+  ['Ctrl-C', 'stop the run; clear the line; twice: leave'],
+  ['Ctrl-O', 'show the full output of the last tool'],
   ['Esc', 'close a menu'],
-  ['Ctrl-L, Ctrl-Z, Ctrl-D', 'draw anew, suspend, leave'],
+  ['Ctrl-L, Ctrl-Z, Ctrl-D', 'redraw, suspend, leave'],
 ] as const;
 
 const nameWidth = 28;
@@ -99,18 +110,18 @@ async function model(
   const { local } = host;
   if (local === undefined) {
     throw new UsageError(
-      'The server decides which model answers.',
-      'Start it with another one: cobbler serve -m MODEL',
+      'The server chooses the model.',
+      'Start it with another model: cobbler serve -m MODEL',
     );
   }
   const change = async (wanted: string) => {
     await local.setModel(wanted);
     await open(conversation.harness.sessionId);
-    say([style.dim(`${host.model.name} answers from now on`)]);
+    say([style.dim(`switched to ${host.model.name}`)]);
   };
   if (name !== '') return await change(name);
   pick(
-    `now ${host.model.name}; any other: /model NAME; prices per million tokens`,
+    `current: ${host.model.name}; switch: /model NAME; prices per million tokens`,
     local.models().map(({ name, text }) => ({ name, text })),
     change,
   );
@@ -118,7 +129,7 @@ async function model(
 
 function tools({ host, say, style }: CommandContext): void {
   const { local } = host;
-  if (local === undefined) throw new UsageError('The server decides which tools there are.');
+  if (local === undefined) throw new UsageError('The server chooses the tools.');
   const word = { read: 'reads', idempotent: 'changes', once: 'changes' } as const;
   say(
     local.tools.map(({ name, description, effect = 'once' }) => {
@@ -138,7 +149,7 @@ function context({ conversation, host, say, style }: CommandContext): void {
 
 function diff({ conversation, say, style, columns }: CommandContext): void {
   const changes = conversation.ledger.runs.flatMap((run) => run.changes);
-  if (changes.length === 0) return say([style.dim('Nothing was changed by an edit.')]);
+  if (changes.length === 0) return say([style.dim('No edits were made.')]);
   for (const { path, diff } of changes) {
     const { added, removed } = diffSize(diff);
     say([
@@ -151,21 +162,18 @@ function diff({ conversation, say, style, columns }: CommandContext): void {
 async function fork({ conversation, adopt, say, style }: CommandContext, at: string): Promise<void> {
   const upToSeq = at === '' ? undefined : Number(at);
   if (upToSeq !== undefined && !Number.isInteger(upToSeq)) {
-    throw new UsageError(`/fork takes the number of an event, not ${JSON.stringify(at)}.`);
+    throw new UsageError(`/fork needs the number of an event, not ${JSON.stringify(at)}.`);
   }
-  if (conversation.ledger.seq === 0)
-    throw new UsageError('Nothing was said yet, so there is nothing to copy.');
+  if (conversation.ledger.seq === 0) throw new UsageError('There are no messages to copy yet.');
   const from = conversation.harness.sessionId;
   const harness = await conversation.harness.fork(upToSeq === undefined ? {} : { upToSeq });
   await adopt(harness);
-  say([
-    style.dim(`session ${shortId(harness.sessionId)} begins like ${shortId(from)}, which stays as it is`),
-  ]);
+  say([style.dim(`session ${shortId(harness.sessionId)} is a copy of ${shortId(from)}, which is unchanged`)]);
 }
 
 async function sessions({ host, say, style, columns }: CommandContext): Promise<void> {
   const rows = await host.sessions();
-  if (rows.length === 0) return say([style.dim('No session is kept.')]);
+  if (rows.length === 0) return say([style.dim('No sessions are saved.')]);
   say(sessionTable(rows.slice(0, 20), Date.now(), style, columns() - 2).map((line) => `  ${line}`));
 }
 
@@ -178,7 +186,7 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
     if (one === undefined)
       throw new UsageError(`There is no other session ${JSON.stringify(given)}.`, 'See: /sessions');
     if (found.length > 1)
-      throw new UsageError(`${found.length} sessions begin with ${JSON.stringify(given)}.`);
+      throw new UsageError(`${found.length} sessions start with ${JSON.stringify(given)}.`);
     return await open(one.info.id);
   }
   if (rows.length === 0) throw new UsageError('There is no other session.');
@@ -187,12 +195,12 @@ async function resume({ host, pick, open, conversation }: CommandContext, given:
     text: [ageOf(info.updatedAt, Date.now()), info.status, oneLine(info.title), oneLine(folder)].join(' · '),
     fills: info.id,
   }));
-  pick('go on with', items, open);
+  pick('continue', items, open);
 }
 
 async function save({ host, conversation, say, style }: CommandContext, file: string): Promise<void> {
   if (file === '')
-    throw new UsageError('Into which file?', 'For example: /save talk.md, or /save talk.jsonl');
+    throw new UsageError('The file name is missing.', 'For example: /save talk.md, or /save talk.jsonl');
   const events = await host.past(conversation.harness.sessionId);
   saveConversation(resolve(host.folder, file), events, new ToolCallList(host.known));
   say([style.dim(`${plural(events.length, 'event')} written to ${visible(file)}`)]);
@@ -200,7 +208,7 @@ async function save({ host, conversation, say, style }: CommandContext, file: st
 
 function copy({ conversation, copy, say, style }: CommandContext): void {
   const { lastAnswer } = conversation.ledger;
-  if (lastAnswer === '') throw new UsageError('There is no answer yet.');
+  if (lastAnswer === '') throw new UsageError('There is no response yet.');
   copy(lastAnswer);
   say([
     style.dim(`${plural(lastAnswer.length, 'character')} sent to the clipboard, if your terminal allows it`),

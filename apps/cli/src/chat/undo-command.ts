@@ -9,7 +9,7 @@ import type { Restoration } from './undo-history.ts';
 
 const diffMost = 16;
 
-/** Takes the last prompt back: shows what goes, asks, restores the files and goes on in a copy that ends before it. */
+/** Undoes the last prompt: shows the changes, asks, restores the files and continues in a copy that ends before it. */
 export async function undo(desk: CommandContext): Promise<void> {
   const { conversation, host, ask } = desk;
   const run = conversation.ledger.runs.at(-1);
@@ -17,9 +17,8 @@ export async function undo(desk: CommandContext): Promise<void> {
   const { sessionId } = conversation.harness;
   const restorations = (await host.local?.undo.restorations(sessionId, run.runIds)) ?? [];
   desk.say(preview(run, restorations, desk));
-  ask(
-    `take back this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`,
-    () => takeBack(run, restorations, desk),
+  ask(`undo this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`, () =>
+    takeBack(run, restorations, desk),
   );
 }
 
@@ -33,14 +32,16 @@ function preview(run: RunRecord, restorations: readonly Restoration[], desk: Com
     const diffs = run.changes.filter((change) => change.path === path).map(({ diff }) => diff);
     const sizes = diffs.map(diffSize);
     const [added, removed] = [sum(sizes.map((size) => size.added)), sum(sizes.map((size) => size.removed))];
-    const what = before === null ? 'goes: it was made' : `back to what it was, without +${added} -${removed}`;
+    const what =
+      before === null ? 'will be deleted: it was created' : `restored, without +${added} -${removed}`;
     lines.push(`  ${style.bold(oneLine(path))} ${what}`);
-    if (isChanged) lines.push(`    ${style.yellow('it was changed since by something else; that goes too')}`);
+    if (isChanged)
+      lines.push(`    ${style.yellow('changed by another program since; that change is lost too')}`);
     for (const diff of diffs)
       lines.push(...diffLines(diff, style, room, diffMost).map((line) => `      ${line}`));
   }
-  if (host.local === undefined) lines.push(style.dim('  files on the server stay as they are'));
-  else lines.push(style.dim('  what commands did is not undone'));
+  if (host.local === undefined) lines.push(style.dim('  files on the server are not changed'));
+  else lines.push(style.dim('  effects of commands are not undone'));
   return lines;
 }
 
@@ -54,7 +55,7 @@ async function takeBack(
   if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }), same);
   else await open(undefined, same);
   const files = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
-  say([style.dim(`taken back${files}; the session as it was is still there: /sessions`)]);
+  say([style.dim(`undone${files}; the previous session is still available: /sessions`)]);
 }
 
 function sum(numbers: readonly number[]): number {

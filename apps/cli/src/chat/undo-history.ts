@@ -5,7 +5,7 @@ import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { Workspace } from '@cobbler/agent/node';
 
-/** What a file was before a call changed it, and what the call left. */
+/** The contents of a file before and after a call. */
 interface Entry {
   readonly runId: string;
   /** Relative to the folder. */
@@ -21,15 +21,15 @@ export interface Restoration {
   readonly path: string;
   /** Nothing: the file goes. */
   readonly before: Uint8Array | null;
-  /** Somebody else has changed it since. */
+  /** Another program has changed it since. */
   readonly isChanged: boolean;
 }
 
 const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 
 /**
- * Keeps what files were before the model's edits, in a file per session beside the sessions, so that a run can be taken
- * back after the chat was left too. What a command changes is not seen and not undone.
+ * Stores the contents of files before the model's edits, in a file per session next to the sessions, so that a run can
+ * be undone even after a restart of the chat. Changes made by commands are neither tracked nor undone.
  */
 export class UndoHistory {
   readonly #workspace: Workspace;
@@ -44,7 +44,7 @@ export class UndoHistory {
     this.#folder = folder;
   }
 
-  /** What is edited from now on belongs to this run. */
+  /** Edits from now on belong to this run. */
   begin(sessionId: string, runId: string): void {
     if (sessionId !== this.#sessionId) this.#inMemory.length = 0;
     this.#sessionId = sessionId;
@@ -63,7 +63,7 @@ export class UndoHistory {
     for (const entry of entries) this.#write(entry);
   }
 
-  /** What taking back these runs would restore, the files in the order of their first change. */
+  /** The changes that undoing these runs would restore, files in the order of their first change. */
   async restorations(sessionId: string, runIds: ReadonlySet<string>): Promise<Restoration[]> {
     const entries = this.#read(sessionId).filter((entry) => runIds.has(entry.runId));
     const paths = [...new Set(entries.map(({ path }) => path))];

@@ -5,66 +5,66 @@ import { serveGroups } from './serve-options.ts';
 
 export interface CommandRow {
   readonly name: string;
-  /** What follows the name, in commander's words. */
+  /** The operands, in commander's syntax. */
   readonly operands: string;
   /** One line for the list of commands. */
   readonly text: string;
-  /** What its own help says beyond its options. */
+  /** Additional lines of the command's help. */
   readonly about: readonly string[];
   readonly groups: readonly OptionGroup[];
-  /** What completes its first operand. */
+  /** Completions of the first operand. */
   readonly words?: 'file' | readonly string[];
 }
 
-/** What is the same for all sessions of a program that hands out work, such as an editor. */
+/** Options that apply to all sessions of a client, such as an editor. */
 const programGroups = (without: RegExp): readonly OptionGroup[] => [
   ...taskGroups
     .filter(({ title }) => title !== 'Output')
     .map(({ title, options }) => ({ title, options: options.filter(({ flags }) => !without.test(flags)) })),
-  { title: 'Session', options: [{ flags: '--no-session', text: 'keep no sessions' }] },
+  { title: 'Session', options: [{ flags: '--no-session', text: 'do not save sessions' }] },
 ];
 
-/** Of the bot and of the chat at this terminal. */
+/** For the bot and the chat in this terminal. */
 const assistantGroups: readonly OptionGroup[] = [
   {
     title: 'Assistant',
     options: [
-      { flags: '--local', text: 'chat here; scripted without -m' },
+      { flags: '--local', text: 'chat in this terminal; scripted without -m' },
       {
         flags: '-m, --model <name>',
         text: 'default: ANTHROPIC_MODEL, or claude-haiku-4-5',
         completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
       },
-      { flags: '--base-url <url>', text: 'another server' },
+      { flags: '--base-url <url>', text: 'use another server' },
       {
         flags: '--api <name>',
         text: 'responses or chat',
         completes: ['responses', 'chat'],
       },
-      { flags: '--retry-for <time>', text: 'retry an overloaded service (default 5m)' },
-      { flags: '--tools <list>', text: 'these, with commas (default none)' },
-      { flags: '-C, --dir <folder>', text: 'the folder that tools work in', completes: 'folder' },
-      { flags: '--persona <file>', text: 'who it is and how it speaks', completes: 'file' },
+      { flags: '--retry-for <time>', text: 'retry an overloaded service for this long (default 5m)' },
+      { flags: '--tools <list>', text: 'comma-separated tools (default none)' },
+      { flags: '-C, --dir <dir>', text: 'directory that tools work in', completes: 'folder' },
+      { flags: '--persona <file>', text: 'who the assistant is and how it speaks', completes: 'file' },
       {
         flags: '--time-zone <name>',
-        text: 'default: that of this machine',
+        text: 'default: the time zone of this machine',
       },
       { flags: '--embedder <name>', text: 'openai[:MODEL] or URL#MODEL' },
-      { flags: '--embedder-floor <n>', text: 'cosine below which texts are strangers' },
-      { flags: '--keep-days <n>', text: 'keep logs and what was sent (default 30)' },
+      { flags: '--embedder-floor <n>', text: 'minimum cosine similarity of related texts' },
+      { flags: '--keep-days <n>', text: 'keep logs and sent messages this long (default 30)' },
     ],
   },
   {
     title: 'Telegram',
     options: [
-      { flags: '--webhook', text: 'be sent updates instead of fetching them' },
-      { flags: '--port <n>', text: 'default 8787; 0 for any free one' },
-      { flags: '--host <address>', text: 'default 127.0.0.1' },
-      { flags: '--path <path>', text: 'default /telegram' },
-      { flags: '--api-root <url>', text: 'a Bot API server of your own' },
+      { flags: '--webhook', text: 'receive updates by webhook instead of polling' },
+      { flags: '--port <n>', text: 'port (default 8787; 0: any free port)' },
+      { flags: '--host <address>', text: 'address (default 127.0.0.1)' },
+      { flags: '--path <path>', text: 'path (default /telegram)' },
+      { flags: '--api-root <url>', text: 'your own Bot API server' },
       {
         flags: '--log-level <level>',
-        text: 'debug shows messages',
+        text: 'debug logs message text',
         completes: ['debug', 'info', 'warn', 'error'],
       },
     ],
@@ -72,16 +72,16 @@ const assistantGroups: readonly OptionGroup[] = [
   {
     title: 'With audit and outbox',
     options: [
-      { flags: '--chat <id>', text: 'audit: only this chat' },
-      { flags: '--since <time>', text: 'audit: only the last 2d, 12h or 30m' },
-      { flags: '--json', text: 'one JSON object per line' },
+      { flags: '--chat <id>', text: 'audit: this chat only' },
+      { flags: '--since <time>', text: 'audit: the last 2d, 12h or 30m only' },
+      { flags: '--json', text: 'print one JSON object per line' },
     ],
   },
 ];
 
 const serverUrl: OptionRow = {
   flags: '--url <url>',
-  text: 'ask this server instead of the one on this machine',
+  text: 'use this server instead of the one on this machine',
 };
 
 /** Every command, in the order of the help. */
@@ -89,30 +89,33 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'run',
     operands: '[prompt...]',
-    text: 'work on a task until it is done (the command may be left out)',
+    text: 'run a task until it is done (the default command)',
     about: [
-      'The prompt is the words given, or what is piped in, or both: then the pipe is attached to it.',
-      'The answer goes to standard output, everything else to standard error.',
-      'Without a terminal nobody can be asked: what would need it is denied, and the exit code is 5.',
-      'Ctrl-C cancels and still prints the summary; a second Ctrl-C ends at once.',
+      'The prompt is the arguments, the piped input, or both: then the input is attached to the prompt.',
+      'The response goes to standard output, everything else to standard error.',
+      'Without a terminal, calls that need approval are denied, and the exit code is 5.',
+      'Ctrl-C cancels and prints the summary; a second Ctrl-C exits at once.',
     ],
     groups: runGroups,
   },
   {
     name: 'chat',
     operands: '[prompt...]',
-    text: 'talk, and see every edit before it is made; --demo needs no key',
+    text: 'chat in the terminal and review every edit; --demo needs no key',
     about: [
-      'Enter sends, Alt-Enter begins a new line, /help tells the rest. What you say during a run steers it.',
-      'Ctrl-C stops a run at once; at an empty line twice, it leaves. The session is kept, as in run.',
+      'Enter sends, Alt-Enter starts a new line, /help lists commands. A message sent during a run steers it.',
+      'Ctrl-C stops a run; press it twice at an empty line to leave. The session is saved, as with run.',
     ],
     groups: [
       {
         title: 'Chat',
         options: [
-          { flags: '--connect <url>', text: 'talk to a server; the address that cobbler serve prints' },
-          { flags: '--token <token>', text: 'its token, when the address does not hold it' },
-          { flags: '--demo', text: 'try it with a scripted model, without a key' },
+          { flags: '--connect <url>', text: 'connect to a server, by the address that cobbler serve prints' },
+          {
+            flags: '--token <token>',
+            text: 'token, if the address does not contain it',
+          },
+          { flags: '--demo', text: 'use a scripted model, without a key' },
         ],
       },
       ...runGroups
@@ -126,11 +129,11 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'resume',
     operands: '[id] [prompt...]',
-    text: 'go on with a session, after a crash too, or with another prompt',
+    text: 'continue a session, for example after a crash',
     about: [
-      'Without an id you choose among the last sessions of this folder; without a terminal it is the last one. The',
-      'beginning of an id is enough. It works in the folder and with the model that the session was begun with, unless',
-      'told otherwise. Permissions are those given now.',
+      'Without an id, choose one of the latest sessions of this directory; without a terminal, the latest is used. A',
+      'unique prefix of the id is enough. The session keeps its directory and model unless you pass others.',
+      'Permissions are those of this command.',
       'A tool that was running at the crash runs again only if that changes nothing.',
     ],
     groups: taskGroups,
@@ -138,29 +141,29 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'sessions',
     operands: '[action] [id] [title...]',
-    text: 'the sessions that are kept; show, export, import, fork, delete',
+    text: 'list, show, export, import, fork or delete sessions',
     about: [
-      'cobbler sessions                  list them, last changed first',
-      'cobbler sessions show ID          what was said and done',
-      'cobbler sessions export ID        its events as JSON lines',
-      'cobbler sessions import FILE      a session from such lines; - for standard input',
-      'cobbler sessions fork ID          a copy to go on with',
-      'cobbler sessions rename ID TITLE  another title; without TITLE the first words said',
-      'cobbler sessions delete ID        for good',
-      'cobbler sessions prune            delete old ones, by --older-than, --keep-last or both',
-      'cobbler sessions vacuum           give the room of deleted ones back to the disk',
+      'cobbler sessions                  list sessions, last changed first',
+      'cobbler sessions show ID          print the conversation and the tool calls',
+      'cobbler sessions export ID        print the events as JSON lines',
+      'cobbler sessions import FILE      import an exported session; - for standard input',
+      'cobbler sessions fork ID          copy a session, to continue the copy',
+      'cobbler sessions rename ID TITLE  change the title; without TITLE, the start of the first prompt',
+      'cobbler sessions delete ID        delete a session permanently',
+      'cobbler sessions prune            delete old sessions, by --older-than, --keep-last or both',
+      'cobbler sessions vacuum           free the disk space of deleted sessions',
     ],
     groups: [
       {
         title: 'Options',
         options: [
-          { flags: '--here', text: 'list only those of this folder' },
-          { flags: '-n, --limit <n>', text: 'list so many (default 20)' },
+          { flags: '--here', text: 'list only sessions of this directory' },
+          { flags: '-n, --limit <n>', text: 'maximum number to list (default 20)' },
           { flags: '--json', text: 'list as JSON, one session per line' },
-          { flags: '-o, --output <file>', text: 'with export: write into this file', completes: 'file' },
-          { flags: '--at <seq>', text: 'with fork: up to and including this event' },
-          { flags: '--older-than <time>', text: 'with prune: unchanged for so long, such as 30d or 12h' },
-          { flags: '--keep-last <n>', text: 'with prune: keep so many of the last ones' },
+          { flags: '-o, --output <file>', text: 'with export: write to this file', completes: 'file' },
+          { flags: '--at <seq>', text: 'with fork: copy up to and including this event' },
+          { flags: '--older-than <time>', text: 'with prune: unchanged for this long, such as 30d or 12h' },
+          { flags: '--keep-last <n>', text: 'with prune: keep this many of the latest' },
         ],
       },
     ],
@@ -169,22 +172,22 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'demo',
     operands: '',
-    text: 'watch it repair a small project, without a key',
+    text: 'watch it fix a small project, without a key',
     about: [
-      'A scripted model repairs a failing test in a small project. Everything else is real: the tools, the',
-      'files, the requests over HTTP. It works in a new folder, which stays, and asks nothing.',
+      'A scripted model fixes a failing test in a small project. Everything else is real: the tools, the',
+      'files, the HTTP requests. It works in a new directory, which is kept, and asks nothing.',
     ],
     groups: [
       {
         title: 'Options',
         options: [
           {
-            flags: '-C, --dir <folder>',
-            text: 'play in a folder that an earlier demo left, as it stands now',
+            flags: '-C, --dir <dir>',
+            text: 'use a directory that an earlier demo left, as it is now',
             completes: 'folder',
           },
-          { flags: '--json', text: 'one event per line, as in run' },
-          { flags: '-v, --verbose', text: 'arguments and results in full' },
+          { flags: '--json', text: 'print one event per line, as in run' },
+          { flags: '-v, --verbose', text: 'print arguments and results in full' },
         ],
       },
     ],
@@ -192,17 +195,17 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'models',
     operands: '',
-    text: 'the models, what they cost, and whether there is a key',
+    text: 'list models, prices and available keys',
     about: [],
     groups: [],
   },
   {
     name: 'config',
     operands: '[action] [name] [value]',
-    text: 'settings and where they come from; set-key stores a key',
+    text: 'show and change settings; set-key stores a key',
     about: [
       'cobbler config                    show every setting and its source',
-      'cobbler config set-key PROVIDER   store a key; it is typed hidden, or piped in',
+      'cobbler config set-key PROVIDER   store a key; typed without echo, or piped in',
       'cobbler config set NAME VALUE     store a setting, such as: set model best',
     ],
     groups: [],
@@ -212,18 +215,18 @@ export const commands: readonly CommandRow[] = [
     name: 'doctor',
     operands: '[file]',
     words: 'file',
-    text: 'check the setup, or a transcript, and say what repairs it',
+    text: 'check the setup, or a transcript, and suggest fixes',
     about: [
       'With FILE (or - for standard input) it checks a transcript instead: the events of `cobbler run --json`,',
-      'or the body of a request, or its messages, for Claude, OpenAI Responses or Chat Completions. It names each',
-      'thing for which a service would refuse it; the exit code is 0 when there is none.',
+      'or a request body, or its messages, for Claude, OpenAI Responses or Chat Completions. It lists',
+      'everything that a service would reject; the exit code is 0 when there are no problems.',
     ],
     groups: [
       {
         title: 'Options',
         options: [
-          { flags: '--live', text: 'also ask the model for one token' },
-          { flags: '--json', text: 'the checks as JSON' },
+          { flags: '--live', text: 'also request one token from the model' },
+          { flags: '--json', text: 'print the checks as JSON' },
           { flags: '-m, --model <name>', text: 'check this model instead of the configured one' },
           { flags: '--base-url <url>', text: 'check this address' },
         ],
@@ -231,9 +234,9 @@ export const commands: readonly CommandRow[] = [
       {
         title: 'With FILE',
         options: [
-          { flags: '--fix', text: 'write a repaired transcript, to standard output unless told otherwise' },
-          { flags: '-o, --output <file>', text: 'write it into this file', completes: 'file' },
-          { flags: '--in-place', text: 'write it into FILE itself' },
+          { flags: '--fix', text: 'write a repaired transcript (default: to standard output)' },
+          { flags: '-o, --output <file>', text: 'write it to this file', completes: 'file' },
+          { flags: '--in-place', text: 'overwrite FILE' },
         ],
       },
     ],
@@ -243,8 +246,8 @@ export const commands: readonly CommandRow[] = [
     operands: '',
     text: 'serve sessions over HTTP, with events, approvals and a token',
     about: [
-      'It prints one address with the token in it, and answers until Ctrl-C. Model, folder, tools, permissions and',
-      'limits are those given here; no request can change them. What needs a person waits until somebody answers:',
+      'Prints one address that contains the token, and serves until Ctrl-C. Model, directory, tools, permissions and',
+      'limits are those of this command; no request can change them. Calls that need approval wait for a user:',
       'cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.',
     ],
     groups: serveGroups,
@@ -254,9 +257,9 @@ export const commands: readonly CommandRow[] = [
     operands: '',
     text: 'work in an editor: Zed, JetBrains, Neovim, Emacs and others',
     about: [
-      'An editor starts it and speaks with it in the Agent Client Protocol, over standard input and output. The folder',
-      'is that of the editor, which asks before edits and commands; model, tools and limits are those given here.',
-      'How to set it up: docs/editors.md.',
+      'An editor starts this command and speaks the Agent Client Protocol over standard input and output. The editor',
+      'sets the directory and asks before edits and commands; model, tools and limits are those of this command.',
+      'Setup: docs/editors.md.',
     ],
     // An editor says itself where it works.
     groups: programGroups(/--(attach|dir|backend) /),
@@ -264,31 +267,31 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'mcp',
     operands: '',
-    text: 'be a tool of other agents: Claude Code, Codex, Cursor and others',
+    text: 'serve as a tool of other agents: Claude Code, Codex, Cursor and others',
     about: [
-      'A program starts it and speaks with it in the Model Context Protocol, over standard input and output. It can',
-      'hand over a task, see how it stands, answer approvals, steer and stop. To use MCP servers yourself: --mcp.',
-      'How to set it up: docs/mcp.md.',
+      'A program starts this command and speaks the Model Context Protocol over standard input and output. It can',
+      'start a task, read its status, decide approvals, steer and stop. To use MCP servers yourself: --mcp.',
+      'Setup: docs/mcp.md.',
     ],
     groups: programGroups(/--(attach|backend) /),
   },
   {
     name: 'assistant',
     operands: '[action] [url]',
-    text: 'a Telegram bot with memory; --local to try it here, without a key',
+    text: 'run a Telegram bot with memory; --local to try it here, without a key',
     about: [
-      'cobbler assistant --local           chat here with a script; its memory is real',
-      'cobbler assistant                   be the bot until Ctrl-C; a restart goes on',
-      'cobbler assistant set-webhook URL   be sent updates; delete-webhook ends it',
-      'cobbler assistant status            the bot and what is under way',
-      'cobbler assistant audit             what models and tools did, and who allowed it',
-      'cobbler assistant outbox            what may have been sent, was given up, or waits',
+      'cobbler assistant --local           chat here with a scripted model and real memory',
+      'cobbler assistant                   run the bot until Ctrl-C; a restart continues',
+      'cobbler assistant set-webhook URL   receive updates by webhook; delete-webhook removes it',
+      'cobbler assistant status            show the bot and its running turns',
+      'cobbler assistant audit             show what models and tools did, and who approved it',
+      'cobbler assistant outbox            show messages that wait, failed or may have been sent',
       'TELEGRAM_BOT_TOKEN            from @BotFather',
-      'TELEGRAM_ALLOWED_USERS        numbers of people, with commas; none: nobody is heard',
-      'TELEGRAM_WEBHOOK_SECRET       made and kept when there is none',
-      'COBBLER_ASSISTANT_TIME_ZONE   as --time-zone',
+      'TELEGRAM_ALLOWED_USERS        comma-separated user ids; when unset, everyone is ignored',
+      'TELEGRAM_WEBHOOK_SECRET       generated and stored when unset',
+      'COBBLER_ASSISTANT_TIME_ZONE   same as --time-zone',
       'COBBLER_EMBEDDER_API_KEY      for --embedder URL#MODEL',
-      'ANTHROPIC_MODEL and the keys as elsewhere. See docs/assistant.md',
+      'ANTHROPIC_MODEL and the keys work as elsewhere. See docs/assistant.md',
     ],
     groups: assistantGroups,
     words: ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'],
@@ -297,18 +300,18 @@ export const commands: readonly CommandRow[] = [
     name: 'approve',
     operands: '[id]',
     text: 'allow a call that waits on the server; without an id: list them',
-    about: ['A unique beginning of the id is enough. An answer counts once, for exactly what is shown.'],
+    about: ['A unique prefix of the id is enough. A decision counts once, for exactly the call shown.'],
     groups: [{ title: 'Options', options: [serverUrl] }],
   },
   {
     name: 'deny',
     operands: '[id]',
     text: 'deny a call that waits on the server',
-    about: ['A unique beginning of the id is enough.'],
+    about: ['A unique prefix of the id is enough.'],
     groups: [
       {
         title: 'Options',
-        options: [serverUrl, { flags: '--message <text>', text: 'what the model is told' }],
+        options: [serverUrl, { flags: '--message <text>', text: 'message for the model' }],
       },
     ],
   },
@@ -316,17 +319,17 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'explain',
     operands: '[code...]',
-    text: 'what the code of an error means, and what to do',
+    text: 'explain an error code and what to do',
     about: [
-      'The code stands in the last line of an error, in "code" of --json and of the server, and in the log.',
-      'Without one: every code there is.',
+      'The code is in the last line of an error, in "code" of --json and of the server, and in the log.',
+      'Without a code: list all codes.',
     ],
-    groups: [{ title: 'Output', options: [{ flags: '--json', text: 'as JSON' }] }],
+    groups: [{ title: 'Output', options: [{ flags: '--json', text: 'print as JSON' }] }],
   },
   {
     name: 'completion',
     operands: '<shell>',
-    text: 'completion for bash, zsh or fish',
+    text: 'print the completion script for bash, zsh or fish',
     about: [
       'bash: eval "$(cobbler completion bash)"      in ~/.bashrc',
       'zsh:  eval "$(cobbler completion zsh)"       in ~/.zshrc, after compinit',
@@ -338,7 +341,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'help',
     operands: '[command]',
-    text: 'all about one command',
+    text: 'show help for one command',
     about: [],
     groups: [],
     words: [

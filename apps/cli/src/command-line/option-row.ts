@@ -5,7 +5,7 @@ export interface OptionRow {
   readonly text: string;
   /** May be given more than once. */
   readonly repeats?: true;
-  /** What completes its value. */
+  /** Completion of the value. */
   readonly completes?: 'file' | 'folder' | readonly string[];
   /** Accepted, but not worth a line of help. */
   readonly hidden?: true;

@@ -34,7 +34,7 @@ export function parseCommandLine(args: readonly string[]): Invocation {
     if (error instanceof CommanderError) throw usageError(error, args);
     throw error;
   }
-  if (found === undefined) throw new UsageError('Nothing to do.', 'See: cobbler --help');
+  if (found === undefined) throw new UsageError('The prompt is missing.', 'See: cobbler --help');
   if (found.command === 'run') checkPromptWords(found.operands, args);
   return found;
 }
@@ -66,7 +66,7 @@ function readJsonMode(arg: string): string {
   if (arg === '--json=deltas') return '--json-deltas';
   if (arg === '--json=events') return '--json';
   if (arg.startsWith('--json=')) {
-    throw new UsageError(`${arg} is not a form of output.`, 'Use --json for events, or --json=deltas.');
+    throw new UsageError(`${arg} is not an output format.`, 'Use --json for events, or --json=deltas.');
   }
   return arg;
 }
@@ -77,7 +77,7 @@ function checkPromptWords(words: readonly string[], args: readonly string[]): vo
   if (first === undefined || args[0] === 'run') return;
   if (commandNames.includes(first)) {
     const rest = args.filter((arg) => arg !== first).join(' ');
-    throw new UsageError(`Options stand after the command.`, `Use: cobbler ${first} ${rest}`);
+    throw new UsageError(`Options must follow the command.`, `Use: cobbler ${first} ${rest}`);
   }
   const meant = words.length === 1 && !/\s/.test(first) ? nearest(first, commandNames) : undefined;
   if (meant === undefined) return;

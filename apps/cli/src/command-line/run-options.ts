@@ -3,14 +3,14 @@ import type { OptionGroup } from './option-row.ts';
 const sessionGroup: OptionGroup = {
   title: 'Session',
   options: [
-    { flags: '-c, --continue', text: 'go on with the last session of this folder' },
-    { flags: '-s, --session <id>', text: 'go on with this session; the beginning of its id is enough' },
-    { flags: '--fork', text: 'with -c or -s: leave that session as it is and go on in a copy' },
-    { flags: '--no-session', text: 'keep no session' },
+    { flags: '-c, --continue', text: 'continue the latest session of this directory' },
+    { flags: '-s, --session <id>', text: 'continue this session; a unique prefix of its id is enough' },
+    { flags: '--fork', text: 'with -c or -s: continue in a copy and leave that session unchanged' },
+    { flags: '--no-session', text: 'do not save the session' },
   ],
 };
 
-/** What one task is told, but for its session. */
+/** The options of one task, without those of its session. */
 export const taskGroups: readonly OptionGroup[] = [
   {
     title: 'Model',
@@ -20,10 +20,10 @@ export const taskGroups: readonly OptionGroup[] = [
         text: 'fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider',
         completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
       },
-      { flags: '--base-url <url>', text: "another server that speaks the provider's language" },
+      { flags: '--base-url <url>', text: 'server that speaks the API of the provider' },
       {
         flags: '--api <name>',
-        text: "which of OpenAI's APIs to speak: responses or chat",
+        text: 'OpenAI API to use: responses or chat',
         completes: ['responses', 'chat'],
       },
       {
@@ -37,23 +37,23 @@ export const taskGroups: readonly OptionGroup[] = [
     title: 'Task',
     options: [
       {
-        flags: '-C, --dir <folder>',
-        text: 'work in this folder instead of the current one',
+        flags: '-C, --dir <dir>',
+        text: 'work in this directory (default: the current one)',
         completes: 'folder',
       },
       {
         flags: '-f, --attach <file>',
-        text: 'attach a text, picture or PDF; repeatable',
+        text: 'attach a text file, image or PDF; repeatable',
         repeats: true,
         completes: 'file',
       },
-      { flags: '--system <text>', text: 'replace the built-in instructions by this text, or @FILE' },
-      { flags: '--append-system <text>', text: 'add this text, or @FILE, to the instructions' },
+      { flags: '--system <text>', text: 'replace the built-in instructions with this text, or @FILE' },
+      { flags: '--append-system <text>', text: 'append this text, or @FILE, to the instructions' },
       { flags: '--no-context-files', text: 'do not read AGENTS.md or CLAUDE.md' },
-      { flags: '--tools <list>', text: 'only these tools, separated by commas; none for none' },
+      { flags: '--tools <list>', text: 'use only these tools, separated by commas; none for none' },
       {
         flags: '--mcp <server>',
-        text: 'also the tools of an MCP server: NAME=COMMAND or URL; repeatable',
+        text: 'add the tools of an MCP server: NAME=COMMAND or URL; repeatable',
         repeats: true,
       },
     ],
@@ -63,11 +63,11 @@ export const taskGroups: readonly OptionGroup[] = [
     options: [
       { flags: '--ask', text: 'ask before edits and commands (default)' },
       { flags: '--edits', text: 'edit without asking, ask before commands' },
-      { flags: '--yes', text: 'ask nothing' },
+      { flags: '--yes', text: 'never ask' },
       { flags: '--read-only', text: 'only read' },
       {
         flags: '--allow <rule>',
-        text: "allow what a rule names, such as 'run_command(npm test*)'; repeatable",
+        text: "allow calls that match a rule, such as 'run_command(npm test*)'; repeatable",
         repeats: true,
       },
     ],
@@ -75,34 +75,34 @@ export const taskGroups: readonly OptionGroup[] = [
   {
     title: 'Limits',
     options: [
-      { flags: '--max-turns <n>', text: 'most requests to the model (default 100)' },
+      { flags: '--max-turns <n>', text: 'maximum requests to the model (default 100)' },
       {
         flags: '--max-repeats <n>',
-        text: 'equal calls with equal results in a row before the run ends, or never (default 6)',
+        text: 'end the run after this many identical calls with identical results, or never (default 6)',
         completes: ['never'],
       },
-      { flags: '--max-usd <amount>', text: 'most money, in US dollars' },
-      { flags: '--max-tokens <n>', text: 'most tokens, in and out together' },
-      { flags: '--timeout <time>', text: 'most time, such as 90s or 10m (default 1h)' },
+      { flags: '--max-usd <amount>', text: 'maximum cost in US dollars' },
+      { flags: '--max-tokens <n>', text: 'maximum tokens, input and output together' },
+      { flags: '--timeout <time>', text: 'maximum time, such as 90s or 10m (default 1h)' },
       {
         flags: '--retry-for <time>',
-        text: 'keep retrying an overloaded or unreachable service, or never (default 5m)',
+        text: 'retry an overloaded or unreachable service for this long, or never (default 5m)',
         completes: ['never'],
       },
-      { flags: '--allow-unpriced', text: 'with a limit on money: also models whose price is unknown' },
+      { flags: '--allow-unpriced', text: 'with --max-usd: also allow models whose price is unknown' },
     ],
   },
   {
-    title: 'Long work',
+    title: 'Long sessions',
     options: [
       {
         flags: '--compact-above <n>',
-        text: 'summarise older messages above so many tokens, or never (default: 80% of the window)',
+        text: 'summarize older messages above this many tokens, or never (default: 80% of the window)',
         completes: ['never'],
       },
       {
         flags: '--offload-above <bytes>',
-        text: 'put longer tool output away, to be read in parts, or never (default 64k)',
+        text: 'offload tool output larger than this, or never (default 64k)',
         completes: ['never'],
       },
     ],
@@ -110,13 +110,13 @@ export const taskGroups: readonly OptionGroup[] = [
   {
     title: 'Output',
     options: [
-      { flags: '-o, --output <file>', text: 'also write the last answer into a file', completes: 'file' },
-      { flags: '--json', text: 'one event per line; --json=deltas also while an answer streams' },
-      { flags: '-q, --quiet', text: 'the answer only' },
-      { flags: '-v, --verbose', text: 'arguments and results in full, request ids' },
+      { flags: '-o, --output <file>', text: 'also write the last response to this file', completes: 'file' },
+      { flags: '--json', text: 'print one event per line; --json=deltas also streams partial responses' },
+      { flags: '-q, --quiet', text: 'print only the response' },
+      { flags: '-v, --verbose', text: 'print arguments and results in full, and request ids' },
       {
         flags: '--record <file>',
-        text: 'record the run, to be replayed without network or key',
+        text: 'record the run, to replay it without network or key',
         completes: 'file',
       },
       {
@@ -124,13 +124,13 @@ export const taskGroups: readonly OptionGroup[] = [
         text: 'replay a recorded run: same log, no model, no tools',
         completes: 'file',
       },
-      { flags: '--refresh', text: 'with --replay: do the same task for real and record it anew' },
-      { flags: '--live-tools', text: 'with --replay: run the tools that only read; all of them with --yes' },
+      { flags: '--refresh', text: 'with --replay: run the same task for real and record it again' },
+      { flags: '--live-tools', text: 'with --replay: run the read-only tools; with --yes, all tools' },
       { flags: '-p, --print', text: 'accepted and ignored', hidden: true },
-      { flags: '--json-deltas', text: 'what --json=deltas is read as', hidden: true },
+      { flags: '--json-deltas', text: 'internal form of --json=deltas', hidden: true },
     ],
   },
 ];
 
-/** Everything that `run` is told. */
+/** All options of `run`. */
 export const runGroups: readonly OptionGroup[] = [...taskGroups, sessionGroup];

@@ -21,8 +21,8 @@ import { chooseSession } from './session-choice.ts';
 export async function acp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
-      'Here speaks an editor, in the Agent Client Protocol; it starts this command by itself.',
-      'How to set it up: docs/editors.md. To talk at a terminal: cobbler chat',
+      'This command speaks the Agent Client Protocol. Your editor starts it.',
+      'Setup: docs/editors.md. To chat in a terminal: cobbler chat',
     );
   }
   const flags = readRunFlags(options);

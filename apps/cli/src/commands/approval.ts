@@ -5,7 +5,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { ServerLink } from './server-link.ts';
 import { linkToServer } from './server-link.ts';
 
-/** What the server says a person is asked. */
+/** An approval as the server returns it. */
 interface Pending {
   readonly approvalId: string;
   readonly sessionId: string;
@@ -50,7 +50,7 @@ async function pending(link: ServerLink): Promise<readonly Pending[]> {
 }
 
 function list(waiting: readonly Pending[], io: Io): number {
-  if (waiting.length === 0) io.stderr.write('Nothing waits for you.\n');
+  if (waiting.length === 0) io.stderr.write('No calls wait for approval.\n');
   for (const asked of waiting) io.stdout.write(`${describe(asked).join('\n')}\n`);
   return 0;
 }
@@ -61,13 +61,13 @@ function pick(waiting: readonly Pending[], id: string): Pending {
   if (one === undefined) {
     throw UsageError.coded(
       'no_approval',
-      `Nothing waits under ${visible(id)}.`,
-      'See what waits: cobbler approve',
+      `No call with the id ${visible(id)} waits for approval.`,
+      'List the waiting calls: cobbler approve',
     );
   }
   if (other === undefined || one.approvalId === id) return one;
   const ids = found.map(({ approvalId }) => approvalId).join(', ');
-  throw new UsageError(`More than one thing waits under ${visible(id)}.`, `Give more of the id: ${ids}`);
+  throw new UsageError(`Several waiting calls match ${visible(id)}.`, `Use more of the id: ${ids}`);
 }
 
 /** All of what is asked, so that nothing in it can drive the terminal or hide. */
@@ -80,6 +80,7 @@ function describe(asked: Pending): string[] {
 }
 
 function refused(status: number, json: Record<string, unknown>): Error {
-  const detail = typeof json['detail'] === 'string' ? json['detail'] : `The server answered ${status}.`;
-  return new UsageError(visible(detail), 'See what waits: cobbler approve');
+  const detail =
+    typeof json['detail'] === 'string' ? json['detail'] : `The server responded with status ${status}.`;
+  return new UsageError(visible(detail), 'List the waiting calls: cobbler approve');
 }

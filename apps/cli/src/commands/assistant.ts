@@ -29,7 +29,7 @@ export async function assistant(operands: readonly string[], options: Raw, io: I
       return await (await import('../assistant/reports.ts')).showOutbox(home(), options, io);
     default:
       throw new UsageError(
-        `The assistant has nothing called ${JSON.stringify(action)}.${didYouMean(action, actions)}`,
+        `The assistant has no action ${JSON.stringify(action)}.${didYouMean(action, actions)}`,
         'See: cobbler help assistant',
       );
   }

@@ -19,7 +19,7 @@ import { ownVersion } from '../terminal/version.ts';
 export async function backup(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
   if (home === undefined || !existsSync(home)) {
-    throw new UsageError('There is no home to make a backup of.', 'Name the folder: COBBLER_HOME=FOLDER');
+    throw new UsageError('No home directory to back up.', 'Set it: COBBLER_HOME=DIR');
   }
   const folder = resolve(io.cwd(), given);
   checkPlace(folder, resolve(io.cwd(), home));
@@ -31,7 +31,7 @@ export async function backup(given: string, io: Io): Promise<number> {
       const copied = await copy(file, home, draft);
       if (copied !== undefined) files.push(copied);
     }
-    if (files.length === 0) throw new UsageError(`Nothing is kept in ${home} yet.`);
+    if (files.length === 0) throw new UsageError(`${home} contains no data yet.`);
     writeManifest(draft, { v: 1, cobbler: ownVersion(), madeAt: new Date().toISOString(), files });
     renameSync(draft, folder);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -47,12 +47,12 @@ export async function backup(given: string, io: Io): Promise<number> {
 function checkPlace(folder: string, home: string): void {
   if (existsSync(folder)) {
     throw new UsageError(
-      `${folder} is there already.`,
-      'Name a new folder, such as one with the date in it.',
+      `${folder} already exists.`,
+      'Choose a new directory, for example one with the date in its name.',
     );
   }
   if (folder === home || folder.startsWith(home + sep)) {
-    throw new UsageError(`${folder} lies in what it would be a copy of.`, 'Name a folder elsewhere.');
+    throw new UsageError(`${folder} is inside the directory to back up.`, 'Choose a directory elsewhere.');
   }
 }
 

@@ -38,8 +38,8 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
   const screen = screenFor(io.stdout, io.env);
   if (!io.stdin.tty || !screen.redraw) {
     throw new UsageError(
-      'A chat needs a terminal, one that can draw a line again.',
-      'Without one, say everything at once: cobbler "fix the failing test"',
+      'A chat needs a terminal that can redraw a line.',
+      'Without one, pass the whole task: cobbler "fix the failing test"',
     );
   }
   const flags = readRunFlags(options);
@@ -48,7 +48,7 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
     const prompt = words.length === 0 ? undefined : await readPrompt(words, flags.attach, io);
     const keyboard = io.openRawKeyboard();
     if (keyboard === undefined)
-      throw new UsageError('The keyboard cannot be read.', 'Start it at a terminal.');
+      throw new UsageError('Cannot read the keyboard.', 'Start the chat in a terminal.');
     return await new Chat({
       io,
       keyboard,
@@ -84,8 +84,8 @@ async function prepared(
   const [first] = found;
   if (first === undefined || (id !== undefined && found.length > 1 && first.info.id !== id)) {
     throw new UsageError(
-      first === undefined ? 'The server has no such session.' : `${found.length} sessions begin so.`,
-      'See them: /sessions in the chat',
+      first === undefined ? 'The server has no such session.' : `${found.length} sessions have this prefix.`,
+      'List them: /sessions in the chat',
     );
   }
   return { host, sessionId: first.info.id };
@@ -100,8 +100,8 @@ async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost[
     throw new UsageError(
       message,
       kind === 'auth'
-        ? 'Give it anew: --token TOKEN'
-        : `Is it running? Look: ${url}/livez. To start one: cobbler serve`,
+        ? 'Pass a valid token: --token TOKEN'
+        : `Check whether it is running: ${url}/livez. To start one: cobbler serve`,
     );
   }
 }

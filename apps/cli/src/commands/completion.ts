@@ -16,14 +16,14 @@ export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): n
     const names = Object.keys(shells);
     throw new UsageError(
       `There is no completion for ${JSON.stringify(shell ?? '')}.${didYouMean(shell ?? '', names)}`,
-      `Known: ${names.join(', ')}. How to set it up: cobbler help completion`,
+      `Supported: ${names.join(', ')}. Setup: cobbler help completion`,
     );
   }
   io.stdout.write(`${write()}\n`);
   return 0;
 }
 
-/** What can follow the name of a command. */
+/** Completions after the name of a command. */
 interface Followers {
   readonly flags: readonly string[];
   /** Known words for its first operand. */

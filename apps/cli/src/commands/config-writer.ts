@@ -23,10 +23,7 @@ export async function writeSetting(path: string, keys: readonly string[], value:
     replaceFile(realPathOf(path), text);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    throw new UsageError(
-      `${path} cannot be written (${code}).`,
-      'Set COBBLER_HOME to a folder that can be written.',
-    );
+    throw new UsageError(`Cannot write ${path} (${code}).`, 'Set COBBLER_HOME to a writable directory.');
   }
 }
 

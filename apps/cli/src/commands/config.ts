@@ -21,7 +21,7 @@ export async function config(operands: readonly string[], io: Io): Promise<numbe
   if (action === 'set-key') return await setKey(name, io);
   if (action === 'set') return await set(name, value, io);
   throw new UsageError(
-    `There is nothing called ${JSON.stringify(action)} to do with the configuration.${didYouMean(action, ['set-key', 'set'])}`,
+    `config has no action ${JSON.stringify(action)}.${didYouMean(action, ['set-key', 'set'])}`,
     'See: cobbler help config',
   );
 }
@@ -62,7 +62,7 @@ async function show(io: Io): Promise<number> {
     return `${padEnd(name, 16)}${padEnd(text, 28)} ${visible(setting?.source ?? '')}`.trimEnd();
   });
   const where = file.path === undefined ? 'none: there is no home directory; set COBBLER_HOME' : file.path;
-  const note = file.path !== undefined && !file.exists ? '   (not there yet)' : '';
+  const note = file.path !== undefined && !file.exists ? '   (not created yet)' : '';
   lines.push('', `file  ${visible(where)}${note}`);
   io.stdout.write(`${lines.join('\n')}\n`);
   return 0;
@@ -71,19 +71,19 @@ async function show(io: Io): Promise<number> {
 async function setKey(provider: string | undefined, io: Io): Promise<number> {
   if (provider === undefined) {
     throw new UsageError(
-      'Which provider is the key for?',
+      'The name of the provider is missing.',
       `Use: cobbler config set-key ${providerNames.join('|')}`,
     );
   }
   const { title, keyVariable } = providerEntry(provider);
   const path = configPath(io);
-  const key = cleanKey(await readHidden(`Key for ${title} (it is not shown): `, io));
-  if (key === undefined) throw new UsageError('No key was given; nothing was stored.');
+  const key = cleanKey(await readHidden(`Key for ${title} (hidden while you type): `, io));
+  if (key === undefined) throw new UsageError('No key was entered. Nothing was stored.');
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw UsageError.coded(
       'bad_key',
-      'This is no key: it holds a blank, a line break or a letter that no key has.',
-      'Copy it again.',
+      'This is not a key: it contains a space, a line break or a character that keys do not have.',
+      'Copy the key again.',
     );
   }
   await writeSetting(path, ['keys', provider], key);
@@ -91,24 +91,24 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
     `The key ${maskedKey(key)} for ${title} is stored in ${visible(path)}, readable only by you.\n`,
   );
   if (cleanKey(io.env[keyVariable]) !== undefined) {
-    io.stderr.write(`${keyVariable} is set and goes before it, as long as it is set.\n`);
+    io.stderr.write(`While ${keyVariable} is set, it overrides the stored key.\n`);
   }
   return 0;
 }
 
 async function set(name: string | undefined, value: string | undefined, io: Io): Promise<number> {
   if (name === undefined || value === undefined) {
-    throw new UsageError('A name and a value are needed.', 'For example: cobbler config set model best');
+    throw new UsageError('A name and a value are required.', 'For example: cobbler config set model best');
   }
   if (name === 'mcp') {
     throw new UsageError(
-      'MCP servers are written into the file itself.',
+      'MCP servers are configured in the file itself.',
       `See: docs/mcp.md. The file: ${configPath(io)}`,
     );
   }
   if (name === 'apiKey' || name === 'keys') {
     throw new UsageError(
-      'A key given on the command line stays in the history of the shell.',
+      'A key on the command line would stay in the shell history.',
       `Use: cobbler config set-key ${Object.keys(providers).join('|')}`,
     );
   }
@@ -118,7 +118,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'config') throw error;
     const reason = error.message.replace(/^.*?:\d+: /, '');
-    throw new UsageError(`${reason} Nothing was stored.`, 'See every setting: cobbler config');
+    throw new UsageError(`${reason} Nothing was stored.`, 'List the settings: cobbler config');
   }
   io.stderr.write(`${visible(name)} is now ${visible(value)} in ${visible(path)}.\n`);
   return 0;
@@ -134,8 +134,8 @@ function configPath(io: Io): string {
   const home = cobblerHome(io.env);
   if (home === undefined) {
     throw new UsageError(
-      'There is no home directory to keep the configuration in.',
-      'Set COBBLER_HOME to a folder.',
+      'There is no home directory for the configuration.',
+      'Set COBBLER_HOME to a directory.',
     );
   }
   return join(home, 'config.yaml');

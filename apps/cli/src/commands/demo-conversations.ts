@@ -10,7 +10,7 @@ import { demoStage } from '../demo/stage.ts';
 import type { Io } from '../terminal/io.ts';
 import { systemOf } from './run.ts';
 
-/** Conversations with the scripted model of `cobbler demo`, with somebody to ask. Nothing of them is kept. */
+/** Conversations with the scripted model of `cobbler demo`, with approvals. Nothing is stored. */
 export async function demoConversations(io: Io): Promise<{ host: LocalHost; close: () => Promise<void> }> {
   const { folder, env, model, close } = await demoStage(io);
   const { agent, pricing, failure } = model;
@@ -25,7 +25,7 @@ export async function demoConversations(io: Io): Promise<{ host: LocalHost; clos
     asked,
     tools: () => tools,
     permission,
-    models: [{ name: agent.model, text: 'the only one of the demo' }],
+    models: [{ name: agent.model, text: 'the only demo session' }],
     choose: async () => asked,
     system: systemOf(flags, folder, tools, instructions, io),
     context: contextPolicy(contextPlan(flags, {}, true), memoryBlobs()),

@@ -14,7 +14,7 @@ import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
 import { wrap } from '../terminal/text-width.ts';
 
-const prompt = 'One of the tests fails. Find out why, repair it and prove it.';
+const prompt = 'One of the tests fails. Find out why, fix it and run the tests again.';
 
 /**
  * `cobbler demo`: the main job without a key. A scripted model answers over HTTP on this machine; all else,
@@ -30,7 +30,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
   const say = (lines: readonly string[]) => {
     if (!isJson) io.stderr.write(`${lines.join('\n')}\n`);
   };
-  const where = `${given === undefined ? 'a new folder of its own' : 'the folder given'}, ${shortPath(folder, io.env)}`;
+  const where = `${given === undefined ? 'a new directory' : 'the given directory'}, ${shortPath(folder, io.env)}`;
   say(opening(where, style, screen.columns()));
   const { agent, pricing, failure, close } = await demoModel(screen.redraw ? io.clock : undefined);
   try {
@@ -67,7 +67,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
 }
 
 function opening(where: string, style: Style, columns: number): string[] {
-  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, from the requests over HTTP to the tools, the files and the tests. It works in ${where}, and asks nothing there.`;
+  const words = `The model in this demo is scripted: it needs no key and costs nothing. Everything else is real, including the HTTP requests, the tools, the files and the tests. It works in ${where}, and never asks for approval.`;
   const [first = '', ...rest] = wrap(`Task: ${prompt}`, columns - 1);
   const task = [first.replace('Task:', style.bold('Task:')), ...rest];
   return [...wrap(words, columns - 1).map(style.dim), '', ...task, ''];
@@ -77,13 +77,13 @@ function ending(folder: string, style: Style, columns: number, io: Io): string[]
   const short = shortPath(folder, io.env);
   const path = /^[\w./~-]+$/.test(short) ? short : shellQuoted(folder);
   const closing =
-    'That was the real loop with a scripted model: what it said came from a script, what happened to the files did happen.';
+    "That was the real loop with a scripted model. The model's text came from a script; the changes to the files are real.";
   const name = ownName(io.env);
   const rows = [
-    ['Look at it', `cd ${path}`],
+    ['Look at the result', `cd ${path}`],
     ['Break it again', `${name} demo -C ${path}`],
     ['With a real model', 'export ANTHROPIC_API_KEY=...'],
-    ['', `${name} "fix the failing test" -C FOLDER`],
+    ['', `${name} "fix the failing test" -C DIR`],
   ] as const;
   const width = columns < 60 ? 0 : 20;
   const lines = rows.flatMap(([words, command]) => {

@@ -17,7 +17,7 @@ import { failureOf } from '../view/failure.ts';
 /** `cobbler doctor`: checks the setup. Returns 0 when all is well, else 1. */
 export async function doctor(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   const flags: ModelFlags = {
-    // What fails now is what somebody wants to know now.
+    // The check must fail fast: no retries.
     retryFor: 0,
     ...(typeof options['model'] === 'string' && { model: options['model'] }),
     ...(typeof options['baseUrl'] === 'string' && { baseURL: options['baseUrl'] }),
@@ -45,7 +45,7 @@ export function doctorLines(checks: readonly Check[], style: Style): string[] {
   return [
     ...failed.flatMap((check) => [
       line(style.red(bad), check),
-      ...(check.repair === undefined ? [] : [`  ${style.bold(`repair: ${oneLine(check.repair)}`)}`]),
+      ...(check.repair === undefined ? [] : [`  ${style.bold(`fix: ${oneLine(check.repair)}`)}`]),
     ]),
     ...(failed.length > 0 ? [''] : []),
     ...good.map((check) => line(style.green(fine), check)),
@@ -71,7 +71,7 @@ async function askModel(settings: Settings, io: Io): Promise<Check> {
     return {
       name: 'live',
       ok: true,
-      found: `${answer.model} answered in ${formatMs(io.clock.now() - began)}`,
+      found: `${answer.model} responded in ${formatMs(io.clock.now() - began)}`,
     };
   } catch (error) {
     if (!AgentError.is(error)) return failedCheck('live', error, 'try again');

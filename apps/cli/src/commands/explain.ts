@@ -39,7 +39,7 @@ function found(given: string, all: readonly string[]): Explanation {
   const near = alike(word);
   throw new UsageError(
     `There is no error code ${JSON.stringify(given)}.${near.length === 0 ? '' : ` Did you mean ${near.join(', ')}?`}`,
-    'See all of them: cobbler explain. A service may have codes of its own, which are not listed here.',
+    'List all codes: cobbler explain. A service may return codes of its own, which are not listed.',
     `If it is a prompt: cobbler run explain ${all.join(' ')}`,
   );
 }

@@ -6,13 +6,13 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = [
   ['cobbler demo', 'see it work, without a key'],
-  ['cobbler "fix the failing test"', 'here; asks before it changes a thing'],
-  ['cobbler "why is this slow?" --read-only', 'only look'],
-  ['git diff | cobbler "review this" -m best', 'a pipe comes along'],
-  ['cobbler "add tests" --yes --max-usd 0.50', 'ask nothing, within a limit'],
+  ['cobbler "fix the failing test"', 'here; asks before it changes anything'],
+  ['cobbler "why is this slow?" --read-only', 'read, change nothing'],
+  ['git diff | cobbler "review this" -m best', 'reads piped input too'],
+  ['cobbler "add tests" --yes --max-usd 0.50', 'never ask, within a limit'],
 ] as const;
 
-/** Commands that stand in the line of another. */
+/** Commands that share a line with another. */
 const besides: ReadonlySet<string> = new Set(['help', 'deny', 'mcp', 'restore', 'store']);
 
 /** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
@@ -20,9 +20,9 @@ export function overview(): string {
   // One line for two that go together: all has to fit on a screen.
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
-    approve: 'approve/deny answer a call that waits on the server; without an id: list them',
-    backup: 'backup       copy all that is kept; restore puts it back; store finds damage',
-    acp: 'acp, mcp     work in an editor (Zed and others); be a tool of other agents',
+    approve: 'approve/deny decide a call that waits on the server; without an id: list them',
+    backup: 'backup       back up all data; restore restores it; store finds damage',
+    acp: 'acp, mcp     work in an editor (Zed and others); serve as a tool of other agents',
   };
   const shown = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
   return [
@@ -33,21 +33,21 @@ export function overview(): string {
     'Commands',
     ...visible.map((command) => `  ${shown(command)}`),
     '',
-    'Options of run, the most used (all of them: cobbler help run)',
+    'Common options of run (all of them: cobbler help run)',
     '  -m, --model NAME    fast, balanced, best, or provider:model',
-    '  -C, --dir FOLDER    work there           -f, --attach FILE   attach a file',
-    '  --ask, --edits, --yes, --read-only  ask first, for commands, never; only read',
-    "  --allow RULE        such as 'run_command(npm test*)'",
+    '  -C, --dir DIR       work there           -f, --attach FILE   attach a file',
+    '  --ask, --edits, --yes, --read-only  ask first; ask for commands; never ask; only read',
+    "  --allow RULE        allow calls, such as 'run_command(npm test*)'",
     '  --max-usd, --max-turns, --max-tokens, --timeout   limits',
-    '  --json              events as JSON       -q, -v              less, more',
+    '  --json              events as JSON       -q, -v              less, more output',
     '',
     'Exit codes',
     '  0 complete; 1 failed or refused; 2 usage, configuration or key; 3 a limit;',
-    '  5 denied because nobody could be asked; 124 out of time; 130 cancelled',
+    '  5 denied, with no terminal to ask on; 124 out of time; 130 cancelled',
     '',
     'Environment',
-    '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY for the default one',
-    '  COBBLER_MODEL, COBBLER_HOME (else ~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
+    '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY for the default provider',
+    '  COBBLER_MODEL, COBBLER_HOME (default ~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
   ].join('\n');
 }
 

@@ -13,7 +13,7 @@ export async function readHidden(question: string, io: Io): Promise<string> {
   const keyboard = io.openKeyboard();
   if (keyboard === undefined) {
     throw new UsageError(
-      'There is no terminal to type the key at.',
+      'There is no terminal to type the key in.',
       'Pipe it in: cobbler config set-key PROVIDER < FILE',
     );
   }

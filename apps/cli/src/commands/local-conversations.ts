@@ -60,7 +60,7 @@ export async function localConversations(
     allowUnpriced: flags.allowUnpriced,
     facts: [
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
-      ...(strange.length === 0 ? [] : [`ignores ${strange.length} rules of the project: /permissions`]),
+      ...(strange.length === 0 ? [] : [`ignores ${strange.length} project rules: /permissions`]),
     ],
     ...(sessions !== undefined && { sessions }),
   });

@@ -21,8 +21,8 @@ import { chooseSession } from './session-choice.ts';
 export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (io.stdin.tty) {
     throw new UsageError(
-      'Here speaks a program, in the Model Context Protocol; it starts this command by itself.',
-      'How to set it up: docs/mcp.md. To talk at a terminal: cobbler chat',
+      'This command speaks the Model Context Protocol. Another program starts it.',
+      'Setup: docs/mcp.md. To chat in a terminal: cobbler chat',
     );
   }
   const flags = readRunFlags(options);

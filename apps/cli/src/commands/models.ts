@@ -25,7 +25,7 @@ export async function models(io: Io): Promise<number> {
     lines.push(style.dim(`  prices of ${priceSource.on}: ${priceSource.from}`), '');
   }
   lines.push(
-    'Prices are in US dollars per million tokens. Any other model works by its id: -m claude:ID, -m openai:ID.',
+    'Prices are in US dollars per million tokens. Use any other model by its id: -m claude:ID, -m openai:ID.',
     'Local and other servers: -m openai:MODEL --base-url URL',
   );
   io.stdout.write(`${asTyped(lines.join('\n'), io.env)}\n`);

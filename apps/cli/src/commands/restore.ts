@@ -8,31 +8,31 @@ import { plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** What a home may hold before anything is kept in it. */
+/** Files that a home directory may contain before it has data. */
 const empty: ReadonlySet<string> = new Set(['compiled']);
 
 /**
- * `cobbler restore FOLDER`: puts a backup into an empty home. Returns the exit code.
- * @throws UsageError when the folder is no whole backup, or the home is in use.
+ * `cobbler restore DIR`: restores a backup into an empty home directory. Returns the exit code.
+ * @throws UsageError when the directory is not a complete backup, or the home directory is in use.
  */
 export async function restore(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
   if (home === undefined) {
-    throw new UsageError('There is no home to put a backup into.', 'Name a folder: COBBLER_HOME=FOLDER');
+    throw new UsageError('No home directory to restore the backup into.', 'Set it: COBBLER_HOME=DIR');
   }
   const folder = resolve(io.cwd(), given);
   const manifest = readManifest(folder);
   const held = existsSync(home) ? readdirSync(home).filter((name) => !empty.has(name)) : [];
   if (held.length > 0) {
     throw new UsageError(
-      `${home} is not empty: it holds ${held.slice(0, 3).join(', ')}. Nothing was changed.`,
-      'Move it away, or name another folder: COBBLER_HOME=FOLDER',
+      `${home} is not empty: it contains ${held.slice(0, 3).join(', ')}. Nothing was changed.`,
+      'Move it away, or choose another directory: COBBLER_HOME=DIR',
     );
   }
   await checkWhole(folder, manifest);
   putInto(home, folder, manifest);
   io.stderr.write(
-    `${plural(manifest.files.length, 'file')} of ${manifest.madeAt} put into ${visible(home)}. What was under way then is gone on with at the next start.\n`,
+    `${plural(manifest.files.length, 'file')} of ${manifest.madeAt} restored to ${visible(home)}. Unfinished work continues at the next start.\n`,
   );
   return 0;
 }
@@ -43,8 +43,8 @@ async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
     const path = join(folder, name);
     const found = existsSync(path) ? await digestOf(path) : undefined;
     if (found === sha256) continue;
-    const what = found === undefined ? 'is gone from' : 'has changed in';
-    throw new UsageError(`${name} ${what} this backup. Nothing was changed.`, 'Take another backup.');
+    const what = found === undefined ? 'is missing from' : 'has changed in';
+    throw new UsageError(`${name} ${what} this backup. Nothing was changed.`, 'Use another backup.');
   }
 }
 

@@ -4,7 +4,7 @@ import type { Io } from '../terminal/io.ts';
 import { run } from './run.ts';
 import { pickSession } from './session-picker.ts';
 
-/** `cobbler resume [id] [prompt...]`: goes on with a session. Returns the exit code. */
+/** `cobbler resume [id] [prompt...]`: continues a session. Returns the exit code. */
 export async function resume(
   operands: readonly string[],
   options: Readonly<Record<string, unknown>>,
@@ -17,7 +17,7 @@ export async function resume(
   return await run(words, { ...options, ...which, resumes: true }, io);
 }
 
-/** The id that somebody picks; nothing where there is nothing to pick, which `run` then explains; or an exit code. */
+/** The id that the user chooses; undefined if there is none to choose, which `run` then explains; or an exit code. */
 async function pick(
   options: Readonly<Record<string, unknown>>,
   io: Io,
@@ -28,7 +28,7 @@ async function pick(
     const picked = await pickSession(sessions, workFolder(dir, io), io);
     if (picked === 'interrupt') return 130;
     if (picked !== 'none') return picked?.id;
-    io.stderr.write('Nothing was chosen.\n');
+    io.stderr.write('No session was chosen.\n');
     return 0;
   } finally {
     await sessions.store.close();

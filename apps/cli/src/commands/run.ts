@@ -54,13 +54,13 @@ export async function run(
   if (!isSaying && !given.resumes && io.stdin.tty) throw nothingToDo();
   if (reel.tape !== undefined && given.session !== undefined) {
     throw new UsageError(
-      'A session cannot be gone on with while recording or replaying.',
-      'Leave out --session and --continue, or --record and --replay.',
+      'Recording and replaying cannot continue a session.',
+      'Remove --session and --continue, or --record and --replay.',
     );
   }
   const here = workFolder(given.dir, io);
   const settings = await readSettings(io.env, given);
-  // A cassette holds all of a run, and a replay is no new work.
+  // A cassette contains a whole run, and a replay does no new work.
   const isKept = reel.tape === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
   const chosen = await chooseSession(given, isKept, here, io);
   try {
@@ -71,8 +71,8 @@ export async function run(
     await recordChildren(io.env);
     if (flags.backend !== undefined && flags.mcp.length > 0)
       throw new UsageError(
-        'A program has MCP servers of its own.',
-        `Leave out --mcp, or configure them in ${flags.backend}.`,
+        '--mcp cannot be used with --backend: the backend has its own MCP servers.',
+        `Remove --mcp, or configure the servers in ${flags.backend}.`,
       );
     const mcp = flags.backend === undefined ? await mcpOf(order, workFolder(flags.dir, io), io) : undefined;
     try {
@@ -107,7 +107,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   const own = [...workspaceTools(workspaceOf(folder, context, io)), ...(mcp?.tools() ?? [])];
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   checkRules(flags.allow, tools);
-  // A program has instructions of its own and finds those of the folder by itself.
+  // A backend has its own instructions and reads those of the directory itself.
   const instructions =
     flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
   const system = reel.fact('system', () =>
@@ -122,7 +122,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   const { permission } = reel.isReplay
     ? { permission: new Permission(flags.mode, flags.allow, isAttended) }
     : await permissionIn(folder, flags, isAttended, io.env);
-  await reel.tape?.moment('the run begins');
+  await reel.tape?.moment('the run starts');
   chosen?.sessions.notes.write(chosen.id, noteOf(flags, folder, settings));
   const { result, exitCode } = await performTask(
     {
@@ -133,7 +133,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
       pricing,
       permission,
       limits,
-      // What tells its cost is held to the limit by being told of it.
+      // A backend that reports its cost enforces the limit, if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
       ...(delegate === undefined && {
         context: contextPolicy(context, runBlobs(chosen, reel, io)),
@@ -165,7 +165,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
 }
 
-/** What is not to be kept leaves nothing behind either. */
+/** A run that is not stored must leave no blobs either. */
 function runBlobs(chosen: ChosenSession | undefined, reel: RecordReplay, io: Io): Blobs {
   const isKept = chosen !== undefined || reel.tape !== undefined;
   return reel.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
@@ -201,14 +201,14 @@ async function delegateOf(
   if (name === undefined) return undefined;
   if (reel.tape !== undefined)
     throw new UsageError(
-      'A program cannot be recorded or replayed.',
-      'Leave out --backend, or the cassette.',
+      'A backend cannot be recorded or replayed.',
+      'Remove --backend, or --record and --replay.',
     );
   const own = model === undefined ? {} : { model };
   return delegateTo({ name, folder, mode, limits, pricing: () => undefined, env: io.env, ...own });
 }
 
-/** On a replay the cassette says what the servers offered, and what came of the calls: none of them is begun. */
+/** In a replay the cassette has the tools of the servers and the results of their calls: no server is started. */
 async function mcpOf(
   { flags, settings, reel }: Pick<Order, 'flags' | 'settings' | 'reel'>,
   folder: string,
@@ -219,7 +219,7 @@ async function mcpOf(
   const live = reel.isReplay ? undefined : await openMcp(flags, values, folder, report, io);
   const faces = reel.fact('mcp', () => (live?.tools() ?? []).map(({ execute: _, ...face }) => face));
   const execute = () => {
-    const message = 'No MCP server is asked on a replay.';
+    const message = 'MCP servers are not used in a replay.';
     throw new AgentError({ kind: 'tool', code: 'not_on_replay', message });
   };
   return live ?? { tools: () => faces.map((face) => ({ ...face, execute })), close: async () => undefined };
@@ -236,7 +236,7 @@ async function ownModel(
   return { agent, pricing: await pricingOf(settings, agent, provider) };
 }
 
-/** What the person wants a program to be told besides. */
+/** The user's instructions for a backend. */
 function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
   return [system, appendSystem].flatMap((given) =>
     given === undefined ? [] : [textOrFile(given, io.cwd())],
@@ -293,7 +293,7 @@ export function systemOf(
   });
 }
 
-/** Somebody can be asked where a person sees the question and keys can be read, and only if a question may come. */
+/** A user can be asked if the terminal shows the question and keys can be read, and only if a question can occur. */
 function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard | undefined {
   const mayAsk = flags.mode === 'ask' || flags.mode === 'edits';
   const isForPeople = flags.form === 'people' || flags.form === 'quiet';
@@ -301,21 +301,21 @@ function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard 
   return mayAsk && canAsk && tools.some((tool) => tool.effect !== 'read') ? io.openKeyboard() : undefined;
 }
 
-/** What the header of a run is made of. */
+/** The content of a run's header. */
 interface HeaderParts {
   readonly agent: Agent;
   readonly flags: RunFlags;
   readonly folder: string;
   readonly tools: readonly Tool[];
   readonly instructions: Instructions | undefined;
-  /** Whether somebody can be asked. */
+  /** True if a user can be asked. */
   readonly isAttended: boolean;
 }
 
 function headerOf({ agent, flags, folder, tools, instructions, isAttended }: HeaderParts, io: Io): string[] {
   const asks = flags.mode === 'ask' || flags.mode === 'edits';
   const denies = flags.mode === 'ask' ? 'denies edits and commands' : 'denies commands';
-  const permissions = asks && !isAttended ? `${denies} (no terminal to ask at)` : permissionWords[flags.mode];
+  const permissions = asks && !isAttended ? `${denies} (no terminal to ask on)` : permissionWords[flags.mode];
   return [
     'cobbler',
     visible(agent.model),
@@ -343,7 +343,7 @@ function writeAnswer(path: string, text: string, exitCode: number, io: Io): numb
     return exitCode;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    io.stderr.write(`cobbler: the answer could not be written to ${visible(path)} (${code})\n`);
+    io.stderr.write(`cobbler: could not write the response to ${visible(path)} (${code})\n`);
     return exitCode || 1;
   }
 }

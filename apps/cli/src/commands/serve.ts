@@ -29,7 +29,7 @@ import { limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 /** The session of the seed's routes, which has the seed's ways: tools one by one, the first failure stops. */
 const seedSession = 'default';
 
-/** `cobbler serve`: serves sessions over HTTP until it is told to stop. Returns the exit code. */
+/** `cobbler serve`: serves sessions over HTTP until it is stopped. Returns the exit code. */
 export async function serve(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
@@ -51,7 +51,7 @@ async function serveDemo(
   const { demoStage } = await import('../demo/stage.ts');
   const { folder, env, close } = await demoStage(io);
   try {
-    io.stderr.write('A scripted model on a small project: say "fix the failing test". Nothing is kept.\n');
+    io.stderr.write('A scripted model on a small project: type "fix the failing test". Nothing is saved.\n');
     return await serve({ ...options, dir: folder }, { ...io, env });
   } finally {
     await close();
@@ -95,7 +95,7 @@ async function serveFrom(
 
 type Settings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
 
-/** What every session works with: decided here, and by no request. The tools are those when it is opened. */
+/** The settings of every session: set here, not by a request. The tools are those at the time a session opens. */
 async function sessionSettings(
   { work }: ServeFlags,
   folder: string,
@@ -117,7 +117,7 @@ async function sessionSettings(
     pricing: await pricingOf(settings, agent, provider),
     allowUnpriced: work.allowUnpriced,
     context: contextPolicy(context, blobsFor(io.env)),
-    // Somebody can be asked: through the API, at any later time.
+    // Users can be asked: through the API, at any later time.
     gate: (await permissionIn(folder, work, true, io.env)).permission.gate,
   };
   return { settings: common, tools: () => pickTools([...own, ...mcp.tools()], work.tools) };
@@ -159,8 +159,8 @@ async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<Cobbler
     const who = isOurs ? `process ${other.pid}, a cobbler server` : 'another process';
     throw UsageError.coded(
       'port_in_use',
-      `Port ${port} is in use by ${who}.`,
-      'Choose another one: --port NUMBER, or 0 for any.',
+      `Cannot listen on port ${port}: it is in use by ${who}.`,
+      'Choose another: --port NUMBER, or 0 for any free port.',
     );
   }
 }
@@ -181,7 +181,7 @@ function announce({ server, token, flags, folder, file, model }: Announced, io: 
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
   const isOpen = !['127.0.0.1', '::1', 'localhost'].includes(flags.host);
   if (isOpen && flags.allowedHosts.length === 0) {
-    lines.push('reachable from other machines only by the names that --allowed-host gives');
+    lines.push('other machines can connect only through the names of --allowed-host');
   }
   io.stderr.write(`${lines.join('\n')}\n`);
 }

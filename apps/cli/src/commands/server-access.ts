@@ -2,8 +2,8 @@ import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /**
- * Where a server is and the token for it: given, behind `#token=` in its address, or in COBBLER_SERVER_TOKEN.
- * @throws UsageError when it is no address, or there is no token.
+ * The address and token of a server: from the options, after `#token=` in the address, or from COBBLER_SERVER_TOKEN.
+ * @throws UsageError when the address is invalid, or there is no token.
  */
 export function serverAccess(
   given: string,
@@ -14,8 +14,8 @@ export function serverAccess(
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw UsageError.coded(
       'server_url',
-      `${JSON.stringify(given)} is no address of a server.`,
-      'Such as: --connect http://127.0.0.1:4370',
+      `${JSON.stringify(given)} is not a server address.`,
+      'For example: --connect http://127.0.0.1:4370',
     );
   }
   const behind = /(?:^#|&)token=([^&]+)/.exec(url.hash)?.[1];
@@ -23,8 +23,8 @@ export function serverAccess(
   if (found === undefined || found === '') {
     throw UsageError.coded(
       'unauthorized',
-      'A token is needed to talk to a server.',
-      'Copy the whole address that cobbler serve printed, with #token=, or give --token TOKEN.',
+      'The server requires a token.',
+      'Copy the whole address that cobbler serve printed, with #token=, or pass --token TOKEN.',
     );
   }
   return { url: url.origin, token: found };

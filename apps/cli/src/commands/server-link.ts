@@ -22,8 +22,10 @@ export function linkToServer(env: Environment, named?: string): ServerLink {
   const url = named ?? readRunning(home.running)?.url;
   if (url === undefined || !URL.canParse(url)) {
     throw new UsageError(
-      url === undefined ? 'No server runs here.' : `${JSON.stringify(url)} is no address.`,
-      'Start it: cobbler serve. Or name another one: --url http://HOST:PORT',
+      url === undefined
+        ? 'No server is running on this machine.'
+        : `${JSON.stringify(url)} is not an address.`,
+      'Start it: cobbler serve. Or use another one: --url http://HOST:PORT',
     );
   }
   const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
@@ -35,7 +37,7 @@ export function linkToServer(env: Environment, named?: string): ServerLink {
       const json: unknown = await response.json().catch(() => ({}));
       return { status: response.status, json: json as Record<string, unknown> };
     } catch {
-      throw new UsageError(`The server at ${url} does not answer.`, 'Start it: cobbler serve');
+      throw new UsageError(`The server at ${url} does not respond.`, 'Start it: cobbler serve');
     }
   };
 }

@@ -15,14 +15,14 @@ export interface ChosenSession {
   readonly id: string;
   /** Where it stands; absent for a new one. */
   readonly status?: SessionStatus;
-  /** How it was begun; absent for a new one. */
+  /** The settings of its start; absent for a new one. */
   readonly note?: SessionMetadata;
 }
 
 /**
- * Opens the store and finds the session to go on with, or makes an id for a new one. Nothing when none is to be kept,
- * or cannot be: then one line says why, and the run goes on without.
- * @throws UsageError when a session was named that cannot be gone on with.
+ * Opens the store and finds the session to continue, or creates an id for a new one. Undefined if no session is
+ * stored, or the store cannot be used: then one line says why, and the run continues without it.
+ * @throws UsageError when a named session cannot continue.
  */
 export async function chooseSession(
   flags: RunFlags,
@@ -47,7 +47,7 @@ async function opened(flags: RunFlags, io: Io): Promise<Sessions | undefined> {
     return await openSessions(io.env);
   } catch (error) {
     if (flags.session !== undefined || !AgentError.is(error)) throw error;
-    io.stderr.write(`cobbler: this run is not kept. ${visible(error.message)}\n`);
+    io.stderr.write(`cobbler: this run is not saved. ${visible(error.message)}\n`);
     return undefined;
   }
 }
@@ -64,9 +64,7 @@ async function oldSession(sessions: Sessions, choice: SessionChoice, folder: str
   return { sessions, id, status: info.status, ...note };
 }
 
-/**
- * What a session was begun with, where the command line says nothing else. An address goes with its model only.
- */
+/** The settings of the session's start, unless the command line sets others. An address applies only with its model. */
 export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined): RunFlags {
   if (note === undefined) return flags;
   const { folder, model, baseURL, api } = note;
@@ -80,14 +78,12 @@ export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined
   };
 }
 
-/**
- * @throws UsageError when a session is to go on by itself that has come to its end.
- */
+/** @throws UsageError when a session without a prompt has already ended. */
 export function checkGoesOn({ id, status }: ChosenSession): void {
   if (status !== 'complete' && status !== 'refusal' && status !== 'max_tokens') return;
   const name = shortId(id);
   throw new UsageError(
-    `Session ${name} has come to its end (${status.replace('_', ' ')}): nothing is left to go on with.`,
-    `Say what is next: cobbler resume ${name} "..."`,
+    `Session ${name} has ended (${status.replace('_', ' ')}): there is nothing left to continue.`,
+    `Add a prompt: cobbler resume ${name} "..."`,
   );
 }

@@ -9,12 +9,12 @@ import { styleFor } from '../terminal/style.ts';
 /** As many as there are keys for. */
 const maxShown = 9;
 
-/** What somebody chose: a session, none, or to leave at once. */
+/** The user's choice: a session, none, or to exit at once. */
 export type Picked = SessionInfo | 'none' | 'interrupt';
 
 /**
- * Shows the last sessions of a folder and lets somebody choose one by its number. Without a choice to make, or nobody
- * to ask, it is the last one; nothing where there is none.
+ * Lists the latest sessions of a directory and lets the user choose one by number. With one session, or without a
+ * terminal, it returns the latest; undefined if there is none.
  */
 export async function pickSession(sessions: Sessions, folder: string, io: Io): Promise<Picked | undefined> {
   const found: SessionInfo[] = [];
@@ -45,7 +45,7 @@ function show(found: readonly SessionInfo[], io: Io): void {
   const rows = found.map((info) => ({ info }));
   const table = sessionTable(rows, Date.now(), style, columns - 3);
   const lines = table.map((line, index) => `${style.bold(String(index + 1))}  ${line}`);
-  const question = `Go on with which? 1-${found.length}, Enter for 1, Esc for none `;
+  const question = `Continue which session? 1-${found.length}, Enter for 1, Esc for none `;
   io.stderr.write(`${lines.join('\n')}\n${question}`);
 }
 

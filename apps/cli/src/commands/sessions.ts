@@ -24,10 +24,10 @@ import { ToolCallList } from '../view/tool-calls.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** What one action has to work with. */
+/** The context of an action. */
 interface Desk {
   readonly sessions: Sessions;
-  /** What stands behind the action. */
+  /** The operands of the action. */
   readonly rest: readonly string[];
   readonly options: Raw;
   readonly io: Io;
@@ -51,7 +51,7 @@ export async function sessions(operands: readonly string[], options: Raw, io: Io
   const perform = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (perform === undefined) {
     throw new UsageError(
-      `There is nothing called ${JSON.stringify(action)} to do with sessions.${didYouMean(action, Object.keys(actions))}`,
+      `sessions has no action ${JSON.stringify(action)}.${didYouMean(action, Object.keys(actions))}`,
       'See: cobbler help sessions',
     );
   }
@@ -82,17 +82,15 @@ async function list({ sessions, options, io }: Desk): Promise<void> {
     return;
   }
   if (rows.length === 0) {
-    io.stderr.write(
-      folder === undefined ? 'No session is kept yet.\n' : 'No session was begun in this folder.\n',
-    );
+    io.stderr.write(folder === undefined ? 'No sessions yet.\n' : 'This directory has no sessions.\n');
     return;
   }
   const screen = screenFor(io.stdout, io.env);
   const columns = screen.tty ? screen.columns() : 200;
   io.stdout.write(`${sessionTable(rows, Date.now(), styleFor(screen), columns).join('\n')}\n`);
   const more = hasMore ? ` More: cobbler sessions -n ${most * 5}.` : '';
-  const goOn = asTyped(`${more} Go on: cobbler resume ID`, io.env);
-  io.stderr.write(`Kept in ${visible(shortPath(sessions.file, io.env))}.${goOn}\n`);
+  const goOn = asTyped(`${more} Continue: cobbler resume ID`, io.env);
+  io.stderr.write(`Stored in ${visible(shortPath(sessions.file, io.env))}.${goOn}\n`);
 }
 
 function rowOf({ notes }: Sessions, info: SessionRow['info'], io: Io, isWhole: boolean): SessionRow {
@@ -133,12 +131,12 @@ async function exportTo({ sessions: { store }, rest, options, io }: Desk): Promi
 async function importFrom({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
   const [file] = rest;
   if (file === undefined)
-    throw new UsageError('Which file?', 'Use: cobbler sessions import FILE, or - for a pipe');
+    throw new UsageError('The file is missing.', 'Use: cobbler sessions import FILE, or - for a pipe');
   const id = systemRuntime.id();
   const { events } = await importSession(store, await linesOf(file, io), id);
   notes.write(id, { folder: workFolder(undefined, io) });
   io.stderr.write(
-    `${plural(events, 'event')} imported as session ${shortId(id)}. Go on: cobbler resume ${shortId(id)}\n`,
+    `${plural(events, 'event')} imported as session ${shortId(id)}. Continue: cobbler resume ${shortId(id)}\n`,
   );
   io.stdout.write(`${id}\n`);
 }
@@ -149,7 +147,7 @@ async function linesOf(file: string, io: Io): Promise<Iterable<string> | AsyncIt
   await new Promise<void>((opened, failed) => {
     input.once('open', () => opened());
     input.once('error', (error) =>
-      failed(new UsageError(`${file} ${whyUnreadable(error)}.`, 'Give a file that export wrote.')),
+      failed(new UsageError(`${file} ${whyUnreadable(error)}.`, 'Use a file that export wrote.')),
     );
   });
   return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
@@ -163,7 +161,7 @@ async function fork({ sessions: { store, notes }, rest, options, io }: Desk): Pr
   const note = notes.read(id);
   if (note !== undefined) notes.write(to, note);
   io.stderr.write(
-    `Session ${shortId(to)} begins like ${shortId(id)}. Go on: cobbler -s ${shortId(to)} "..."\n`,
+    `Session ${shortId(to)} is a copy of ${shortId(id)}. Continue: cobbler -s ${shortId(to)} "..."\n`,
   );
   io.stdout.write(`${to}\n`);
 }
@@ -172,7 +170,7 @@ async function rename({ sessions: { store }, rest, io }: Desk): Promise<void> {
   const { id } = await findSession(store, idOf(rest, 'rename'));
   await store.rename(id, rest.slice(1).join(' '));
   const info = await store.info(id);
-  io.stderr.write(`Session ${shortId(id)} is called ${JSON.stringify(info?.title ?? '')}.\n`);
+  io.stderr.write(`Session ${shortId(id)} renamed to ${JSON.stringify(info?.title ?? '')}.\n`);
 }
 
 async function remove({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
@@ -181,7 +179,7 @@ async function remove({ sessions: { store, notes }, rest, io }: Desk): Promise<v
     const { id, title } = await findSession(store, given);
     await store.delete(id);
     notes.delete(id);
-    io.stderr.write(`Session ${shortId(id)} is deleted: ${visible(title)}\n`);
+    io.stderr.write(`Session ${shortId(id)} deleted: ${visible(title)}\n`);
   }
 }
 
@@ -192,7 +190,7 @@ async function prune({ sessions: { store, notes }, options, io }: Desk): Promise
   const keepLast = last === '0' ? 0 : countOf(last, '--keep-last');
   if (olderThanMs === undefined && keepLast === undefined) {
     throw new UsageError(
-      'Which sessions may go?',
+      'prune needs a condition.',
       'For example: cobbler sessions prune --older-than 30d --keep-last 50',
     );
   }
@@ -201,19 +199,20 @@ async function prune({ sessions: { store, notes }, options, io }: Desk): Promise
     ...(keepLast !== undefined && { keepLast }),
   });
   for (const id of ids) notes.delete(id);
-  io.stderr.write(
-    `${plural(ids.length, 'session')} deleted. Give their room back: cobbler sessions vacuum\n`,
-  );
+  io.stderr.write(`${plural(ids.length, 'session')} deleted. Free the disk space: cobbler sessions vacuum\n`);
 }
 
 async function vacuum({ sessions: { store, file }, io }: Desk): Promise<void> {
   const bytes = await store.vacuum();
-  io.stderr.write(`${plural(bytes, 'byte')} of ${visible(shortPath(file, io.env))} given back.\n`);
+  io.stderr.write(`${plural(bytes, 'byte')} of ${visible(shortPath(file, io.env))} freed.\n`);
 }
 
 function idOf([id]: readonly string[], action: string): string {
   if (id !== undefined) return id;
-  throw new UsageError('Which session?', `Use: cobbler sessions ${action} ID. See them: cobbler sessions`);
+  throw new UsageError(
+    'The session id is missing.',
+    `Use: cobbler sessions ${action} ID. List the sessions: cobbler sessions`,
+  );
 }
 
 function countOf(value: unknown, flag: string): number | undefined {

@@ -59,7 +59,7 @@ function verifyLines(file: string, report: StoreReport): string[] {
 async function salvage(given: string | undefined, options: Raw, io: Io): Promise<number> {
   const from = given === undefined ? (sessionFile(io.env) ?? '') : existing(given, io);
   if (!existsSync(from)) {
-    throw new UsageError('There is no file of sessions to salvage.', 'Name one: cobbler store salvage FILE');
+    throw new UsageError('There is no session file to salvage.', 'Pass one: cobbler store salvage FILE');
   }
   const to = typeof options['to'] === 'string' ? resolve(io.cwd(), options['to']) : `${from}.salvaged`;
   const sessions = await salvageStore(from, to);
@@ -73,10 +73,10 @@ async function salvage(given: string | undefined, options: Raw, io: Io): Promise
   io.stdout.write(lines.map((line) => `${visible(line)}\n`).join(''));
   if (options['replace'] === true) {
     const aside = replace(from, to);
-    io.stderr.write(`${visible(from)} holds them now. The damaged file is ${visible(aside)}.\n`);
+    io.stderr.write(`${visible(from)} now contains them. The damaged file is ${visible(aside)}.\n`);
   } else {
     io.stderr.write(
-      `They are in ${visible(to)}. Look: cobbler store verify ${visible(to)}. Put it in place of the damaged file, or run this with --replace.\n`,
+      `They are in ${visible(to)}. Check it: cobbler store verify ${visible(to)}. To replace the damaged file, move it there or run this with --replace.\n`,
     );
   }
   return changed.length === 0 ? 0 : 1;
@@ -95,6 +95,6 @@ function replace(from: string, to: string): string {
 function existing(given: string, io: Io): string {
   const file = resolve(io.cwd(), given);
   if (!existsSync(file))
-    throw new UsageError(`Cannot read ${file}: there is no such file.`, 'Name a file of sessions.');
+    throw new UsageError(`Cannot read ${file}: there is no such file.`, 'Pass the path of a session file.');
   return file;
 }

@@ -16,9 +16,9 @@ import { UsageError } from '../terminal/usage-error.ts';
 const maxShown = 50;
 
 /**
- * `cobbler doctor FILE`: checks a transcript and, when asked, writes a repaired one. Returns 0 when it is fine,
- * or its repair is, else 1.
- * @throws UsageError for a file that is no transcript or cannot be read, and options that make no sense together.
+ * `cobbler doctor FILE`: checks a transcript and, on request, writes a repaired one. Returns 0 when it, or its repair,
+ * is valid, else 1.
+ * @throws UsageError for a file that is not a transcript or cannot be read, and for contradicting options.
  */
 export async function doctorTranscript(
   path: string,
@@ -42,14 +42,14 @@ export async function doctorTranscript(
     if (target === 'stdout') io.stdout.write(repaired);
     else if (repaired !== text || target !== resolve(io.cwd(), path)) writeWhole(target, repaired);
   }
-  const where = left.length > 0 || target === 'stdout' ? [] : [`It stands in ${oneLine(target)}`];
+  const where = left.length > 0 || target === 'stdout' ? [] : [`It is in ${oneLine(target)}`];
   if (options['json'] === true) report.write(jsonOf(check, path));
   else report.write(`${[...lines, ...where].join('\n')}\n`);
   return left.length === 0 ? 0 : 1;
 }
 
 const nothingLeft: readonly TranscriptIssue[] = [
-  { place: 'the transcript', what: 'has nothing that could be kept' },
+  { place: 'the transcript', what: 'contains nothing that can be repaired' },
 ];
 
 /** Where a repaired transcript goes; nothing when none is asked for. */
@@ -57,19 +57,23 @@ function targetOf(path: string, options: Readonly<Record<string, unknown>>, io: 
   const { fix, inPlace, output, json } = options;
   if (fix !== true) {
     if (output === undefined && inPlace !== true) return undefined;
-    throw new UsageError('-o and --in-place are for a repaired transcript.', 'Add --fix.');
+    throw new UsageError('-o and --in-place need --fix.', 'Add --fix.');
   }
   if (inPlace === true && (typeof output === 'string' || path === '-'))
-    throw new UsageError('--in-place writes to the file itself.', 'Leave out -o, or leave out --in-place.');
+    throw new UsageError('--in-place and -o cannot be used together.', 'Remove one of them.');
   if (inPlace === true) return resolve(io.cwd(), path);
   if (typeof output === 'string') return resolve(io.cwd(), output);
-  if (json === true) throw new UsageError('Both would go to standard output.', 'Say where to write: -o FILE');
+  if (json === true)
+    throw new UsageError(
+      '--json and --fix would both write to standard output.',
+      'Choose a file for the transcript: -o FILE',
+    );
   return 'stdout';
 }
 
 async function readText(path: string, io: Io): Promise<string> {
   const bytes = path === '-' ? await io.stdin.read() : readBytes(resolve(io.cwd(), path), path);
-  // A byte order mark is no part of the text.
+  // A byte order mark is not part of the text.
   return new TextDecoder().decode(bytes);
 }
 
@@ -77,15 +81,15 @@ function readBytes(path: string, given: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`${given} ${whyUnreadable(error)}.`, 'Name a file with a transcript.');
+    throw new UsageError(`${given} ${whyUnreadable(error)}.`, 'The transcript file is missing.');
   }
 }
 
 function unknownKind(path: string): UsageError {
   return new UsageError(
-    `${path} is no transcript that is known.`,
-    'Known: events as JSON lines (cobbler run --json), and JSON of Claude Messages, OpenAI Responses or',
-    'Chat Completions: the body of a request, or its list of messages.',
+    `${path} is not in a known transcript format.`,
+    'Known formats: events as JSON lines (cobbler run --json), and JSON of Claude Messages, OpenAI Responses or',
+    'Chat Completions: a request body or its list of messages.',
   );
 }
 
@@ -103,12 +107,12 @@ function tell(
   const { problems, kind, size } = check;
   const lines =
     problems.length === 0
-      ? [`${style.green(style.marks.ok || 'ok')} ${kind}, ${size}: nothing wrong`]
+      ? [`${style.green(style.marks.ok || 'ok')} ${kind}, ${size}: no problems`]
       : [
           ...problemLines(problems, style),
           '',
           `${style.bold(plural(problems.length, 'problem'))} in ${kind}.`,
-          `  repair: cobbler doctor ${oneLine(path)} --fix -o FILE`,
+          `  fix: cobbler doctor ${oneLine(path)} --fix -o FILE`,
         ];
   io.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -126,7 +130,7 @@ function problemLines(problems: readonly TranscriptIssue[], style: Style): strin
   return more > 0 ? [...shown, `  and ${more} more (all of them: --json)`] : shown;
 }
 
-/** What a rewritten conversation lacks, each kind of it once. */
+/** Data that a rewritten conversation lacks, each kind once. */
 function lossLines({ problems, losses }: TranscriptCheck): string[] {
   if (problems.length === 0) return [];
   const places = Map.groupBy(losses, ({ what }) => what);
@@ -154,6 +158,6 @@ function writeWhole(path: string, text: string): void {
   } catch (error) {
     rmSync(fresh, { force: true });
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    throw new UsageError(`${path} cannot be written (${code}).`, 'Name another file: -o FILE');
+    throw new UsageError(`Cannot write ${path} (${code}).`, 'Choose another file: -o FILE');
   }
 }

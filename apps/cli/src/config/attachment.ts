@@ -6,7 +6,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 /** Services take at most 32 MB in one request, and Base64 adds a third. */
 const maxBytes = 20_000_000;
 
-/** What a file begins with, by media type; the name of a file may lie. */
+/** The first bytes of a file, by media type; the file name is not trusted. */
 const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -16,17 +16,17 @@ const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
 ];
 
 /**
- * Reads a file to attach it: text, picture or PDF, by its content. A path in the folder has to stay there: a link that
- * came with a project may lead to any file of the user, who named the link and not that file.
- * @throws UsageError when it is not there, not readable, too large or something else.
+ * Reads a file to attach: text, image or PDF, by its content. A path inside the directory must stay inside it: a link
+ * in a project can point to any file of the user, who named the link and not its target.
+ * @throws UsageError when it does not exist, is not readable, is too large or has another type.
  */
 export function readAttachment(path: string, folder: string): UserPart {
   return partOf(readWhole(path, folder), path);
 }
 
 /**
- * A file's or pipe's content as a part of a prompt. Text is put into a frame that names where it is from.
- * @throws UsageError when it is neither text nor picture nor PDF, or too large.
+ * The content of a file or pipe as a part of a prompt. Text is framed with its source.
+ * @throws UsageError when it is not text, an image or a PDF, or is too large.
  */
 export function partOf(bytes: Uint8Array, name: string): UserPart {
   if (bytes.length > maxBytes) throw tooLarge(name);
@@ -40,8 +40,8 @@ export function partOf(bytes: Uint8Array, name: string): UserPart {
   const text = textFrom(bytes);
   if (text === undefined) {
     throw new UsageError(
-      `${name} is neither text nor a picture (PNG, JPEG, GIF, WebP) nor a PDF.`,
-      'Attach a text form of it, or let the model look at it with its tools.',
+      `${name} is not text, an image (PNG, JPEG, GIF, WebP) or a PDF.`,
+      'Convert it to text, or let the model read it with its tools.',
     );
   }
   return {
@@ -50,7 +50,7 @@ export function partOf(bytes: Uint8Array, name: string): UserPart {
   };
 }
 
-/** The bytes as text; nothing for what is no text. A byte order mark decides between UTF-8 and UTF-16. */
+/** The bytes as text; undefined if they are not text. A byte order mark selects UTF-8 or UTF-16. */
 export function textFrom(bytes: Uint8Array): string | undefined {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   try {
@@ -66,7 +66,7 @@ export function textOrFile(given: string, folder: string): string {
   if (!given.startsWith('@')) return given;
   const path = given.slice(1);
   const text = textFrom(readWhole(path, folder));
-  if (text === undefined) throw new UsageError(`${path} is not text.`, 'Give a text file after the @.');
+  if (text === undefined) throw new UsageError(`${path} is not text.`, 'Use a text file after the @.');
   return text;
 }
 
@@ -76,19 +76,19 @@ function readWhole(name: string, folder: string): Uint8Array {
     const real = realpathSync(path);
     if (isIn(folder, path) && !isIn(realpathSync(folder), real)) {
       throw new UsageError(
-        `${name} leads out of the folder, to ${real}.`,
-        'To attach that file, name it by this path.',
+        `${name} leads out of the directory, to ${real}.`,
+        'To attach that file, pass this path.',
       );
     }
     const stat = statSync(real);
-    if (stat.isDirectory()) throw new UsageError(`${name} is a folder.`, 'Give a file.');
+    if (stat.isDirectory()) throw new UsageError(`${name} is a directory.`, 'Pass a file.');
     if (stat.size > maxBytes) throw tooLarge(name);
     return readFileSync(real);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
       `${name} ${whyUnreadable(error)}.`,
-      'Check the path; it counts from the current folder.',
+      'Check the path; it is relative to the current directory.',
     );
   }
 }
@@ -102,13 +102,13 @@ function isIn(folder: string, path: string): boolean {
 export function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read';
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be accessed';
   return `cannot be read (${code || 'unknown reason'})`;
 }
 
 function tooLarge(name: string): UsageError {
   return new UsageError(
-    `${name} is larger than ${maxBytes / 1_000_000} MB.`,
-    'Attach the part that matters, or put it into the folder and let the model read it.',
+    `${name} exceeds ${maxBytes / 1_000_000} MB.`,
+    'Attach the relevant part, or put it into the directory and let the model read it.',
   );
 }

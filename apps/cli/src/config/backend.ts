@@ -28,7 +28,7 @@ export async function recordChildren(env: Environment): Promise<void> {
   if (home !== undefined) await recordProcesses(join(home, 'processes'));
 }
 
-/** What a program is given to work with. */
+/** The context of a backend. */
 export interface BackendOrder {
   readonly name: BackendName;
   readonly folder: string;
@@ -41,9 +41,9 @@ export interface BackendOrder {
 }
 
 /**
- * A program as the parts of a run. It may do nothing by itself but look: in every mode but read-only each of its
- * calls comes to our own permissions, whatever they then say.
- * @throws UsageError when the program is not there.
+ * A backend as the parts of a run. On its own it may only read: in every mode except read-only, each of its calls is
+ * checked by our permissions.
+ * @throws UsageError when the program is not installed.
  */
 export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const { name, folder, mode, model, limits, pricing, env } = order;
@@ -58,6 +58,6 @@ export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const backend = name === 'claude-code' ? claudeCode(options) : codex(options);
   const problem = backend.problem();
   if (problem !== undefined)
-    throw new UsageError(`${problem.message}.`, 'Install it, or run cobbler doctor to see what is found.');
+    throw new UsageError(`${problem.message}.`, 'Install it, or run cobbler doctor to see what it finds.');
   return delegatedLoop({ backend, workingDir: folder, limits, pricing });
 }

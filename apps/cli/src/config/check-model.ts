@@ -20,12 +20,12 @@ export async function checkModel({ model, provider, namesProvider, baseURL }: Se
   const meant = nearest(name, [...aliases, ...(await knownModels())]);
   const prefix = /^([A-Za-z0-9_-]+)[:/]/.exec(name)?.[1];
   const guess = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  const why = prefix === undefined ? '' : ` There is no provider named ${JSON.stringify(prefix)}.`;
+  const why = prefix === undefined ? '' : ` Unknown provider ${JSON.stringify(prefix)}.`;
   throw UsageError.coded(
     'unknown_model',
     `The model ${JSON.stringify(name)} (${model.source}) is unknown.${why}${guess}`,
-    `Models: cobbler models. Providers: ${providerNames.join(', ')}; a new model by its full name: -m ${provider.value}:MODEL`,
-    `A server that speaks OpenAI's API: -m openai:MODEL --base-url URL`,
+    `Models: cobbler models. Providers: ${providerNames.join(', ')}; for a newer model use the full name: -m ${provider.value}:MODEL`,
+    `A server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
   );
 }
 

@@ -9,7 +9,7 @@ export function chooseTools(all: readonly Tool[], names: readonly string[] | und
   for (const name of names) {
     if (!all.some((tool) => isNamed(tool, name))) {
       throw new UsageError(
-        `There is no tool ${JSON.stringify(name)}.${didYouMean(name, known)}`,
+        `Unknown tool ${JSON.stringify(name)}.${didYouMean(name, known)}`,
         `Known: ${known.join(', ')}`,
       );
     }
@@ -35,13 +35,13 @@ export function checkRules(rules: readonly string[], tools: readonly Tool[]): vo
     if (!/^[^()]+(\([\s\S]*\))?$/.test(rule.trim())) {
       throw UsageError.coded(
         'bad_rule',
-        `--allow ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
+        `--allow ${JSON.stringify(rule)} does not have the form tool or tool(pattern).`,
         "For example: --allow 'run_command(npm test)'",
       );
     }
     if (name.includes('*') || known.includes(name.trim())) continue;
     throw new UsageError(
-      `--allow ${JSON.stringify(rule)} names no tool of this run.${didYouMean(name.trim(), known)}`,
+      `--allow ${JSON.stringify(rule)} matches no tool of this run.${didYouMean(name.trim(), known)}`,
       `For example: --allow 'run_command(npm test)'. Tools: ${known.join(', ') || 'none'}`,
     );
   }

@@ -17,13 +17,16 @@ export interface ContextPlan {
 /** About 20,000 tokens: most files can be read at once, a log of a build cannot. */
 export const defaultOffload = 65_536;
 
-/** How many messages are kept where no summary could be made. */
+/** Number of messages kept when summarizing fails. */
 const keptMessages = 20;
 
-/** Most bytes that a command may print where all of it can be read piece by piece. */
+/** Maximum output of a command, in bytes, when all of it can be read in parts. */
 export const offloadedCommandBytes = 4_194_304;
 
-/** Options over configuration over defaults. Without tools nothing grows by itself, and nothing is put away. */
+/**
+ * Options override configuration, which overrides defaults. Without tools the context does not grow, and nothing is
+ * offloaded.
+ */
 export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boolean): ContextPlan {
   const compactAbove = flags.compactAbove ?? values.compactAbove;
   const spillAbove = hasTools ? (flags.offloadAbove ?? values.offloadAbove ?? defaultOffload) : 0;
@@ -44,7 +47,7 @@ export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: 
   };
 }
 
-/** Where long output is put away: with all else that Cobbler keeps, else in memory. */
+/** Where long output is offloaded: in Cobbler's home directory, else in memory. */
 export function blobsFor(env: Environment): Blobs {
   const home = cobblerHome(env);
   return home === undefined ? memoryBlobs() : fileBlobs(join(home, 'blobs'));

@@ -15,8 +15,8 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
     if (!statSync(path).isDirectory()) {
       throw UsageError.coded(
         'workspace',
-        `${given ?? path} is not a folder.`,
-        'Give the folder to work in: -C FOLDER',
+        `${given ?? path} is not a directory.`,
+        'Pass the working directory: -C DIR',
       );
     }
     accessSync(path, constants.R_OK | constants.X_OK);
@@ -25,8 +25,8 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
     if (error instanceof UsageError) throw error;
     throw UsageError.coded(
       'workspace',
-      `The folder ${given ?? path} ${whyUnreadable(error)}.`,
-      'Give another one: -C FOLDER',
+      `The directory ${given ?? path} ${whyUnreadable(error)}.`,
+      'Choose another: -C DIR',
     );
   }
 }
@@ -40,12 +40,12 @@ export function checkWritable(path: string, flag = '-o'): void {
     accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw new UsageError(
-      `${path} cannot be written: its folder ${whyUnwritable(error)}.`,
-      `Give another file: ${flag} FILE`,
+      `Cannot write ${path}: its directory ${whyUnwritable(error)}.`,
+      `Choose another file: ${flag} FILE`,
     );
   }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new UsageError(`${path} is a folder.`, `Give a file: ${flag} FILE`);
+    throw new UsageError(`${path} is a directory.`, `Pass a file: ${flag} FILE`);
   }
 }
 

@@ -13,7 +13,7 @@ export interface Instructions {
   readonly text: string;
 }
 
-/** How instructions are looked for. */
+/** How to look for instructions. */
 export interface FindOptions {
   /** Says which folders are sealed. Default: the environment of this process. */
   readonly env?: Environment;
@@ -23,10 +23,10 @@ export interface FindOptions {
 
 const names = ['AGENTS.md', 'CLAUDE.md'] as const;
 
-/** What is longer would crowd out the task. */
+/** Longer text would crowd out the task. */
 const maxCharacters = 50_000;
 
-/** A larger file is no text for a model. */
+/** A larger file is not text for a model. */
 const maxBytes = 20_000_000;
 
 /**
@@ -44,9 +44,8 @@ export async function findInstructions(
     for (const name of names) {
       const path = join(at, name);
       const text = await readText(workspace, relative(root, path), (why) => {
-        const advice =
-          'Put the text into the file itself; --no-context-files leaves it out without this line.';
-        options.report?.(`${path} is not read: it leads to a file ${why}. ${advice}`);
+        const advice = 'Put the text in the file itself, or skip it with --no-context-files.';
+        options.report?.(`${path} is not read: it links to a file ${why}. ${advice}`);
       });
       if (text !== undefined && text.trim() !== '') return { path, text: shortened(text) };
     }
@@ -68,7 +67,10 @@ function repositoryOf(folder: string): string | undefined {
   }
 }
 
-/** As git sees it: a worktree has a file, and a folder without a HEAD, which other programs leave behind, is none. */
+/**
+ * Same rule as git: a worktree has a file, and a directory without HEAD, which other programs leave behind, is not a
+ * repository.
+ */
 function isRepository(folder: string): boolean {
   const git = join(folder, '.git');
   return existsSync(join(git, 'HEAD')) || isFile(git);
@@ -84,7 +86,7 @@ function isFile(path: string): boolean {
 
 const refusals: Readonly<Record<string, string>> = {
   outside: 'outside the project',
-  sealed: 'that holds keys or Cobbler’s own data',
+  sealed: 'that contains keys or Cobbler’s own data',
 };
 
 async function readText(
@@ -108,5 +110,5 @@ async function readText(
 
 function shortened(text: string): string {
   if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters)}\n[The file is longer; the rest is left out.]`;
+  return `${text.slice(0, maxCharacters)}\n[The file is longer; the rest is omitted.]`;
 }

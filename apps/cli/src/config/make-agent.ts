@@ -20,13 +20,13 @@ export async function makeAgent(
   const name = settings.provider.value;
   if (api !== undefined && name !== 'openai') {
     throw new UsageError(
-      `--api is for OpenAI and its likes; the provider is ${name}.`,
-      'Choose one: -m openai:MODEL',
+      `--api requires the provider openai; the provider is ${name}.`,
+      'Use for example: -m openai:MODEL',
     );
   }
   const provider = await providerEntry(name).load(api);
   const { values } = settings.file;
-  // What only the command line knows is no business of a provider, least of all the keys of others.
+  // A provider does not receive the options of the command line, least of all the keys of other providers.
   const { keys: _keys, prices: _prices, maxTurns: _turns, maxUsd: _usd, ...rest } = values;
   const {
     maxRepeats: _repeats,

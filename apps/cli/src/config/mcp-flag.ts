@@ -33,7 +33,7 @@ function named(name: string, config: McpServerConfig, text: string): NamedServer
 function wrong(text: string): UsageError {
   const name = text.split(/[=\s]/)[0] ?? '';
   return new UsageError(
-    `--mcp ${JSON.stringify(name.slice(0, 60))}… is neither NAME=COMMAND nor a URL.`,
+    `--mcp ${JSON.stringify(name.slice(0, 60))}… is not NAME=COMMAND or a URL.`,
     'For example: --mcp "files=npx -y @modelcontextprotocol/server-filesystem ."',
   );
 }

@@ -29,16 +29,19 @@ export function mcpServers(
   const given = flags.mcp.map(readMcpFlag);
   for (const { name, config } of given) {
     if (given.filter((other) => other.name === name).length > 1)
-      throw new UsageError(`--mcp names ${name} twice.`, 'Give each server a name of its own: NAME=COMMAND');
+      throw new UsageError(
+        `--mcp uses the name ${name} twice.`,
+        'Use a different name for each server: NAME=COMMAND',
+      );
     servers[name] = config;
   }
   return servers;
 }
 
 /**
- * Connects to the servers that are meant, if any tool of theirs may be used; nothing is loaded when there are none.
- * `report` hears of servers that are not there, and later of lists that change: a conversation keeps the tools that it
- * began with, the next one has the new ones.
+ * Connects to the configured servers, if any of their tools may be used; loads nothing if there are none. `report`
+ * receives servers that fail, and later changes of their tool lists: a conversation keeps its initial tools, the next
+ * one has the new ones.
  */
 export async function openMcp(
   flags: Pick<RunFlags, 'mcp' | 'tools'>,
@@ -77,13 +80,13 @@ function wanted(
   );
 }
 
-/** What a person has to know of a server: that it is not there, and which of its tools are not. */
+/** Problems of a server to show the user: it failed, or some of its tools are not available. */
 export function troubleLines({ problem, leftOut, name }: Mcp['servers'][number]): string[] {
   const left = leftOut.slice(0, 3).map((one) => `${one.name}: ${one.why}`);
   const more = leftOut.length > left.length ? [`and ${leftOut.length - left.length} more`] : [];
   return [
-    ...(problem === undefined ? [] : [`${problem} Its tools are missing.`]),
-    ...(left.length === 0 ? [] : [`MCP server ${name}, tools left out: ${[...left, ...more].join('; ')}`]),
+    ...(problem === undefined ? [] : [`${problem} Its tools are not available.`]),
+    ...(left.length === 0 ? [] : [`MCP server ${name}, tools omitted: ${[...left, ...more].join('; ')}`]),
   ];
 }
 
@@ -91,7 +94,7 @@ function changeLine({ server, added, removed, changed }: ListChange): string {
   const names = (mark: string, list: readonly string[]) => list.map((name) => `${mark}${name}`);
   const all = [...names('+', added), ...names('-', removed), ...names('~', changed)];
   const shown = all.length > 8 ? [...all.slice(0, 8), `and ${all.length - 8} more`] : all;
-  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. They count from the next conversation on.`;
+  return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. The changes apply from the next conversation.`;
 }
 
 /** A server in a few words, without anything of it that may be a key. */

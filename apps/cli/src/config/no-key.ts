@@ -12,11 +12,11 @@ export function noKey(
   const name = ownName(env);
   const { title, keyVariable } = providerEntry(provider);
   const variables = isConfigured ? `${keyVariable} and COBBLER_AGENT_API_KEY are` : `${keyVariable} is`;
-  const stored = file.path === undefined ? '' : `, and ${file.path} holds none`;
+  const stored = file.path === undefined ? '' : `, and ${file.path} has no key`;
   return new UsageError(
     `There is no key for ${title}: ${variables} not set${stored}.`,
     `Set one:             export ${keyVariable}=...   or store it: ${name} config set-key ${provider}`,
-    `See it work now:     ${name} demo, or chat --demo, or serve --demo   (no key needed)`,
+    `Try it now:          ${name} demo, or chat --demo, or serve --demo   (no key needed)`,
     `Use a local model:   ${name} -m openai:MODEL --base-url http://localhost:11434/v1 "..."`,
   );
 }

@@ -10,9 +10,9 @@ export interface PermissionPlan {
 }
 
 /**
- * What a run may do in a folder: what the command line says, narrowed by the project's file, and what the person has
- * allowed there for good.
- * @throws UsageError for a file that cannot be used, AgentError `invalid` for a rule that is none.
+ * The permissions of a run in a directory: those of the command line, restricted by the project's file, plus what the
+ * user has always allowed there.
+ * @throws UsageError for an invalid file, AgentError `invalid` for an invalid rule.
  */
 export async function permissionIn(
   folder: string,

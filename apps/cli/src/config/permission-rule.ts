@@ -16,7 +16,7 @@ export function ruledCall({ toolName, subject = '', mustAsk }: ApprovalRequested
 /** Characters that join, substitute or redirect shell commands: more than one thing may happen. */
 const joining = /[;&|$`<>()\n\r\\]/;
 
-/** Words that stand for loss: what they do is looked at each time. */
+/** Words of destructive commands: these are asked about each time. */
 const destructive =
   /(^|[\s/])(rm|rmdir|unlink|shred|dd|mkfs\S*|truncate|mv|chmod|chown|kill|pkill|killall|sudo|su|doas|shutdown|reboot|eval|exec|curl|wget|ssh|scp|rsync|publish|push|deploy|drop|delete|destroy|reset|clean|checkout|restore|rebase|prune|uninstall)(\s|$)|--force|--hard|\s-[a-z]*f\b/i;
 
@@ -41,8 +41,8 @@ export function ruleToOffer(call: RuledCall): string | undefined {
 }
 
 /**
- * The next wider rule after the one of {@link ruleToOffer}: the same command with further arguments. Nothing for what
- * is no command, and where that one is not offered either.
+ * The next wider rule after the one of {@link ruleToOffer}: the same command with further arguments. Undefined if the
+ * call is not a command, or if that rule is not offered either.
  */
 export function widerRule(call: RuledCall): string | undefined {
   if (call.toolName !== 'run_command' || ruleToOffer(call) === undefined) return undefined;

@@ -1,10 +1,10 @@
 import type { Gate, GateCall } from '@cobbler/agent';
 import { readOnly, rules } from '@cobbler/agent';
 
-/** What a run may do without asking. */
+/** Actions that a run may take without asking. */
 export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
 
-/** What each mode means, in words for the header of a run. */
+/** A description of each mode for the header of a run. */
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   ask: 'asks before edits and commands',
   edits: 'asks before commands',
@@ -18,7 +18,7 @@ const editTools: ReadonlySet<string> = new Set([
   ...['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change'],
 ]);
 
-/** A gate whose rules may grow while the run goes on, and which remembers whom it could not ask about what. */
+/** A gate whose rules can grow during the run, and which remembers the calls it could not ask about. */
 export class Permission {
   readonly gate: Gate;
   #mode: PermissionMode;
@@ -29,9 +29,9 @@ export class Permission {
   readonly #unasked: GateCall[] = [];
 
   /**
-   * @param attended whether somebody can be asked; without, what would be asked is denied.
-   * @param deny rules that nothing overrides but a mode that forbids even more.
-   * @throws AgentError `invalid` for a rule that is not of the form tool(pattern).
+   * @param attended true if a user can be asked; otherwise such calls are denied.
+   * @param deny rules that only a stricter mode overrides.
+   * @throws AgentError `invalid` for a rule that does not have the form tool(pattern).
    */
   constructor(
     mode: PermissionMode,
@@ -58,7 +58,7 @@ export class Permission {
     };
   }
 
-  /** Calls that were denied because nobody could be asked. */
+  /** Calls that were denied because no user could be asked. */
   get unasked(): readonly GateCall[] {
     return this.#unasked;
   }
@@ -78,7 +78,7 @@ export class Permission {
     this.#mode = mode;
   }
 
-  /** What is allowed and denied by rules now. */
+  /** The current allow and deny rules. */
   get rules(): { readonly allow: readonly string[]; readonly deny: readonly string[] } {
     return { allow: this.#allow, deny: this.#deny };
   }
@@ -91,4 +91,4 @@ export class Permission {
 }
 
 const cannotAsk =
-  'This call needs permission and nobody can be asked. Do what is possible without it, and say what is left to do.';
+  'This call needs approval, but no user can be asked. Do what is possible without it, and say what is left to do.';

@@ -4,7 +4,7 @@ import type { Price, Pricing } from '@cobbler/agent';
 export interface PriceSources {
   /** From the configuration, by model id or alias. */
   readonly own: Readonly<Record<string, Price>>;
-  /** What the provider's aliases stand for. */
+  /** The models behind the provider's aliases. */
   readonly aliases?: readonly { readonly id: string; readonly alias?: string }[];
   /** The providers' tables. */
   readonly tables: readonly Pricing[];
@@ -16,8 +16,8 @@ export interface PriceSources {
 const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 'openai' };
 
 /**
- * Prices for one run. The general list is large and read only when nothing nearer knows the model. A model
- * that nobody knows has no price, which is not the same as being free.
+ * Prices for one run. The general list is large and read only when no closer source knows the model. An unknown model
+ * has no price, which is different from being free.
  */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {
   const known: Pricing = (name, id, inputTokens) => {

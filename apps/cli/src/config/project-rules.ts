@@ -8,8 +8,8 @@ import { whyUnreadable } from './attachment.ts';
 import type { PermissionMode } from './permission.ts';
 
 /**
- * What a project's own file says about permissions. It comes with the project, from whoever wrote that: so it can
- * forbid, and what it allows counts only where the person at this machine has said so.
+ * Permissions in a project's own file. The file comes with the project, from an unknown author: it can deny calls, but
+ * what it allows counts only after the user of this machine has accepted it.
  */
 export interface ProjectRules {
   /** The file, whether or not it is there. */
@@ -31,8 +31,8 @@ export function narrower(mode: PermissionMode, other: PermissionMode | undefined
 }
 
 /**
- * Reads `.cobbler/config.yaml` of a folder. The folder above one's own home is no project: its file is the person's.
- * @throws UsageError for a file that cannot be used: who forbade something must not be ignored.
+ * Reads `.cobbler/config.yaml` of a directory. The home directory is not a project: its file belongs to the user.
+ * @throws UsageError for an invalid file: its deny rules must not be ignored.
  */
 export async function readProjectRules(folder: string, env: Environment): Promise<ProjectRules> {
   const path = join(folder, '.cobbler', 'config.yaml');
@@ -66,7 +66,10 @@ export async function readProjectRules(folder: string, env: Environment): Promis
 export async function keepRule(folder: string, rule: string, env: Environment): Promise<string> {
   const path = join(folder, '.cobbler', 'config.yaml');
   if (path === join(cobblerHome(env) ?? '', 'config.yaml')) {
-    throw new UsageError('This folder is no project: its rules would hold everywhere.', 'Nothing was kept.');
+    throw new UsageError(
+      'This directory is not a project: its rules would apply everywhere.',
+      'Nothing was saved.',
+    );
   }
   const { parseDocument } = await import('yaml');
   const document = parseDocument(textOf(path) ?? '');
@@ -82,7 +85,7 @@ export async function keepRule(folder: string, rule: string, env: Environment): 
 export function trustRules(folder: string, rules: readonly string[], env: Environment): void {
   const home = cobblerHome(env);
   if (home === undefined)
-    throw new UsageError('There is no home directory.', 'Set COBBLER_HOME to a folder.');
+    throw new UsageError('There is no home directory.', 'Set COBBLER_HOME to a directory.');
   const all = readTrust(home);
   const trusted = [...new Set([...(all[folder] ?? []), ...rules])];
   replace(trustFile(home), `${JSON.stringify({ ...all, [folder]: trusted }, undefined, 2)}\n`, 0o600);
@@ -96,7 +99,7 @@ function trustedRules(folder: string, home: string | undefined): readonly string
   return home === undefined ? [] : (readTrust(home)[folder] ?? []);
 }
 
-/** Without the file, or with one that is spoilt, nothing is trusted. */
+/** Without the file, or with a damaged one, no rule is trusted. */
 function readTrust(home: string): Record<string, readonly string[]> {
   try {
     const value: unknown = JSON.parse(readFileSync(trustFile(home), 'utf8'));
@@ -133,10 +136,7 @@ function textOf(path: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new UsageError(
-      `${path} ${whyUnreadable(error)}.`,
-      'It may forbid something, so it has to be readable.',
-    );
+    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Make it readable: it may contain deny rules.');
   }
 }
 
@@ -147,13 +147,13 @@ function replace(path: string, text: string, mode: number): void {
     writeFileSync(fresh, text, { mode, flag: 'wx' });
     renameSync(fresh, path);
   } catch (error) {
-    throw new UsageError(`${path} ${whyUnreadable(error).replace('read', 'written')}.`, 'Nothing was kept.');
+    throw new UsageError(`${path} ${whyUnreadable(error).replace('read', 'written')}.`, 'Nothing was saved.');
   }
 }
 
 function unusable(path: string): UsageError {
   return new UsageError(
-    `${path} cannot be used: "permissions" holds lists "allow" and "deny" of rules, and "mode".`,
+    `${path} is invalid: "permissions" has lists "allow" and "deny" of rules, and "mode".`,
     `Modes: ${modes.join(', ')}. A rule: run_command(npm test*)`,
   );
 }

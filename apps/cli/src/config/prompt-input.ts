@@ -7,9 +7,9 @@ import { partOf, readAttachment, textFrom } from './attachment.ts';
 const patienceMs = 1000;
 
 /**
- * What the model is asked: the words given, what is piped in, and the files attached. With words the pipe is
- * an attachment, without it is the prompt.
- * @throws UsageError when there is nothing to ask.
+ * The prompt: the arguments, the piped input, and the attached files. With arguments the piped input is an attachment,
+ * otherwise it is the prompt.
+ * @throws UsageError when the prompt is empty.
  */
 export async function readPrompt(
   words: readonly string[],
@@ -26,10 +26,7 @@ export async function readPrompt(
   if (piped === undefined) throw nothingToDo();
   const text = textFrom(piped)?.trim();
   if (text === undefined) {
-    throw new UsageError(
-      'What is piped in is not text.',
-      'Say what to do with it: cobbler "describe this" < FILE',
-    );
+    throw new UsageError('The piped input is not text.', 'Add a prompt: cobbler "describe this" < FILE');
   }
   return [...files, { type: 'text', text }];
 }
@@ -37,7 +34,7 @@ export async function readPrompt(
 /** Everything piped in; nothing when that is empty. */
 async function readPipe(io: Io): Promise<Uint8Array | undefined> {
   const forget = io.clock.after(patienceMs, () => {
-    io.stderr.write('cobbler: reading standard input to its end; without one, start with < /dev/null\n');
+    io.stderr.write('cobbler: reading standard input to its end; to run without it, add < /dev/null\n');
   });
   try {
     const bytes = await io.stdin.read();
@@ -50,10 +47,10 @@ async function readPipe(io: Io): Promise<Uint8Array | undefined> {
 /** The error of a command line without a prompt. */
 export function nothingToDo(): UsageError {
   return new UsageError(
-    'There is nothing to do: no prompt was given.',
-    'Say what to do:      cobbler "fix the failing test"',
-    'Talk about it:       cobbler chat',
-    'See it work first:   cobbler demo',
-    'All about it:        cobbler --help',
+    'The prompt is missing.',
+    'Run a task:          cobbler "fix the failing test"',
+    'Chat:                cobbler chat',
+    'See a demo:          cobbler demo',
+    'All options:         cobbler --help',
   );
 }

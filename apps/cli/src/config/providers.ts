@@ -91,7 +91,7 @@ export function providerEntry(name: string): ProviderEntry {
   const entry = Object.hasOwn(providers, name) ? providers[name as keyof typeof providers] : undefined;
   if (entry !== undefined) return entry;
   throw new UsageError(
-    `There is no provider named ${JSON.stringify(name)}.${didYouMean(name, providerNames)}`,
-    `Known: ${providerNames.join(', ')}. A server that speaks OpenAI's language: -m openai:MODEL --base-url URL`,
+    `Unknown provider ${JSON.stringify(name)}.${didYouMean(name, providerNames)}`,
+    `Known: ${providerNames.join(', ')}. A server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
   );
 }

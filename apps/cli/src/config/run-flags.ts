@@ -5,7 +5,7 @@ import { readBackend } from './backend.ts';
 import type { PermissionMode } from './permission.ts';
 import type { Api } from './providers.ts';
 
-/** What the options of `cobbler run` say. Absent means not given. */
+/** The options of `cobbler run`. Absent means not set. */
 export interface RunFlags {
   readonly model?: string;
   readonly baseURL?: string;
@@ -37,23 +37,23 @@ export interface RunFlags {
   /** 0: never. */
   readonly offloadAbove?: number;
   readonly output?: string;
-  /** Which session to go on with. Absent: a new one. */
+  /** The session to continue. Absent: a new one. */
   readonly session?: SessionChoice;
   /** False: keep nothing. Absent: as configured. */
   readonly keeps?: boolean;
-  /** Go on where the session stopped when nothing more is said. */
+  /** Continue where the session stopped if there is no prompt. */
   readonly resumes: boolean;
   readonly form: OutputForm;
   readonly verbose: boolean;
 }
 
-/** A session to go on with: one by its id, or the last one of the folder; in a copy of it if it forks. */
+/** A session to continue: by its id, or the latest of the directory; a copy of it if `fork` is set. */
 export interface SessionChoice {
   readonly id?: string;
   readonly forks: boolean;
 }
 
-/** How a run tells what it does: for people, only the answer, or as JSON lines. */
+/** Output format of a run: for users, only the response, or JSON lines. */
 export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -100,13 +100,13 @@ function readMode(raw: Raw): PermissionMode {
   const given = Object.entries(modes).filter(([name]) => raw[name] === true);
   if (given.length > 1) {
     const flags = given.map(([, flag]) => flag).join(' and ');
-    throw new UsageError(`${flags} exclude each other.`, 'Give one of them.');
+    throw new UsageError(`${flags} cannot be used together.`, 'Remove all but one.');
   }
   const name = given[0]?.[0] ?? 'ask';
   if (name === 'readOnly' && texts(raw['allow']).length > 0) {
     throw new UsageError(
-      '--read-only and --allow exclude each other.',
-      'Leave out --read-only: --ask allows by rules.',
+      '--read-only and --allow cannot be used together.',
+      'Remove --read-only: --ask allows calls by rules.',
     );
   }
   return name === 'readOnly' ? 'read-only' : (name as PermissionMode);
@@ -117,14 +117,14 @@ function readSession(raw: Raw): SessionChoice | undefined {
   const isLast = raw['continue'] === true;
   const forks = raw['fork'] === true;
   if (id !== undefined && isLast) {
-    throw new UsageError('--continue and --session exclude each other.', 'Give one of them.');
+    throw new UsageError('--continue and --session cannot be used together.', 'Remove one of them.');
   }
   if (id === undefined && !isLast) {
     if (!forks) return undefined;
-    throw new UsageError('--fork goes with --continue or --session.', 'For example: cobbler -c --fork "..."');
+    throw new UsageError('--fork requires --continue or --session.', 'For example: cobbler -c --fork "..."');
   }
   if (raw['session'] === false) {
-    throw new UsageError('--continue and --no-session exclude each other.', 'Give one of them.');
+    throw new UsageError('--continue and --no-session cannot be used together.', 'Remove one of them.');
   }
   return { forks, ...(id !== undefined && { id }) };
 }
@@ -132,7 +132,7 @@ function readSession(raw: Raw): SessionChoice | undefined {
 function readForm(raw: Raw): OutputForm {
   const json = raw['jsonDeltas'] === true ? 'json-deltas' : raw['json'] === true ? 'json' : undefined;
   if (json !== undefined && raw['quiet'] === true) {
-    throw new UsageError('--json and --quiet exclude each other.', 'Give one of them.');
+    throw new UsageError('--json and --quiet cannot be used together.', 'Remove one of them.');
   }
   return json ?? (raw['quiet'] === true ? 'quiet' : 'people');
 }

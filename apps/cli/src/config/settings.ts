@@ -13,7 +13,7 @@ export interface Setting<Value> {
   readonly source: string;
 }
 
-/** What a command line may say about the model. */
+/** Model options of a command line. */
 export interface ModelFlags {
   readonly model?: string;
   readonly baseURL?: string;
@@ -25,13 +25,13 @@ export interface Settings {
   readonly file: LoadedConfig;
   readonly provider: Setting<string>;
   readonly model: Setting<string>;
-  /** Whether the provider was named with the model, or in the file; else the model's name decides. */
+  /** True if the provider was named with the model, or in the file; otherwise the model's name decides. */
   readonly namesProvider: boolean;
   /** Absent: the provider's own address. */
   readonly baseURL?: Setting<string>;
   /** The environment with the keys of the configuration in the places where providers look for theirs. */
   readonly env: Environment;
-  /** What this invocation chose, for `resolveAgent`. */
+  /** The settings of this invocation, for `resolveAgent`. */
   readonly chosen: AgentConfig;
 }
 
@@ -120,8 +120,8 @@ function parseNamed(text: string): { provider?: string; model: string } {
     if (meant !== undefined) {
       throw UsageError.coded(
         'unknown_provider',
-        `There is no provider named ${JSON.stringify(first)}. Did you mean ${meant}${text.slice(first.length)}?`,
-        'See which models there are: cobbler models',
+        `Unknown provider ${JSON.stringify(first)}. Did you mean ${meant}${text.slice(first.length)}?`,
+        'List the models: cobbler models',
       );
     }
   }

@@ -1,6 +1,6 @@
 import type { Instructions } from './instructions.ts';
 
-/** What the instructions for the model are made of. */
+/** The content of the system prompt. */
 export interface SystemPromptParts {
   /** Replaces the built-in text. */
   readonly own?: string;
@@ -26,7 +26,7 @@ const builtIn = `You are Cobbler, an agent that works on a task in one folder of
 const withoutTools =
   'You are Cobbler. Answer for a terminal: short, plain Markdown. You have no tools in this run.';
 
-/** The day at the place of whoever works here, in ISO form. A formatter of dates would load tables of locales. */
+/** The local date of the user, in ISO form. A date formatter would load locale tables. */
 export function dayOf(date: Date): string {
   const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(String);
   return [year?.padStart(4, '0'), month?.padStart(2, '0'), day?.padStart(2, '0')].join('-');

@@ -5,7 +5,7 @@ import type { FailureContext } from '../view/failure.ts';
 import { scriptedModel } from './script.ts';
 import { serveScriptedModel } from './server.ts';
 
-/** The scripted model, at work on this machine. */
+/** The scripted model on this machine. */
 export interface DemoModel {
   /** Where it answers. */
   readonly url: string;

@@ -19,8 +19,8 @@ export function newDemoProject(): string {
   } catch (error) {
     const reason = whyUnreadable(error).replace('read', 'written');
     throw new UsageError(
-      `The demo needs a temporary folder, and ${tmpdir()} ${reason}.`,
-      'Set TMPDIR to one that works.',
+      `The demo needs a temporary directory, but ${tmpdir()} ${reason}.`,
+      'Set TMPDIR to a directory that works.',
     );
   }
 }
@@ -37,8 +37,8 @@ export function pathWithNode(env: Environment): string {
 export function checkDemoProject(folder: string): void {
   if (projectName(folder) === projectName(fileURLToPath(original))) return;
   throw new UsageError(
-    `${folder} holds no demo project, and the demo plays in no other.`,
-    'Start with: cobbler demo   (it says where it has put one)',
+    `${folder} contains no demo project.`,
+    'Start with: cobbler demo   (it prints the directory it uses)',
   );
 }
 

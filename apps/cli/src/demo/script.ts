@@ -2,7 +2,7 @@ import type { ReadPart, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/
 import type { TestRun } from './test-run.ts';
 import { readTestRun } from './test-run.ts';
 
-/** What the scripted model is called on the wire and on the screen. */
+/** The name of the scripted model, on the wire and on the screen. */
 export const scriptedModel = 'claude-scripted';
 
 /** The one bug the script knows, and what it should have been. */
@@ -19,7 +19,7 @@ interface Done {
   readonly isError: boolean;
 }
 
-/** What the script says next: a text, and calls of tools unless it is the last word. */
+/** The next step of the script: a text, with tool calls unless it is the last. */
 interface Move {
   readonly text: string;
   readonly calls?: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
@@ -32,7 +32,7 @@ interface Move {
  */
 export function scriptedAnswer(request: ReadRequest): ScriptAnswer {
   const { turns } = request;
-  // Somebody who says more after the last word begins anew, with the files as they are now.
+  // A prompt after the end starts the script again, with the current files.
   const lastWord = turns.findLastIndex(
     ({ side, parts }) => side === 'assistant' && !parts.some(({ type }) => type === 'call'),
   );
@@ -176,7 +176,7 @@ function firstLine(text: string): string {
   return text.split('\n').find((line) => line.trim() !== '' && !line.startsWith('[')) ?? text;
 }
 
-/** Tokens are reckoned from the size of what was really sent: about four characters each. */
+/** Token counts are estimated from the size of the request: about four characters each. */
 function usageOf(request: ReadRequest, blocks: readonly ScriptBlock[]): ScriptAnswer['usage'] {
   const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4);
   const prefix = tokens([request.system, request.tools]);

@@ -11,7 +11,7 @@ import { claudeTesting } from '@cobbler/provider-claude/testing';
 import type { Clock } from '../terminal/io.ts';
 import { scriptedAnswer } from './script.ts';
 
-/** How long a model seems to think, and to write a few letters. */
+/** Simulated delays: before a response, and per few characters. */
 const firstMs = 450;
 const pieceMs = 24;
 const pieceLength = 7;
@@ -36,7 +36,7 @@ export async function serveScriptedModel(clock: Clock | undefined): Promise<Loop
   return await serveLoopback(server.handler);
 }
 
-/** An answer whose frames come one after the other, as long as somebody listens. */
+/** A response that is streamed frame by frame while the client is connected. */
 function inTime(frames: readonly string[], clock: Clock): LiveReply {
   const stream = new LiveStream();
   let stop: () => void = () => undefined;

@@ -24,7 +24,7 @@ export async function demoStage(io: Io): Promise<DemoStage> {
   const remove = () => {
     for (const path of [folder, home]) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   };
-  // Whoever is told a second time to stop does not come to `close`.
+  // After a second stop signal, `close` is not reached.
   process.once('exit', remove);
   const model = await demoModel(io.clock);
   return {

@@ -1,4 +1,4 @@
-/** What a run of `node --test` says. */
+/** The result of a run of `node --test`. */
 export interface TestRun {
   readonly ok: boolean;
   readonly passed: number;
@@ -9,8 +9,8 @@ export interface TestRun {
 }
 
 /**
- * Reads the output of `node --test` in either of the forms that Node prints without a terminal: TAP up to
- * version 22, `spec` from then on. Nothing when it is no output of tests.
+ * Reads the output of `node --test` in both formats that Node prints without a terminal: TAP up to version 22, `spec`
+ * later. Undefined if it is not test output.
  */
 export function readTestRun(output: string): TestRun | undefined {
   const passed = /^(?:#|ℹ) pass (\d+)$/m.exec(output)?.[1];

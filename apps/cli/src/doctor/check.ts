@@ -2,7 +2,7 @@
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found. */
+  /** The finding. */
   readonly found: string;
   /** The command, or the words, that repair it. */
   readonly repair?: string;

@@ -30,7 +30,7 @@ export async function checkSetup(
       name: 'configuration',
       ok: false,
       found: error instanceof Error ? error.message : String(error),
-      repair: 'correct the line named, or move the file away',
+      repair: 'correct that line, or move the file away',
     });
     return { checks };
   }
@@ -59,14 +59,13 @@ function checkHome(io: Io): Check {
       name: 'home',
       ok: false,
       found: 'no home directory',
-      repair: 'export COBBLER_HOME=/some/folder',
+      repair: 'export COBBLER_HOME=/some/directory',
     };
   }
-  if (!existsSync(home))
-    return { name: 'home', ok: true, found: `${home} (not there yet; made when needed)` };
+  if (!existsSync(home)) return { name: 'home', ok: true, found: `${home} (not created yet)` };
   const mode = statSync(home).mode & 0o077;
   if (mode === 0) return { name: 'home', ok: true, found: home };
-  return { name: 'home', ok: true, found: `${home} (others may look into it: chmod 700 ${home})` };
+  return { name: 'home', ok: true, found: `${home} (other users have access: chmod 700 ${home})` };
 }
 
 /** Reads everything in the files of sessions and compares it with its checksums. */
@@ -97,7 +96,7 @@ function checkConfig({ file }: Settings): Check[] {
   if ((mode & 0o077) === 0 || !holdsKey || process.platform === 'win32') {
     return [{ name: 'configuration', ok: true, found: file.path }];
   }
-  const found = `${file.path} holds a key and others may read it (mode ${mode.toString(8)})`;
+  const found = `${file.path} contains a key and other users can read it (mode ${mode.toString(8)})`;
   return [{ name: 'configuration', ok: false, found, repair: `chmod 600 ${file.path}` }];
 }
 
@@ -107,7 +106,7 @@ function checkKey(settings: Settings, io: Io): Check {
   const key = keyOf(settings, provider, io.env);
   const isElsewhere = provider === 'openai' && settings.baseURL !== undefined;
   if (key === undefined && isElsewhere)
-    return { name: 'key', ok: true, found: 'none; this server may need none' };
+    return { name: 'key', ok: true, found: 'none; this server may not need one' };
   if (key === undefined) {
     const repair = `export ${keyVariable}=...   or: cobbler config set-key ${provider}`;
     return { name: 'key', ok: false, found: `no key for ${provider}`, repair };
@@ -115,7 +114,7 @@ function checkKey(settings: Settings, io: Io): Check {
   const found = `${maskedKey(key.value)} (${key.source})`;
   if (/^[\x21-\x7e]+$/.test(key.value)) return { name: 'key', ok: true, found };
   const repair = `copy it again: cobbler config set-key ${provider}`;
-  return { name: 'key', ok: false, found: `${found} holds a blank or a line break inside`, repair };
+  return { name: 'key', ok: false, found: `${found} contains a space or a line break`, repair };
 }
 
 function checkModel({ provider, model }: Settings): Check {
@@ -128,7 +127,7 @@ function checkModel({ provider, model }: Settings): Check {
 
 function checkAddress({ provider, baseURL }: Settings): Check {
   const address = baseURL?.value ?? providerEntry(provider.value).address;
-  const source = baseURL === undefined ? 'its own' : baseURL.source;
+  const source = baseURL === undefined ? 'its default' : baseURL.source;
   if (/^https?:\/\/\S+$/.test(address) && URL.canParse(address)) {
     return { name: 'address', ok: true, found: `${address} (${source})` };
   }
@@ -136,7 +135,7 @@ function checkAddress({ provider, baseURL }: Settings): Check {
     name: 'address',
     ok: false,
     found: `${address} (${source}) is not an address`,
-    repair: 'begin it with https://',
+    repair: 'start it with https://',
   };
 }
 
@@ -156,7 +155,7 @@ async function checkFolder(io: Io): Promise<Check[]> {
       {
         name: 'folder',
         ok: false,
-        found: 'this folder cannot be read and written',
+        found: 'cannot read and write this directory',
         repair: 'cd to another one',
       },
     ];
@@ -166,8 +165,8 @@ async function checkFolder(io: Io): Promise<Check[]> {
 function checkTerminal(io: Io): Check {
   const screen = screenFor(io.stderr, io.env);
   const facts = [
-    screen.tty ? `${screen.columns()} columns` : 'none: questions are denied',
-    screen.color ? 'colours' : 'no colours',
+    screen.tty ? `${screen.columns()} columns` : 'none: calls that need approval are denied',
+    screen.color ? 'colours' : 'no colors',
     screen.unicode ? 'UTF-8' : 'ASCII',
   ];
   return { name: 'terminal', ok: true, found: facts.join(', ') };

@@ -34,7 +34,7 @@ export async function checkMcp({ file }: Pick<Settings, 'file'>, io: Io): Promis
 function serverCheck(report: Report, words: string, path: string): Check {
   const { name, identity, tools, ms, problem } = report;
   if (problem !== undefined) {
-    const repair = `look at it by itself (${words}), or set disabled: true in ${path}`;
+    const repair = `run it by hand (${words}), or set disabled: true in ${path}`;
     return { name: `mcp ${name}`, ok: false, found: problem, repair };
   }
   const [left] = troubleLines(report);

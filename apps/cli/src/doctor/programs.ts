@@ -14,7 +14,7 @@ const programs: readonly Program[] = [
   { name: 'codex', backend: 'codex', install: 'npm install -g @openai/codex' },
 ];
 
-/** What was found of one program. */
+/** The finding about one program. */
 export interface ProgramCheck {
   readonly name: string;
   readonly ok: boolean;
@@ -22,10 +22,10 @@ export interface ProgramCheck {
   readonly repair?: string;
 }
 
-/** How long a program may take to say its version, in milliseconds. */
+/** Time limit for a program to report its version, in milliseconds. */
 const patienceMs = 10_000;
 
-/** Which programs are found, and their versions. One that is missing is no failure: nothing else needs it. */
+/** The installed programs and their versions. A missing one is not a failure: nothing else needs it. */
 export async function checkPrograms(env: Environment): Promise<ProgramCheck[]> {
   const { findProgram } = await import('@cobbler/delegate');
   return Promise.all(
@@ -35,7 +35,7 @@ export async function checkPrograms(env: Environment): Promise<ProgramCheck[]> {
         return { name, ok: true, found: `not found: --backend ${backend} needs it (${install})` };
       const version = await versionOf(path, env);
       if (version !== undefined) return { name, ok: true, found: `${version} (${path})` };
-      return { name, ok: false, found: `${path} does not say its version`, repair: install };
+      return { name, ok: false, found: `${path} does not report its version`, repair: install };
     }),
   );
 }

@@ -12,7 +12,7 @@ export function storeFiles(io: Io): string[] {
   return [own, serverHome(io.env).store].filter((file) => existsSync(file));
 }
 
-/** How much is in a store, and how many sessions of it are damaged. */
+/** The size of a store, and the number of damaged sessions. */
 export function countText({ sessions }: StoreReport): string {
   const damaged = sessions.filter(({ problem }) => problem !== undefined).length;
   const events = sessions.reduce((sum, session) => sum + session.events, 0);

@@ -2,14 +2,14 @@ import type { RepairedLog } from '@cobbler/agent/events';
 import type { TranscriptFormat, TranscriptIssue } from '@cobbler/agent/provider';
 import { plural } from '../terminal/format.ts';
 
-/** What was found in a transcript. */
+/** The findings about a transcript. */
 export interface TranscriptCheck {
-  /** What it is, such as `an event log`. */
+  /** Its kind, such as `an event log`. */
   readonly kind: string;
-  /** How much of it there is, such as `24 events`. */
+  /** Its size, such as `24 events`. */
   readonly size: string;
   readonly problems: readonly TranscriptIssue[];
-  /** What the repaired one would lack besides. */
+  /** Data that the repaired transcript would also lack. */
   readonly losses: readonly TranscriptIssue[];
   /** The repaired transcript as text; the same text when there is nothing to repair. */
   repaired(): string;

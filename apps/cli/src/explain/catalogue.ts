@@ -27,7 +27,7 @@ export const catalogue: readonly Area[] = [
 /** All codes. */
 export const codes: readonly string[] = catalogue.flatMap(({ entries }) => entries.map(({ code }) => code));
 
-/** What stands behind a code. */
+/** The explanation of a code. */
 export function explanationOf(code: string): Explanation | undefined {
   return catalogue.flatMap(({ entries }) => entries).find((entry) => entry.code === code);
 }

@@ -1,15 +1,15 @@
 import type { ErrorKind } from '@cobbler/agent';
 
-/** What stands behind the code of an error. */
+/** The explanation of an error code. */
 export interface Explanation {
   readonly code: string;
   /** The kinds of errors with this code; none for what only a request over HTTP or the command line can meet. */
   readonly kinds?: readonly ErrorKind[];
   /** HTTP statuses that the server gives it. */
   readonly status?: readonly number[];
-  /** What happened. */
+  /** The cause. */
   readonly what: string;
-  /** What to do about it. */
+  /** The solution. */
   readonly todo: string;
   /** The page that says more, from the root of the project. */
   readonly see?: string;

@@ -8,13 +8,13 @@ import type { McpRunState, Waiting } from './mcp-session.ts';
 import { McpSession } from './mcp-session.ts';
 import { servedTools } from './served-tools.ts';
 
-/** What clients are served with. */
+/** Options for serving clients. */
 export interface McpDeskParts {
   readonly version: string;
   readonly host: LocalHost;
-  /** Whether a session is kept under this id. */
+  /** True if a session with this id is stored. */
   readonly isKept: (sessionId: string) => Promise<boolean>;
-  /** Says something to whoever reads the log of the client. */
+  /** Writes a line to the client's log. */
   readonly report: (line: string) => void;
 }
 
@@ -23,7 +23,7 @@ type Args = Readonly<Record<string, unknown>>;
 /** Cobbler's agent as a server of the Model Context Protocol, and how it is left. */
 export interface McpController {
   readonly server: Server;
-  /** Stops what is under way. Resolves when nothing runs any more. */
+  /** Cancels the active runs. Resolves when none is left. */
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ const actions: Readonly<Record<string, Action>> = {
     const prompt = needed(args, 'prompt');
     const session = await opened(place, text(args, 'session_id'));
     session.say(prompt);
-    // Whoever takes the request back does not want the work either.
+    // A client that cancels the request does not want the work either.
     const onAbort = () => void session.cancel();
     if (args['background'] === true) return told(session.standing);
     waiting.signal.addEventListener('abort', onAbort, { once: true });
@@ -93,7 +93,8 @@ const actions: Readonly<Record<string, Action>> = {
   async cobbler_approve(args, { sessions }, waiting) {
     const session = running(sessions, needed(args, 'session_id'));
     const decision = needed(args, 'decision');
-    if (decision !== 'allow' && decision !== 'deny') throw new UsageError('decision is allow or deny.');
+    if (decision !== 'allow' && decision !== 'deny')
+      throw new UsageError('decision must be "allow" or "deny".');
     const message = text(args, 'message');
     session.decide(needed(args, 'approval_id'), { decision, ...(message !== undefined && { message }) });
     await session.settled(waiting);
@@ -101,8 +102,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
   async cobbler_steer(args, { sessions }) {
     const session = running(sessions, needed(args, 'session_id'));
-    if (!session.steer(needed(args, 'text')))
-      throw new UsageError('Nothing is under way that could hear this.');
+    if (!session.steer(needed(args, 'text'))) throw new UsageError('No run is active in this session.');
     return told(session.standing);
   },
   async cobbler_cancel(args, { sessions }) {
@@ -130,7 +130,7 @@ function running(sessions: ReadonlyMap<string, McpSession>, id: string): McpSess
 }
 
 function unknown(id: string): UsageError {
-  return new UsageError(`There is no session ${JSON.stringify(id)} here.`, 'List them: cobbler_status');
+  return new UsageError(`There is no session ${JSON.stringify(id)}.`, 'List them: cobbler_status');
 }
 
 async function listed({ parts, sessions }: Place): Promise<CallToolResult> {
@@ -162,12 +162,12 @@ function failure(message: string): CallToolResult {
 function text(args: Args, name: string): string | undefined {
   const value = args[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw new UsageError(`${name} must be text.`);
+  if (typeof value !== 'string') throw new UsageError(`${name} must be a string.`);
   return value;
 }
 
 function needed(args: Args, name: string): string {
   const value = text(args, name);
-  if (value === undefined || value.trim() === '') throw new UsageError(`${name} is needed.`);
+  if (value === undefined || value.trim() === '') throw new UsageError(`${name} is required.`);
   return value;
 }

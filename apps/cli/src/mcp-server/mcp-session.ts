@@ -12,7 +12,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { failureOf } from '../view/failure.ts';
 import { progressWords } from './progress-text.ts';
 
-/** A call that waits for a decision, as a client of the protocol is told. */
+/** A call that waits for a decision, in the form of the protocol. */
 export interface WaitingCall {
   readonly approval_id: string;
   readonly tool: string;
@@ -34,17 +34,17 @@ export interface McpRunState {
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly usd?: number };
 }
 
-/** How a client waits. */
+/** Options for waiting. */
 export interface Waiting {
   /** Ends the waiting, not the run. */
   readonly signal: AbortSignal;
-  /** Hears what goes on meanwhile. */
+  /** Receives progress meanwhile. */
   readonly tell: (words: string) => void;
-  /** Most milliseconds. Default: until the run ends or waits itself. */
+  /** Maximum milliseconds. Default: until the run ends or waits for a decision. */
   readonly ms?: number;
 }
 
-/** One conversation of a client. What is said goes to the harness, what it is told comes from events. */
+/** One conversation of a client. Messages go to the harness, and events come back. */
 export class McpSession {
   readonly #host: LocalHost;
   readonly #harness: Harness;
@@ -79,12 +79,12 @@ export class McpSession {
     return this.#result === undefined ? { session_id: this.id, status: 'idle' } : this.#ended(this.#result);
   }
 
-  /** @throws UsageError while a run is under way. */
+  /** @throws UsageError while a run is active. */
   say(prompt: string): void {
     if (this.#run !== undefined)
       throw UsageError.coded(
         'busy',
-        `Session ${this.id} is at work.`,
+        `Session ${this.id} is running.`,
         'Wait with cobbler_status, or use cobbler_steer.',
       );
     const runId = systemRuntime.id();
@@ -98,7 +98,7 @@ export class McpSession {
     });
   }
 
-  /** Resolves when the run has ended, needs a decision, or was waited for long enough. */
+  /** Resolves when the run has ended, needs a decision, or the time is over. */
   async settled({ signal, tell, ms }: Waiting): Promise<void> {
     const run = this.#run;
     if (run === undefined || this.#approvals.size > 0 || signal.aborted) return;
@@ -121,8 +121,8 @@ export class McpSession {
     if (!this.#approvals.has(approvalId) || this.#run?.decide(approvalId, answer) !== true)
       throw UsageError.coded(
         'no_approval',
-        `Nothing waits for approval ${JSON.stringify(approvalId)}.`,
-        'See what does: cobbler_status',
+        `No call waits for approval ${JSON.stringify(approvalId)}.`,
+        'List the waiting ones: cobbler_status',
       );
     this.#approvals.delete(approvalId);
   }

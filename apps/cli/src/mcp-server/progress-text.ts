@@ -3,7 +3,7 @@ import { oneLine } from '../terminal/escape.ts';
 
 const maxCharacters = 200;
 
-/** What an event tells somebody who waits, as one line; nothing for most of them. */
+/** An event as one line for a waiting client; undefined for most events. */
 export function progressWords(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'tool_started':
@@ -13,7 +13,7 @@ export function progressWords(event: RunEvent): string | undefined {
     case 'progress':
       return clipped(`${event.toolName}: ${event.text}`);
     case 'approval_requested':
-      return clipped(`waits for permission: ${event.toolName} ${event.subject ?? ''}`);
+      return clipped(`waits for approval: ${event.toolName} ${event.subject ?? ''}`);
     case 'text':
       return event.text.trim() === '' ? undefined : clipped(event.text);
     default:

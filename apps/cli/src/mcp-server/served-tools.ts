@@ -2,21 +2,21 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 const sessionId = { type: 'string', description: 'From the result of cobbler_run.' } as const;
 
-/** What a client of the protocol may call. What they do to the world is what Cobbler's own tools do. */
+/** The tools for clients of the protocol. Their effects on the world are those of Cobbler's own tools. */
 export const servedTools: Tool[] = [
   {
     name: 'cobbler_run',
-    title: 'Hand a task to Cobbler',
+    title: 'Give a task to Cobbler',
     description:
-      'Has the Cobbler agent work on a task in its folder with its own tools (files, search, commands), until it is done. ' +
-      'Gives its answer, the session_id to go on with, and the status. With status "waiting" it needs permission for the ' +
-      'calls listed in approvals: show them to the user and answer with cobbler_approve. With background true it returns ' +
-      'at once; cobbler_status tells how it goes on.',
+      'Runs a task with the Cobbler agent, in its directory and with its own tools (files, search, commands), until it is done. ' +
+      'Returns the response, the session_id to continue with, and the status. Status "waiting" means that the calls ' +
+      'listed in approvals need approval: show them to the user and decide with cobbler_approve. With background true it ' +
+      'returns at once; read the progress with cobbler_status.',
     inputSchema: {
       type: 'object',
       properties: {
-        prompt: { type: 'string', description: 'The task, with all that is needed to do it.' },
-        session_id: { ...sessionId, description: 'Goes on with this session. Leave out to begin a new one.' },
+        prompt: { type: 'string', description: 'The task, with everything needed to do it.' },
+        session_id: { ...sessionId, description: 'Continues this session. Omit it to start a new one.' },
         background: { type: 'boolean', description: 'Do not wait for the end. Default false.' },
       },
       required: ['prompt'],
@@ -26,14 +26,14 @@ export const servedTools: Tool[] = [
   },
   {
     name: 'cobbler_status',
-    title: 'How a Cobbler session stands',
+    title: 'Status of a Cobbler session',
     description:
-      'Tells how a session stands: running, waiting for permission (with the calls), or ended (with the answer). Without ' +
-      'session_id it lists sessions. With wait_seconds it waits so long for the end.',
+      'Returns the status of a session: running, waiting for approval (with the calls), or ended (with the response). Without ' +
+      'session_id it lists sessions. With wait_seconds it waits up to that long for the end.',
     inputSchema: {
       type: 'object',
       properties: {
-        session_id: { ...sessionId, description: 'Leave out to list sessions.' },
+        session_id: { ...sessionId, description: 'Omit it to list sessions.' },
         wait_seconds: { type: 'number', minimum: 0, maximum: 600 },
       },
       additionalProperties: false,
@@ -42,9 +42,9 @@ export const servedTools: Tool[] = [
   },
   {
     name: 'cobbler_approve',
-    title: 'Allow or deny a call of Cobbler',
+    title: 'Allow or deny a Cobbler tool call',
     description:
-      'Answers a call that waits for permission, as the user has decided, and waits for what comes of it. Never decide ' +
+      'Decides a call that waits for approval, as the user has decided, and waits for the result. Never decide ' +
       'for the user.',
     inputSchema: {
       type: 'object',
@@ -52,7 +52,7 @@ export const servedTools: Tool[] = [
         session_id: sessionId,
         approval_id: { type: 'string', description: 'From approvals.' },
         decision: { type: 'string', enum: ['allow', 'deny'] },
-        message: { type: 'string', description: 'With deny: what the agent is told.' },
+        message: { type: 'string', description: 'With deny: a message for the agent.' },
       },
       required: ['session_id', 'approval_id', 'decision'],
       additionalProperties: false,
@@ -61,8 +61,8 @@ export const servedTools: Tool[] = [
   },
   {
     name: 'cobbler_steer',
-    title: 'Say something to Cobbler while it works',
-    description: 'Says something to a session at work; the agent hears it at its next step.',
+    title: 'Send a message to a running Cobbler session',
+    description: 'Sends a message to a running session; the agent reads it at its next step.',
     inputSchema: {
       type: 'object',
       properties: { session_id: sessionId, text: { type: 'string' } },
@@ -73,7 +73,7 @@ export const servedTools: Tool[] = [
   {
     name: 'cobbler_cancel',
     title: 'Stop Cobbler',
-    description: 'Stops what a session is doing. The session stays and can be gone on with.',
+    description: 'Stops the run of a session. The session stays and can be continued.',
     inputSchema: {
       type: 'object',
       properties: { session_id: sessionId },

@@ -1,6 +1,6 @@
 import type { ErrorKind, RunStatus } from '@cobbler/agent';
 
-/** What the process says about itself when it ends. */
+/** The exit codes of the process. */
 export const exitCodes = {
   complete: 0,
   failed: 1,
@@ -11,13 +11,13 @@ export const exitCodes = {
   cancelled: 130,
 } as const;
 
-/** What of a run decides about the exit code. */
+/** The parts of a run that decide the exit code. */
 export interface Ending {
   readonly status: RunStatus;
   readonly error?: { readonly kind: ErrorKind };
 }
 
-/** The exit code of a run. `unasked`: a call was denied because nobody could be asked. */
+/** The exit code of a run. `unasked`: a call was denied because no user could be asked. */
 export function exitCodeOf(ending: Ending, unasked: boolean): number {
   switch (ending.status) {
     case 'complete':

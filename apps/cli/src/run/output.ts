@@ -13,17 +13,17 @@ import type { View } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 
-/** What a run is shown with. */
+/** The outputs and options of a run's view. */
 export interface RunOutput {
   readonly view: View;
   readonly terminal: Terminal;
   readonly calls: ToolCallList;
-  /** What standard error can show, and how. */
+  /** The capabilities of standard error. */
   readonly screen: Screen;
   readonly style: Style;
 }
 
-/** What decides how a run is shown. */
+/** The options that choose the view of a run. */
 export interface StagePlan {
   readonly form: OutputForm;
   readonly verbose: boolean;
@@ -31,7 +31,7 @@ export interface StagePlan {
   readonly tools: readonly Tool[];
   /** Facts that stand above a run. */
   readonly header: readonly string[];
-  /** How questions are answered. Absent: nobody can be asked. */
+  /** How users decide approvals. Absent: no user can be asked. */
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
 }
 

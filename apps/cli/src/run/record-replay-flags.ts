@@ -1,6 +1,6 @@
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** What is to be done with a cassette: make one, play it, or make it again from what it was asked. */
+/** The action on a cassette: record, replay, or record again from its prompt. */
 export interface ReelFlags {
   readonly mode: 'record' | 'replay' | 'refresh';
   readonly path: string;
@@ -42,18 +42,18 @@ export function reelFlags(raw: Raw): ReelFlags | undefined {
   const isReplay = typeof replay === 'string';
   if (typeof record === 'string' && isReplay)
     throw new UsageError(
-      '--record and --replay exclude each other.',
-      'To record anew: --replay FILE --refresh',
+      '--record and --replay cannot be used together.',
+      'To record again: --replay FILE --refresh',
     );
   for (const [flag, value] of [
     ['--refresh', refresh],
     ['--live-tools', liveTools],
   ] as const) {
     if (value === true && !isReplay)
-      throw new UsageError(`${flag} goes with --replay.`, `For example: cobbler --replay FILE ${flag}`);
+      throw new UsageError(`${flag} requires --replay.`, `For example: cobbler --replay FILE ${flag}`);
   }
   if (refresh === true && liveTools === true)
-    throw new UsageError('--refresh and --live-tools exclude each other.', '--refresh runs every tool.');
+    throw new UsageError('--refresh and --live-tools cannot be used together.', '--refresh runs every tool.');
   if (isReplay) {
     checkTask(raw, refresh === true ? [...permissionOptions, 'baseUrl'] : liveTools === true ? ['yes'] : []);
     return { mode: refresh === true ? 'refresh' : 'replay', path: replay };
@@ -70,8 +70,8 @@ function checkTask(raw: Raw, allowed: readonly string[]): void {
       ? 'no-context-files'
       : given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(
-    `--${flag} cannot be given with --replay: the cassette says how the task was given.`,
-    'For another task record another one: cobbler --record FILE "..."',
+    `--${flag} cannot be used with --replay: the cassette contains the settings of the run.`,
+    'To run another task, record it: cobbler --record FILE "..."',
   );
 }
 

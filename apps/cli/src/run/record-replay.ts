@@ -18,22 +18,22 @@ import { permissionOptions, reelFlags, taskOptions } from './record-replay-flags
 type Raw = Readonly<Record<string, unknown>>;
 type Prompt = readonly UserPart[];
 
-/** How a run is recorded or replayed; most are neither. */
+/** How a run is recorded or replayed; most runs are neither. */
 export interface RecordReplay {
   /** The options of the run: those given, and on a replay those of the cassette. */
   readonly options: Raw;
-  /** What the cassette was asked, unless other words are given. */
+  /** The prompt of the cassette, unless another one is given. */
   readonly prompt?: Prompt;
   /** Absent: nothing is recorded or replayed. */
   readonly tape?: Recording;
   readonly isReplay: boolean;
   /** For the header of the run. */
   readonly note: readonly string[];
-  /** What the run is told about the world: found out now, or as it was when recorded. */
+  /** The environment of the run: the current one, or that of the recording. */
   fact<Value>(name: string, make: () => Value): Value;
-  /** Where long output is put away. A replay leaves nothing behind. */
+  /** Where long output is offloaded. A replay leaves nothing behind. */
   blobs(make: () => Blobs): Blobs;
-  /** What the provider is given beside its configuration. */
+  /** Provider options besides its configuration. */
   link(values: FileConfig): Partial<FactoryConfig>;
   /** Closes the cassette. Returns the exit code. */
   close(ended: Ended): number;
@@ -47,12 +47,12 @@ export interface Ended {
   readonly settings: Settings;
 }
 
-/** A key that nobody has: a replay sends nothing. */
+/** A placeholder key: a replay sends nothing. */
 const noKey = 'a-replay-needs-no-key';
 
 /**
- * Reads --record, --replay and what goes with them, and puts the cassette in. An ordinary run loads nothing.
- * @throws UsageError for options that make no sense together, or a file that is no cassette.
+ * Reads --record, --replay and related options, and attaches the cassette. A normal run loads nothing.
+ * @throws UsageError for contradicting options, or a file that is not a cassette.
  */
 export async function openRecordReplay(words: readonly string[], given: Raw, io: Io): Promise<RecordReplay> {
   const flags = reelFlags(given);
@@ -73,8 +73,8 @@ export async function openRecordReplay(words: readonly string[], given: Raw, io:
       tape: recorder({ turn, secrets, write }),
     };
   };
-  if (mode === 'record') return recording({ options: given, note: [`records ${name}`] }, await begin(), io);
-  // What was allowed when recording may be somebody else's permission.
+  if (mode === 'record') return recording({ options: given, note: [`recording ${name}`] }, await begin(), io);
+  // Permissions at recording time may be those of another user.
   const liveTools = (tool: Tool) =>
     given['liveTools'] === true && (tool.effect === 'read' || given['yes'] === true);
   const tape = openCassette(path, (text) => player(text, { turn, liveTools }));
@@ -84,16 +84,16 @@ export async function openRecordReplay(words: readonly string[], given: Raw, io:
   // It is written last.
   if (recorded === undefined)
     throw new UsageError(
-      `${path} is not whole: it ends before its run did.`,
-      'Record it once more: cobbler --record FILE "..."',
+      `${path} is incomplete: it ends before its run did.`,
+      'Record it again: cobbler --record FILE "..."',
     );
   if (mode === 'refresh') {
     const options = { ...given, ...withoutTrust(recorded) };
-    return recording({ options, note: [`records ${name} anew`], ...prompt }, await begin(), io);
+    return recording({ options, note: [`recording ${name} again`], ...prompt }, await begin(), io);
   }
   // A --yes that was given is about live tools; what the run may do is what it might then.
   const options = { ...given, yes: undefined, ...recorded };
-  return replaying({ options, note: [`replays ${name}`], ...prompt }, tape, io);
+  return replaying({ options, note: [`replaying ${name}`], ...prompt }, tape, io);
 }
 
 function turn(): Promise<void> {
@@ -140,7 +140,7 @@ function recording(taken: Taken, { tape, path, lines, anew }: OpenRecording, io:
     close({ result, exitCode, form, settings }) {
       tape.fact('options', () => recordedOptions(taken.options, settings));
       if (anew && result.status !== 'complete') {
-        io.stderr.write(`cobbler: ${visible(path)} stays as it was: the new run did not complete.\n`);
+        io.stderr.write(`cobbler: ${visible(path)} is unchanged: the new run did not complete.\n`);
         return exitCode || 1;
       }
       try {
@@ -154,7 +154,7 @@ function recording(taken: Taken, { tape, path, lines, anew }: OpenRecording, io:
         return exitCode || 1;
       }
       if (form === 'people')
-        io.stderr.write(`Recorded in ${visible(path)}. Play it: cobbler --replay ${visible(path)}\n`);
+        io.stderr.write(`Recorded in ${visible(path)}. Replay it: cobbler --replay ${visible(path)}\n`);
       return exitCode;
     },
   };
@@ -195,7 +195,7 @@ function linkOf(tape: Recording, values: FileConfig): Partial<FactoryConfig> {
   return link;
 }
 
-/** How the task was given, with model and address as they were settled. */
+/** The settings of the task, with the resolved model and address. */
 function recordedOptions(options: Raw, { provider, model, baseURL }: Settings): Raw {
   const given = Object.entries(options).filter(([name]) => taskOptions.includes(name) && name !== 'attach');
   const address = new URL(baseURL?.value ?? providerEntry(provider.value).address);

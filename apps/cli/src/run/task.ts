@@ -30,7 +30,7 @@ import { setStage } from './output.ts';
 export interface TaskSession {
   readonly id: string;
   readonly store: SessionStore;
-  /** Go on where the session stopped; otherwise the prompt is said in it. */
+  /** Continue where the session stopped; otherwise send the prompt. */
   readonly resumes: boolean;
 }
 
@@ -43,9 +43,9 @@ export interface Task {
   /** Absent: nothing is kept. */
   readonly session?: TaskSession;
   readonly permission: Permission;
-  /** Of whoever can be asked. It is closed when the run is over. */
+  /** The keyboard of the user who can be asked. It is closed when the run ends. */
   readonly keyboard?: Keyboard;
-  /** Whether somebody answers. Default: whoever is at the keyboard. */
+  /** Decides approvals. Default: the user at the keyboard. */
   readonly attended?: boolean;
   /** Records or replays the run. */
   readonly tape?: Recording;
@@ -57,14 +57,14 @@ export interface Task {
   readonly context?: ContextPolicy;
   readonly form: OutputForm;
   readonly verbose: boolean;
-  /** What stands above a run: model, folder, permissions. */
+  /** The header of a run: model, directory, permissions. */
   readonly header: readonly string[];
   /** Where commands run, as the person calls it. */
   readonly folder: string;
   readonly failure: Omit<FailureContext, 'verbose'>;
 }
 
-/** How a task went. */
+/** The outcome of a task. */
 export interface Performed {
   readonly result: RunResult;
   readonly exitCode: number;
@@ -93,13 +93,13 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   const store =
     session &&
     new ForgivingStore(session.store, ({ message }) => {
-      stage.terminal.lines([`cobbler: ${visible(message)} This run goes on without being kept.`]);
+      stage.terminal.lines([`cobbler: ${visible(message)} This run continues without being saved.`]);
     });
   const executor = new Executor({
     agent: task.agent,
     system: task.system,
     limits: task.limits,
-    // Another process does not go on with it, so what no second request reads need not be kept.
+    // No other process continues it, so data that no second request reads is not stored.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...(task.allowUnpriced !== undefined && { allowUnpriced: task.allowUnpriced }),
     ...(task.context !== undefined && { context: task.context }),
@@ -109,7 +109,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   const asked = session?.resumes === true ? await askedBefore(session, stage) : [];
   const run = start(executor, task, (event) => {
     stage.view.event(event);
-    // From here on an answer is heard.
+    // From here on a decision is accepted.
     if (event.type === 'resumed') for (const request of asked) stage.view.event(request);
   });
   control = task.tape?.control(run) ?? run;
@@ -125,7 +125,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
 }
 
-/** What a session waits for whose process ended while somebody was asked: no event will ask it again. */
+/** Waiting approvals of a session whose process ended during the question: no event will ask them again. */
 async function askedBefore({ id, store }: TaskSession, stage: RunOutput): Promise<readonly AskedEvent[]> {
   const ledger = new Ledger();
   for (const event of await store.read(id)) {
@@ -141,7 +141,7 @@ function start(executor: Executor, { session, prompt }: Task, onEvent: (event: R
   return executor.run(prompt, { onEvent, sessionId: session.id });
 }
 
-/** What comes in from outside the run, through the tape when there is one. */
+/** All external input of the run, through the recording if there is one. */
 function taped({ tape, keyboard, attended = keyboard !== undefined, tools, pricing, permission }: Task) {
   const { gate } = permission;
   if (tape === undefined) return { attended, tools, pricing, gate };

@@ -4,7 +4,7 @@ import { readRunFlags } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { defaultPort } from './server-home.ts';
 
-/** What the options of `cobbler serve` say. */
+/** The options of `cobbler serve`. */
 export interface ServeFlags {
   /** Model, folder, tools, permissions and limits of every session. */
   readonly work: RunFlags;
@@ -14,10 +14,10 @@ export interface ServeFlags {
   readonly rotatesToken: boolean;
   /** A file, or the address of a PostgreSQL database. */
   readonly store?: string;
-  /** What sees to runs so that they outlive the process. Absent: this process. */
+  /** The runner that lets runs survive the process. Absent: this process runs them. */
   readonly runner?: 'restate';
   readonly restate: RestateFlags;
-  /** Absent: what suits whoever reads it. */
+  /** Absent: chosen by the output. */
   readonly level?: Level;
 }
 
@@ -47,8 +47,8 @@ export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFla
   const bad = hosts.find((host) => !/^[A-Za-z0-9.:-]+$/.test(host));
   if (bad !== undefined) {
     throw new UsageError(
-      `--allowed-host ${JSON.stringify(bad)} is no host name.`,
-      'Such as: cobbler.example.org',
+      `--allowed-host ${JSON.stringify(bad)} is not a host name.`,
+      'For example: cobbler.example.org',
     );
   }
   return {
@@ -66,7 +66,7 @@ export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFla
 
 function runnerOf(value: unknown): 'restate' | undefined {
   if (value === undefined || value === 'restate') return value;
-  throw new UsageError(`There is no runner named ${JSON.stringify(value)}.`, 'There is: restate');
+  throw new UsageError(`Unknown runner ${JSON.stringify(value)}.`, 'Use: restate');
 }
 
 function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
@@ -101,21 +101,18 @@ function checkRestate(
 ): void {
   const given = Object.entries(restateOptions).find(([name]) => raw[name] !== undefined);
   if (given !== undefined && runner === undefined)
-    throw new UsageError(
-      `${given[1]} says something only with --runner restate.`,
-      'Add it, or leave this out.',
-    );
+    throw new UsageError(`${given[1]} requires --runner restate.`, 'Add it, or remove this option.');
   if (address !== undefined) return;
   if (host === '0.0.0.0' || host === '::') {
     throw new UsageError(
-      `--restate-host ${host} is no address at which Restate finds this process.`,
-      'Say where it does: --restate-address http://this-machine:9080',
+      `Restate cannot reach this process at --restate-host ${host}.`,
+      'Set an address that Restate can reach: --restate-address http://this-machine:9080',
     );
   }
   if (port === 0) {
     throw new UsageError(
-      '--restate-port 0 is another port at each start, and Restate keeps a run at the address where it began.',
-      'Name a port that stays the same, or what is in front of it: --restate-address URL',
+      '--restate-port 0 uses another port at each start, but Restate needs the same address for the whole run.',
+      'Use a fixed port, or the address of a proxy: --restate-address URL',
     );
   }
 }
@@ -123,7 +120,7 @@ function checkRestate(
 function urlOf(text: string, flag: string): string {
   const url = URL.parse(text.trim());
   if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '');
-  throw new UsageError(`${flag} cannot be ${JSON.stringify(text)}.`, 'Such as: http://127.0.0.1:8080');
+  throw new UsageError(`${flag} cannot be ${JSON.stringify(text)}.`, 'For example: http://127.0.0.1:8080');
 }
 
 function portOf(value: unknown, usual: number = defaultPort, flag = '--port'): number {
@@ -132,7 +129,7 @@ function portOf(value: unknown, usual: number = defaultPort, flag = '--port'): n
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new UsageError(
     `${flag} cannot be ${JSON.stringify(value)}.`,
-    'A number from 0 (any free one) to 65535.',
+    'Use a number from 0 (any free port) to 65535.',
   );
 }
 
@@ -140,5 +137,5 @@ function levelOf(value: unknown): Level | undefined {
   if (value === undefined) return undefined;
   const level = levels.find((one) => one === value);
   if (level !== undefined) return level;
-  throw new UsageError(`--log-level cannot be ${JSON.stringify(value)}.`, `One of: ${levels.join(', ')}`);
+  throw new UsageError(`--log-level cannot be ${JSON.stringify(value)}.`, `Use one of: ${levels.join(', ')}`);
 }

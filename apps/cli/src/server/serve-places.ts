@@ -22,11 +22,11 @@ export interface ServePlaces {
   close(): Promise<void>;
 }
 
-/** Where Restate answers unless told otherwise. */
+/** Default addresses of Restate. */
 const defaultIngress = 'http://127.0.0.1:8080';
 const defaultAdmin = 'http://127.0.0.1:9070';
 
-/** How long Restate may take to answer calls once it answers those who administer it, in milliseconds. */
+/** Time limit for Restate to accept calls once its admin API responds, in milliseconds. */
 const ingressMs = 5000;
 
 /**
@@ -39,7 +39,7 @@ export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io
   if (flags.runner !== undefined) {
     throw new UsageError(
       `--runner ${flags.runner} needs a store that all processes share.`,
-      'Such as: cobbler serve --runner restate --store postgres://user@host/database',
+      'For example: cobbler serve --runner restate --store postgres://user@host/database',
     );
   }
   const file = flags.store === undefined ? defaultFile : resolve(io.cwd(), flags.store);
@@ -51,12 +51,12 @@ export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io
 function databaseUrl(store: string | undefined): URL | undefined {
   const [, protocol] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? '') ?? [];
   if (store === undefined || protocol === undefined) return undefined;
-  const advice = 'Such as: postgres://user@host:5432/database';
+  const advice = 'For example: postgres://user@host:5432/database';
   if (!/^postgres(ql)?$/i.test(protocol)) {
-    throw new UsageError(`--store cannot be ${protocol}://…: a file, or a PostgreSQL database.`, advice);
+    throw new UsageError(`--store cannot be ${protocol}://…: use a file or a PostgreSQL database.`, advice);
   }
   const url = URL.parse(store);
-  if (url === null) throw new UsageError('--store is no address of a database.', advice);
+  if (url === null) throw new UsageError('--store is not a database address.', advice);
   return url;
 }
 
@@ -72,7 +72,7 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
     await store.close();
   };
   try {
-    await reached(store.list({ limit: 1 }), 'The database is the one that --store names.');
+    await reached(store.list({ limit: 1 }), 'Set the database with --store.');
   } catch (error) {
     await close();
     throw error;
@@ -84,10 +84,10 @@ async function inPostgres(url: URL, { runner, restate }: ServeFlags): Promise<Se
       if (runner === undefined) return undefined;
       const engine = await restateEngine(store, settings, restate);
       closeRunner = () => engine.close();
-      await reached(engine.listening(), '--restate-port says at which port Restate finds this process.');
+      await reached(engine.listening(), 'Set the port for Restate with --restate-port.');
       await reached(
         engine.ready(),
-        '--restate-admin says where it is administered, --restate-address where it finds this process.',
+        'Set the Restate admin API with --restate-admin, and the address of this process with --restate-address.',
       );
       await checkIngress(restate.ingress ?? [defaultIngress]);
       const watch = (listener: (sessionId: string) => void) =>
@@ -114,13 +114,13 @@ async function restateEngine(
     host,
     port,
     reusePort: address === undefined,
-    // Runs under way are gone on with by the same version only: another may do other things.
+    // Only the same version continues unfinished runs: another version may execute other steps.
     version: ownVersion(),
     ...(address !== undefined && { address }),
   });
 }
 
-/** What cannot be reached at the start is the matter of whoever starts the server, who is told by which option to name it. */
+/** Explains a connection failure at start, and names the option to correct. */
 async function reached<Value>(work: Promise<Value>, advice: string): Promise<Value> {
   try {
     return await work;
@@ -138,8 +138,8 @@ async function checkIngress(urls: readonly string[]): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 250));
   } while (performance.now() < deadline);
   throw new UsageError(
-    `Restate takes no calls at ${urls.join(', ')}.`,
-    '--restate says where it does; port 8080 is the usual one.',
+    `Restate does not accept calls at ${urls.join(', ')}.`,
+    'Set its ingress with --restate; the default port is 8080.',
   );
 }
 

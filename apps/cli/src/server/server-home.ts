@@ -20,10 +20,7 @@ export interface ServerHome {
 export function serverHome(env: Environment): ServerHome {
   const home = cobblerHome(env);
   if (home === undefined) {
-    throw new UsageError(
-      'There is no home directory to keep sessions in.',
-      'Name a folder: COBBLER_HOME=FOLDER',
-    );
+    throw new UsageError('There is no home directory to store sessions in.', 'Set it: COBBLER_HOME=DIR');
   }
   return {
     store: join(home, 'server.db'),

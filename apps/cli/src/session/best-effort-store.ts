@@ -8,7 +8,7 @@ import { AgentError } from '@cobbler/agent';
 export class ForgivingStore implements Store {
   readonly #inner: Store;
   readonly #onTrouble: (error: AgentError) => void;
-  /** What could not be written, by session, in order. */
+  /** Events that could not be written, by session, in order. */
   readonly #backlog = new Map<string, Event[]>();
   /** Sessions that could not even be claimed: all of them is in the backlog. */
   readonly #unclaimed = new Set<string>();
@@ -20,7 +20,7 @@ export class ForgivingStore implements Store {
     this.#onTrouble = onTrouble;
   }
 
-  /** How many events of a session are not kept. */
+  /** Number of events of a session that are not stored. */
   missing(sessionId: string): number {
     return this.#backlog.get(sessionId)?.length ?? 0;
   }

@@ -19,20 +19,20 @@ export async function findSession(store: SessionStore, given: string): Promise<S
     throw UsageError.coded(
       'no_session',
       `There is no session ${JSON.stringify(given)}.`,
-      'See them: cobbler sessions',
+      'List the sessions: cobbler sessions',
     );
   }
   if (second !== undefined) {
     const infos = await Promise.all(ids.slice(-maxNamed).map((id) => store.info(id)));
     const rows = infos.flatMap((info) => (info === undefined ? [] : [`${info.id}  ${oneLine(info.title)}`]));
-    throw new UsageError(`${ids.length} sessions begin with ${JSON.stringify(given)}:`, ...rows);
+    throw new UsageError(`${ids.length} sessions start with ${JSON.stringify(given)}:`, ...rows);
   }
   const found = await store.info(first);
   if (found !== undefined) return found;
   throw UsageError.coded(
     'no_session',
-    `Session ${first} has just been deleted.`,
-    'See them: cobbler sessions',
+    `Session ${first} was just deleted.`,
+    'List the sessions: cobbler sessions',
   );
 }
 
@@ -67,7 +67,10 @@ export async function* sessionsIn(
  */
 export async function newestIn(sessions: Sessions, folder: string): Promise<SessionInfo> {
   for await (const info of sessionsIn(sessions, folder)) return info;
-  throw new UsageError(`No session was begun in ${folder}.`, 'See those of all folders: cobbler sessions');
+  throw new UsageError(
+    `${folder} has no sessions.`,
+    'List the sessions of all directories: cobbler sessions',
+  );
 }
 
 /** As much of an id as people are shown. */

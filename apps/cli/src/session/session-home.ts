@@ -43,10 +43,7 @@ export function historyFile(env: Environment): string | undefined {
 export async function openSessions(env: Environment): Promise<Sessions> {
   const file = sessionFile(env);
   if (file === undefined) {
-    throw new UsageError(
-      'There is no home directory to keep sessions in.',
-      'Name a folder: COBBLER_HOME=FOLDER',
-    );
+    throw new UsageError('There is no home directory to store sessions in.', 'Set it: COBBLER_HOME=DIR');
   }
   const { sqliteStore } = await import('@cobbler/agent/node');
   return { store: sqliteStore(file), notes: new SessionNotes(join(dirname(file), 'sessions')), file };

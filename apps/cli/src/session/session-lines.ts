@@ -5,7 +5,7 @@ import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { shortId } from './find-session.ts';
 
-/** A session with its folder, as the person calls it; absent when nobody noted it. */
+/** A session with its directory as the user calls it; absent if it was not recorded. */
 export interface SessionRow {
   readonly info: SessionInfo;
   readonly folder?: string;
@@ -25,7 +25,7 @@ export function sessionTable(
     status: info.status,
     age: ageOf(info.updatedAt, now),
     cost: info.usd === undefined ? '' : formatUsd(info.usd),
-    title: oneLine(info.title) || '(no words)',
+    title: oneLine(info.title) || '(no text)',
     folder: oneLine(folder),
   }));
   const width = (name: keyof (typeof cells)[number]) =>
@@ -75,7 +75,7 @@ export function sessionFacts({ info, folder }: SessionRow, now: number, style: S
   return [`${style.bold('session')}  ${info.id}`, ...shown.map(([name, text]) => `${name.padEnd(9)}${text}`)];
 }
 
-/** How long ago, in one unit: `now`, `5 m`, `2 h`, `3 d`. */
+/** The age in one unit: `now`, `5 m`, `2 h`, `3 d`. */
 export function ageOf(time: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(time)) / 60_000);
   if (!(minutes >= 1)) return 'now';

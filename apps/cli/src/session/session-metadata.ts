@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a session is gone on with unless somebody says something else: where it works and whom it asks. */
+/** The settings that a session continues with by default: its directory and its model. */
 export interface SessionMetadata {
   readonly folder: string;
   /** As `-m` takes it: `claude:claude-sonnet-5-5`. */
@@ -22,7 +22,7 @@ export class SessionNotes {
     this.#folder = folder;
   }
 
-  /** Never throws: without a note the session is gone on with where somebody stands. */
+  /** Never throws: without metadata the session continues in the current directory. */
   write(sessionId: string, note: SessionMetadata): void {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 /**
- * What could drive a terminal or deceive its reader: C0 but newline and tab, DEL, C1 (where a lone byte is
- * CSI or OSC), the marks that turn the direction of text, and the two Unicode line breaks.
+ * Characters that could control a terminal or deceive its reader: C0 except newline and tab, DEL, C1 (where a single
+ * byte is CSI or OSC), text direction marks, and the two Unicode line breaks.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the purpose.
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -26,7 +26,7 @@ export class VisibleStream {
     return visible(whole.slice(0, end));
   }
 
-  /** What was still waiting. */
+  /** The pending text. */
   end(): string {
     const rest = visible(this.#held);
     this.#held = '';

@@ -3,7 +3,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A place to write to. */
 export interface Output {
-  /** Whether a person looks at it through a terminal. */
+  /** True if the output is a terminal. */
   readonly tty: boolean;
   /** Width in cells, when the terminal tells it. */
   columns(): number | undefined;
@@ -34,19 +34,19 @@ export type Key =
 
 /** A keyboard read key by key, without echo. */
 export interface Keyboard {
-  /** Only the latest listener hears keys. */
+  /** Only the latest listener receives keys. */
   listen(listener: (key: Key) => void): void;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void;
 }
 
-/** A keyboard read as it comes, for whoever tells keys apart. */
+/** The raw input of the keyboard, for decoding keys. */
 export interface RawKeyboard {
-  /** Only the latest listener hears what is typed. */
+  /** Only the latest listener receives input. */
   listen(listener: (chunk: string) => void): void;
-  /** Stops the process as Ctrl-Z does, with the terminal as it was. Calls back when it goes on. */
+  /** Suspends the process as Ctrl-Z does, with the terminal restored. Calls back when it continues. */
   suspend(onResume: () => void): void;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void;
 }
 
@@ -60,17 +60,17 @@ export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly clock: Clock;
-  /** The keyboard of whoever can be asked; nothing without a terminal. */
+  /** The keyboard for questions; undefined without a terminal. */
   openKeyboard(): Keyboard | undefined;
   /** The same keyboard, unread; nothing without a terminal. */
   openRawKeyboard(): RawKeyboard | undefined;
   /**
-   * Calls back when somebody asks the process to end. Returns a function that stops listening; without a
-   * listener the process ends at once.
+   * Calls back when the process is asked to end. Returns a function that removes the listener; without a listener the
+   * process ends at once.
    */
   onInterrupt(listener: () => void): () => void;
-  /** Calls back when nobody reads standard output any more. Returns a function that stops listening. */
+  /** Calls back when standard output is closed. Returns a function that removes the listener. */
   onBrokenPipe(listener: () => void): () => void;
-  /** Ends the process now, whatever is going on. */
+  /** Ends the process now, also during a run. */
   exit(code: number): never;
 }

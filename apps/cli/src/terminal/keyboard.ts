@@ -25,9 +25,9 @@ function keyOf(character: string): Key {
 }
 
 /**
- * Reads a terminal key by key from now on: standard input, or the terminal itself when something is piped
- * in. What is typed while nobody listens is dropped, so that no key from before a question answers it.
- * Ctrl-Z stops the process as usual; until it goes on, the terminal is as it was.
+ * Reads a terminal key by key: standard input, or the terminal device if input is piped. Keys pressed while no
+ * listener is set are dropped, so that no key from before a question answers it. Ctrl-Z suspends the process as usual;
+ * until it continues, the terminal is restored.
  */
 export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undefined {
   const input = openTerminalInput(stdin);
@@ -47,10 +47,10 @@ export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undef
   };
 }
 
-/** A process that still runs so long after it was to stop was not stopped, in milliseconds. */
+/** A process that still runs after this time was not suspended, in milliseconds. */
 const notStoppedMs = 100;
 
-/** Makes a terminal raw and reads it. Whenever the process goes on after having been stopped, it is raw again. */
+/** Makes a terminal raw and reads it. It becomes raw again whenever the process continues after a suspension. */
 export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undefined {
   const terminal = stdin.isTTY ? stdin : openTerminal();
   if (terminal === undefined) return undefined;
@@ -84,7 +84,7 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
     suspend(listener) {
       onResume = listener;
       suspend(setRaw);
-      // Where nobody could let it go on, the system does not stop a process at all.
+      // Without a shell to continue it, the system does not suspend a process at all.
       setTimeout(resume, notStoppedMs).unref();
     },
     close() {
@@ -99,7 +99,7 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
   };
 }
 
-/** What the terminal would do itself if it were not raw: it stops the whole group, pipes included. */
+/** Does what the terminal does unless it is raw: it suspends the whole group, pipes included. */
 function suspend(setRaw: (raw: boolean) => void): void {
   setRaw(false);
   process.kill(0, 'SIGTSTP');

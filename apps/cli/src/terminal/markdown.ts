@@ -2,7 +2,7 @@ import { renderTable } from './markdown-table.ts';
 import type { Style } from './style.ts';
 import { head, widthOf } from './text-width.ts';
 
-/** What the line being written turned out to be. */
+/** The kind of the current line. */
 type Block = 'unknown' | 'text' | 'heading' | 'code' | 'table';
 
 interface Inline {
@@ -34,7 +34,7 @@ const maxSignLength = 6;
 export class MarkdownStream {
   readonly #style: Style;
   readonly #columns: () => number;
-  /** What has come in and is not yet given out. */
+  /** Input that has not been returned yet. */
   #held = '';
   #block: Block = 'unknown';
   #fence: string | undefined;

@@ -12,7 +12,7 @@ export function processIo(): Io {
     if (brokenPipes.size === 0) process.exit(0);
     for (const listener of brokenPipes) listener();
   });
-  // Nobody reads the report any more; the work and its result still count.
+  // Standard error is closed; the work and its result still count.
   process.stderr.on('error', () => undefined);
   return {
     args: process.argv.slice(2),
@@ -54,7 +54,7 @@ function cwd(): string {
   try {
     return process.cwd();
   } catch {
-    throw new UsageError('The current folder is gone.', 'Change into another one: cd ~');
+    throw new UsageError('The current directory no longer exists.', 'Change to another one: cd ~');
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Environment, Output } from './io.ts';
 
-/** What an output can show. */
+/** The capabilities of an output. */
 export interface Screen {
-  /** Whether a person looks at it through a terminal. */
+  /** True if the output is a terminal. */
   readonly tty: boolean;
   readonly color: boolean;
-  /** Whether marks beyond ASCII can be shown. */
+  /** True if symbols beyond ASCII can be shown. */
   readonly unicode: boolean;
-  /** Whether a line may be taken back and drawn again. */
+  /** True if a line can be erased and drawn again. */
   readonly redraw: boolean;
   columns(): number;
 }
@@ -15,7 +15,9 @@ export interface Screen {
 const minColumns = 20;
 const defaultColumns = 80;
 
-/** What an output can show, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS, LANG). */
+/**
+ * The capabilities of an output, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS, LANG).
+ */
 export function screenFor(output: Output, env: Environment, platform: string = process.platform): Screen {
   const dumb = env['TERM'] === 'dumb';
   return {

@@ -9,7 +9,7 @@ export interface Marks {
   readonly dot: string;
   readonly ellipsis: string;
   readonly bullet: string;
-  /** Stands before what a person says. */
+  /** Prefix of user messages. */
   readonly prompt: string;
   readonly spinner: readonly string[];
 }
@@ -40,12 +40,12 @@ const asciiMarks: Marks = {
   spinner: ['|', '/', '-', '\\'],
 };
 
-/** Without a terminal words say it all: in a log nobody looks for marks. */
+/** Without a terminal words replace the symbols: a log has no use for them. */
 const noMarks = { ok: '', failed: '', ask: '', stopped: '' } as const;
 
 type Paint = (text: string) => string;
 
-/** How things look: colours, where they are wanted, and marks that the terminal's locale can show. */
+/** Colors, if enabled, and the symbols that the terminal's locale can show. */
 export interface Style {
   readonly color: boolean;
   readonly bold: Paint;
@@ -58,7 +58,7 @@ export interface Style {
   readonly marks: Marks;
 }
 
-/** What of a screen decides about style. */
+/** The capabilities that decide the style. */
 export interface StyledScreen {
   readonly color: boolean;
   readonly unicode: boolean;

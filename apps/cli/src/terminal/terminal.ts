@@ -7,11 +7,10 @@ import { widthOf } from './text-width.ts';
 const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
 
 /**
- * Writes a growing page: text that streams in, whole lines, and a footer below that is drawn again and
- * again. Nothing above the footer is ever taken back. What it is given may hold our own colours, but no
- * other escape sequence.
+ * Writes a growing page: streamed text, whole lines, and a footer below that is redrawn. Lines above the footer never
+ * change. The input may contain our own colors, but no other escape sequence.
  *
- * Invariant: the cursor stands at the end of the footer, or where the page ends when there is none.
+ * Invariant: the cursor is at the end of the footer, or at the end of the page if there is none.
  */
 export class Terminal {
   readonly #out: Output;

@@ -16,7 +16,7 @@ const empty = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 /** Texts of which each code unit is a character of one cell: ASCII, Latin letters, and the marks of a report. */
 const plain = /^[\x20-\x7e\xa1-\xac\xae-\u024f\u2013-\u2026\u25a0\u2713\u2717\u2800-\u28ff]*$/;
 
-/** How many cells a text takes on a terminal. The text must hold no escape sequence and no line break. */
+/** The number of terminal cells of a text. The text must not contain escape sequences or line breaks. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;

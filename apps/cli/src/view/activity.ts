@@ -4,7 +4,7 @@ import { formatMs, formatSeconds } from '../terminal/format.ts';
 import type { Activity } from './footer.ts';
 import type { ToolCallList } from './tool-calls.ts';
 
-/** What is going on in a run: kept up to date by its events, asked for by whatever shows it. */
+/** The activity of a run: updated by its events, read by its views. */
 export class RunActivity {
   readonly #model: string;
   readonly #calls: ToolCallList;
@@ -58,13 +58,13 @@ export class RunActivity {
     }
   }
 
-  /** Somebody asked the run to stop. */
+  /** A stop was requested. */
   stopping(): void {
     this.#stopping = true;
     this.#become('stopping');
   }
 
-  /** What to show now. */
+  /** The current text. */
   get current(): Activity {
     const now = this.#now();
     return {
@@ -72,7 +72,7 @@ export class RunActivity {
       elapsedMs: now - this.#since,
       tokens: this.#tokens,
       ...(this.#usd !== undefined && { usd: this.#usd }),
-      hint: this.#stopping ? 'Ctrl-C again ends at once' : 'Ctrl-C stops',
+      hint: this.#stopping ? 'Ctrl-C again exits at once' : 'Ctrl-C stops',
     };
   }
 
@@ -102,7 +102,7 @@ export class RunActivity {
 
 type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
 
-/** What comes after a failure: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
+/** The text after a failure: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
 export function retryWords(
   { error, attempt, leftMs }: RetryEvent,
   waitMs: number,
@@ -115,7 +115,7 @@ export function retryWords(
 const kindWords: Partial<Record<ErrorData['kind'], string>> = {
   rate_limit: 'rate limit',
   network: 'connection lost',
-  timeout: 'no answer',
+  timeout: 'no response',
   agent: 'service error',
 };
 

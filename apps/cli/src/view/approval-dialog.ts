@@ -10,7 +10,7 @@ import { clip, flow, widthOf } from '../terminal/text-width.ts';
 import { moreLines, pieces, wholeDiffLines } from './diff-lines.ts';
 import { askLine } from './tool-report.ts';
 
-/** What an approval does to the world around it. */
+/** The callbacks of an approval. */
 export interface ApprovalPorts {
   readonly style: Style;
   columns(): number;
@@ -27,16 +27,19 @@ export interface ApprovalPorts {
   changed(): void;
 }
 
-/** A rule that somebody may allow for good. */
+/** A rule that the user can always allow. */
 export interface RuleOffer {
   /** The key that takes it. */
   readonly key: string;
   readonly rule: string;
-  /** What stands behind the key. */
+  /** The meaning of the key. */
   readonly words: string;
 }
 
-/** A call of so many lines is shown whole at once; of a longer one this many are, until all are asked for. */
+/**
+ * A call of up to this many lines is shown completely; of a longer one this many at a time, until the user has seen
+ * all.
+ */
 const wholeMost = 32;
 const firstLines = 16;
 
@@ -44,8 +47,8 @@ const firstLines = 16;
 const pageLines = 1000;
 
 /**
- * Asks a person about calls, one after the other. The question stays on the screen; the keys stand in the
- * footer, which {@link ApprovalDialog.footer} gives. A call can be allowed only once all of it has been shown.
+ * Asks a user about calls, one after the other. The question stays on the screen; the keys are in the footer, which
+ * {@link ApprovalDialog.footer} returns. A call can be allowed only after all of it was shown.
  */
 export class ApprovalDialog {
   readonly #ports: ApprovalPorts;
@@ -62,7 +65,7 @@ export class ApprovalDialog {
     this.#ports = ports;
   }
 
-  /** Whether somebody is being asked now. */
+  /** True if a question is open. */
   get open(): boolean {
     return this.#waiting.length > 0;
   }
@@ -73,12 +76,12 @@ export class ApprovalDialog {
     if (this.#waiting.length === 1) this.#present();
   }
 
-  /** Whether a reason is being typed: then every key is a part of it. */
+  /** True if a reason is being typed: then every key belongs to it. */
   get isTyping(): boolean {
     return this.#reason !== undefined;
   }
 
-  /** Somebody else has decided about a call. */
+  /** Another user has decided a call. */
   withdraw(approvalId: string): void {
     const place = this.#waiting.findIndex((request) => request.approvalId === approvalId);
     if (place === -1) return;
@@ -94,7 +97,7 @@ export class ApprovalDialog {
     this.#reason = undefined;
   }
 
-  /** What the footer shows while a question is open. */
+  /** The footer while a question is open. */
   footer(): string[] {
     const [request] = this.#waiting;
     if (request === undefined) return [];
@@ -103,7 +106,7 @@ export class ApprovalDialog {
     if (this.#reason !== undefined) {
       const hint = `${style.marks.dot} Enter denies, Esc goes back`;
       const typed = `deny because: ${this.#reason}`;
-      // The end of a long reason stays in view, since that is where somebody types.
+      // The end of a long reason stays visible, because the cursor is there.
       const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
       return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
     }
@@ -111,7 +114,7 @@ export class ApprovalDialog {
       this.#next === undefined
         ? [['y', 'allow'], ...this.#offers(request).map(({ key, words }) => [key, oneLine(words)] as const)]
         : [['d', this.#next === 0 ? 'show all of it, then allow' : 'show more of it, then allow']];
-    const keys = [...deciding, ['n', 'deny'], ['e', 'deny and say why']];
+    const keys = [...deciding, ['n', 'deny'], ['e', 'deny with a reason']];
     const words = keys.map((pair) => pair.join(' '));
     return flow(words, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
   }
@@ -124,7 +127,7 @@ export class ApprovalDialog {
     else if (key.type === 'text') this.#choose(request, key.text.toLowerCase());
   }
 
-  /** Whether a letter means something now. */
+  /** True if the letter has a meaning now. */
   knows(letter: string): boolean {
     const [request] = this.#waiting;
     if (request === undefined) return false;
@@ -230,7 +233,7 @@ export class ApprovalDialog {
   }
 }
 
-/** What stands in the question: the subject, or all arguments of a tool that names none. */
+/** The text of the question: the subject, or all arguments of a tool without one. */
 function subjectOf(request: ApprovalRequestedEvent): string {
   if (request.subject !== undefined && request.subject !== '') return request.subject;
   return isInQuestion(request) ? JSON.stringify(request.arguments) : '';

@@ -13,9 +13,9 @@ import type { ToolCallList } from './tool-calls.ts';
 /** Where a run is kept. */
 export interface KeptSession {
   readonly id: string;
-  /** How many of its events could not be written. */
+  /** Number of its events that could not be written. */
   readonly missing: number;
-  /** What to call the command line. */
+  /** The name of the command. */
   readonly name: string;
 }
 
@@ -39,14 +39,14 @@ export interface Finished {
   readonly session?: KeptSession;
 }
 
-/** What stands under an answer that did not come to its end. */
+/** The label below an incomplete response. */
 export function markOf(status: RunStatus): string | undefined {
   if (status === 'cancelled') return 'cancelled';
   if (status === 'timeout') return 'out of time';
   return status === 'complete' ? undefined : 'cut off';
 }
 
-/** What closes every run: the summary; what went wrong and what to do; what was denied and how to allow it. */
+/** The end of every run: the summary; what failed and how to fix it; what was denied and how to allow it. */
 export function closingLines(finished: Finished, style: Style, columns: number): string[] {
   const { result, task, calls } = finished;
   const isJson = task.form === 'json' || task.form === 'json-deltas';
@@ -69,21 +69,21 @@ export function closingLines(finished: Finished, style: Style, columns: number):
   ];
 }
 
-/** How to go on. A run that did nothing because its session is busy elsewhere has said so. */
+/** The command to continue. A run that did nothing because its session is busy has already said so. */
 function sessionLines({ session, result }: Finished, style: Style, columns: number): string[] {
   if (session === undefined || ['in_use', 'no_session'].includes(result.error?.code ?? '')) return [];
   const { missing, name } = session;
   const id = shortId(session.id);
   if (missing > 0) {
-    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: to resume it would do again what they did.`;
+    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat their actions.`;
     return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
   }
   const how = goesOnAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;
-  const pieces = [`session ${id}`, `go on: ${how}`];
+  const pieces = [`session ${id}`, `continue: ${how}`];
   return flow(pieces, ` ${style.marks.dot} `, columns - 3).map((line) => `  ${style.dim(line)}`);
 }
 
-/** What needs no other prompt to go on. */
+/** Outcomes that continue without another prompt. */
 const goesOnAlone: ReadonlySet<RunStatus> = new Set(['limit', 'timeout', 'cancelled', 'failed', 'waiting']);
 
 /** A sentence may be broken anywhere; an option to copy may not. */
@@ -92,7 +92,7 @@ function inColumns(line: string, columns: number): string[] {
   return wrap(line, columns - 3).map((part) => `  ${part}`);
 }
 
-/** What a person has to know besides the summary; nothing when all went well. */
+/** Notices besides the summary; undefined if all went well. */
 function troubleLines({ result, task }: Finished): string[] {
   const lines: string[] = [];
   if (result.status === 'failed' && result.error !== undefined) {
@@ -104,7 +104,7 @@ function troubleLines({ result, task }: Finished): string[] {
   const { unasked } = task.permission;
   if (unasked.length > 0) {
     lines.push(
-      `${plural(unasked.length, 'call')} denied, because there is no terminal to ask at. To allow:`,
+      `${plural(unasked.length, 'call')} denied, because there is no terminal to ask on. To allow:`,
       ...allowOptions(unasked),
     );
   }
@@ -112,14 +112,14 @@ function troubleLines({ result, task }: Finished): string[] {
 }
 
 const limitAdvice: Readonly<Record<string, string>> = {
-  turns: 'What was done so far stays. For a longer run give a higher --max-turns.',
-  usd: 'What was done so far stays. For a longer run give a higher --max-usd.',
-  tokens: 'What was done so far stays. For a longer run give a higher --max-tokens.',
+  turns: 'Completed work is kept. To continue, raise --max-turns.',
+  usd: 'Completed work is kept. To continue, raise --max-usd.',
+  tokens: 'Completed work is kept. To continue, raise --max-tokens.',
   no_progress:
-    'The model repeated itself. Say more exactly what to do, or try a stronger model: -m best. To allow more: --max-repeats 20, or never.',
+    'The model repeated itself. Make the task more specific, or try a stronger model: -m best. To allow more repeats: --max-repeats 20, or never.',
 };
 
 const statusAdvice: Partial<Readonly<Record<RunStatus, string>>> = {
-  timeout: 'What was done so far stays. For a longer run give a higher --timeout.',
-  max_tokens: 'For a longer answer set a higher maxTokens in the configuration, or ask for less at once.',
+  timeout: 'Completed work is kept. To continue, raise --timeout.',
+  max_tokens: 'For a longer response raise maxTokens in the configuration, or request less at once.',
 };

@@ -11,7 +11,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** What a unified diff changes. */
+/** The changes of a unified diff. */
 export interface DiffSize {
   readonly added: number;
   readonly removed: number;
@@ -75,12 +75,12 @@ export function wholeDiffLines(diff: string, style: Style, columns: number): str
   });
 }
 
-/** How many lines are not shown. */
+/** Number of hidden lines. */
 export function moreLines(count: number): string {
   return `+ ${count} line${count === 1 ? '' : 's'}`;
 }
 
-/** A changed line is never cut, since the change may stand at its end; one that stays may be. */
+/** A changed line is never cut, because the change may be at its end; a context line may be. */
 function renderLine(line: DiffLine | undefined, digits: number, style: Style, columns: number): string[] {
   if (line === undefined) return [style.dim(`${' '.repeat(digits)} ${style.marks.ellipsis}`)];
   const text = visible(line.text).replaceAll('\t', '    ');

@@ -2,7 +2,7 @@ import type { AgentError } from '@cobbler/agent';
 import { oneLine } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
 
-/** What is known about the request that failed, besides its error. */
+/** The context of the failed request, besides its error. */
 export interface FailureContext {
   /** Where requests went. */
   readonly host: string;
@@ -11,7 +11,7 @@ export interface FailureContext {
   /** Such as `ANTHROPIC_API_KEY`; absent when no key was sent. */
   readonly keySource?: string;
   readonly verbose: boolean;
-  /** What to call the command line, for whoever can look a code up there. */
+  /** The name of the command, if it can explain the code. */
   readonly name?: string;
 }
 
@@ -54,7 +54,7 @@ function byKind(error: AgentError, context: FailureContext): Failure {
     case 'timeout':
       return {
         what: told(error).includes(context.host) ? told(error) : `${context.host}: ${told(error)}`,
-        advice: ['Try again, or give it more time with requestTimeout in the configuration.'],
+        advice: ['Try again, or raise requestTimeout in the configuration.'],
       };
     case 'invalid':
       return unusable(error, context);
@@ -71,7 +71,10 @@ function byKind(error: AgentError, context: FailureContext): Failure {
 /** A replay that is not the recording. Its message is made for a terminal: where they differ, line by line. */
 function missOf(error: AgentError): Failure {
   const [what = '', ...where] = error.message.split('\n').map(oneLine);
-  return { what, advice: [...where, 'If that is meant, record it anew: cobbler --replay FILE --refresh'] };
+  return {
+    what,
+    advice: [...where, 'If the change is intended, record again: cobbler --replay FILE --refresh'],
+  };
 }
 
 /** Programs that work instead of a model have keys of their own. */
@@ -85,7 +88,7 @@ function refusedKey(error: AgentError, context: FailureContext): Failure {
   if (login !== undefined) return { what: `${context.provider}: ${oneLine(error.message)}`, advice: [login] };
   const key =
     context.keySource === undefined ? 'the request without a key' : `the key from ${context.keySource}`;
-  const verb = error.status === 403 ? 'may not do this' : 'was refused';
+  const verb = error.status === 403 ? 'lacks permission' : 'was rejected';
   return {
     what: `${error.status ?? 401} from ${context.host}: ${key} ${verb}.`,
     advice: [`Set a new one: cobbler config set-key ${context.provider}. Or check the setup: cobbler doctor`],
@@ -95,15 +98,15 @@ function refusedKey(error: AgentError, context: FailureContext): Failure {
 function unusable(error: AgentError, context: FailureContext): Failure {
   if (error.code === 'unpriced') {
     return {
-      what: `The price of ${oneLine(context.model)} is unknown, so --max-usd cannot be kept.`,
+      what: `The price of ${oneLine(context.model)} is unknown, so --max-usd cannot be enforced.`,
       advice: [
-        'Give its price under "prices" in the configuration, limit the run by --max-tokens instead, or run it all the same: --allow-unpriced',
+        'Set its price under "prices" in the configuration, use --max-tokens instead, or run without this guarantee: --allow-unpriced',
       ],
     };
   }
   const where = error.status === undefined ? '' : `${place(error, context)}: `;
   const what = where + told(error);
-  if (error.status === 404) return { what, advice: ['See which models there are: cobbler models'] };
+  if (error.status === 404) return { what, advice: ['List the models: cobbler models'] };
   return { what, advice: [] };
 }
 
@@ -114,12 +117,12 @@ function place(error: AgentError, context: FailureContext): string {
 /** The error's own words, short and harmless. A service that answers with a page or with JSON is not quoted. */
 function told(error: AgentError): string {
   const text = oneLine(error.message);
-  const prose = /^\s*[[{<]/.test(text) ? `the service answered something unexpected.` : text;
+  const prose = /^\s*[[{<]/.test(text) ? `the service returned an unexpected response.` : text;
   return prose.length > maxShown ? `${prose.slice(0, maxShown)}…` : prose;
 }
 
 function waitAdvice(error: AgentError): string {
   const tries = error.attempts === undefined || error.attempts < 2 ? '' : ` after ${error.attempts} attempts`;
-  if (error.retryAfterMs === undefined) return `Given up${tries}. Try again later.`;
-  return `Given up${tries}. Try again in ${formatMs(error.retryAfterMs)}.`;
+  if (error.retryAfterMs === undefined) return `Gave up${tries}. Try again later.`;
+  return `Gave up${tries}. Try again in ${formatMs(error.retryAfterMs)}.`;
 }

@@ -3,11 +3,11 @@ import { formatCount, formatSeconds, formatUsd } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip } from '../terminal/text-width.ts';
 
-/** What is going on, for the one line that is drawn again and again. */
+/** The activity, for the line that is redrawn. */
 export interface Activity {
   /** Such as `waiting for claude-sonnet-5-5`. */
   readonly what: string;
-  /** How long this has been going on. */
+  /** Duration of this activity. */
   readonly elapsedMs: number;
   /** Tokens used so far, in and out. */
   readonly tokens: number;
@@ -17,7 +17,7 @@ export interface Activity {
   readonly hint?: string;
 }
 
-/** The footer: a spinner and the facts that fit. The first to go on a narrow terminal is the hint. */
+/** The footer: a spinner and the facts that fit. A narrow terminal hides the hint first. */
 export function footerLine(activity: Activity, frame: number, style: Style, columns: number): string {
   const { marks } = style;
   const spinner = marks.spinner[frame % marks.spinner.length] ?? '';

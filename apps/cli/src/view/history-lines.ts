@@ -6,13 +6,13 @@ import type { ToolCallList } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
-/** How the past of a session is shown. */
+/** How the history of a session is shown. */
 export interface PastView extends ReportView {
   /** A terminal breaks lines and shows marks; a file does not. */
   readonly tty: boolean;
 }
 
-/** What was said and done, as it stood on the screen when it happened: a blank line, then the lines, per event. */
+/** The history as it was on the screen: a blank line, then the lines, per event. */
 export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
   return [...events].flatMap((event) => {
     const lines = linesOf(event, calls, view);
@@ -38,7 +38,7 @@ function linesOf(event: Event, calls: ToolCallList, view: PastView): string[] {
     case 'compacted':
       return event.upTo === 0
         ? []
-        : [style.dim(`${plural(event.upTo, 'older message')} given way to a summary`)];
+        : [style.dim(`${plural(event.upTo, 'older message')} replaced by a summary`)];
     case 'notice':
       return [style.dim(noticeWords)];
     case 'finished':
@@ -48,10 +48,10 @@ function linesOf(event: Event, calls: ToolCallList, view: PastView): string[] {
   }
 }
 
-/** What a notice of the runtime to the model is for users. */
-export const noticeWords = 'the model repeats the same calls: it has been asked to do something else';
+/** A notice of the runtime to the model, in words for users. */
+export const noticeWords = 'the model repeats the same calls: Cobbler asked it to try something else';
 
-/** What a person said, with a mark in front; what was attached is only named. */
+/** A user message, with a prefix; attachments are only named. */
 export function promptLines(content: readonly UserPart[], { style }: Pick<PastView, 'style'>): string[] {
   const text = promptWords(content);
   const [first = '', ...rest] = visible(text).split('\n');
@@ -61,7 +61,7 @@ export function promptLines(content: readonly UserPart[], { style }: Pick<PastVi
   ];
 }
 
-/** What a person said, in words; what was attached is only named. */
+/** A user message as text; attachments are only named. */
 export function promptWords(content: readonly UserPart[]): string {
   return content.map(wordsOf).join('\n').trim();
 }

@@ -18,9 +18,9 @@ export interface FileChange {
 /** A call that a person was asked about. */
 export type AskedEvent = Extract<Event, { type: 'approval_requested' }>;
 
-/** What happened from one prompt to the next. */
+/** The events of one prompt. */
 export interface RunRecord {
-  /** More than one when it was stopped and gone on with. */
+  /** More than one if it was stopped and continued. */
   readonly runIds: Set<string>;
   /** The event of the prompt. */
   readonly seq: number;
@@ -29,7 +29,7 @@ export interface RunRecord {
   turns: number;
 }
 
-/** What a chat knows of its conversation from the events alone: for `/cost`, `/diff`, `/undo` and the status line. */
+/** The state of a chat's conversation, computed from its events: for `/cost`, `/diff`, `/undo` and the status line. */
 export class Ledger {
   /** The answers that this conversation paid for; those that a fork has copied are not among them. */
   readonly turns: Turn[] = [];
@@ -43,7 +43,7 @@ export class Ledger {
   contextTokens = 0;
   /** All that was paid for, summaries included. */
   usage: Usage = noUsage;
-  /** What requests used that gave no answer: failed attempts, and answers that were cancelled. */
+  /** Usage of requests without a response: failed attempts, and cancelled responses. */
   wasted: Usage = noUsage;
   /** US dollars; nothing when a price is unknown. */
   usd: number | undefined = 0;
@@ -51,7 +51,7 @@ export class Ledger {
   seq = 0;
   compactions = 0;
 
-  /** Hears an event once. */
+  /** Processes an event once. */
   hear(event: Event): void {
     if (event.seq <= this.seq) return;
     this.seq = event.seq;

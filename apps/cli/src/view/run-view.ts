@@ -13,14 +13,14 @@ import { noticeWords } from './history-lines.ts';
 import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
-/** Shows a run while it goes on. */
+/** Shows a run in progress. */
 export interface View {
   event(event: RunEvent): void;
-  /** Somebody asked the run to stop: says so at once. */
+  /** A stop was requested: shows it at once. */
   stopping(): void;
   /** A key was pressed. */
   key(key: Key): void;
-  /** The run is over. `mark`, such as `cancelled`, stands under an answer that was cut off. */
+  /** The run has ended. `mark`, such as `cancelled`, is the label below a response that was cut off. */
   end(mark: string | undefined): void;
 }
 
@@ -36,21 +36,21 @@ export interface Page {
   close(): void;
 }
 
-/** What the view is made of. */
+/** Options of the view. */
 export interface RunViewParts {
   readonly io: Io;
   readonly terminal: Page;
-  /** What standard output can show; the answer goes there. */
+  /** The capabilities of standard output, which gets the response. */
   readonly answer: { readonly screen: Screen; readonly style: Style };
-  /** What standard error can show; all else goes there. */
+  /** The capabilities of standard error, which gets everything else. */
   readonly report: { readonly screen: Screen; readonly style: Style };
   readonly calls: ToolCallList;
   readonly model: string;
-  /** How questions are answered. Absent: nobody can be asked. */
+  /** How users decide approvals. Absent: no user can be asked. */
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** The footer stays while something is written: below it somebody types. Default false. */
+  /** The footer stays during output: the input is below it. Default false. */
   readonly steady?: boolean;
 }
 
@@ -69,7 +69,7 @@ export class RunView implements View {
   readonly #markdown: MarkdownStream;
   readonly #visible: VisibleStream = new VisibleStream();
   readonly #dialog: ApprovalDialog | undefined;
-  /** Text of the answer under way, which no event holds yet. */
+  /** Text of the current response, which no event contains yet. */
   #partial = '';
   #block: number | undefined;
   #finalText = '';
@@ -170,7 +170,7 @@ export class RunView implements View {
     });
   }
 
-  /** Whether the answer is shown while it comes: not in a pipe, where only the last one counts, nor quietly. */
+  /** True if the response is streamed: not in a pipe, where only the last one counts, and not in quiet mode. */
   get #streams(): boolean {
     return this.#parts.answer.screen.tty && !this.#parts.quiet;
   }
@@ -197,13 +197,13 @@ export class RunView implements View {
     this.#parts.terminal.text(rest);
   }
 
-  /** What was shown of the failed attempt is void, but stays: finished lines are never taken back. */
+  /** The text of the failed attempt is void, but stays: finished lines never change. */
   #retry(event: Extract<RunEvent, { type: 'retry' }>): void {
     const { report, quiet } = this.#parts;
     const wasShown = this.#streams && this.#partial.trim() !== '';
     this.#endBlock();
     this.#partial = '';
-    if (wasShown) this.#lines([`${report.style.marks.dash} cut off; asking again`]);
+    if (wasShown) this.#lines([`${report.style.marks.dash} cut off; retrying`]);
     if (quiet || report.screen.redraw) return;
     this.#lines([retryWords(event, event.delayMs)]);
   }
@@ -217,7 +217,7 @@ export class RunView implements View {
     if (!isFinal && !this.#streams && text.trim() !== '') this.#say(text);
   }
 
-  /** What the model says between calls is no answer: it stands in the report. */
+  /** Text between calls is not the response: it goes to the report. */
   #say(text: string): void {
     const { quiet, report } = this.#parts;
     if (quiet) return;
@@ -257,15 +257,15 @@ export class RunView implements View {
   #cacheBreak({ layer, block, tokens }: Extract<RunEvent, { type: 'cache_break' }>): void {
     const { verbose, quiet, report } = this.#parts;
     if (!verbose || quiet) return;
-    const words = `cache broken at ${layer} ${block}: about ${formatCount(tokens)} tokens are read anew`;
+    const words = `cache miss at ${layer} ${block}: about ${formatCount(tokens)} tokens are read again`;
     this.#lines([report.style.dim(words)]);
   }
 
-  /** The model does not know any more what was said in detail: that may explain what it does next. */
+  /** The model no longer knows the details of older messages: that may explain its next actions. */
   #compacted({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
     if (quiet || upTo === 0) return;
-    const how = spent === undefined ? 'left out' : 'summarised';
+    const how = spent === undefined ? 'omitted' : 'summarised';
     this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save room`)]);
   }
 

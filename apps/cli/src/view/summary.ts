@@ -4,7 +4,7 @@ import { formatCount, formatMs, formatUsd, plural } from '../terminal/format.ts'
 import type { Style } from '../terminal/style.ts';
 import { flow } from '../terminal/text-width.ts';
 
-/** How a run ended, for the line that closes every run. */
+/** The outcome of a run, for its last line. */
 export interface RunEnd {
   readonly status: RunStatus;
   readonly limit?: LimitName;
@@ -58,11 +58,11 @@ function headlineOf(end: RunEnd, { marks }: Style): string {
     case 'cancelled':
       return `${marks.stopped} cancelled`;
     case 'max_tokens':
-      return `${marks.failed} cut off: the answer reached its length limit`;
+      return `${marks.failed} cut off: the response reached its length limit`;
     case 'refusal':
-      return `${marks.failed} refused: the model would not answer`;
+      return `${marks.failed} refused: the model declined to respond`;
     case 'waiting':
-      return `${marks.ask} waiting for an approval`;
+      return `${marks.ask} waiting for approval`;
     case 'failed':
       return `${marks.failed} failed`;
   }
@@ -77,7 +77,7 @@ function limitText({ limit, given, metrics }: RunEnd): string {
     return `at ${formatCount(used)} of ${formatCount(given.tokens ?? 0)} tokens (limit --max-tokens)`;
   }
   return limit === 'no_progress'
-    ? 'because nothing new came of it'
+    ? 'because the model repeated itself'
     : `at the limit of ${oneLine(limit ?? '')}`;
 }
 

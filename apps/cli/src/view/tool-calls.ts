@@ -4,9 +4,8 @@ import { diffSize } from './diff-lines.ts';
 import type { ToolReport } from './tool-report.ts';
 
 /**
- * Keeps what the events of a run say about calls in different places, until a call is over and can be
- * reported on: its arguments stand in the answer, its subject is the tool's to say, its diff may already
- * have been shown with a question.
+ * Collects what separate events say about a call until it ends and can be reported: the response has its arguments,
+ * the tool gives its subject, and a question may already have shown its diff.
  */
 export class ToolCallList {
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -24,7 +23,7 @@ export class ToolCallList {
     return this.#changes;
   }
 
-  /** What runs now, in the order of starting: name and subject of each call. */
+  /** Active calls in the order of starting: name and subject of each. */
   get running(): readonly string[] {
     return [...this.#running.values()];
   }
@@ -41,7 +40,7 @@ export class ToolCallList {
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
-  /** The diff of this call was shown when somebody was asked about it. */
+  /** The diff of this call was shown with a question. */
   diffShown(place: CallPosition): void {
     this.#diffsShown.add(keyOf(place));
   }
@@ -65,7 +64,7 @@ export class ToolCallList {
     };
   }
 
-  /** A tool that stumbles over odd arguments has no subject; what came of the call says the rest. */
+  /** A tool that fails on unexpected arguments has no subject; its result explains the rest. */
   #subject(toolName: string, args: Record<string, unknown>): string {
     try {
       return this.#tools.get(toolName)?.subject?.(args) ?? '';

@@ -4,7 +4,7 @@ import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { diffLines, moreLines } from './diff-lines.ts';
 
-/** A call of a tool that is over, as a person is told about it. */
+/** A finished call, as shown to a user. */
 export interface ToolReport {
   readonly toolName: string;
   /** The one argument that matters. */
@@ -12,13 +12,13 @@ export interface ToolReport {
   readonly outcome: 'ok' | 'failed' | 'denied' | 'not_run';
   readonly summary?: string;
   readonly durationMs: number;
-  /** What the model is told. */
+  /** The result for the model. */
   readonly text: string;
-  /** Of the change it made, when that was not shown before. */
+  /** The diff of its change, if not shown before. */
   readonly diff?: string;
   /** All arguments, for those who want to see everything. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Whether the tail of what it printed is of interest. */
+  /** True if the end of its output is of interest. */
   readonly printed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function terminalReport(report: ToolReport, view: ReportView): string[] {
   return [...headLines(report, view), ...indented(details(report, view))];
 }
 
-/** A finished call without a terminal: plain words, since nobody sees marks or columns in a log. */
+/** A finished call without a terminal: plain words, because a log has no use for symbols or columns. */
 export function plainReport(report: ToolReport, view: ReportView): string[] {
   const outcome = isGood(report) ? 'ok' : report.outcome === 'ok' ? 'failed' : report.outcome;
   const facts = [
@@ -57,7 +57,7 @@ export function plainReport(report: ToolReport, view: ReportView): string[] {
   return [head, ...details(report, { ...view, columns: 200 }).map((line) => `  ${line}`)];
 }
 
-/** The line that stands for a call: mark, name, subject, and on the right what came of it. */
+/** The line of a call: symbol, name, subject, and its result on the right. */
 function headLines(report: ToolReport, { style, columns }: ReportView): string[] {
   const { marks } = style;
   const good = isGood(report);
@@ -93,7 +93,7 @@ function callLine(
   return { text: `  ${painted} ${style.bold(name)} `, width: 2 + mark.length + 1 + widthOf(name) + 1 };
 }
 
-/** The line of a call that somebody has to decide about. */
+/** The line of a call that needs a decision. */
 export function askLine(
   call: Pick<ToolReport, 'toolName' | 'subject' | 'summary'>,
   { style, columns }: ReportView,
@@ -133,7 +133,7 @@ function tail(lines: readonly string[], cut: (line: string) => string, style: St
   return [...shown.map(cut), ...(left > 0 ? [style.dim(moreLines(left))] : [])];
 }
 
-/** What `node --test` prints about nothing at the end of every run. */
+/** Lines that `node --test` prints at the end of every run. */
 const emptyCount = /^(#|ℹ) (suites|cancelled|skipped|todo) 0$|^(#|ℹ) duration_ms /;
 
 /**

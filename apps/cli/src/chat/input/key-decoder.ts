@@ -101,7 +101,7 @@ export function decodeKeys(held: string, chunk: string): Decoded {
   return { keys, held: rest };
 }
 
-/** What is held, once nothing followed for a moment. A paste that has not ended goes on. */
+/** Returns the pending bytes when nothing followed for a moment. An unfinished paste continues. */
 export function heldKeys(held: string): Decoded {
   if (held === '' || held.startsWith(pasteBegins)) return { keys: [], held };
   return { keys: [{ type: held === '\x1b' ? 'escape' : 'other' }], held: '' };
@@ -109,7 +109,7 @@ export function heldKeys(held: string): Decoded {
 
 /** Letters that come together are one key, so that typing fast draws once. */
 function plainKey(rest: string): { key: ChatKey; length: number } {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is no control character is text.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: everything but control characters is text.
   const letters = /^[^\x00-\x1f\x7f]+/.exec(rest)?.[0];
   if (letters !== undefined) return { key: { type: 'text', text: letters }, length: letters.length };
   return { key: { type: controls[rest[0] ?? ''] ?? 'other' }, length: 1 };

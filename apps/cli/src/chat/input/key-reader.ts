@@ -6,8 +6,8 @@ import { decodeKeys, heldKeys } from './key-decoder.ts';
 const escapeMs = 60;
 
 /**
- * What was typed before anybody read, while the chat was being set up: the terminal still made a line of it and put the
- * end of a line after it. It is kept to be sent when its writer sees it, without that end.
+ * Input typed before the chat started reading: the terminal still processed it as a line and added a line end. It is
+ * kept without that line end, so that the user sees it before sending it.
  */
 function typedAhead(chunk: string): string {
   return chunk === '\n' ? chunk : chunk.replace(/\n+$/, '');

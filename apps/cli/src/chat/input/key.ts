@@ -28,7 +28,7 @@ export type KeyName =
   | 'expand'
   | 'other';
 
-/** What somebody did at the keyboard of a chat. */
+/** A key press in a chat. */
 export type ChatKey = { readonly type: 'text' | 'paste'; readonly text: string } | { readonly type: KeyName };
 
 /** A key as an approval understands it. */

@@ -1,6 +1,6 @@
 import type { ChatKey } from './key.ts';
 
-/** What is being typed, and where the cursor stands in it, in code units. */
+/** The input and the cursor position in it, in code units. */
 export interface EditorState {
   readonly text: string;
   readonly cursor: number;
@@ -13,7 +13,7 @@ export function editorWith(text: string): EditorState {
   return { text, cursor: text.length };
 }
 
-/** What is typed after a key; the same state when the key means nothing to an editor. */
+/** The state after a key; the same state if the key has no effect. */
 export function edit(state: EditorState, key: ChatKey): EditorState {
   const { text, cursor } = state;
   switch (key.type) {
@@ -37,7 +37,7 @@ export function edit(state: EditorState, key: ChatKey): EditorState {
   }
 }
 
-/** Whether the cursor is on the first, or the last, line of the text: then up and down leave it. */
+/** True if the cursor is on the first, or the last, line of the text: then up and down leave it. */
 export function atEdge({ text, cursor }: EditorState, direction: 'up' | 'down'): boolean {
   return direction === 'up' ? lineStart(text, cursor) === 0 : lineEnd(text, cursor) === text.length;
 }
@@ -103,7 +103,7 @@ function wordBefore(text: string, cursor: number): number {
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Only what is near the cursor is looked at: a paste may be long. */
+/** Reads only the text near the cursor: a paste may be long. */
 const reach = 64;
 
 function before(text: string, cursor: number): number {

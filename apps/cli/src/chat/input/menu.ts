@@ -3,11 +3,11 @@ export interface MenuItem {
   readonly name: string;
   /** One line about it. */
   readonly text?: string;
-  /** What stands in the input when it is taken. Default: its name. */
+  /** The text to insert when chosen. Default: its name. */
   readonly fills?: string;
 }
 
-/** What can be chosen while something is typed. */
+/** A menu of choices while typing. */
 export interface Menu {
   readonly title?: string;
   readonly items: readonly MenuItem[];

@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Most prompts that are kept, and the longest one that is. */
+/** Maximum number of stored prompts, and maximum length of each. */
 const maxKept = 1000;
 const maxPromptLength = 10_000;
 
 /**
- * What was typed in chats, oldest first: a JSON string per line in a file for its owner alone. A history that cannot be
- * read or written is an empty one that forgets; it is no reason not to talk.
+ * The input of earlier chats, oldest first: a JSON string per line in a private file. A history file that cannot be
+ * read or written counts as empty; the chat works without it.
  */
 export class PromptHistory {
   readonly #path: string | undefined;

@@ -7,16 +7,16 @@ import type { MenuItem } from './menu.ts';
 /** `@path` or `@"a path"`, at the beginning of a word. */
 const reference = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]+))/g;
 
-/** What is said, with the files that it names with `@`. */
+/** A prompt, with the files that it names with `@`. */
 export interface Referenced {
   readonly parts: readonly UserPart[];
-  /** Names that look like files and are none. */
+  /** Names that look like files but do not exist. */
   readonly missing: readonly string[];
 }
 
 /**
- * A prompt as parts: its words, of which a session gets its title, then the files that they name. What follows an `@` and is no file stays a word: it may
- * be the name of a package or a person.
+ * A prompt as parts: its text, from which a session gets its title, then the files that it names. A name after `@`
+ * that is not a file stays text: it may be a package or a user.
  * @throws UsageError for a file that cannot be read or sent.
  */
 export function withReferences(text: string, folder: string): Referenced {
@@ -40,7 +40,7 @@ export function typedPath(text: string, cursor: number): string | undefined {
 const hidden: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store']);
 const maxItems = 200;
 
-/** What a path may go on with: entries of its folder, folders with a slash. */
+/** Completions of a path: entries of its directory, directories with a slash. */
 export function pathItems(typed: string, folder: string): MenuItem[] {
   const parent = typed.endsWith('/') ? typed : dirname(typed) === '.' ? '' : `${dirname(typed)}/`;
   const begun = typed.endsWith('/') ? '' : basename(typed);
