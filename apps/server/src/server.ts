@@ -148,13 +148,14 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logge
     reuseMs: limits.readyMs,
     patienceMs: limits.probeMs,
     onChange: (failure) => {
-      if (failure === undefined) journal.note('info', 'store can be written');
-      else journal.note('error', 'store cannot be written', { code: failure.code, reason: failure.message });
+      if (failure === undefined) journal.note('info', 'the store is writable');
+      else
+        journal.note('error', 'the store is not writable', { code: failure.code, reason: failure.message });
     },
   });
   meters.gauge('cobbler_sessions_live', 'Sessions in memory.', () => desk.size);
-  meters.gauge('cobbler_runs_active', 'Runs under way.', () => desk.running);
-  meters.gauge('cobbler_approvals_pending', 'Calls that wait for a person.', () => approvals.list().length);
+  meters.gauge('cobbler_runs_active', 'Active runs.', () => desk.running);
+  meters.gauge('cobbler_approvals_pending', 'Calls that wait for approval.', () => approvals.list().length);
   meters.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
   return {
     desk,
@@ -191,7 +192,7 @@ export function allRoutes(services: Services, version: string): Route[] {
       method: 'GET',
       path: '/openapi.json',
       name: 'openApi',
-      summary: 'Describes this API as OpenAPI 3.1.',
+      summary: 'Returns the OpenAPI 3.1 description of this API.',
       answers: { 200: { text: 'The description.' } },
       handle: () => ({ status: 200, json: document() }),
     }),
@@ -199,7 +200,7 @@ export function allRoutes(services: Services, version: string): Route[] {
       method: 'GET',
       path: '/docs',
       name: 'docs',
-      summary: 'Describes this API to people.',
+      summary: 'Shows the documentation of this API.',
       answers: { 200: { text: 'A page.', type: 'text/html' } },
       handle: () => docsPage(all, document()),
     }),
@@ -232,8 +233,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sessionInUse = error.code === 'EADDRINUSE';
       const message = sessionInUse
-        ? `Port ${port} of ${host} is in use by another process.`
-        : `Cannot listen on ${host}, port ${port} (${error.code}).`;
+        ? `Cannot listen on port ${port} of ${host}: another process uses it.`
+        : `Cannot listen on port ${port} of ${host} (${error.code}).`;
       reject(new AgentError({ kind: 'invalid', code: sessionInUse ? 'port_in_use' : 'listen', message }));
     });
     server.listen({ port, host, backlog: 1024 }, resolve);

@@ -79,8 +79,7 @@ function clientMessages(message: Message, names: Names): ClientMessage[] {
   }
   if (message.role === 'assistant') return answerMessages(message.content, names);
   const { call: toolCallId, id, isLogged } = names.nextResult();
-  const unheard =
-    message.notRun === true ? 'This call was not run.' : 'It is not known what came of this call.';
+  const unheard = message.notRun === true ? 'This call was not run.' : 'The outcome of this call is unknown.';
   const content = isLogged ? textIn(message.content) : unheard;
   const isError = message.isError === true;
   return [{ id, role: 'tool', toolCallId, content, ...(isError && { metadata: { isError } }) }];

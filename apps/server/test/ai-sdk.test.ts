@@ -339,7 +339,7 @@ describe('a page with useChat', () => {
     const other = new Page(one, { authorization: `Bearer ${token}` });
     const reading = other.read(await other.openSaying('use hold'), undefined);
     await expect.poll(async () => (await one.store.read('s')).at(-1)?.type).toBe('tool_started');
-    await expect(chat.reconnect()).rejects.toThrow('Too many readers');
+    await expect(chat.reconnect()).rejects.toThrow('Too many event streams');
     await one.ask('DELETE', `/v1/tokens/${id}`);
     await reading;
     expect(types(other.chunks)).not.toContain('finish');

@@ -107,7 +107,7 @@ describe('/readyz fails when prompts would fail [P13]', () => {
   });
 });
 
-describe('whether the store can be written', () => {
+describe('whether the store is writable', () => {
   const refused = new AgentError({ kind: 'agent', code: 'store_full', message: '/srv/secret/path is full' });
 
   test('is found out once for all that ask within a short time', async () => {
@@ -128,10 +128,7 @@ describe('whether the store can be written', () => {
     time = 99;
     expect([await ask(), probes]).toEqual([undefined, 1]);
     time = 100;
-    expect([await ask(), probes]).toEqual([
-      'The store cannot be written (store_full). See the log of the server.',
-      2,
-    ]);
+    expect([await ask(), probes]).toEqual(['Cannot write to the store (store_full). See the server log.', 2]);
     time = 200;
     expect([await ask(), probes]).toEqual([undefined, 3]);
     expect(changes).toEqual(['store_full', undefined]);
@@ -144,16 +141,16 @@ describe('whether the store can be written', () => {
       patienceMs: 5,
       onChange: () => {},
     });
-    expect(await readiness.reason()).toBe(
-      'The store cannot be written (store_busy). See the log of the server.',
-    );
+    expect(await readiness.reason()).toBe('Cannot write to the store (store_busy). See the server log.');
   });
 
   test('is told by the store that the server has', async () => {
     const store = { ...memoryStore(), probe: () => Promise.reject(refused) };
     const served = await rig({ store });
     expect(await served.ask('GET', '/readyz')).toMatchObject({ status: 503, json: { code: 'not_ready' } });
-    expect(served.log.filter((line) => line.includes('"message":"store cannot be written"'))).toHaveLength(1);
+    expect(served.log.filter((line) => line.includes('"message":"the store is not writable"'))).toHaveLength(
+      1,
+    );
   });
 });
 

@@ -106,7 +106,7 @@ describe('POST /prompt and POST /cancel [S4.17]', () => {
     ['a body that is not JSON', '{', 'invalid request body'],
     ['no content', {}, 'content is required'],
     ['empty content', { content: '  ' }, 'content is required'],
-    ['content of another type', { content: 7 }, 'content must be text'],
+    ['content of another type', { content: 7 }, 'content must be a string'],
     ['a field of its own', { content: 'x', model: 'best' }, 'model'],
   ])('%s is refused with 400', async (_what, body, detail) => {
     const { ask } = await rig();

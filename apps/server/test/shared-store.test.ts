@@ -32,7 +32,7 @@ describe('a file of sessions', () => {
     const second = await rig({ store: storeIn(path) });
     const made = await second.ask('GET', '/v1/sessions/made');
     expect(made).toMatchObject({ status: 200, json: { id: 'made', status: 'new', events: 0 } });
-    expect(second.log.some((line) => line.includes('could not be gone on with'))).toBe(false);
+    expect(second.log.some((line) => line.includes('could not continue a run'))).toBe(false);
     expect((await second.ask('POST', '/v1/sessions', { id: 'made' })).status).toBe(200);
     expect((await second.ask('POST', '/v1/sessions/made/prompt', { content: 'say Hi.' })).status).toBe(202);
     await second.idle('made');

@@ -11,7 +11,7 @@ function place(): string {
   return join(folder, 'home', 'tokens.json');
 }
 
-describe('the file of tokens [P15]', () => {
+describe('P15 the token file', () => {
   test('is made with a random token, for its owner only, and kept', () => {
     const path = place();
     const token = new TokenStore(tokenFile(path)).own();
@@ -40,7 +40,7 @@ describe('the file of tokens [P15]', () => {
     const path = place();
     new TokenStore(tokenFile(path)).own();
     writeFileSync(path, text);
-    expect(() => new TokenStore(tokenFile(path))).toThrow(/file of tokens/);
+    expect(() => new TokenStore(tokenFile(path))).toThrow(/token file/);
   });
 });
 

@@ -249,7 +249,7 @@ describe('the page shows the log exactly [P16]', () => {
     await page.goto(`${one.server.url}/s/dead`);
     await page.locator('.state.interrupted').waitFor();
     expect(await page.locator('.live').count()).toBe(0);
-    await page.getByRole('button', { name: 'Go on from here' }).click();
+    await page.getByRole('button', { name: 'Continue from here' }).click();
     await page.locator('.state.complete').waitFor();
     await showsExactly(page, await store.read('dead'));
   });

@@ -23,7 +23,7 @@ describe('somebody who sees the page for the first time', () => {
 
   test('on a touch screen reads first: no keyboard covers the page', async () => {
     const { page } = await scene({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
-    await page.getByText('What shall be done?').waitFor();
+    await page.getByText('What should be done?').waitFor();
     expect(await page.evaluate(focused)).not.toBe('message');
   });
 

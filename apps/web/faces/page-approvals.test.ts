@@ -45,7 +45,7 @@ describe('approvals in the page', () => {
     await page.locator('.approval').waitFor();
     await page.waitForTimeout(450);
     await page.keyboard.press('e');
-    await page.getByLabel('What the model is told').fill('Use the other folder.');
+    await page.getByLabel('Message for the model').fill('Use the other folder.');
     await page.keyboard.press('Enter');
     await page.locator('.item.answer', { hasText: 'Use the other folder.' }).waitFor();
     expect(await page.locator('.call.denied .outcome').innerText()).toMatch(/denied/);
@@ -69,7 +69,7 @@ describe('approvals in the page', () => {
     await page.locator('.expiry', { hasText: /expires in [123] s/ }).waitFor();
     await page.locator('.expiry', { hasText: 'expired' }).waitFor();
     expect(await page.getByRole('button', { name: /Allow once/ }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Go on without it' }).click();
+    await page.getByRole('button', { name: 'Continue without it' }).click();
     await stands(page, 'complete');
     expect(await page.locator('.call .outcome').innerText()).toMatch(/expired|denied/);
     expect(await page.locator('.call.done').count()).toBe(0);

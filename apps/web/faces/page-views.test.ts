@@ -38,7 +38,7 @@ describe('what else the page can do', () => {
     const first = page.locator('.item.answer').first();
     await first.hover();
     await first.getByRole('button', { name: 'Fork' }).click();
-    await page.getByText('This is a new session').waitFor();
+    await page.getByText('This new session is a copy').waitFor();
     const copy = sessionIn(page);
     expect(copy).not.toBe(from);
     expect((await one.ask('GET', `/v1/sessions/${copy}`))['parent']).toEqual({ sessionId: from, seq: 2 });
@@ -59,7 +59,7 @@ describe('what else the page can do', () => {
     await page.getByText('1 of 1 place').waitFor();
     await page.keyboard.press('Escape');
     await page.getByLabel('Search sessions').fill('nothing like it');
-    await page.getByText('No session has these words.').waitFor();
+    await page.getByText('No matching sessions.').waitFor();
     await page.getByLabel('Search sessions').fill('first');
     expect(await page.locator('.session-row').count()).toBe(1);
   });
@@ -104,7 +104,7 @@ describe('what else the page can do', () => {
     await page.locator('.panel').waitFor();
     await page.keyboard.press('p');
     await page.keyboard.press('c');
-    await page.getByText('What shall be done?').waitFor();
+    await page.getByText('What should be done?').waitFor();
     await page.keyboard.press('Control+k');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('session-search');
     const nameless = await page

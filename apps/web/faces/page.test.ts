@@ -29,7 +29,7 @@ describe('signing in [P15]', () => {
     const inPage = (path: string) => page.evaluate(async (url) => (await fetch(url)).status, path);
     expect(await inPage('/v1/tokens')).toBe(401);
     await page.reload();
-    await page.getByText('What shall be done?').waitFor();
+    await page.getByText('What should be done?').waitFor();
   });
 
   test('without a token the page asks for one, and takes the whole address too', async () => {
@@ -41,7 +41,7 @@ describe('signing in [P15]', () => {
       await page.getByText('This token is not valid.').waitFor();
       await page.getByLabel('Token').fill(one.address);
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByText('What shall be done?').waitFor();
+      await page.getByText('What should be done?').waitFor();
     } finally {
       await one.close();
     }
@@ -106,7 +106,7 @@ describe('a conversation in the page', () => {
       /401 from api.example.org.*\n*.*cobbler doctor/s,
     );
     expect(await page.title()).toMatch(/^✗ /);
-    expect(await page.getByRole('button', { name: 'Go on from here' }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Continue from here' }).count()).toBe(1);
   });
 
   test('stop ends the run; its partial text is in the log as it was', async () => {
@@ -133,7 +133,7 @@ describe('a conversation in the page', () => {
     await stands(page, 'cancelled');
     const answer = page.locator('.item.answer');
     expect(await answer.innerText()).toContain(before);
-    expect(await answer.innerText()).toContain('The answer ended here, before it was complete.');
+    expect(await answer.innerText()).toContain('The response ended before it was complete.');
     expect(await page.locator('.item.said').count()).toBe(1);
     await page.reload();
     await answer.waitFor();
@@ -173,11 +173,11 @@ describe('a conversation in the page', () => {
     await page.locator('.call').first().waitFor();
     await say(page, 'say I will stop now.');
     await stands(page, 'complete');
-    await page.locator('.item.said', { hasText: 'said while it worked' }).waitFor();
+    await page.locator('.item.said', { hasText: 'sent during the run' }).waitFor();
     const order = await page
       .locator('.item')
       .evaluateAll((items) => items.map((item) => item.textContent ?? ''));
-    expect(order.findIndex((text) => text.includes('said while it worked'))).toBeLessThan(
+    expect(order.findIndex((text) => text.includes('sent during the run'))).toBeLessThan(
       order.findIndex((text) => text.startsWith('I will stop now.')),
     );
   });

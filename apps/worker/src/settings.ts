@@ -17,7 +17,7 @@ export function settingsOf(env: Env): Settings {
   const secret = secretIn(env, 'TELEGRAM_WEBHOOK_SECRET');
   secretIn(env, 'ANTHROPIC_API_KEY');
   if (!secretPattern.test(secret))
-    throw wrong('TELEGRAM_WEBHOOK_SECRET has to be 1 to 256 letters, digits, _ and -.');
+    throw wrong('TELEGRAM_WEBHOOK_SECRET must have 1 to 256 letters, digits, _ and -.');
   return { token, secret, allowed: peopleIn(env), timeZone: timeZoneIn(env) };
 }
 
@@ -35,7 +35,7 @@ function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<strin
   const odd = people.find((id) => !/^\d{1,20}$/.test(id));
   if (odd !== undefined)
     throw wrong(
-      `TELEGRAM_ALLOWED_USERS has ${JSON.stringify(odd)}, which is no number of a person. Names may change hands and do not count; @userinfobot tells numbers.`,
+      `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(odd)}, which is not a user id. Use numeric ids, because user names can change owner; @userinfobot shows yours.`,
     );
   return new Set(people);
 }
@@ -43,7 +43,7 @@ function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<strin
 function timeZoneIn({ TIME_ZONE: zone = '' }: Env): string {
   if (zone === '') return 'UTC';
   if (!isTimeZone(zone))
-    throw wrong(`TIME_ZONE is ${JSON.stringify(zone)}, which is no time zone such as Europe/Berlin.`);
+    throw wrong(`TIME_ZONE is ${JSON.stringify(zone)}, which is not a time zone such as Europe/Berlin.`);
   return zone;
 }
 

@@ -15,9 +15,9 @@ export async function upkeep(env: Env, parts: Parts, now: number): Promise<void>
   const { runner, outbox, turns } = parts;
   const before = now - keptMs;
   const chores: Readonly<Record<string, () => Promise<unknown>>> = {
-    'open runs': () => runner.sweep(untouchedMs),
+    'unfinished runs': () => runner.sweep(untouchedMs),
     'old runs': () => runner.prune(before),
-    'old pieces': () => outbox.prune(before),
+    'old messages': () => outbox.prune(before),
     'old turns': () => turns.pruneTurns(before),
     webhook: () => seeToWebhook(env, parts),
   };
@@ -35,8 +35,8 @@ async function seeToWebhook({ WEBHOOK_URL: wanted = '' }: Env, { api, settings }
   const { url, last_error_message: trouble } = await api.raw.getWebhookInfo();
   if (wanted !== '' && url !== wanted) return await setWebhook(api, { url: wanted, secret: settings.secret });
   if (url === '')
-    throw notWell('no webhook is set: no message arrives. docs/cloudflare.md says how to set it.');
-  if (trouble !== undefined) throw notWell(`Telegram could not deliver updates lately: ${trouble}`);
+    throw notWell('no webhook is set, so no messages arrive. docs/cloudflare.md explains how to set it.');
+  if (trouble !== undefined) throw notWell(`Telegram recently failed to deliver updates: ${trouble}`);
 }
 
 function notWell(message: string): AgentError {

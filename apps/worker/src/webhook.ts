@@ -22,7 +22,7 @@ export async function takeUpdate(request: Request, { settings, assistant }: Part
     return text('taken', 200);
   } catch (thrown) {
     report(AgentError.from(thrown), `update ${update.id}`);
-    return text('not recorded, please come again', 503);
+    return text('not recorded, please retry', 503);
   }
 }
 

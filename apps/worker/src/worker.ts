@@ -18,8 +18,8 @@ export function handlerOf(additions: Additions = {}): Handler {
   return {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
-      if (request.method === 'GET' && pathname === '/') return text('A chat assistant lives here.', 200);
-      if (request.method !== 'POST' || pathname !== '/telegram') return text('not here', 404);
+      if (request.method === 'GET' && pathname === '/') return text('This is a chat assistant.', 200);
+      if (request.method !== 'POST' || pathname !== '/telegram') return text('not found', 404);
       const parts = wellSet(env, additions);
       return parts === undefined ? text('not set up', 500) : await takeUpdate(request, parts);
     },

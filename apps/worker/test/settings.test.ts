@@ -29,9 +29,9 @@ describe('the settings of the worker', () => {
       expect(() => settings({ [name]: ' ' })).toThrow(`wrangler secret put ${name}`);
   });
 
-  it('a secret that Telegram would not take, and what is no time zone, are refused', () => {
+  it('a secret that Telegram would not take, and what is not a time zone, are refused', () => {
     expect(() => settings({ TELEGRAM_WEBHOOK_SECRET: 'a b' })).toThrow('letters, digits, _ and -');
-    expect(() => settings({ TIME_ZONE: 'Nowhere/At_all' })).toThrow('no time zone');
+    expect(() => settings({ TIME_ZONE: 'Nowhere/At_all' })).toThrow('not a time zone');
   });
 
   it('the time zone is UTC where none is set', () => {

@@ -26,7 +26,7 @@ const headers = { 'x-telegram-bot-api-secret-token': secret };
 describe('the doors of the worker', () => {
   it('a plain line stands at the front, and nothing anywhere else', async () => {
     const front = await town.workerd.fetch(`${url}/`);
-    expect([front.status, await front.text()]).toEqual([200, 'A chat assistant lives here.\n']);
+    expect([front.status, await front.text()]).toEqual([200, 'This is a chat assistant.\n']);
     for (const door of ['GET /telegram', 'POST /', 'GET /runs', 'PUT /telegram']) {
       const [method = '', path] = door.split(' ');
       expect((await town.workerd.fetch(`${url}${path}`, { method })).status, door).toBe(404);
@@ -182,7 +182,7 @@ describe('when the engine dies', () => {
     await town.say(person, 'Hello.');
     await town.replies(person, 1);
     await town.restart();
-    expect(await town.replies(person, 2)).toEqual(['Yes.', 'This may be a repeat.\n\nYes.']);
+    expect(await town.replies(person, 2)).toEqual(['Yes.', 'This may be a duplicate.\n\nYes.']);
     await town.quiet();
     const pieces = await town.sql(`SELECT state, doubts FROM outbox WHERE chat_id = '${person}'`);
     expect(pieces).toEqual([{ state: 'sent', doubts: 1 }]);

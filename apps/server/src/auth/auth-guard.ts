@@ -37,7 +37,7 @@ export class AuthGuard {
       if (!single.has(name)) continue;
       if (!seen.has(name)) seen.add(name);
       else
-        throw new Problem(400, 'repeated_header', `The header ${name} is there twice. Send it once.`, {
+        throw new Problem(400, 'repeated_header', `The header ${name} occurs twice. Send it once.`, {
           headers: { connection: 'close' },
         });
     }
@@ -59,7 +59,7 @@ export class AuthGuard {
     const sameHost = from !== undefined && origin.toLowerCase().endsWith(`//${headers.host?.toLowerCase()}`);
     // Behind a proxy the port may differ; the name was allowed by whoever runs the server.
     if (sameHost || (from !== undefined && this.#hosts.has(from) && !loopback.has(from))) return;
-    throw new Problem(403, 'origin', 'Requests from pages of other sites are refused.');
+    throw new Problem(403, 'origin', 'Requests from pages of other sites are rejected.');
   }
 
   /**
@@ -73,7 +73,9 @@ export class AuthGuard {
     const info = secret === undefined ? ofPage() : this.#tokens.find(secret);
     if (info === undefined) {
       const detail =
-        secret === undefined ? 'A token is needed: Authorization: Bearer TOKEN' : 'This token is not valid.';
+        secret === undefined
+          ? 'A token is required: Authorization: Bearer TOKEN'
+          : 'This token is not valid.';
       const challenge = secret === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
       throw new Problem(401, 'unauthorized', detail, { headers: { 'www-authenticate': challenge } });
     }

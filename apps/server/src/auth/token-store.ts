@@ -171,7 +171,7 @@ export function tokenFile(path: string): TokenFile {
         return text;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw unusable(`the file of tokens cannot be read (${(error as NodeJS.ErrnoException).code})`);
+        throw unusable(`cannot read the token file (${(error as NodeJS.ErrnoException).code})`);
       }
     },
     write(text) {
@@ -182,7 +182,7 @@ export function tokenFile(path: string): TokenFile {
         renameSync(fresh, path);
       } catch (error) {
         rmSync(fresh, { force: true });
-        throw unusable(`the file of tokens cannot be written (${(error as NodeJS.ErrnoException).code})`);
+        throw unusable(`cannot write the token file (${(error as NodeJS.ErrnoException).code})`);
       }
     },
   };
@@ -194,10 +194,11 @@ function readStored(text: string | undefined): readonly StoredToken[] {
   try {
     data = JSON.parse(text);
   } catch {
-    throw unusable('the file of tokens is not JSON; move it away and a new one is made');
+    throw unusable('the token file is not JSON. Move it away; the server then creates a new one');
   }
   const read = stored.safeParse(data);
-  if (!read.success) throw unusable('the file of tokens is damaged; move it away and a new one is made');
+  if (!read.success)
+    throw unusable('the token file is damaged. Move it away; the server then creates a new one');
   return read.data.tokens;
 }
 

@@ -83,7 +83,7 @@ export class AgUiStream {
 
   #ended({ status, error, limit }: RunEnd): AgUiEvent {
     if (status === 'failed' || status === 'timeout') {
-      const message = error?.message ?? 'The time limit of the run was reached.';
+      const message = error?.message ?? 'The run reached its time limit.';
       return { type: 'RUN_ERROR', message, code: error?.code ?? error?.kind ?? status };
     }
     const finished = { type: 'RUN_FINISHED', ...this.#run };
@@ -106,7 +106,7 @@ function interrupt(toolCallId: string, request: ApprovalRequestedEvent): Record<
   return {
     id: `${approvalId}.${hash}`,
     reason: 'tool_call',
-    message: subject === undefined ? `May ${toolName} run?` : `May ${toolName} run: ${subject}?`,
+    message: subject === undefined ? `Allow ${toolName}?` : `Allow ${toolName}: ${subject}?`,
     toolCallId,
     responseSchema: {
       type: 'object',

@@ -72,8 +72,7 @@ export class AiSdkStream {
   }
 }
 
-const cutOff =
-  'The response was cut off before the run ended. Load the page again to see how the run continues.';
+const cutOff = 'The response was cut off before the run ended. Reload the page to see how the run continues.';
 
 /** A call that needs no person: the client continues only when every call of the step is decided or done. */
 function automatic(toolCallId: string): UiChunk[] {
@@ -135,7 +134,7 @@ function endChunks({ status, error, limit, runId }: RunEnd): UiChunk[] {
   if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
   const finishReason = finishReasons[status] ?? 'other';
   const messageMetadata = { runId, status, ...(limit !== undefined && { limit }) };
-  const errorText = error?.message ?? 'The time limit of the run was reached.';
+  const errorText = error?.message ?? 'The run reached its time limit.';
   const failed = finishReason === 'error' ? [{ type: 'error', errorText }] : [];
   return [...failed, { type: 'finish', finishReason, messageMetadata }];
 }

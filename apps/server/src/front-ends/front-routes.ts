@@ -25,8 +25,8 @@ const type = 'text/event-stream';
 const chatPath = '/v1/sessions/{sessionId}/chat';
 const chatHeaders = { 'x-vercel-ai-ui-message-stream': 'v1' };
 const unknown = { text: 'There is no such session.' };
-const busy = { text: 'A run is under way, or the message or answer was given before.' };
-const full = { text: 'Too many readers.' };
+const busy = { text: 'A run is active, or the message or decision was already received.' };
+const full = { text: 'Too many event streams.' };
 
 /** Where the front ends of other projects come in. Each is told the events of our runs in its own words. */
 export function frontRoutes(services: Services): Route[] {
@@ -36,7 +36,8 @@ export function frontRoutes(services: Services): Route[] {
       method: 'POST',
       path: chatPath,
       name: 'chat',
-      summary: 'Says what the last message of a useChat page says, or answers what it answers, and streams.',
+      summary:
+        'Sends the last message of a useChat page, or its approval decisions, and streams the response.',
       scope: 'prompt',
       body: chatBody,
       answers: {
@@ -58,11 +59,11 @@ export function frontRoutes(services: Services): Route[] {
       method: 'GET',
       path: chatPath,
       name: 'resumeChat',
-      summary: 'Streams the message that is not complete yet, from its beginning.',
+      summary: 'Streams the incomplete message from its start.',
       scope: 'read',
       answers: {
         200: { text: 'A UI message stream of the AI SDK.', type },
-        204: { text: 'Nothing runs and nothing waits for a decision.' },
+        204: { text: 'No run is active and no call waits for approval.' },
         404: unknown,
         503: full,
       },
@@ -79,10 +80,10 @@ export function frontRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/v1/ag-ui',
       name: 'agUi',
-      summary: 'Runs an input of AG-UI 1.0: its thread is the session, which is made if it is not there.',
+      summary: 'Runs an AG-UI 1.0 input: its thread is the session, which is created if needed.',
       scope: 'prompt',
       body: agUiBody,
-      answers: { 200: { text: 'Events of AG-UI 1.0.', type }, 409: busy, 503: full },
+      answers: { 200: { text: 'AG-UI 1.0 events.', type }, 409: busy, 503: full },
       handle: async (call) => {
         await openAgUi(services, call);
         return undefined;
@@ -266,7 +267,7 @@ async function agUiRun(
   if (content === undefined && answers.length === 0) {
     const accepted = await session.begunAs(key);
     if (accepted !== undefined) return { accepted, events: eventsSince(services, session, accepted) };
-    throw new Problem(400, 'invalid_body', 'The last message says nothing: it has to be one of the user.');
+    throw new Problem(400, 'invalid_body', 'The last message must be a user message with content.');
   }
   return await beginFront(services, session, call, request);
 }
@@ -303,7 +304,7 @@ async function follow(
 
 function cut(stream: EventStream, journal: Logger): (error: unknown) => void {
   return (error) => {
-    journal.note('error', 'a stream was cut', { reason: String(error) });
+    journal.note('error', 'a stream was cut off', { reason: String(error) });
     stream.end();
   };
 }

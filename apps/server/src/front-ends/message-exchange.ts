@@ -192,7 +192,7 @@ export class Exchange {
     const left = this.#calls.filter(({ isDone }) => !isDone);
     const told = left.map((call): ResponseChunk => {
       call.isDone = true;
-      const why = call.isStarted ? 'It is not known what came of this call.' : 'This call was not run.';
+      const why = call.isStarted ? 'The outcome of this call is unknown.' : 'This call was not run.';
       return { type: 'left', id: call.id, why };
     });
     return left.length === 0 ? [] : [...told, ...this.#steered()];

@@ -25,11 +25,11 @@ export interface ChatBody {
 export const chatBody: z.ZodType<ChatBody> = z
   .object({
     trigger: z.string().optional(),
-    messages: messages.min(1).meta({ description: 'UI messages. Only the last one is taken.' }),
+    messages: messages.min(1).meta({ description: 'UI messages. Only the last one is used.' }),
   })
   .meta({
     id: 'ChatRequest',
-    description: 'What the AI SDK sends. Members that are not named here are ignored.',
+    description: 'Fields of the AI SDK. Fields not listed here are ignored.',
   });
 
 /** What a client of AG-UI posts. Of its messages only the last one counts. */
@@ -52,7 +52,7 @@ export const agUiBody: z.ZodType<AgUiBody> = z
     runId: z.string().min(1).max(200),
     messages: messages
       .default([])
-      .meta({ description: 'Only the last one is taken, when it is a user message.' }),
+      .meta({ description: 'Only the last message is used, if it is a user message.' }),
     resume: z
       .array(
         z.object({
@@ -66,7 +66,7 @@ export const agUiBody: z.ZodType<AgUiBody> = z
   })
   .meta({
     id: 'RunAgentInput',
-    description: 'Input of AG-UI 1.0. Tools, state and context of a client are not taken.',
+    description: 'AG-UI 1.0 input. Tools, state and context of the client are ignored.',
   });
 
 const uiText = z.object({ type: z.literal('text'), text: z.string() });
@@ -94,7 +94,7 @@ const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts:
  */
 export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   if (trigger === 'regenerate-message') {
-    const detail = 'The log takes nothing back: fork the session before the message and say it again there.';
+    const detail = 'The log cannot be undone: fork the session before the message and send it again there.';
     throw new Problem(400, 'no_regenerate', detail);
   }
   const last = checked(uiMessage, messages.at(-1), 'invalid_body');
@@ -108,7 +108,7 @@ export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
     return answer.success && answer.data.approval.isAutomatic !== true ? [answer.data.approval] : [];
   });
   if (answers.length === 0) {
-    throw new Problem(400, 'invalid_body', 'The last message neither says anything nor answers an approval.');
+    throw new Problem(400, 'invalid_body', 'The last message has no content and no approval decision.');
   }
   return {
     answers: answers.map(({ id: approvalId, approved, reason, signature }) => ({
@@ -127,7 +127,7 @@ function uiPart(part: unknown): UserPart[] {
   if (!file.success) return [];
   const { mediaType, url, filename } = file.data;
   const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
-  if (data === undefined) throw new Problem(400, 'invalid_body', 'A file has to be a data URL in base64.');
+  if (data === undefined) throw new Problem(400, 'invalid_body', 'A file must be a base64 data URL.');
   return [filePart(mediaType, data, filename)];
 }
 

@@ -166,7 +166,7 @@ function endType({ status }: RunEnd): string {
 function errorOf({ status, error }: RunEnd): Json | null {
   if (statuses[status] !== undefined) return null;
   const code = error?.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
-  return { code, message: error?.message ?? 'The time limit of the run was reached.' };
+  return { code, message: error?.message ?? 'The run reached its time limit.' };
 }
 
 function incompleteOf({ status, limit }: RunEnd): Json | null {

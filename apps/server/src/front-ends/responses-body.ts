@@ -45,7 +45,7 @@ export function saidIn(body: ResponsesBody): string {
   refuseOthers(body);
   const { input } = body;
   const text = typeof input === 'string' ? input : input.map(textOf).join('\n\n');
-  if (text.trim() === '') throw refused('input', 'The input says nothing.');
+  if (text.trim() === '') throw refused('input', 'The input is empty.');
   return text;
 }
 
@@ -85,7 +85,7 @@ function refuseOthers(body: ResponsesBody): void {
     if (value === undefined || value === null || asksNothing(value)) continue;
     throw refused(
       name,
-      `"${name}" is not served here: model, instructions and tools are those of the server, which keeps every conversation.`,
+      `"${name}" is not supported: the server sets model and instructions and stores the conversations.`,
     );
   }
 }
@@ -94,12 +94,12 @@ function textOf({ type = 'message', role, content }: InputItem): string {
   if (type !== 'message' || role !== 'user' || content === undefined) {
     throw refused(
       'input',
-      'Only messages of the user are taken. To go on with a conversation, name its last response in previous_response_id.',
+      'Only user messages are accepted. To continue a conversation, set previous_response_id to its last response.',
     );
   }
   if (typeof content === 'string') return content;
   const other = content.find((one) => one.type !== 'input_text' || one.text === undefined);
-  if (other !== undefined) throw refused('input', `Only text is taken here, not ${other.type}.`);
+  if (other !== undefined) throw refused('input', `Only text is accepted, not ${other.type}.`);
   return content.map((one) => one.text).join('');
 }
 

@@ -25,7 +25,7 @@ export function responsesRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/openai/v1/responses',
       name: 'createResponse',
-      summary: 'Says something to the agent, as the Responses API of OpenAI has it. Text only.',
+      summary: 'Sends a prompt to the agent, compatible with the OpenAI Responses API. Text only.',
       scope: 'prompt',
       body: responsesBody,
       answers: { 200: { text: 'A response, or its events.' } },
@@ -36,7 +36,7 @@ export function responsesRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/openai/v1/models',
       name: 'listModels',
-      summary: 'The names by which the agent may be asked for.',
+      summary: 'Model names that select the agent.',
       scope: 'read',
       answers: { 200: { text: 'A list of models.' } },
       problem: openAiProblem,
@@ -57,7 +57,7 @@ async function respond(services: Services, call: Call<ResponsesBody, unknown>): 
   const { body } = call;
   const names = services.agentNames();
   if (!names.includes(body.model)) {
-    const detail = `There is no model ${JSON.stringify(body.model)} here. Known: ${names.join(', ')}.`;
+    const detail = `There is no model ${JSON.stringify(body.model)}. Known: ${names.join(', ')}.`;
     throw new Problem(404, 'model_not_found', detail, { extra: { param: 'model' } });
   }
   const content = saidIn(body);
@@ -100,7 +100,7 @@ function openStream(
     stream.end();
   };
   tell().catch((error) => {
-    journal.note('error', 'a stream was cut', { reason: String(error) });
+    journal.note('error', 'a stream was cut off', { reason: String(error) });
     stream.end();
   });
   return undefined;
@@ -142,7 +142,7 @@ async function saidAfter(read: ReadLog, seq: number): Promise<number | undefined
 }
 
 function unknownResponse(id: string): Problem {
-  const detail = `There is no response ${JSON.stringify(id)} here.`;
+  const detail = `There is no response ${JSON.stringify(id)}.`;
   return new Problem(404, 'response_not_found', detail, { extra: { param: 'previous_response_id' } });
 }
 

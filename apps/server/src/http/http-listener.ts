@@ -47,7 +47,7 @@ export function createFront(options: FrontOptions): Server {
     void serve(request, response, router, options);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    meters.count('cobbler_http_refused_total', 'Requests that were no HTTP or came too slowly.');
+    meters.count('cobbler_http_refused_total', 'Requests that were not HTTP or arrived too slowly.');
     refuse(error, socket);
   });
   // Nothing is spoken here but HTTP: a tunnel or another protocol is hung up on.
@@ -80,8 +80,8 @@ async function serve(
   const { journal, meters } = options;
   const [route, status] = [match?.route.path ?? 'none', String(response.statusCode)];
   const [method, seconds] = [match?.route.method ?? 'none', (performance.now() - began) / 1000];
-  meters.count('cobbler_http_requests_total', 'Requests answered.', { method, route, status });
-  meters.observe('cobbler_http_request_seconds', 'Time until the answer.', { route }, seconds);
+  meters.count('cobbler_http_requests_total', 'Completed requests.', { method, route, status });
+  meters.observe('cobbler_http_request_seconds', 'Response time.', { route }, seconds);
   const facts = { requestId, method: request.method, route, status: response.statusCode };
   journal.note('debug', 'request', { ...facts, ms: Math.round(seconds * 1000) });
 }
@@ -92,16 +92,16 @@ function ignore(): void {}
 function pathOf({ url = '/' }: IncomingMessage): URL {
   const parsed = url.startsWith('/') ? URL.parse(`http://cobbler${url}`) : null;
   if (parsed === null || parsed.host !== 'cobbler')
-    throw new Problem(400, 'bad_path', 'The address cannot be understood.');
+    throw new Problem(400, 'bad_path', 'The URL is malformed.');
   return parsed;
 }
 
 function found(router: Router, { method = '' }: IncomingMessage, { pathname }: URL): Match {
   const match = router.find(method, pathname);
   if ('route' in match) return match;
-  if (match.length === 0) throw new Problem(404, 'no_route', 'There is nothing at this address.');
+  if (match.length === 0) throw new Problem(404, 'no_route', 'There is no route at this address.');
   const headers = { allow: [...new Set(match)].join(', ') };
-  throw new Problem(405, 'method', `This address knows ${headers.allow} only.`, { headers });
+  throw new Problem(405, 'method', `This route accepts only ${headers.allow}.`, { headers });
 }
 
 async function handled(
@@ -193,7 +193,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   const [status, code, detail] = refusals[error.code ?? ''] ?? [
     400,
     'bad_request',
-    'This is not HTTP as we know it.',
+    'The request is not valid HTTP.',
   ];
   const body = JSON.stringify(problemDocument(new Problem(status, code, detail), randomUUID()));
   const head = [

@@ -17,10 +17,10 @@ export function docsPage(routes: readonly Route[], document: Record<string, unkn
     const described = paths[route.path]?.[route.method.toLowerCase()] ?? {};
     return section(route, described);
   });
-  const intro = `<h1>The API of Cobbler</h1>
-<p>The same as OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>. Each request carries
+  const intro = `<h1>Cobbler API</h1>
+<p>The same as OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>. Each request needs
 <code>Authorization: Bearer TOKEN</code>. Errors are <code>application/problem+json</code> with a <code>code</code>.</p>`;
-  return page('The API of Cobbler', intro + parts.join('\n') + schemasOf(document));
+  return page('Cobbler API', intro + parts.join('\n') + schemasOf(document));
 }
 
 function section(route: Route, described: Record<string, unknown>): string {

@@ -56,7 +56,7 @@ export function problemOf(error: AgentError | undefined, extra: Record<string, u
   const status = statuses[code] ?? (error?.kind === 'invalid' ? 400 : 500);
   const retry = status === 503 ? { headers: { 'retry-after': '5' } } : {};
   const detail =
-    status === 500 ? 'The run could not be started.' : (error?.message ?? 'The run did not begin.');
+    status === 500 ? 'The run could not be started.' : (error?.message ?? 'The run did not start.');
   return new Problem(status, code, detail, { ...retry, extra });
 }
 
@@ -64,5 +64,5 @@ export function problemOf(error: AgentError | undefined, extra: Record<string, u
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   if (AgentError.is(thrown) && thrown.kind === 'invalid') return problemOf(thrown);
-  return new Problem(500, 'internal', 'Something unexpected happened. The log of the server says what.');
+  return new Problem(500, 'internal', 'Internal error. See the server log.');
 }

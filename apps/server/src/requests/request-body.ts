@@ -17,11 +17,11 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
     discard(request, maxBytes);
-    throw new Problem(415, 'media_type', 'A body has to be application/json.');
+    throw new Problem(415, 'media_type', 'The content type must be application/json.');
   }
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
     discard(request, maxBytes);
-    throw new Problem(415, 'encoding', 'A body must not be compressed.');
+    throw new Problem(415, 'encoding', 'The body must not be compressed.');
   }
   const text = await readText(request, declared, maxBytes);
   if (text.trim() === '') return undefined;
@@ -38,9 +38,9 @@ export function checked<Value>(schema: z.ZodType<Value>, value: unknown, code: s
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const place = issue?.path.join('.') ?? '';
-  const reason = issue?.message ?? 'it is not as it should be';
+  const reason = issue?.message ?? 'it is invalid';
   const detail = reason.startsWith(place) ? reason : `${place}: ${reason}`;
-  throw new Problem(400, code, value === undefined ? 'invalid request body: there is none' : detail);
+  throw new Problem(400, code, value === undefined ? 'invalid request body: it is empty' : detail);
 }
 
 async function readText(request: IncomingMessage, declared: number, maxBytes: number): Promise<string> {
@@ -72,7 +72,7 @@ function refuse(request: IncomingMessage, maxBytes: number): never {
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem(413, 'body_too_large', `A body has at most ${maxBytes} bytes.`);
+  return new Problem(413, 'body_too_large', `The body exceeds ${maxBytes} bytes.`);
 }
 
 /** Takes in what nobody wants, but not for ever. */

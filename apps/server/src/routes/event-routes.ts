@@ -20,20 +20,20 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
       path: '/v1/sessions/{sessionId}/events',
       name: 'watch',
       summary:
-        'Streams events: a `hello` that names the time between heartbeats, what is stored, then all as it comes.',
+        'Streams events: a `hello` with the heartbeat interval, the stored events, then new events as they occur.',
       scope: 'read',
       query: z.strictObject({
         after: z.string().default('0'),
         deltas: z.enum(['true', 'false']).default('true'),
       }),
-      headers: { 'Last-Event-ID': 'The id of the last event the reader has. Beats `after`.' },
+      headers: { 'Last-Event-ID': 'The id of the last event the client received. Overrides `after`.' },
       answers: {
         200: {
-          text: 'Frames with the event as JSON; stored events have their `seq` as id.',
+          text: 'Frames with the event as JSON; the id of a stored event is its `seq`.',
           type: eventStream,
         },
         404: { text: 'There is no such session.' },
-        503: { text: 'Too many readers.' },
+        503: { text: 'Too many event streams.' },
       },
       handle: async (call) => {
         const session = await desk.session(call.params['sessionId'] ?? '');
@@ -55,10 +55,10 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
       method: 'GET',
       path: '/events',
       name: 'seedEvents',
-      summary: 'Streams what is said and done in the session `default`, from now on.',
+      summary: 'Streams new messages and tool calls of the session `default`.',
       scope: 'read',
       headers: {
-        'Last-Event-ID': 'The id of the last frame the reader has: what came after it comes first.',
+        'Last-Event-ID': 'The id of the last frame the client received; later frames come first.',
       },
       answers: {
         200: { text: 'Frames of user, text, tool_call, tool_result, reasoning, status.', type: eventStream },
@@ -78,13 +78,13 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
       method: 'POST',
       path: '/prompt',
       name: 'seedPrompt',
-      summary: 'Says something in the session `default`.',
+      summary: 'Sends a message to the session `default`.',
       scope: 'prompt',
       body: promptBody,
       answers: {
         200: { text: 'Begun.' },
         400: { text: 'No content.' },
-        409: { text: 'A run is under way.' },
+        409: { text: 'A run is active.' },
       },
       handle: async ({ body }) => {
         desk.mayBegin();
@@ -96,11 +96,11 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
       method: 'POST',
       path: '/cancel',
       name: 'seedCancel',
-      summary: 'Stops what is under way in the session `default`.',
+      summary: 'Stops the run of the session `default`.',
       scope: 'prompt',
       body: z.unknown(),
       bodyOptional: true,
-      answers: { 200: { text: 'Nothing runs any more.' } },
+      answers: { 200: { text: 'No run is active.' } },
       handle: async () => {
         const { run } = await desk.always(defaultSession);
         run?.cancel();

@@ -9,9 +9,9 @@ type Json = Record<string, unknown>;
 
 /** Answers that every operation may give besides its own. */
 const always: Readonly<Record<number, string>> = {
-  400: 'The request cannot be understood.',
+  400: 'The request is invalid.',
   403: 'Host, Origin or scope is not allowed.',
-  500: 'Something unexpected happened.',
+  500: 'Internal error.',
 };
 
 /** The description of the API as OpenAPI 3.1, made from the routes themselves. */
@@ -28,7 +28,8 @@ export function openApi(routes: readonly Route[], version: string): Json {
     info: {
       title: 'Cobbler',
       version,
-      description: 'Sessions of an agent whose log of events is its state. Errors are RFC 9457 problems.',
+      description:
+        'Sessions of an agent. The event log of a session is its state. Errors are RFC 9457 problems.',
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     paths,

@@ -14,10 +14,10 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'GET',
       path: '/v1/approvals',
       name: 'listApprovals',
-      summary: 'Lists what waits for a person, in all sessions or in one.',
+      summary: 'Lists approvals that wait for a decision, of all sessions or of one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
-      answers: { 200: { text: 'What waits, the oldest first.', schema: approvalList } },
+      answers: { 200: { text: 'Waiting approvals, the oldest first.', schema: approvalList } },
       handle: async ({ query }) => {
         await approvals.refresh();
         return { status: 200, json: { items: approvals.list(query.session) } };
@@ -27,9 +27,12 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'readApproval',
-      summary: 'Tells what a person is asked, and what was decided.',
+      summary: 'Returns an approval with its decision.',
       scope: 'read',
-      answers: { 200: { text: 'The approval.', schema: approval }, 404: { text: 'It was never asked.' } },
+      answers: {
+        200: { text: 'The approval.', schema: approval },
+        404: { text: 'There is no such approval.' },
+      },
       handle: async ({ params: { sessionId = '', approvalId = '' } }) => ({
         status: 200,
         json: await approvals.find(sessionId, approvalId),
@@ -39,13 +42,13 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'answerApproval',
-      summary: 'Allows or denies a call, once; the run goes on with it.',
+      summary: 'Allows or denies a call, once; the run continues.',
       scope: 'approve',
       body: answerBody,
       answers: {
-        202: { text: 'Decided; the run goes on.', schema: accepted },
-        404: { text: 'It was never asked.' },
-        409: { text: 'Too late (`decided`, `expired`), or not what was asked (`other_arguments`).' },
+        202: { text: 'Decided; the run continues.', schema: accepted },
+        404: { text: 'There is no such approval.' },
+        409: { text: 'Too late (`decided`, `expired`), or the hash of another call (`other_arguments`).' },
       },
       handle: async ({ params: { sessionId = '', approvalId = '' }, body }) => ({
         status: 202,
@@ -72,7 +75,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       method: 'POST',
       path: '/v1/tokens',
       name: 'createToken',
-      summary: 'Makes a token. Its secret is shown this once.',
+      summary: 'Creates a token. Its secret is shown only once.',
       scope: 'admin',
       tokenOnly: true,
       body: z
@@ -92,12 +95,12 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       method: 'DELETE',
       path: '/v1/tokens/{tokenId}',
       name: 'deleteToken',
-      summary: 'Ends a token, and every stream that was opened with it.',
+      summary: 'Revokes a token and closes every stream opened with it.',
       scope: 'admin',
       tokenOnly: true,
       answers: { 204: { text: 'Ended.' }, 404: { text: 'There is no such token.' } },
       handle: ({ params: { tokenId = '' } }) => {
-        if (!tokens.remove(tokenId)) throw new Problem(404, 'no_token', 'There is no token of this id.');
+        if (!tokens.remove(tokenId)) throw new Problem(404, 'no_token', 'There is no token with this id.');
         return { status: 204 };
       },
     }),
@@ -106,7 +109,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       path: '/v1/cookie',
       name: 'exchangeToken',
       summary:
-        'Gives a page a cookie for its token, which no script can read, and the key that it sends with the cookie.',
+        'Sets a cookie for the token that scripts cannot read, and returns the key to send with the cookie.',
       body: z.strictObject({ token: z.string().max(200) }).meta({ id: 'TokenExchange' }),
       answers: {
         200: { text: 'The cookie is set.', schema: z.object({ key: z.string() }).meta({ id: 'PageKey' }) },
@@ -132,18 +135,18 @@ export function operationRoutes({ meters, readiness }: Services): Route[] {
       method: 'GET',
       path: '/livez',
       name: 'live',
-      summary: 'Answers while the process works.',
-      answers: { 200: { text: 'It does.' } },
+      summary: 'Returns 200 while the process runs.',
+      answers: { 200: { text: 'The process runs.' } },
       handle: () => ({ status: 200, json: { status: 'ok' } }),
     }),
     route({
       method: 'GET',
       path: '/readyz',
       name: 'ready',
-      summary: 'Answers 200 while prompts can be served: tries a write in the store.',
+      summary: 'Returns 200 while the server can accept prompts: tests a write to the store.',
       answers: {
-        200: { text: 'They can.' },
-        503: { text: 'The store cannot be written, or the server is stopping.' },
+        200: { text: 'The server accepts prompts.' },
+        503: { text: 'The store is not writable, or the server is stopping.' },
       },
       handle: async () => {
         const reason = await readiness();
@@ -155,9 +158,9 @@ export function operationRoutes({ meters, readiness }: Services): Route[] {
       method: 'GET',
       path: '/metrics',
       name: 'metrics',
-      summary: 'Figures in the text format of Prometheus.',
+      summary: 'Metrics in the Prometheus text format.',
       scope: 'read',
-      answers: { 200: { text: 'All figures.', type: 'text/plain' } },
+      answers: { 200: { text: 'All metrics.', type: 'text/plain' } },
       handle: () => ({
         status: 200,
         text: meters.text(),

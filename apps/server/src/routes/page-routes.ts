@@ -57,19 +57,19 @@ async function page(): Promise<Reply> {
 }
 
 function missing(): never {
-  throw new Problem(404, 'no_route', 'There is nothing at this address.');
+  throw new Problem(404, 'no_route', 'There is no route at this address.');
 }
 
 /** The page for people. Nothing in it tells about the server or its sessions: it asks for them with a token. */
 export function pageRoutes(): Route[] {
   const answers = { 200: { text: 'The page.', type: 'text/html' } };
   return [
-    route({ method: 'GET', path: '/', name: 'page', summary: 'The page for people.', answers, handle: page }),
+    route({ method: 'GET', path: '/', name: 'page', summary: 'The web page.', answers, handle: page }),
     route({
       method: 'GET',
       path: '/s/{sessionId}',
       name: 'sessionPage',
-      summary: 'The page, at a session.',
+      summary: 'The web page, at a session.',
       answers,
       handle: page,
     }),
@@ -78,7 +78,7 @@ export function pageRoutes(): Route[] {
       path: '/assets/{file}',
       name: 'pageFile',
       summary: 'A file of the page.',
-      answers: { 200: { text: 'The file.' }, 404: { text: 'It is not there.' } },
+      answers: { 200: { text: 'The file.' }, 404: { text: 'There is no such file.' } },
       handle: async ({ params: { file = '' } }) => {
         const { type, text } = (await files())[`/assets/${file}`] ?? missing();
         return { status: 200, text, headers: { 'content-type': type, ...forGood } };

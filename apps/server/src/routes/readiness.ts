@@ -27,9 +27,7 @@ export class Readiness {
   /** Why prompts cannot be stored; nothing when they can. The store's own words may name paths, so they are not in it. */
   async reason(): Promise<string | undefined> {
     const failure = await this.#failure();
-    return (
-      failure && `The store cannot be written (${failure.code ?? failure.kind}). See the log of the server.`
-    );
+    return failure && `Cannot write to the store (${failure.code ?? failure.kind}). See the server log.`;
   }
 
   #failure(): Promise<AgentError | undefined> {
@@ -48,7 +46,7 @@ export class Readiness {
   async #probe(): Promise<AgentError | undefined> {
     const { probe, patienceMs } = this.#options;
     const late = Promise.withResolvers<AgentError>();
-    const message = `The store did not answer within ${patienceMs} ms.`;
+    const message = `The store did not respond within ${patienceMs} ms.`;
     const timer = setTimeout(
       () => late.resolve(new AgentError({ kind: 'agent', code: 'store_busy', message })),
       patienceMs,

@@ -22,7 +22,8 @@ const document = z.strictObject({
 /** What is said to the model: text, or parts. */
 const said = z
   .union([z.string(), z.array(z.discriminatedUnion('type', [text, image, document])).min(1)], {
-    error: ({ input }) => (input === undefined ? 'content is required' : 'content must be text, or parts'),
+    error: ({ input }) =>
+      input === undefined ? 'content is required' : 'content must be a string or an array of parts',
   })
   .refine((said) => typeof said !== 'string' || said.trim() !== '', { error: 'content is required' })
   .meta({ id: 'Content' });
@@ -33,7 +34,7 @@ export const promptBody: z.ZodType<{ content: Content }> = z.strictObject({ cont
 
 export const accepted: z.ZodType<Accepted> = z
   .object({ sessionId: id, runId: z.string(), seq: z.int().positive() })
-  .meta({ id: 'Accepted', description: 'A run that was begun, and the event it began with.' });
+  .meta({ id: 'Accepted', description: 'A started run, and its first event.' });
 
 export const session: z.ZodType = z
   .object({
@@ -52,7 +53,7 @@ export const session: z.ZodType = z
       'timeout',
       'failed',
     ]),
-    runId: z.string().optional().meta({ description: 'The run under way.' }),
+    runId: z.string().optional().meta({ description: 'The active run.' }),
     events: z.int().nonnegative(),
     createdAt: z.iso.datetime().optional(),
     updatedAt: z.iso.datetime().optional(),
@@ -65,7 +66,7 @@ export const session: z.ZodType = z
     usd: z.number().optional(),
     parent: z.object({ sessionId: id, seq: z.int() }).optional(),
   })
-  .meta({ id: 'Session', description: 'Its log has as many events as `events` says, numbered from 1.' });
+  .meta({ id: 'Session', description: 'Its log has `events` events, numbered from 1.' });
 
 export const sessionList: z.ZodType = z
   .object({ items: z.array(session), next: z.string().optional() })
@@ -91,8 +92,8 @@ export const approvalList: z.ZodType = z.object({ items: z.array(approval) }).me
 
 const answer = {
   decision: z.enum(['allow', 'deny']),
-  hash: z.string().optional().meta({ description: 'With `allow`: the hash of what was asked.' }),
-  message: z.string().max(10_000).optional().meta({ description: 'With `deny`: what the model is told.' }),
+  hash: z.string().optional().meta({ description: 'With `allow`: the hash of the approval.' }),
+  message: z.string().max(10_000).optional().meta({ description: 'With `deny`: a message for the model.' }),
 };
 
 export const answerBody: z.ZodType<ReceivedDecision> = z.strictObject(answer).meta({ id: 'Answer' });

@@ -25,7 +25,7 @@ const unknown: AnswerText = { text: 'There is no such session.' };
 /** Longest title that is taken, in UTF-16 code units. */
 const maxTitle = 200;
 
-const busy: AnswerText = { text: 'A run is under way; `runId` names it.' };
+const busy: AnswerText = { text: 'A run is active; `runId` names it.' };
 
 /** Sessions: making, listing, reading, copying and deleting them. */
 export function sessionRoutes(services: Services): Route[] {
@@ -57,13 +57,13 @@ export function sessionRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions',
       name: 'createSession',
-      summary: 'Makes a session. Model, tools and permissions are those of the server.',
+      summary: 'Creates a session. The server sets model, tools and permissions.',
       scope: 'prompt',
       body: z.strictObject({ id: id.optional() }).meta({ id: 'NewSession' }),
       bodyOptional: true,
       answers: {
         201: { text: 'Made.', schema: session },
-        200: { text: 'A session of this id is there already.', schema: session },
+        200: { text: 'A session with this id already exists.', schema: session },
       },
       handle: async ({ body }) => {
         const made = await desk.create(body?.id);
@@ -75,7 +75,7 @@ export function sessionRoutes(services: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions/{sessionId}',
       name: 'readSession',
-      summary: 'Tells about one session.',
+      summary: 'Returns one session.',
       scope: 'read',
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
@@ -95,7 +95,7 @@ function changingRoutes(services: Services): Route[] {
       method: 'PATCH',
       path: '/v1/sessions/{sessionId}',
       name: 'renameSession',
-      summary: 'Gives a session another title; an empty one makes it the first words said again.',
+      summary: 'Renames a session; an empty title resets it to the start of the first prompt.',
       scope: 'prompt',
       body: z.strictObject({ title: z.string().max(maxTitle) }).meta({ id: 'Title' }),
       answers: { 200: { text: 'The session.', schema: session }, 404: unknown },
@@ -122,7 +122,7 @@ function changingRoutes(services: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/fork',
       name: 'forkSession',
-      summary: 'Makes a session that begins like this one, up to and including an event.',
+      summary: 'Creates a session with a copy of the events up to and including the given one.',
       scope: 'prompt',
       body: z.strictObject({ upToSeq: z.int().positive().optional() }).meta({ id: 'Fork' }),
       bodyOptional: true,
@@ -144,9 +144,9 @@ export function contentRoutes({ desk, store }: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions/{sessionId}/messages',
       name: 'readMessages',
-      summary: 'Gives the conversation as it would be sent to a model.',
+      summary: 'Returns the conversation as it would be sent to a model.',
       scope: 'read',
-      answers: { 200: { text: 'The messages, and the last event they hold.' }, 404: unknown },
+      answers: { 200: { text: 'The messages, and the last event they include.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
         await desk.session(sessionId);
         const { seq, messages } = await openSession(store, sessionId);
@@ -157,9 +157,9 @@ export function contentRoutes({ desk, store }: Services): Route[] {
       method: 'GET',
       path: '/v1/sessions/{sessionId}/usage',
       name: 'readUsage',
-      summary: 'Adds up what the session used.',
+      summary: 'Returns the usage of the session.',
       scope: 'read',
-      answers: { 200: { text: 'Tokens, calls and money.', schema: usageTotals }, 404: unknown },
+      answers: { 200: { text: 'Tokens, calls and cost.', schema: usageTotals }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
         const { usage } = await desk.session(sessionId);
         const read = (after: number, limit: number) => store.read(sessionId, after, limit);
@@ -194,17 +194,17 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/prompt',
       name: 'prompt',
-      summary: 'Says something to the model, which works on it until it is done.',
+      summary: 'Sends a prompt to the model and starts a run.',
       scope: 'prompt',
       body: promptBody,
       headers: {
-        'Idempotency-Key': 'Becomes the id of the run: the same key and content again begin nothing new.',
+        'Idempotency-Key': 'Becomes the run id: a repeated key starts no second run.',
       },
       answers: {
-        202: { text: 'Begun; what was said is committed.', schema: accepted },
+        202: { text: 'Started; the prompt is stored.', schema: accepted },
         404: unknown,
         409: {
-          text: 'A run is under way (`busy`), or the key was used for something else (`other_content`).',
+          text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).',
         },
       },
       handle: async ({ params: { sessionId = '' }, body, request }) => {
@@ -218,11 +218,11 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/resume',
       name: 'resume',
-      summary: 'Goes on with a run that was cut off or waits. Answers need the scope approve too.',
+      summary: 'Continues a run that was cut off or waits. Decisions also need the scope approve.',
       scope: 'prompt',
       body: resumeBody,
       bodyOptional: true,
-      answers: { 202: { text: 'Gone on with.', schema: accepted }, 404: unknown, 409: busy },
+      answers: { 202: { text: 'Continued.', schema: accepted }, 404: unknown, 409: busy },
       handle: async ({ params: { sessionId = '' }, body, request, token }) => {
         desk.mayBegin();
         const runId = keyOf(request.headers['idempotency-key']);
@@ -240,11 +240,11 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/cancel',
       name: 'cancel',
-      summary: 'Stops what is under way. Answers when the run has ended.',
+      summary: 'Cancels the active run. Responds when the run has ended.',
       scope: 'prompt',
       body: z.strictObject({}).meta({ id: 'Cancel' }),
       bodyOptional: true,
-      answers: { 200: { text: 'How the run ended, or `idle` when there was none.' }, 404: unknown },
+      answers: { 200: { text: 'The status of the run, or `idle`.' }, 404: unknown },
       handle: async ({ params: { sessionId = '' } }) => {
         const { run } = await desk.session(sessionId);
         if (run === undefined) return { status: 200, json: { status: 'idle' } };
@@ -256,14 +256,14 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/steer',
       name: 'steer',
-      summary: 'Says something while a run is under way; the model hears it at its next turn.',
+      summary: 'Sends a message to the active run; the model receives it at its next turn.',
       scope: 'prompt',
       body: z.strictObject({ content }).meta({ id: 'Steer' }),
-      answers: { 202: { text: 'Taken.' }, 404: unknown, 409: { text: 'No run hears it.' } },
+      answers: { 202: { text: 'Accepted.' }, 404: unknown, 409: { text: 'No run is active.' } },
       handle: async ({ params: { sessionId = '' }, body }) => {
         const session = await desk.session(sessionId);
         if (session.steer(body.content)) return { status: 202, json: { runId: session.run?.id } };
-        throw new Problem(409, 'not_running', 'No run is under way that could hear this.');
+        throw new Problem(409, 'not_running', 'No run is active.');
       },
     }),
   ];

@@ -151,7 +151,7 @@ export class ApprovalService {
     const keys = answers.map(({ approvalId }) => `${sessionId} ${approvalId}`);
     const before = () => keys.flatMap((key) => this.#answering.get(key) ?? []);
     while (settings.mayRepeat === true && before().length > 0) await Promise.all(before());
-    if (before().length > 0) throw decided('It is being answered by somebody else.');
+    if (before().length > 0) throw decided('Another user is deciding this approval.');
     const answering = this.#answerAll(sessionId, answers, settings);
     const over = answering.catch(() => undefined);
     for (const key of keys) this.#answering.set(key, over);
@@ -190,7 +190,7 @@ export class ApprovalService {
     if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.decide(approvalId, answer))[0]) {
       const seq = await decisionIn(run, answers);
       if (seq !== undefined) return { sessionId, runId: run.id, seq };
-      throw new Problem(503, 'store', 'The decision could not be kept: the run ended first.');
+      throw new Problem(503, 'store', 'The decision could not be stored: the run ended first.');
     }
     return await session.resume({ answers, ...(runId !== undefined && { runId }) });
   }
@@ -214,20 +214,20 @@ export class ApprovalService {
           isOpen: false,
         };
     }
-    if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval of this id.');
+    if (request === undefined) throw new Problem(404, 'no_approval', 'There is no approval with this id.');
     return { request, isOpen: false };
   }
 
   #check({ request, decision: before, isOpen }: Found, { decision, hash }: ReceivedDecision): void {
     const { expiresAt } = request;
-    if (before !== undefined) throw decided(`It was decided already: ${before}.`);
-    if (!isOpen) throw decided('Its run ended before it was decided.');
+    if (before !== undefined) throw decided(`Already decided: ${before}.`);
+    if (!isOpen) throw decided('The run ended before the decision.');
     if (expiresAt !== undefined && expiresAt <= this.#now()) {
-      throw new Problem(409, 'expired', 'The time to decide is over.');
+      throw new Problem(409, 'expired', 'The time to decide has expired.');
     }
     if (hash === undefined && decision === 'deny') return;
     if (hash !== request.hash) {
-      const detail = 'An answer that allows must repeat the hash of what was asked; this one does not.';
+      const detail = 'A decision to allow must contain the hash of the approval; this hash differs.';
       throw new Problem(409, 'other_arguments', detail, { extra: { hash: request.hash } });
     }
   }

@@ -126,10 +126,10 @@ export class SessionService {
       try {
         const accepted = await (await this.session(id)).resume();
         resumed.push(accepted);
-        journal.note('info', 'went on with a run that was cut off', { ...accepted });
+        journal.note('info', 'continued a run that was cut off', { ...accepted });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        journal.note('error', 'a run that was cut off could not be gone on with', { sessionId: id, reason });
+        journal.note('error', 'could not continue a run that was cut off', { sessionId: id, reason });
       }
     }
     return resumed;
@@ -181,7 +181,7 @@ export class SessionService {
       this.#made.delete(id);
       if (code === 'in_use' || code === 'session_id') throw error;
       const headers = { 'retry-after': '5' };
-      throw new Problem(503, 'store', 'The session could not be kept.', { headers });
+      throw new Problem(503, 'store', 'The session could not be stored.', { headers });
     }
   }
 
@@ -192,7 +192,7 @@ export class SessionService {
 
   #mayBegin(): void {
     if (!this.#isClosing) return;
-    throw new Problem(503, 'stopping', 'The server is about to stop.', { headers: { 'retry-after': '5' } });
+    throw new Problem(503, 'stopping', 'The server is shutting down.', { headers: { 'retry-after': '5' } });
   }
 
   async #joined(session: LiveSession): Promise<LiveSession> {
@@ -246,7 +246,7 @@ export class SessionService {
       },
     };
     const report = (error: AgentError) =>
-      journal.note('error', 'an event could not be shown', { reason: error.message });
+      journal.note('error', 'an event could not be displayed', { reason: error.message });
     const mine = { store, sessionId, handler, report };
     if (elsewhere === undefined) return createHarness({ ...settings(sessionId), ...mine });
     return runnerHarness({ ...elsewhere, ...mine, executor: sessionExecutor(settings(sessionId), store) });

@@ -47,7 +47,7 @@ export class Streams {
     this.#bounds = {
       bufferBytes: limits.bufferBytes,
       stallMs: limits.stallMs,
-      onDrop: () => meters.count('cobbler_sse_dropped_total', 'Readers dropped for being too slow.'),
+      onDrop: () => meters.count('cobbler_sse_dropped_total', 'Clients disconnected for reading too slowly.'),
     };
     this.#timers = [
       setInterval(() => {
@@ -57,7 +57,7 @@ export class Streams {
       setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
       setInterval(() => this.endInvalid(), checkMs).unref(),
     ];
-    meters.gauge('cobbler_sse_clients', 'Readers of events.', () => this.size);
+    meters.gauge('cobbler_sse_clients', 'Event streams.', () => this.size);
   }
 
   get size(): number {
@@ -96,7 +96,7 @@ export class Streams {
   mayOpen(): void {
     if (this.size < this.#limits.clients) return;
     const headers = { 'retry-after': '10' };
-    throw new Problem(503, 'too_many_clients', 'Too many readers of events.', { headers });
+    throw new Problem(503, 'too_many_clients', 'Too many event streams.', { headers });
   }
 
   /** Opens a stream of another protocol, which the caller writes. `last` gives the frames that end it. */
@@ -155,7 +155,7 @@ export class Streams {
  */
 export function positionOf(text: string): Position {
   const match = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(text);
-  if (match === null) throw new Problem(400, 'bad_position', 'Last-Event-ID is no id of this stream.');
+  if (match === null) throw new Problem(400, 'bad_position', 'Last-Event-ID is not an id of this stream.');
   const seq = Number(match[1]);
   return match[2] === undefined ? { seq, frames: 0 } : { seq: seq - 1, frames: Number(match[2]) + 1 };
 }

@@ -67,16 +67,16 @@ export class Meters {
   hear(event: RunEvent): void {
     if (event.type === 'assistant') {
       const { inputTokens, outputTokens } = event.usage;
-      this.count('cobbler_tokens_total', 'Tokens of answered requests.', { side: 'input' }, inputTokens);
-      this.count('cobbler_tokens_total', 'Tokens of answered requests.', { side: 'output' }, outputTokens);
-      this.count('cobbler_usd_total', 'US dollars, where prices are known.', {}, event.usd ?? 0);
+      this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side: 'input' }, inputTokens);
+      this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side: 'output' }, outputTokens);
+      this.count('cobbler_usd_total', 'Cost in US dollars, where prices are known.', {}, event.usd ?? 0);
     } else if (event.type === 'tool_result') {
       const outcome = event.denied === true ? 'denied' : event.isError ? 'error' : 'ok';
-      this.count('cobbler_tool_results_total', 'Answered tool calls.', { tool: event.toolName, outcome });
+      this.count('cobbler_tool_results_total', 'Completed tool calls.', { tool: event.toolName, outcome });
     } else if (event.type === 'finished') {
-      this.count('cobbler_runs_total', 'Runs that ended.', { status: event.status });
+      this.count('cobbler_runs_total', 'Ended runs.', { status: event.status });
     } else if (event.type === 'retry') {
-      this.count('cobbler_retries_total', 'Requests to the model that were repeated.');
+      this.count('cobbler_retries_total', 'Retried model requests.');
     }
   }
 

@@ -43,8 +43,8 @@ export function App({ desk, announcer }: AppProps): VNode {
   );
   if (isOut) {
     const reason = list.isLoaded
-      ? 'Your sign-in has ended. Open the address that cobbler serve printed, or give its token:'
-      : 'This is the server of an agent. Open the address that cobbler serve printed, or give its token:';
+      ? 'Your session has expired. Open the address that cobbler serve printed, or enter its token:'
+      : 'This is an agent server. Open the address that cobbler serve printed, or enter its token:';
     return <SignIn reason={reason} done={() => desk.signedIn()} />;
   }
   return (

@@ -25,10 +25,12 @@ export async function partOf(file: File): Promise<UserPart> {
     return { type: 'document', mediaType: file.type, data: await base64(file), name: file.name };
   }
   if (file.size > maxBytes)
-    throw new Error(`${file.name} has ${size(file.size)}; at most ${size(maxBytes)} can be sent.`);
+    throw new Error(`${file.name} has ${size(file.size)}; the limit is ${size(maxBytes)}.`);
   const text = await file.text();
   if (text.includes('\0')) {
-    throw new Error(`${file.name} cannot be sent: only pictures (PNG, JPEG, GIF, WebP), PDF and text can.`);
+    throw new Error(
+      `${file.name} cannot be sent: only images (PNG, JPEG, GIF, WebP), PDF and text are supported.`,
+    );
   }
   return { type: 'text', text: `${fileHeading(file.name)}\n\n${text}` };
 }
@@ -42,7 +44,7 @@ async function picture(file: File): Promise<UserPart> {
   canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   bitmap.close();
   const smaller = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.85));
-  if (smaller === null) throw new Error(`${file.name} cannot be read as a picture.`);
+  if (smaller === null) throw new Error(`${file.name} cannot be read as an image.`);
   return { type: 'image', mediaType: 'image/jpeg', data: await base64(smaller) };
 }
 

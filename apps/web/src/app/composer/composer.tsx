@@ -40,7 +40,7 @@ export function Composer(props: ComposerProps): VNode {
   const send = async () => {
     if (content.length === 0) return;
     if (JSON.stringify(content).length > maxBytes)
-      return warn('This is too much for one message: at most 1 MB.');
+      return warn('The message is too large: the limit is 1 MB.');
     setText('');
     setAttached([]);
     try {
@@ -140,8 +140,8 @@ function ComposerBar({ isSteering, canStop, isStopping, isEmpty, stop, attach }:
 }
 
 function placeholder(isRunning: boolean, isWaiting: boolean): string {
-  if (isWaiting) return 'Say something else instead of answering';
-  return isRunning ? 'Say something while it works' : 'Say what to do';
+  if (isWaiting) return 'Or type a message instead of deciding';
+  return isRunning ? 'Type a message to steer the run' : 'Describe a task';
 }
 
 interface AttachedProps {

@@ -13,7 +13,7 @@ interface ChangesProps {
 /** All files that the session has changed, with every change. */
 export function ChangesPanel({ model, show }: ChangesProps): VNode {
   const files = useMemo(() => changesIn(model.view.items), [model.version]);
-  if (files.length === 0) return <p class="muted none">No file was changed.</p>;
+  if (files.length === 0) return <p class="muted none">No files were changed.</p>;
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (

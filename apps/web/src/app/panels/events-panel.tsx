@@ -24,7 +24,7 @@ export function EventsPanel({ model, show, fork }: EventsProps): VNode {
       <div class="panel-head">
         <input
           type="search"
-          placeholder="Filter: a type, a word, #42"
+          placeholder="Filter: a type, text, #42"
           aria-label="Filter events"
           value={words}
           onInput={(event) => setWords(event.currentTarget.value)}

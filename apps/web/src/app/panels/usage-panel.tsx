@@ -14,7 +14,7 @@ interface UsageProps {
 /** What the session used, all in all and turn by turn. */
 export function UsagePanel({ model, show }: UsageProps): VNode {
   const turns = useMemo(() => turnsIn(model.view.items), [model.version]);
-  if (turns.length === 0) return <p class="muted none">No answer was given yet.</p>;
+  if (turns.length === 0) return <p class="muted none">No responses yet.</p>;
   const totals = totalsOf(turns, model.view.failures);
   const bars = (values: (turn: TurnUsage) => readonly number[], words: (turn: TurnUsage) => string) =>
     turns.map((turn) => ({
@@ -67,7 +67,7 @@ function Sums({ totals, turns }: { readonly totals: Totals; readonly turns: numb
       <Sum name="of it cached" value={share(usage.cacheReadTokens ?? 0, usage.inputTokens)} />
       <Sum name="output" value={tokens(usage.outputTokens)} />
       <Sum name="model time" value={duration(durationMs)} />
-      {lost > 0 && <Sum name="without an answer" value={tokens(lost)} />}
+      {lost > 0 && <Sum name="failed requests" value={tokens(lost)} />}
     </dl>
   );
 }

@@ -25,7 +25,7 @@ export function wordsFor(event: Event): string {
   switch (event.type) {
     case 'assistant': {
       const text = event.content.flatMap((part) => (part.type === 'text' ? part.text : [])).join(' ');
-      return text === '' ? '' : `Answer: ${text.slice(0, 500)}`;
+      return text === '' ? '' : `Response: ${text.slice(0, 500)}`;
     }
     case 'tool_result':
       return `${event.toolName} ${event.summary ?? (event.isError ? 'failed' : 'done')}`;

@@ -31,7 +31,7 @@ export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
       <svg
         viewBox={`0 0 ${width} ${height}`}
         role="img"
-        aria-label={`${bars.length} bars, the highest ${format(top)}`}
+        aria-label={`${bars.length} bars, highest ${format(top)}`}
       >
         <line x1="0" y1="0.5" x2={width} y2="0.5" class="grid" />
         <line x1="0" y1={height / 2} x2={width} y2={height / 2} class="grid" />

@@ -23,7 +23,7 @@ export function TitleForm({ title, end }: TitleProps): VNode {
       <input
         ref={field}
         aria-label="Title"
-        placeholder="Empty for the first words said"
+        placeholder="Leave empty to use the start of the first prompt"
         defaultValue={title}
         maxLength={200}
         onBlur={() => end(undefined)}

@@ -66,7 +66,7 @@ export async function reach(path: string, init: PageRequest): Promise<Response> 
   try {
     return await fetch(path, { ...common, ...init, headers });
   } catch {
-    throw new ApiError(0, 'unreachable', 'The server cannot be reached. Is `cobbler serve` still running?');
+    throw new ApiError(0, 'unreachable', 'Cannot reach the server. Is `cobbler serve` still running?');
   }
 }
 
@@ -74,9 +74,9 @@ export async function reach(path: string, init: PageRequest): Promise<Response> 
 export function problemOf(status: number, text: string): ApiError {
   try {
     const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };
-    return new ApiError(status, code ?? '', detail ?? `The server answered ${status}.`);
+    return new ApiError(status, code ?? '', detail ?? `The server responded with status ${status}.`);
   } catch {
-    return new ApiError(status, '', `The server answered ${status}.`);
+    return new ApiError(status, '', `The server responded with status ${status}.`);
   }
 }
 

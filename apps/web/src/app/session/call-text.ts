@@ -34,7 +34,7 @@ export function outcomeOf(call: CallView): string {
   const { report, decided } = call;
   switch (phaseOf(call)) {
     case 'asked':
-      return 'waits for you';
+      return 'waits for approval';
     case 'running':
       return 'running';
     case 'denied':

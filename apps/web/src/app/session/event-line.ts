@@ -69,7 +69,7 @@ export class EventLine {
     while (!this.#isEnded) {
       if (this.#isResting) await this.#pause();
       if (this.#isEnded) return;
-      let reason = new ApiError(0, 'cut', 'The connection was cut.');
+      let reason = new ApiError(0, 'cut', 'The connection broke.');
       try {
         await this.#connect();
       } catch (error) {

@@ -91,11 +91,9 @@ function Money({ model }: { readonly model: SessionModel }): VNode | null {
   return (
     <span class="money">
       {contextTokens > 0 && (
-        <span title="Tokens of the conversation as the model was last sent it">
-          {tokens(contextTokens)} in context
-        </span>
+        <span title="Tokens of the conversation in the last request">{tokens(contextTokens)} in context</span>
       )}
-      <span title={isPartial ? 'Some of it has no known price' : 'All that this session has cost'}>
+      <span title={isPartial ? 'Some requests have no known price' : 'Total cost of this session'}>
         {isPartial && usd === 0 ? 'no price' : `${money(usd)}${isPartial ? '+' : ''}`}
       </span>
     </span>

@@ -89,7 +89,7 @@ export class AppState extends Changed {
       const { id } = await api.fork(from, seq);
       await this.list.refresh();
       this.go({ sessionId: id });
-      this.warn(`This is a new session that begins like the other one, up to event ${seq}.`, 'plain');
+      this.warn(`This new session is a copy of the other one up to event ${seq}.`, 'plain');
     });
   }
 
@@ -162,10 +162,10 @@ export class AppState extends Changed {
     const words = {
       allow: 'allowed',
       deny: 'denied',
-      expired: 'too late to answer',
-      superseded: 'set aside',
+      expired: 'decided too late',
+      superseded: 'withdrawn',
     };
-    this.warn(`What was asked has been ${words[event.decision]} elsewhere.`, 'plain');
+    this.warn(`This approval was ${words[event.decision]} elsewhere.`, 'plain');
   }
 
   #seen(): void {

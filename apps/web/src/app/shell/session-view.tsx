@@ -131,10 +131,10 @@ function Talk({ desk, model, actions }: TalkProps): VNode {
   if (connection.state === 'refused') {
     return (
       <div class="empty">
-        <h2>This session cannot be shown</h2>
+        <h2>Cannot show this session</h2>
         <p class="bad">{connection.reason}</p>
         <button type="button" onClick={() => desk.go({})}>
-          Begin a new one
+          Start a new one
         </button>
       </div>
     );

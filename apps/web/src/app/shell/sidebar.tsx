@@ -48,14 +48,12 @@ export function Sidebar({ list, current, go, theme, setTheme, showKeys }: Sideba
           <SessionRow key={entry.id} entry={entry} now={now} isCurrent={entry.id === current} go={go} />
         ))}
         {list.isLoaded && shown.length === 0 && (
-          <li class="muted small none">
-            {wanted === '' ? 'Nothing was said here yet.' : 'No session has these words.'}
-          </li>
+          <li class="muted small none">{wanted === '' ? 'No sessions yet.' : 'No matching sessions.'}</li>
         )}
         {list.hasMore && wanted === '' && (
           <li>
             <button type="button" class="quiet" onClick={() => void list.more()}>
-              Older ones
+              Load older
             </button>
           </li>
         )}
@@ -121,7 +119,7 @@ export const stateMarks: Readonly<
   interrupted: { mark: '◌', name: 'interrupted' },
   waiting: { mark: '!', name: 'waits for approval' },
   complete: { mark: '✓', name: 'complete' },
-  max_tokens: { mark: '■', name: 'answer too long' },
+  max_tokens: { mark: '■', name: 'response too long' },
   refusal: { mark: '■', name: 'refused' },
   limit: { mark: '■', name: 'stopped at a limit' },
   cancelled: { mark: '■', name: 'cancelled' },

@@ -48,8 +48,8 @@ export function SignIn({ reason, done }: SignInProps): VNode {
         {problem}
       </p>
       <p class="muted small">
-        The address that <code>cobbler serve</code> prints signs you in by itself. The token is kept by no
-        server log and by nothing in this page.
+        The address that <code>cobbler serve</code> prints signs you in automatically. The token is not stored
+        in server logs or in this page.
       </p>
     </main>
   );

@@ -76,9 +76,9 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
       </div>
       {isLate ? (
         <footer>
-          <span class="muted">Nobody answered in time.</span>
+          <span class="muted">No decision was made in time.</span>
           <button type="button" class="primary" onClick={goOn}>
-            Go on without it
+            Continue without it
           </button>
         </footer>
       ) : isDenying ? (
@@ -93,7 +93,7 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
             Deny <kbd>n</kbd>
           </button>
           <button type="button" disabled={isSending} onClick={() => setDenying(true)}>
-            Deny and say why <kbd>e</kbd>
+            Deny with a reason <kbd>e</kbd>
           </button>
           {proposal.isWhole && (
             <button type="button" class="primary" disabled={isSending} onClick={() => void send('allow')}>
@@ -113,16 +113,14 @@ function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
     <>
       {!isWhole && (
         <p class="bad">
-          This call is too long to show here, so it can only be denied here. See all of it, and allow it, in a
-          terminal: <code>cobbler approve</code>
+          This call is too long to show here, so it can only be denied here. To see all of it and allow it,
+          use a terminal: <code>cobbler approve</code>
         </p>
       )}
       {diff !== undefined && <DiffText text={diff} />}
       {command !== undefined && <pre class="command">{command}</pre>}
       {text !== '' && <pre class="command">{text}</pre>}
-      {diff === undefined && command === undefined && text === '' && (
-        <p class="muted">It takes no arguments.</p>
-      )}
+      {diff === undefined && command === undefined && text === '' && <p class="muted">No arguments.</p>}
     </>
   );
 }
@@ -156,8 +154,8 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
     >
       <input
         ref={field}
-        aria-label="What the model is told"
-        placeholder="What the model is told, such as: use the test folder instead"
+        aria-label="Message for the model"
+        placeholder="Message for the model, such as: use the test directory instead"
         onKeyDown={(event) => {
           if (event.key === 'Escape') end();
         }}

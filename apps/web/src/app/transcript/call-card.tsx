@@ -114,14 +114,14 @@ function CallDetails({ call }: { readonly call: CallView }): VNode {
         given={part.arguments ?? {}}
         hidden={diff === undefined ? [] : ['content', 'old_text', 'new_text']}
       />
-      {part.problem !== undefined && <p class="bad">The arguments cannot be used: {part.problem}</p>}
+      {part.problem !== undefined && <p class="bad">Invalid arguments: {part.problem}</p>}
       {decided !== undefined && <p class="muted">{decision(decided.decision, decided.message)}</p>}
       {diff !== undefined && <DiffText text={diff} />}
       {text !== '' && <LongText name="Result" text={text} lines={30} />}
       <Parts parts={pictures} />
       {report?.blobs?.map(({ id, bytes }) => (
         <p key={id} class="muted">
-          The whole output ({size(bytes)}) is kept: cobbler show {id}
+          The full output ({size(bytes)}) is stored: cobbler show {id}
         </p>
       ))}
     </div>
@@ -130,10 +130,10 @@ function CallDetails({ call }: { readonly call: CallView }): VNode {
 
 function decision(what: string, message: string | undefined): string {
   const words: Readonly<Record<string, string>> = {
-    allow: 'A person allowed it',
-    deny: 'A person denied it',
-    expired: 'Nobody answered in time',
-    superseded: 'Something else was said first',
+    allow: 'Allowed by a user',
+    deny: 'Denied by a user',
+    expired: 'No decision in time',
+    superseded: 'A message came first',
   };
   return `${words[what] ?? what}${message === undefined ? '.' : `: ${message}`}`;
 }

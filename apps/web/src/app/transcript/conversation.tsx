@@ -64,10 +64,10 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
         {model.isInterrupted && (
           <p class="doing warn">
             {live.unstoredEnd === undefined
-              ? 'This run was cut off, and nobody works on it.'
-              : `This run ended, and its end could not be stored: ${live.unstoredEnd}`}{' '}
+              ? 'This run was cut off and is not running.'
+              : `This run ended, but its end could not be stored: ${live.unstoredEnd}`}{' '}
             <button type="button" onClick={actions.resume}>
-              Go on from here
+              Continue from here
             </button>
           </p>
         )}
@@ -76,7 +76,7 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
         )}
         {view.queued.map((event) => (
           <p key={event.seq} class="queued">
-            ↳ heard at the next turn: {event.type === 'user' ? wordsIn(event.content) : ''}
+            ↳ sent at the next turn: {event.type === 'user' ? wordsIn(event.content) : ''}
           </p>
         ))}
         {outgoing !== undefined && <OutgoingView outgoing={outgoing} />}

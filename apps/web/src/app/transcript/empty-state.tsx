@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 const examples: readonly (readonly [string, string])[] = [
   ['Explain', 'Read this project and tell me what it does and how it is built.'],
-  ['Mend', 'Run the tests, find out why one fails, and mend it.'],
+  ['Fix', 'Run the tests, find out why one fails, and fix it.'],
   ['Add', 'Add a README section that shows how to run this project.'],
 ];
 
@@ -11,9 +11,9 @@ export function EmptyState({ choose }: { readonly choose: (text: string) => void
   const curl = `curl -N ${location.origin}/v1/sessions/ID/events -H "Authorization: Bearer $TOKEN"`;
   return (
     <div class="empty">
-      <h2>What shall be done?</h2>
+      <h2>What should be done?</h2>
       <p class="muted">
-        It works in the folder where the server was started, and asks before it changes anything.
+        It works in the directory where the server was started, and asks before it changes anything.
       </p>
       <ul>
         {examples.map(([name, text]) => (
@@ -26,7 +26,7 @@ export function EmptyState({ choose }: { readonly choose: (text: string) => void
         ))}
       </ul>
       <p class="muted small">
-        The events of a session in a shell; ID is the end of its address, TOKEN that of the address you
+        To read a session's events in a shell; ID is the end of its address, TOKEN is in the address you
         opened:
       </p>
       <pre class="curl">{curl}</pre>

@@ -55,7 +55,7 @@ function ItemBar({ item, actions }: { readonly item: Item; readonly actions: Ite
       <button
         type="button"
         class="quiet"
-        title="A session of its own that begins like this one, up to here"
+        title="Copy this session up to here into a new session"
         onClick={() => actions.fork(item.seq)}
       >
         Fork
@@ -101,7 +101,7 @@ function SaidView({ item }: { readonly item: Said }): VNode {
   const shown = isLong && !all ? `${text.split('\n').slice(0, 20).join('\n').slice(0, longest)} …` : text;
   return (
     <div class="bubble">
-      {item.steer && <div class="muted small">↳ said while it worked</div>}
+      {item.steer && <div class="muted small">↳ sent during the run</div>}
       {shown !== '' && <div class="words">{shown}</div>}
       <Parts parts={item.message.content} />
       {isLong && (
@@ -133,12 +133,12 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
   return (
     <>
       {item.parts.map(draw)}
-      {item.parts.length === 0 && <p class="muted">The model said nothing.</p>}
-      {item.cutNote !== undefined && <p class="muted">The answer ended here, before it was complete.</p>}
+      {item.parts.length === 0 && <p class="muted">The response is empty.</p>}
+      {item.cutNote !== undefined && <p class="muted">The response ended before it was complete.</p>}
       {item.event?.stopReason === 'max_tokens' && (
-        <p class="muted">The answer was cut off: it had reached its longest length.</p>
+        <p class="muted">The response was cut off: it reached its length limit.</p>
       )}
-      {item.event?.stopReason === 'refusal' && <p class="muted">The model would not go on.</p>}
+      {item.event?.stopReason === 'refusal' && <p class="muted">The model declined to continue.</p>}
     </>
   );
 }

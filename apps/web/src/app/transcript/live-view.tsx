@@ -17,7 +17,7 @@ interface LiveProps {
 export function LiveView({ live, since }: LiveProps): VNode {
   const isSilent = live.blocks.every(({ kind }) => kind === 'call');
   return (
-    <article class="item answer live" aria-label="Answer, being written" aria-busy="true">
+    <article class="item answer live" aria-label="Response in progress" aria-busy="true">
       {live.blocks.map((block) => (
         <BlockView key={block.index} block={block} />
       ))}
@@ -35,7 +35,7 @@ function BlockView({ block }: { readonly block: LiveBlock }): VNode | null {
       <div class="call-line">
         <span class="mark">·</span>
         <span class="tool">{block.text === '' ? 'a tool' : block.text}</span>
-        <span class="subject muted">{block.done ? '' : 'being written'}</span>
+        <span class="subject muted">{block.done ? '' : 'in progress'}</span>
       </div>
     </div>
   );
@@ -60,7 +60,7 @@ function Retrying({ attempt, reason, delayMs, leftMs }: Retry): VNode {
   const waitMs = secondsLeft(since + delayMs - now);
   return (
     <p class="doing warn">
-      <span class="spinner" aria-hidden="true" /> {reason} · attempt {attempt} failed, the next in{' '}
+      <span class="spinner" aria-hidden="true" /> {reason} · attempt {attempt} failed, retry in{' '}
       {duration(waitMs)}
       {leftMs !== undefined && `, gives up in ${duration(secondsLeft(since + delayMs + leftMs - now))}`}
     </p>

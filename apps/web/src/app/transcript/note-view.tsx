@@ -18,20 +18,22 @@ export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode |
     case 'compacted':
       return (
         <details class="rule-note">
-          <summary>The conversation was made smaller: what came before is now a summary</summary>
+          <summary>The conversation was compacted: a summary replaces the earlier messages</summary>
           <div class="thoughts">{what.event.summary}</div>
         </details>
       );
     case 'notice':
       return (
         <details class="rule-note">
-          <summary>The model repeats the same calls and has been asked to do something else</summary>
+          <summary>The model repeats the same calls and was asked to try something else</summary>
           <div class="thoughts">{what.event.text}</div>
         </details>
       );
     case 'stop':
       return what.event.reason === 'limit' ? (
-        <p class="muted small">A limit was reached ({limitWords(what.event.limit)}): one closing answer.</p>
+        <p class="muted small">
+          The run reached a limit ({limitWords(what.event.limit)}): one final response.
+        </p>
       ) : null;
     case 'resumed':
       return null;
@@ -66,7 +68,7 @@ function EndLine({ event, isLast, resume }: EndProps): VNode | null {
       {error !== undefined && status === 'failed' && <ErrorBox error={error} />}
       {isLast && (status === 'failed' || status === 'limit' || status === 'timeout') && (
         <button type="button" onClick={resume}>
-          Go on from here
+          Continue from here
         </button>
       )}
     </div>
@@ -75,8 +77,8 @@ function EndLine({ event, isLast, resume }: EndProps): VNode | null {
 
 const endings = {
   complete: { mark: '✓', word: 'complete', tone: 'good' },
-  max_tokens: { mark: '■', word: 'the answer reached its longest length', tone: 'warn' },
-  refusal: { mark: '■', word: 'the model would not go on', tone: 'warn' },
+  max_tokens: { mark: '■', word: 'the response reached its length limit', tone: 'warn' },
+  refusal: { mark: '■', word: 'the model declined to respond', tone: 'warn' },
   limit: { mark: '■', word: 'stopped at a limit', tone: 'warn' },
   cancelled: { mark: '■', word: 'cancelled', tone: 'warn' },
   timeout: { mark: '■', word: 'out of time', tone: 'warn' },
@@ -89,7 +91,7 @@ function limitWords(limit: string | undefined): string {
     toolCalls: 'number of tool calls',
     tokens: 'tokens',
     usd: 'money',
-    no_progress: 'it was going round in circles',
+    no_progress: 'repeated calls',
   };
   return words[limit ?? ''] ?? limit ?? '';
 }
@@ -104,7 +106,7 @@ function factsOf(metrics: ExecutionMetrics): string[] {
     counted(invocations, 'turn'),
     ...(toolCalls > 0 ? [counted(toolCalls, 'tool')] : []),
     `${tokens(totalInputTokens)} in${cached} ${tokens(totalOutputTokens)} out`,
-    ...(lost > 0 ? [`${tokens(lost)} without an answer`] : []),
+    ...(lost > 0 ? [`${tokens(lost)} in failed requests`] : []),
     ...(usd === undefined ? ['price unknown'] : [money(usd)]),
   ];
 }
@@ -124,11 +126,10 @@ function ErrorBox({ error }: { readonly error: ErrorData }): VNode {
 }
 
 const advice: Readonly<Record<string, string>> = {
-  auth: 'The key was refused. Set another one where the server runs and start it again, or run: cobbler doctor',
-  rate_limit: 'The provider takes no more requests for the moment. Wait a little and go on from here.',
-  network: 'The provider could not be reached from the server. See to its network and go on from here.',
-  timeout: 'No answer came in time. Go on from here to ask once more.',
-  limit: 'Start the server with a higher limit, or say something to go on.',
-  invalid:
-    'The request cannot be answered as it is. Fork before the step that led here, or say something else.',
+  auth: 'The key was rejected. Set another one on the server and restart it, or run: cobbler doctor',
+  rate_limit: 'The provider limits requests at the moment. Wait, then continue from here.',
+  network: 'The server cannot reach the provider. Check its network, then continue from here.',
+  timeout: 'The response timed out. Continue from here to try again.',
+  limit: 'Start the server with a higher limit, or send a message to continue.',
+  invalid: 'The provider rejected the request. Fork before the step that led here, or send another message.',
 };
