@@ -84,9 +84,7 @@ export function approvalTap(data: string): { readonly approvalId: string; readon
   const match = /^(allow|deny):([A-Za-z0-9._-]{1,56})$/.exec(data);
   if (match?.[2] === undefined) return undefined;
   const said =
-    match[1] === 'allow'
-      ? { decision: 'allow' }
-      : { decision: 'deny', message: 'The person who was asked did not allow this call.' };
+    match[1] === 'allow' ? { decision: 'allow' } : { decision: 'deny', message: 'A user denied this call.' };
   return { approvalId: match[2], said };
 }
 

@@ -139,16 +139,16 @@ async function read(sql: Sql, sessionId: string, afterSeq: number, limit: number
 }
 
 function noSessionId(id: string): AgentError {
-  const message = `${JSON.stringify(id.slice(0, 80))} is no id for the log of a turn: it takes 1 to 128 of A-Z, a-z, 0-9 and ._:@- and begins with a letter or digit.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid id for the log of a turn: use 1 to 128 of A-Z, a-z, 0-9 and ._:@-, starting with a letter or digit.`;
   return new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 
 function fenced(sessionId: string): AgentError {
-  const message = `The turn ${sessionId} was taken over by another writer; nothing was written.`;
+  const message = `Another writer took over the turn ${sessionId}; nothing was written.`;
   return new AgentError({ kind: 'invalid', code: 'fenced', message });
 }
 
 function gap(sessionId: string, seq: number): AgentError {
-  const message = `Event ${seq} of the turn ${sessionId} is out of turn; nothing was written.`;
+  const message = `Event ${seq} of the turn ${sessionId} is out of order; nothing was written.`;
   return new AgentError({ kind: 'invalid', code: 'gap', message });
 }

@@ -5,7 +5,7 @@ import type { ChatMessage } from './chat-message.ts';
 /** How many messages of a chat the model sees: seed requirement S3.11. */
 export const contextMessages = 20;
 
-const leftOut: Message = userMessage([{ type: 'text', text: '(Earlier messages are left out.)' }]);
+const leftOut: Message = userMessage([{ type: 'text', text: '(Earlier messages are omitted.)' }]);
 
 /**
  * Messages of a chat, oldest first, as a conversation. Services want a user to speak first, so where the oldest

@@ -298,7 +298,7 @@ function outcomeOf({ leaseMs }: Life, row: SqlRow, now: number): Delivery {
     code: 'retry_later',
     retryable: true,
     retryAfterMs: Math.max(due - now, 0),
-    message: `The piece ${key} was not sent: ${why}. The next attempt is due in ${Math.max(due - now, 0)} ms.`,
+    message: `The message part ${key} was not sent: ${why}. The next attempt is due in ${Math.max(due - now, 0)} ms.`,
   });
 }
 

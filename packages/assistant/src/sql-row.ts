@@ -31,6 +31,6 @@ function unexpected(column: string, kind: string): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'store_damaged',
-    message: `The database holds no ${kind} in the column ${column}: it was changed by another program.`,
+    message: `The database contains no ${kind} in the column ${column}: another program changed it.`,
   });
 }

@@ -7,30 +7,30 @@ export const greeting: string = [
 
 /** What each command does, in one line. */
 export const commandWords = {
-  new: 'begin a new conversation; what is remembered stays',
-  cancel: 'stop what I am doing',
-  again: 'send my last answer once more; as a reply to a message, the answer to that one',
+  new: 'start a new conversation; memories stay',
+  cancel: 'stop my current reply',
+  again: 'send my last answer again; as a reply to a message, the answer to that message',
   memory: 'show what I remember',
-  forget: 'delete everything that I keep of this chat',
+  forget: 'delete everything that I store about this chat',
   export: 'get all messages of this chat as a file',
   timezone: 'set your time zone, such as /timezone Europe/Berlin',
-  help: 'show what I understand',
+  help: 'list the commands',
   start: 'say hello',
 } as const;
 
 export const help: string = [
-  'Just write to me. Besides, I understand:',
+  'Just write to me. I also know these commands:',
   '',
   ...Object.entries(commandWords)
     .filter(([name]) => name !== 'start')
     .map(([name, text]) => `- /${name} — ${text}`),
 ].join('\n');
 
-export const startedFresh: string = 'This is a new conversation. What came before is no longer part of it.';
+export const startedFresh: string = 'This is a new conversation. Earlier messages are no longer part of it.';
 export const stopped: string = 'Stopped.';
 export const nothingToStop: string = 'There is nothing to stop.';
 export const nothingRemembered: string = 'I remember nothing beyond the last messages of this chat yet.';
-export const nothingToRepeat: string = 'There is no answer of mine to send again.';
+export const nothingToRepeat: string = 'I have no answer to send again.';
 export const nothingToExport: string = 'There are no messages in this chat yet.';
 export const forgetQuestion: string =
   'Delete all messages of this chat, everything that I remember from it, and the log of my work on it? This cannot be undone.';
@@ -38,11 +38,11 @@ export const forgetYes: string = 'Delete everything';
 export const forgetNo: string = 'Keep it';
 export const kept: string = 'Nothing was deleted.';
 export const notDelivered: string =
-  'I could not deliver all of my answer to this message. Send /again as a reply to your message to get it once more.';
+  'I could not deliver all of my answer to this message. Send /again as a reply to your message to get it again.';
 export const replyNotDelivered: string =
   'I could not deliver all of my answer to this message. Please send your message again.';
-export const notRepeatable: string = 'There is no answer of mine to that message to send again.';
-export const mayBeRepeat: string = 'This may be a repeat.';
+export const notRepeatable: string = 'I have no answer to that message to send again.';
+export const mayBeRepeat: string = 'This may be a duplicate.';
 export const stillWorking: string = 'I am still working on it. /cancel stops me.';
 export const noAnswer: string = 'I have no answer to that, sorry. Please put it another way.';
 export const failed: string =
@@ -50,10 +50,10 @@ export const failed: string =
 export const tooSlow: string =
   'Sorry, this took too long and I had to stop. Please try again, or ask for less at once.';
 export const overloaded: string =
-  'Sorry, the service that I think with is overloaded right now. Please try again in a few minutes.';
-export const isOver: string = 'This question is no longer open.';
+  'Sorry, the AI service is overloaded right now. Please try again in a few minutes.';
+export const isOver: string = 'This question is closed.';
 export const notAllShown: string =
-  'I am not sure that you can see all of this call, so it can only be denied. Deny it and ask me again.';
+  'You may not have seen all of this call, so it can only be denied. Deny it and ask me again.';
 export const allowYes: string = 'Allow';
 export const allowNo: string = 'Deny';
 
@@ -96,7 +96,7 @@ export function timeZoneAsked(current: string): string {
 }
 
 export function timeZoneUnknown(name: string): string {
-  return `I know no time zone called ${quoted(name)}. Names look like \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
+  return `${quoted(name)} is not a time zone. Names look like \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
 }
 
 export function remembered(texts: readonly string[], more: number): string {

@@ -123,6 +123,6 @@ describe('a person who is asked [P21]', () => {
     await say('Go.');
     const last = await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
     expect(last.buttons.map(({ label }) => label)).toEqual(['Allow', 'Deny']);
-    expect(channel.messages[1]?.text).toBe(`This may be a repeat.\n\n${channel.messages[0]?.text}`);
+    expect(channel.messages[1]?.text).toBe(`This may be a duplicate.\n\n${channel.messages[0]?.text}`);
   });
 });

@@ -25,7 +25,7 @@ describe('a message that may have arrived', () => {
     telegram.fail('sendMessage', { type });
     const error = await failure(channel.send('1', { text: 'x' }));
     expect(error).toMatchObject({ kind: 'network', code: 'maybe_sent', retryable: false });
-    expect(error?.message).toContain('It is not known whether sendMessage was done.');
+    expect(error?.message).toContain('The outcome of sendMessage is unknown.');
     const arrived = !['restart', 'cut'].includes(type);
     expect(telegram.replies(1)).toEqual(arrived ? ['x'] : []);
   });
@@ -52,7 +52,7 @@ describe('a message that may have arrived', () => {
 
 describe('a message that has not arrived', () => {
   const told: [FakeFault, object, RegExp][] = [
-    [{ type: 'migrated' }, { kind: 'invalid', code: 'chat_gone' }, /goes on as -1001234567890/],
+    [{ type: 'migrated' }, { kind: 'invalid', code: 'chat_gone' }, /has moved to -1001234567890/],
     [{ type: 'unauthorized' }, { kind: 'auth', code: 'bot_token' }, /BotFather/],
     [{ type: 'limit', retryAfter: 4 }, { kind: 'rate_limit', retryAfterMs: 4000 }, /429/],
     [{ type: 'error' }, { kind: 'network', retryable: true, status: 500 }, /Nothing was done/],

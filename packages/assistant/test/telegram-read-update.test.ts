@@ -58,7 +58,7 @@ describe('what an update becomes', () => {
   it('a caption is not taken for a message: its person is told so', () => {
     expect(read(telegram.sayOther(ada, { photo: [{}], caption: 'what is this?' }))).toMatchObject({
       type: 'other',
-      answer: expect.stringContaining('as a message of their own'),
+      answer: expect.stringContaining('as a separate message'),
     });
   });
 
@@ -79,9 +79,9 @@ describe('what is ignored', () => {
     return result.type === 'ignored' ? result.reason : `not ignored but ${result.type}`;
   };
 
-  it('strangers, whatever they send: names and words make nobody known [S3.3]', () => {
-    expect(ignored(telegram.say(stranger, '42'))).toBe('not on the list');
-    expect(ignored(telegram.sayOther(stranger, { photo: [] }))).toBe('not on the list');
+  it('S3.3 strangers, whatever they send: names and words make nobody known', () => {
+    expect(ignored(telegram.say(stranger, '42'))).toBe('not an allowed user');
+    expect(ignored(telegram.sayOther(stranger, { photo: [] }))).toBe('not an allowed user');
     expect(ignored(telegram.tap(stranger, 1, 'x'))).not.toContain('not ignored');
     expect(readUpdate(telegram.say(ada, 'x'), { allowed: new Set(['ada', '@ada']) })).toMatchObject({
       type: 'ignored',
@@ -109,12 +109,12 @@ describe('what is ignored', () => {
       'no sender',
     );
     expect(ignored(telegram.push('my_chat_member', {}))).toBe('a change of membership');
-    expect(ignored(telegram.push('brand_new', {}))).toBe('an update of another kind: brand_new');
-    expect(ignored(telegram.sayOther(ada, { pinned_message: {} }))).toBe('a message with nothing to answer');
-    expect(ignored(telegram.say(ada, ' \n'))).toBe('a message with nothing to answer');
+    expect(ignored(telegram.push('brand_new', {}))).toBe('an update of type brand_new');
+    expect(ignored(telegram.sayOther(ada, { pinned_message: {} }))).toBe('a message without content');
+    expect(ignored(telegram.say(ada, ' \n'))).toBe('a message without content');
     expect(
       ignored(telegram.push('message', { from: { id: 42 }, chat: { id: 7, type: 'private' }, text: 'x' })),
-    ).toBe('a chat of somebody else');
+    ).toBe('the chat of another user');
   });
 
   it.each([

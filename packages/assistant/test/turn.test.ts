@@ -63,7 +63,7 @@ describe('one turn', () => {
     const said = (agent.requests[0]?.messages ?? []).map(textOf);
     const wanted = Array.from({ length: 20 }, (_, index) => `Message ${index + 6}.`);
     // The oldest of the 20 is the assistant's, and services want a user to speak first.
-    expect(said).toEqual(['(Earlier messages are left out.)', ...wanted]);
+    expect(said).toEqual(['(Earlier messages are omitted.)', ...wanted]);
   });
 
   it('tells who it is, which tools there are, and the time in the zone of the person [S3.9]', async () => {
@@ -196,7 +196,7 @@ describe('tools of a turn', () => {
     expect(ran).toEqual(['milk']);
     expect(texts()).toEqual(['✓ Allow', 'Noted.']);
     expect(channel.messages[0]?.buttons).toEqual([]);
-    expect(channel.taps.map(({ text }) => text)).toEqual(['✓ Allow', 'This question is no longer open.']);
+    expect(channel.taps.map(({ text }) => text)).toEqual(['✓ Allow', 'This question is closed.']);
   });
 
   it('one that is denied is not run, and the model hears so', async () => {
@@ -211,7 +211,7 @@ describe('tools of a turn', () => {
     await runner.result(run);
     expect(ran).toEqual([]);
     expect(texts().at(-1)).toBe('All right, not.');
-    expect(JSON.stringify(agent.requests[1]?.messages)).toContain('did not allow');
+    expect(JSON.stringify(agent.requests[1]?.messages)).toContain('denied this call');
   });
 
   it('/cancel stops a turn that waits for a person, and the next message is answered', async () => {
@@ -267,7 +267,7 @@ describe('what a person may ask for', () => {
     await ask('/timezone Nowhere/At_all');
     expect(texts().slice(0, 2)).toEqual(['One.', 'One.']);
     expect(texts()[2]).toContain('/dance');
-    expect(texts()[3]).toContain('no time zone');
+    expect(texts()[3]).toContain('not a time zone');
   });
 
   it('too many messages are refused with one polite word, not with one each', async () => {

@@ -209,15 +209,15 @@ function descriptionOf(
 ): string {
   const names = backends.map(({ name }) => name).join(' and ');
   const may = {
-    'read-only': 'They may look and not change anything.',
-    gate: 'Each of their calls is checked.',
-    edit: 'They may change files.',
-    bypass: 'They may do whatever the user may.',
+    'read-only': 'The agents can read but not change anything.',
+    gate: 'Every call of the agents is checked.',
+    edit: 'The agents can change files.',
+    bypass: 'The agents have all permissions of the user.',
   }[permission];
   return (
-    `Hands a whole task to another coding agent (${names}) with tools of its own, and gives its result. ${may} ` +
-    'create starts a session with a task; send says more in it; status tells how one stands; list shows all; ' +
-    'destroy ends and forgets one. With async the call returns at once: ask for the result with status. ' +
+    `Gives a whole task to another coding agent (${names}) with its own tools, and returns its result. ${may} ` +
+    'create starts a session with a task; send sends it another message; status returns its status; list lists all; ' +
+    'destroy stops and deletes one. With async the call returns at once: get the result with status. ' +
     `A task may take ${timeoutMs / 1000} s.`
   );
 }
@@ -229,10 +229,14 @@ function parametersOf(backends: readonly Backend[]) {
     properties: {
       action: { type: 'string', enum: ['create', 'send', 'status', 'list', 'destroy'] },
       backend: { type: 'string', enum: backends.map(({ name }) => name), description: 'For create.' },
-      prompt: text('For create and send: the task, with everything the other agent has to know.'),
-      working_dir: text('For create: a folder of the workspace. Default: the workspace.'),
+      prompt: text('For create and send: the task, with everything that the other agent needs to know.'),
+      working_dir: text('For create: a directory of the workspace. Default: the workspace.'),
       system_prompt: text('For create: instructions for the whole session.'),
-      max_turns: { type: 'integer', minimum: 1, description: 'For create: most answers of its model.' },
+      max_turns: {
+        type: 'integer',
+        minimum: 1,
+        description: 'For create: maximum number of responses of its model.',
+      },
       async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
       session_id: text('For send, status and destroy: such as as-1.'),
     },

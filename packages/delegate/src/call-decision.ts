@@ -25,5 +25,5 @@ export const decisionSeconds = 86_400;
 /** Nobody is behind these doors who could be asked. */
 function decided(verdict: Verdict, toolName = 'This call'): CallDecision {
   if (verdict.type !== 'ask') return verdict;
-  return { type: 'deny', message: `${toolName} needs a permission that nobody can give here.` };
+  return { type: 'deny', message: `${toolName} needs approval, but no user can be asked.` };
 }

@@ -71,7 +71,7 @@ export class CliBackend implements Backend {
     if (program !== 'claude' || permission !== 'bypass' || !isRoot || this.#options.sandboxed === true)
       return undefined;
     const message =
-      'Claude Code does not run without permissions as the superuser. Run Cobbler as another user, or say that this machine is a sandbox.';
+      'Claude Code does not run without permissions as root. Run Cobbler as another user, or declare that this machine is a sandbox.';
     return new AgentError({ kind: 'invalid', code: 'bypass_as_root', message });
   }
 
@@ -242,7 +242,7 @@ class Job {
     this.#account.count(usage);
     if (!this.#account.isOverTokens) return;
     const { maxTokens } = this.#request;
-    const message = `${this.#dialect.name} was ended: it has used more than its ${maxTokens} tokens.`;
+    const message = `${this.#dialect.name} was stopped: it used more than ${maxTokens} tokens.`;
     this.#overrun = new AgentError({ kind: 'limit', code: 'tokens', message });
     this.#errand?.stop();
   }
@@ -264,7 +264,7 @@ class Job {
   #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
     this.#contextLost = true;
     this.#account.forget();
-    const message = `The conversation that ${this.#dialect.name} was to go on with is gone: it was begun anew, without what was said before.`;
+    const message = `${this.#dialect.name} no longer has the conversation to continue: it started a new one, without the earlier messages.`;
     const error = { kind: 'invalid', code: 'stale_session', message } as const;
     this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
     return rest;
@@ -293,7 +293,7 @@ class Job {
     if (errand.problem !== undefined) return errand.problem;
     if (errand.cause === 'timeout') {
       const seconds = (this.#options.timeoutMs ?? defaultTimeoutMs) / 1000;
-      const message = `${this.#dialect.name} did not finish within ${seconds} s and was ended.`;
+      const message = `${this.#dialect.name} did not finish within ${seconds} s and was stopped.`;
       return new AgentError({ kind: 'timeout', code: 'job_timeout', message });
     }
     const { end } = errand;

@@ -40,7 +40,7 @@ export interface DelegatedHarnessOptions
 export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   const { backend, workingDir, gate, limits, pricing, handler, tools, ...rest } = options;
   if (gate !== undefined && !backend.capabilities.gate) {
-    const message = `${backend.name} asks nobody about its calls: make it with the permission "gate".`;
+    const message = `${backend.name} never asks for approval: create it with the permission "gate".`;
     throw new AgentError({ kind: 'invalid', code: 'no_gate', message });
   }
   const loop = delegatedLoop({

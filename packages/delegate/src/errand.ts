@@ -172,7 +172,7 @@ class Heard {
 
 /** A message of the program is lost, and with it perhaps its answer. */
 function tooLong(name: string): AgentError {
-  const message = `${name} was ended: it printed a message of more than 16 MiB, which cannot be read. Ask for a shorter answer, or have long output written to a file.`;
+  const message = `${name} was stopped: it printed a message of more than 16 MiB, which cannot be read. Request a shorter response, or have long output written to a file.`;
   return new AgentError({ kind: 'agent', code: 'message_too_long', message });
 }
 
@@ -183,11 +183,11 @@ export function silentFailure(
 ): AgentError {
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`;
   const said = (stderr.trim() || stdout.trim()).slice(-2000);
-  const missing = end === undefined ? ' before its last word' : ' after its last word';
+  const missing = end === undefined ? ' before reporting a result' : ' after reporting a result';
   return new AgentError({
     kind: 'agent',
     code: end === undefined ? 'no_end' : 'bad_exit',
-    message: `${program} ${how}${missing}.${said === '' ? '' : ` It said: ${said}`}`,
+    message: `${program} ${how}${missing}.${said === '' ? '' : ` Output: ${said}`}`,
   });
 }
 

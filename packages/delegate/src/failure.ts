@@ -26,7 +26,8 @@ const words: readonly (readonly [words: RegExp, kind: ErrorKind, retryable: bool
 
 /** An error by its status first; by its words only where it has none. */
 export function failureOf({ message, status, connection }: Said, provider: string): ErrorData {
-  const text = message.trim() === '' ? 'The program failed and said nothing.' : message.slice(0, 2000);
+  const text =
+    message.trim() === '' ? 'The program failed without an error message.' : message.slice(0, 2000);
   const base = { message: text, provider };
   if (status !== undefined) {
     const kind = kindOf(status);

@@ -56,7 +56,7 @@ export function realFolder(path: string): string {
   throw new AgentError({
     kind: 'tool',
     code: 'no_folder',
-    message: 'The folder to work in does not exist, or is no folder.',
+    message: 'The working directory does not exist or is not a directory.',
   });
 }
 

@@ -116,11 +116,11 @@ const treeReaders: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS']);
 /** Why a person has to look at a call, in words. */
 function concernOf(place: ProxyTarget, name: string, given: Record<string, unknown>): string | undefined {
   const named = pathsIn(given).flatMap((path) => spellingsOf(path, place.home));
-  if (writers.has(name) && named.length === 0) return `${name} does not say which file it writes.`;
+  if (writers.has(name) && named.length === 0) return `${name} does not name the file it writes.`;
   const below = treeReaders.has(name) && named.length === 0 ? ['.'] : named;
   const pattern = name === 'Glob' ? textOf(given['pattern']) : '';
   const [fixed, rest] = cutAtWildcard(pattern);
-  if (leadsAway(rest)) return `${quotePath(pattern)} may lead anywhere.`;
+  if (leadsAway(rest)) return `${quotePath(pattern)} can match any path.`;
   const starts = spellingsOf(fixed, place.home).filter((start) => start !== '');
   const paths = [
     ...below,
@@ -131,12 +131,12 @@ function concernOf(place: ProxyTarget, name: string, given: Record<string, unkno
 
 function concernAbout(workspace: Workspace, name: string, path: string): string | undefined {
   const refusal = workspace.refusalOf(path);
-  if (refusal === 'sealed') return `${quotePath(path)} holds keys or Cobbler's own files.`;
-  if (refusal === 'unusable') return `${quotePath(path)} cannot be resolved, so nothing says what it names.`;
+  if (refusal === 'sealed') return `${quotePath(path)} contains keys or Cobbler's own files.`;
+  if (refusal === 'unusable') return `${quotePath(path)} cannot be resolved, so its target is unknown.`;
   if (treeReaders.has(name) && workspace.holdsSealed(path))
     return `${quotePath(path)} contains keys or Cobbler's own files.`;
   if (!writers.has(name)) return undefined;
-  if (refusal === 'outside') return `${quotePath(path)} is outside of the folder.`;
+  if (refusal === 'outside') return `${quotePath(path)} is outside the directory.`;
   return workspace.mustAsk(path, ownFiles);
 }
 

@@ -109,7 +109,7 @@ export class BackendAgent implements Agent {
     } else await this.#begin(request, isSameRun);
     const live = this.#live;
     if (live === undefined)
-      throw new AgentError({ kind: 'agent', code: 'no_job', message: 'There is no job.' });
+      throw new AgentError({ kind: 'agent', code: 'no_job', message: 'There is no active task.' });
     return this.#answer(live, context);
   }
 
@@ -261,7 +261,7 @@ export class BackendAgent implements Agent {
   #cancelled(live: Live, draft: ResponseBuilder): AgentError {
     const due = live.bill.settle(draft.usage);
     this.#price = priceOf(due) ?? this.#price;
-    const message = 'The program was ended: the run stopped.';
+    const message = 'The program was stopped: the run ended.';
     const wasted = addUsage(due.usage, due.wasted);
     return new AgentError({ kind: 'aborted', code: 'run_stopped', message, wasted });
   }
@@ -311,7 +311,7 @@ export class BackendAgent implements Agent {
   }
 }
 
-const goOn = 'Go on where you were interrupted.';
+const goOn = 'Continue where you were interrupted.';
 
 /** The program says what it cost with its last answer, and then for all of them. */
 const forNow: Price = { input: 0, output: 0 };
@@ -332,8 +332,7 @@ function saidLast(messages: readonly Message[]): Message[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant');
   const said = messages.slice(answered + 1).filter(({ role }) => role === 'user');
   if (said.some(({ content }) => content.some(({ type }) => type !== 'text'))) {
-    const message =
-      'A delegated program takes text only: leave out pictures and documents, or name their files.';
+    const message = 'A backend accepts text only: remove images and documents, or name their files.';
     throw new AgentError({ kind: 'invalid', code: 'media', message });
   }
   return said;

@@ -173,7 +173,7 @@ export class Sessions {
   #bury(session: BookedSession): BookedSession {
     if (session.state !== 'running' || this.#live.has(session.id) || isOtherProcess(session.owner))
       return session;
-    const buried: BookedSession = { ...session, state: 'failed', result: 'Cobbler ended while this ran.' };
+    const buried: BookedSession = { ...session, state: 'failed', result: 'Cobbler ended during this task.' };
     this.#options.book.put(buried);
     return buried;
   }
@@ -218,7 +218,7 @@ export class Sessions {
     const { pricing, allowUnpriced } = this.#options;
     const price = pricing?.(backend.name, backend.name);
     if (budget.limitsMoney && !backend.tellsCost && price === undefined && !allowUnpriced) {
-      const message = `${backend.name} does not say what it costs, so the money limit cannot be kept.`;
+      const message = `${backend.name} does not report its cost, so the cost limit cannot be enforced.`;
       throw new AgentError({ kind: 'invalid', code: 'unpriced', message });
     }
     const part = (left: number) =>
@@ -229,7 +229,7 @@ export class Sessions {
       throw new AgentError({
         kind: 'limit',
         code: 'tokens',
-        message: 'The budget leaves no room for this job.',
+        message: 'The budget leaves no room for this task.',
       });
     const reservation = budget.reserve(tokens ?? 0, usd ?? 0);
     const settleTurns = turns === Number.POSITIVE_INFINITY ? undefined : budget.take('turns', turns);
@@ -283,9 +283,9 @@ function isOtherProcess(pid: number): boolean {
 function after(session: BookedSession, result: BackendResult): BookedSession {
   const remarks = [
     ...(result.contextLost
-      ? ['[The earlier conversation was gone: this was done without what was said before.]']
+      ? ['[The earlier conversation was lost: this was done without its messages.]']
       : []),
-    ...(result.denials.length > 0 ? [`[Not allowed here and not done: ${result.denials.join(', ')}]`] : []),
+    ...(result.denials.length > 0 ? [`[Not allowed and not done: ${result.denials.join(', ')}]`] : []),
   ];
   const { cliSessionId = session.cliSessionId } = result;
   return {
@@ -300,7 +300,7 @@ function after(session: BookedSession, result: BackendResult): BookedSession {
 /** One line about something that happened, for whoever watches. */
 function lineOf(happening: BackendEvent): string | undefined {
   if (happening.type === 'notice') return clipped(happening.text);
-  if (happening.type === 'withdrawn') return clipped(`trying again: ${happening.error.message}`);
+  if (happening.type === 'withdrawn') return clipped(`retrying: ${happening.error.message}`);
   if (happening.type !== 'part') return undefined;
   const { part } = happening;
   if (part.type === 'text') return clipped(part.text);

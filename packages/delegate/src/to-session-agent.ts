@@ -132,7 +132,7 @@ class Told {
     if (decision.type === 'deny') return { decision: 'deny', message: decision.message };
     if (decision.arguments === undefined) return { decision: 'allow' };
     // What is approved is what was asked about: an approval is bound to its arguments.
-    const message = `${toolName} was not run: canUseTool changed its arguments after they were put up for approval. Change them in the gate of the harness instead.`;
+    const message = `${toolName} was not run: canUseTool changed its arguments after they were submitted for approval. Change them in the gate of the harness instead.`;
     return { decision: 'deny', message };
   }
 }

@@ -244,7 +244,7 @@ describe('sessions after a restart [S2.23]', () => {
     const after = rig({}, programs);
     expect(await after.call({ action: 'status', session_id: 'as-1' })).toMatchObject({
       status: 'failed',
-      result: 'Cobbler ended while this ran.',
+      result: 'Cobbler ended during this task.',
       cli_session_id,
     });
     expect(await after.call({ action: 'send', session_id: 'as-1', prompt: 'count' })).toMatchObject({
@@ -260,7 +260,7 @@ describe('sessions after a restart [S2.23]', () => {
     const { rmSync } = await import('node:fs');
     rmSync(join(programs.home, `${cli_session_id}.json`));
     const report = await call({ action: 'send', session_id: 'as-1', prompt: 'count' });
-    expect(report.result).toMatch(/^\[The earlier conversation was gone.*\]\n1$/);
+    expect(report.result).toMatch(/^\[The earlier conversation was lost.*\]\n1$/);
     expect(report.cli_session_id).not.toBe(cli_session_id);
   });
 });
@@ -270,7 +270,7 @@ describe('what the programs may do [P20]', () => {
     const programs = fakePrograms();
     const { env, workspace, home } = programs;
     const made = createAgentTool({ workspace, env: { ...env, FAKE_HOME: home }, sessionsFile: null });
-    expect(made.description).toContain('They may look and not change anything.');
+    expect(made.description).toContain('The agents can read but not change anything.');
     expect(Object.keys((made.parameters['properties'] ?? {}) as object)).toEqual([
       ...['action', 'async', 'backend', 'max_turns', 'prompt', 'session_id', 'system_prompt', 'working_dir'],
     ]);
@@ -297,7 +297,7 @@ describe('what the programs may do [P20]', () => {
     const report = await call(create('use look write'));
     expect(asked).toEqual(['look', 'write']);
     expect(report.status).toBe('completed');
-    expect(report.result).toMatch(/^\[Not allowed here and not done: write\]\n/);
+    expect(report.result).toMatch(/^\[Not allowed and not done: write\]\n/);
     expect(() => createAgentTool({ workspace: programs.workspace, permission: 'gate' })).toThrow(
       /needs a gate/,
     );
@@ -333,7 +333,7 @@ describe('what a delegated job uses [P14]', () => {
     const refused = await said(create('say Hi.', { backend: 'codex' }), new Budget({ usd: 1 }));
     expect(refused).toMatchObject({
       isError: true,
-      text: expect.stringContaining('does not say what it costs'),
+      text: expect.stringContaining('does not report its cost'),
     });
     expect((await said({ action: 'list' })).text).toBe('[]');
   });

@@ -153,14 +153,16 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'signal-self', played);
   });
 
-  it.concurrent('talks on after its last word has said it: nothing after that counts', async () => {
+  it.concurrent('ignores output after the result', async () => {
     const played = await play(name, 'fault talks-on');
     expect(played.result).toMatchObject({ status: 'completed', output: 'The first.' });
     expect(played.happenings.at(-1)?.type).toBe('end');
     await expectGone(name, 'talks-on', played);
   });
 
-  it.concurrent('does not end after its last word is ended, and failed', { timeout: 120_000 }, async () => {
+  it.concurrent('is stopped and fails when it does not end after its result', {
+    timeout: 120_000,
+  }, async () => {
     const played = await play(name, 'fault stays-after-end');
     expect(played.result).toMatchObject({ status: 'failed', error: { code: 'bad_exit' } });
     await expectGone(name, 'stays-after-end', played);

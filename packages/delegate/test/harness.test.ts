@@ -33,7 +33,7 @@ describe('a conversation with Claude Code', () => {
     await after.append('s', events, { epoch: await after.claim('s') });
     const second = open(after);
     const result = await second.resume().result;
-    expect([result.status, result.text]).toEqual(['complete', 'There is no Go.']);
+    expect([result.status, result.text]).toEqual(['complete', 'There is no Continue.']);
     expect(JSON.stringify(result.messages)).toContain('unknown');
     await second.close();
   });
@@ -144,7 +144,7 @@ describe('a conversation with Claude Code', () => {
         workingDir: workspace,
         gate: () => ({ type: 'ask' }),
       });
-    expect(make).toThrow(/make it with the permission "gate"/);
+    expect(make).toThrow(/create it with the permission "gate"/);
   });
 
   it('under a money limit says so to the program; Codex, whose cost nobody knows, is refused', async () => {
@@ -157,7 +157,7 @@ describe('a conversation with Claude Code', () => {
     await Promise.all([claude.close(), other.close()]);
   });
 
-  it('takes text only', async () => {
+  it('accepts text only', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const picture = { type: 'image', mediaType: 'image/png', data: 'aGk=' } as const;

@@ -248,6 +248,6 @@ describe('the words of a failure', () => {
       kind: 'agent',
       retryable: true,
     });
-    expect(failureOf({ message: '' }, 'x').message).toBe('The program failed and said nothing.');
+    expect(failureOf({ message: '' }, 'x').message).toBe('The program failed without an error message.');
   });
 });

@@ -23,14 +23,14 @@ describe('a person has to look at a call of a program [P21]', () => {
     ['Write', { file_path: '.git/hooks/pre-commit', content: 'x' }, 'is protected'],
     ['Edit', { file_path: 'harmless/config' }, 'is protected'],
     ['NotebookEdit', { notebook_path: '.vscode/a.ipynb' }, 'is protected'],
-    ['MultiEdit', { file_path: '/etc/passwd' }, 'outside of the folder'],
-    ['Write', { file_path: key }, 'holds keys'],
-    ['Read', { file_path: key }, 'holds keys'],
-    ['Grep', { pattern: 'x', path: join(homedir(), '.aws') }, 'holds keys'],
+    ['MultiEdit', { file_path: '/etc/passwd' }, 'outside the directory'],
+    ['Write', { file_path: key }, 'contains keys'],
+    ['Read', { file_path: key }, 'contains keys'],
+    ['Grep', { pattern: 'x', path: join(homedir(), '.aws') }, 'contains keys'],
     ['file_change', { changes: [{ path: 'a.ts' }, { path: '.envrc', kind: 'add' }] }, 'is protected'],
     ['file_change', { changes: { 'a.ts': { type: 'update', move_path: '.npmrc' } } }, 'is protected'],
     ['file_change', { changes: { '.envrc': {} } }, 'is protected'],
-    ['file_change', { reason: 'because' }, 'does not say which file'],
+    ['file_change', { reason: 'because' }, 'does not name the file'],
     ['Read', { file_path: 'a\0b' }, 'cannot be resolved'],
     ['Write', { file_path: '' }, 'cannot be resolved'],
     ['Write', { file_path: 'later' }, 'cannot be resolved'],
@@ -40,9 +40,9 @@ describe('a person has to look at a call of a program [P21]', () => {
   });
 
   it.each([
-    ['Read', { file_path: '~/.ssh/id_ed25519' }, 'holds keys'],
-    ['Write', { file_path: '~/.aws/credentials' }, 'holds keys'],
-    ['Write', { file_path: '~/notes.txt' }, 'outside of the folder'],
+    ['Read', { file_path: '~/.ssh/id_ed25519' }, 'contains keys'],
+    ['Write', { file_path: '~/.aws/credentials' }, 'contains keys'],
+    ['Write', { file_path: '~/notes.txt' }, 'outside the directory'],
     ['LS', { path: '~' }, 'contains keys'],
     ['LS', { path: '/' }, 'contains keys'],
     ['Grep', { pattern: 'x', path: homedir() }, 'contains keys'],
@@ -50,11 +50,11 @@ describe('a person has to look at a call of a program [P21]', () => {
     ['Glob', { pattern: '**/credentials', path: '~/' }, 'contains keys'],
     ['Glob', { pattern: `${homedir()}/.a*/credentials` }, 'contains keys'],
     ['Glob', { pattern: '~/**' }, 'contains keys'],
-    ['Glob', { pattern: '~/.ssh/*' }, 'holds keys'],
+    ['Glob', { pattern: '~/.ssh/*' }, 'contains keys'],
     ['Glob', { pattern: '/*' }, 'contains keys'],
     ['Glob', { pattern: '.ssh/*', path: '~' }, 'contains keys'],
-    ['Glob', { pattern: 'src/*/../../../../**' }, 'may lead anywhere'],
-    ['Glob', { pattern: '{src,/root}/**' }, 'may lead anywhere'],
+    ['Glob', { pattern: 'src/*/../../../../**' }, 'can match any path'],
+    ['Glob', { pattern: '{src,/root}/**' }, 'can match any path'],
   ])('%s %j, by where its path leads', (name, given, why) => {
     expect(asker()(name, given)).toContain(why);
   });
@@ -69,7 +69,7 @@ describe('a person has to look at a call of a program [P21]', () => {
     expect(mustAsk('Glob', { pattern: '*' })).toContain('contains keys');
     expect(mustAsk('Grep', { pattern: 'x', path: 'src' })).toBeUndefined();
     expect(mustAsk('Read', { file_path: '~/notes.txt' })).toBeUndefined();
-    expect(mustAsk('Read', { file_path: '~/.netrc' })).toContain('holds keys');
+    expect(mustAsk('Read', { file_path: '~/.netrc' })).toContain('contains keys');
   });
 
   it('which names the folder above the home by going up', () => {

@@ -298,7 +298,7 @@ describe('ClaudeCodeAgent', () => {
     expect((await first).isError).toBe(true);
   });
 
-  it('a program that ends before its last word is an error', async () => {
+  it('a program that ends before reporting a result is an error', async () => {
     const { agent } = agentOver([init(), says(text('Half'))]);
     expect(await agent.execute('Go.', session())).toMatchObject({ isError: true });
   });

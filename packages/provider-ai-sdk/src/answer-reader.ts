@@ -162,8 +162,7 @@ export class AnswerReader {
     const words: Word[] = [];
     const text = this.#texts.map((one) => one.text).join('');
     if (whole.text !== '' && !isSame(whole.text, text)) {
-      if (!whole.text.startsWith(text))
-        return [garbled('its text came in pieces and as a whole, and they differ')];
+      if (!whole.text.startsWith(text)) return [garbled('its streamed text and its complete text differ')];
       words.push({ say: 'text', at: 'closing text', delta: whole.text.slice(text.length) });
     }
     const told = [...this.#inputs];
@@ -173,7 +172,7 @@ export class AnswerReader {
       if (said === undefined)
         words.push(...this.#wholeCall({ type: 'tool-call', toolCallId: id, toolName: name, input }));
       else if (input !== '' && said.text.length <= maxArguments && !isSame(said.text, input))
-        return [garbled('the arguments of a call came in pieces and as a whole, and they differ')];
+        return [garbled('the streamed and the complete arguments of a call differ')];
     }
     return words;
   }
@@ -222,7 +221,11 @@ function nameOf(kind: Kind, id: string): string {
 }
 
 function garbled(why: unknown): Word {
-  return { say: 'fail', kind: 'broken', message: `The answer is garbled: ${String(why).slice(0, 300)}` };
+  return {
+    say: 'fail',
+    kind: 'broken',
+    message: `The response cannot be parsed: ${String(why).slice(0, 300)}`,
+  };
 }
 
 function failure(error: unknown): Word[] {

@@ -45,7 +45,7 @@ const maxImageBytes = 5 * 1024 * 1024;
 const maxDocumentBytes = 30_000_000;
 
 function refusedByAnthropic(part: ImagePart | DocumentPart): string | undefined {
-  if (part.type === 'image' && part.data.length > maxImageBytes) return 'pictures over 5 MB of base64';
+  if (part.type === 'image' && part.data.length > maxImageBytes) return 'images over 5 MB of base64';
   if (part.type === 'document' && part.data.length > maxDocumentBytes)
     return 'documents over 30 MB of base64';
   return refusedMedia(part);

@@ -59,7 +59,7 @@ async function start(
     }
     if (raw.status < 200 || raw.status >= 300 || !isStream(raw.header('content-type'))) {
       head.resolve(renamed(raw));
-      throw new Error('The answer is none for the SDK.');
+      throw new Error('The SDK cannot convert the response.');
     }
     const body = new FetchBody();
     answered(raw, body);
@@ -81,7 +81,7 @@ const last: ReadonlySet<unknown> = new Set([
 const tooLarge: Word = {
   say: 'fail',
   kind: 'broken',
-  message: 'The answer is garbled: one event of the stream is too large.',
+  message: 'The response cannot be parsed: one event of the stream is too large.',
 };
 
 /** An answer on its way through the SDK. */
@@ -169,6 +169,6 @@ function beforeSending(error: unknown): unknown {
   return new AgentError({
     kind: 'invalid',
     code: name === 'AI_LoadAPIKeyError' ? 'no_key' : 'refused_by_sdk',
-    message: `The AI SDK does not send this request: ${message}`,
+    message: `The AI SDK rejects this request: ${message}`,
   });
 }

@@ -45,7 +45,7 @@ export function streamFault(error: unknown): { readonly kind: FaultKind; readonl
   const message = inner.message ?? outer.message;
   const status = inner.status ?? outer.status;
   const kind = kindOf({ words, message }) ?? kindOfStatus(status);
-  return { kind, message: message ?? 'The service reported a failure without saying which.' };
+  return { kind, message: message ?? 'The service reported an error without details.' };
 }
 
 function kindOf({ words, message = '' }: Told): FaultKind | undefined {
@@ -87,13 +87,12 @@ function plainText(body: string): string | undefined {
 function advise(status: number, kind: FaultKind | undefined, told: string | undefined): string {
   const said = told === undefined ? '.' : `: ${told}`;
   if (kind === 'too_long')
-    return `The conversation no longer fits this model${said} Start a new one, or give less.`;
-  if (status === 401)
-    return `The model's service did not accept the key${said} Check the key that was given to it.`;
-  if (status === 403) return `This key may not do that${said}`;
+    return `The conversation exceeds the context window of this model${said} Start a new one, or send less.`;
+  if (status === 401) return `The model's service rejected the key${said} Check its key.`;
+  if (status === 403) return `This key lacks permission${said}`;
   if (status === 404)
-    return `The model's service does not know what was asked for${said} Check the model's name and the base URL.`;
+    return `The model's service does not know this model or address${said} Check the model's name and the base URL.`;
   if (kind === 'busy') return `The model's service is overloaded${said}`;
-  if (status === 429) return `The model's service asks to slow down${said}`;
-  return `The model's service answered with status ${status}${said}`;
+  if (status === 429) return `The model's service limits requests${said}`;
+  return `The model's service responded with status ${status}${said}`;
 }

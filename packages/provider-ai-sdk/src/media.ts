@@ -6,9 +6,7 @@ const pictures: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image
 /** What a model does not take of a kind of picture or document, if it does not take this one. */
 export function refusedMedia({ type, mediaType }: ImagePart | DocumentPart): string | undefined {
   if (type === 'image')
-    return pictures.has(mediaType)
-      ? undefined
-      : `pictures of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
+    return pictures.has(mediaType) ? undefined : `images of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
   return mediaType === 'application/pdf' || isText(mediaType)
     ? undefined
     : `documents of type ${mediaType}, only PDF and text`;

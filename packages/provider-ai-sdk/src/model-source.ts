@@ -32,10 +32,10 @@ export function modelOf(open: OpenModel): LanguageModelV4 {
   throw new AgentError({
     kind: 'invalid',
     code: 'bad_model',
-    message: `This is no language model that the AI SDK 7 makes${version === undefined ? '' : ` but one of its version ${String(version)}`}. Give what a provider of that SDK returns, such as anthropic('claude-haiku-4-5').`,
+    message: `This is not a language model of the AI SDK 7${version === undefined ? '' : ` but one of its version ${String(version)}`}. Pass what a provider of that SDK returns, such as anthropic('claude-haiku-4-5').`,
   });
 }
 
 function notYet(): Promise<Response> {
-  return Promise.reject(new Error('The model was only asked for its names.'));
+  return Promise.reject(new Error('This model only provides its names and cannot respond.'));
 }

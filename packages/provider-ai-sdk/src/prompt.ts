@@ -50,7 +50,7 @@ function isFile(part: ToolResultPart): part is ImagePart | DocumentPart {
 function withoutFiles(result: ResultPart): ResultPart {
   const content = result.content.map(
     (part): ToolResultPart =>
-      isFile(part) ? { type: 'text', text: `(The ${part.type} stands behind the results.)` } : part,
+      isFile(part) ? { type: 'text', text: `(The ${part.type} follows the results.)` } : part,
   );
   return { ...result, content: content.map(asText) };
 }

@@ -39,12 +39,12 @@ export function accountOf(config: FactoryConfig, service: Service): Account {
   const isOfficial = baseURL === service.url;
   const apiKey = cleanKey(config.apiKey) ?? cleanKey(env[`${prefix}_API_KEY`]);
   if (apiKey === undefined && (isOfficial || !service.keylessElsewhere))
-    throw invalid('no_key', `There is no API key for ${name}. Set ${prefix}_API_KEY, or give \`apiKey\`.`);
+    throw invalid('no_key', `There is no API key for ${name}. Set ${prefix}_API_KEY, or pass \`apiKey\`.`);
   // A header cannot carry anything else, and what refuses it later would name the key.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
     throw invalid(
       'bad_key',
-      `The API key for ${name} has a blank, a line break or a letter that no key has.`,
+      `The API key for ${name} contains a space, a line break or a character that keys do not have. Copy it again.`,
     );
   return { baseURL, apiKey, isOfficial };
 }

@@ -65,13 +65,13 @@ export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent 
 function keyOf(given: string | undefined, env: Environment): string {
   const key = cleanKey(given) ?? cleanKey(env['ANTHROPIC_API_KEY']);
   if (key === undefined) {
-    throw invalid('no_key', 'There is no API key for Claude. Set ANTHROPIC_API_KEY, or give `apiKey`.');
+    throw invalid('no_key', 'There is no API key for Claude. Set ANTHROPIC_API_KEY, or pass `apiKey`.');
   }
   // A header cannot carry anything else, and what refuses it later would name the key.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
       'bad_key',
-      'The API key for Claude has a blank, a line break or a letter inside that no key has.',
+      'The API key for Claude contains a space, a line break or a character that keys do not have. Copy it again.',
     );
   }
   return key;
@@ -89,10 +89,7 @@ function addressOf(given: string | undefined): string {
 /** The service refuses the field whatever its value. */
 function refuseTemperature(temperature: number | undefined): void {
   if (temperature === undefined || temperature === -1) return;
-  throw invalid(
-    'no_sampling',
-    'Claude no longer takes a temperature. Remove it, or ask for `effort` instead.',
-  );
+  throw invalid('no_sampling', 'Claude no longer accepts a temperature. Remove it, or use `effort` instead.');
 }
 
 function invalid(code: string, message: string): AgentError {

@@ -56,22 +56,22 @@ function errorOf(body: string): ServiceError {
 function advise(status: number, type: string | undefined, told: string | undefined): string {
   const said = told === undefined || told === '' ? '' : `: ${told}`;
   if (isTooLong(said)) {
-    return `The conversation no longer fits this model${said}. Start a new one, or give less.`;
+    return `The conversation exceeds the context window of this model${said}. Start a new one, or send less.`;
   }
   if (status === 413 || type === 'request_too_large') {
-    return `The request is larger than Claude takes (32 MB)${said}. Send fewer or smaller files.`;
+    return `The request exceeds Claude's size limit (32 MB)${said}. Send fewer or smaller files.`;
   }
   if (status === 401 || type === 'authentication_error') {
-    return `Claude did not accept the API key${said}. Check ANTHROPIC_API_KEY, or make a new key in the Claude Console.`;
+    return `Claude rejected the API key${said}. Check ANTHROPIC_API_KEY, or create a new key in the Claude Console.`;
   }
-  if (status === 403 || type === 'permission_error') return `This API key may not do that${said}.`;
+  if (status === 403 || type === 'permission_error') return `This API key lacks permission${said}.`;
   if (status === 402 || type === 'billing_error')
-    return `Claude asks to settle the account's billing${said}.`;
+    return `Claude reports a billing problem of the account${said}.`;
   if (status === 404)
-    return `Claude does not know what was asked for${said}. Check the model's name and the base URL.`;
+    return `Claude does not know this model or address${said}. Check the model's name and the base URL.`;
   if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${said}.`;
-  if (status === 429) return `Claude asks to slow down${said}.`;
+  if (status === 429) return `Claude limits requests${said}.`;
   return said === ''
-    ? `Claude answered with status ${status}.`
-    : `Claude refused the request (${status})${said}`;
+    ? `Claude responded with status ${status}.`
+    : `Claude rejected the request (${status})${said}`;
 }

@@ -13,8 +13,8 @@ const maxDocumentBytes = 30_000_000;
 export function refusedMedia(part: ImagePart | DocumentPart): string | undefined {
   const { type, mediaType, data } = part;
   if (type === 'image') {
-    if (!pictures.has(mediaType)) return `pictures of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
-    return data.length > maxImageBytes ? 'pictures over 5 MB of base64' : undefined;
+    if (!pictures.has(mediaType)) return `images of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
+    return data.length > maxImageBytes ? 'images over 5 MB of base64' : undefined;
   }
   if (mediaType !== 'application/pdf' && !isText(mediaType))
     return `documents of type ${mediaType}, only PDF and text`;

@@ -126,7 +126,7 @@ function readError(error: Fields, out: ResponseSink): void {
   const message = textOf(error['message']);
   out.fail({
     kind: kindOfError(error['type']),
-    message: message === '' ? 'Claude broke off without saying why.' : message,
+    message: message === '' ? 'Claude reported an error without details.' : message,
   });
 }
 

@@ -42,10 +42,10 @@ class ClaudeTranscript {
   #isFirst = true;
 
   message(value: unknown, place: string): void {
-    if (!isFields(value)) return this.#built.problem(place, 'is no message');
+    if (!isFields(value)) return this.#built.problem(place, 'is not a message');
     const { role, content } = value;
     if (this.#isFirst && role === 'assistant')
-      this.#built.problem(place, 'is the first message and not from the user');
+      this.#built.problem(place, 'is the first message but not from the user');
     this.#isFirst = false;
     const blocks =
       typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);
@@ -60,7 +60,7 @@ class ClaudeTranscript {
   }
 
   #system(blocks: readonly Fields[], place: string): void {
-    this.#built.loss(place, 'is a message of the system; it would become one of the user');
+    this.#built.loss(place, 'is a system message; it would become a user message');
     this.#user(blocks, place);
   }
 
@@ -70,7 +70,7 @@ class ClaudeTranscript {
     const others = blocks.filter(({ type }) => type !== 'tool_result');
     const firstOther = blocks.findIndex(({ type }) => type !== 'tool_result');
     if (results.length > 0 && firstOther !== -1 && firstOther < results.length)
-      this.#built.problem(place, 'has a tool result behind other content');
+      this.#built.problem(place, 'has a tool result after other content');
     for (const block of results) this.#result(block, place);
     if (others.length > 0 || blocks.length === 0) this.#built.user(place, this.#contents(others, place));
   }
@@ -114,16 +114,16 @@ class ClaudeTranscript {
         this.#built.problem(place, 'has a tool call, but is from the user');
         return undefined;
       default:
-        this.#built.loss(place, `has a block of type ${JSON.stringify(block['type'])}; it would be left out`);
+        this.#built.loss(place, `has a block of type ${JSON.stringify(block['type'])}; it would be omitted`);
         return undefined;
     }
   }
 
   #text(block: Fields, place: string): UserPart {
     const text = textOf(block['text']);
-    if (text !== '' && text.trim() === '') this.#built.problem(place, 'has a text of blanks alone');
+    if (text !== '' && text.trim() === '') this.#built.problem(place, 'has a text of white space only');
     for (const name of ['cache_control', 'citations'])
-      if (block[name] != null) this.#built.loss(place, `has ${name}; it would be left out`);
+      if (block[name] != null) this.#built.loss(place, `has ${name}; it would be omitted`);
     return { type: 'text', text };
   }
 
@@ -138,7 +138,7 @@ class ClaudeTranscript {
     const kind = String(block['type']);
     this.#built.loss(
       place,
-      `names ${kind === 'image' ? 'a picture' : 'a document'} that does not stand in it`,
+      `refers to ${kind === 'image' ? 'an image' : 'a document'} without containing it`,
     );
     return { type: 'text', text: `(${kind}: ${textOf(source['url']) || textOf(source['file_id'])})` };
   }
@@ -175,7 +175,7 @@ class ClaudeTranscript {
   #call(block: Fields, place: string): AssistantPart {
     const id = textOf(block['id']);
     if (!/^[a-zA-Z0-9_-]+$/.test(id))
-      this.#built.problem(place, `has a call with the id ${JSON.stringify(id)}, which no service takes`);
+      this.#built.problem(place, `has a call with the id ${JSON.stringify(id)}, which no service accepts`);
     else if (this.#ids.has(id)) this.#built.problem(place, `uses the call id ${JSON.stringify(id)} again`);
     this.#ids.add(id);
     return {

@@ -63,7 +63,7 @@ function documentSource(part: DocumentPart): DocumentBlockParam['source'] {
     kind: 'invalid',
     code: 'document_type',
     provider: 'claude',
-    message: `Claude takes documents as PDF or text, not as ${mediaType}. Convert it, or give its text.`,
+    message: `Claude accepts documents as PDF or text, not as ${mediaType}. Convert it, or send its text.`,
   });
 }
 

@@ -28,10 +28,10 @@ describe('an HTTP failure', () => {
 
   test('a page of somebody in between is judged by its status', () => {
     expect(readFault(502, '<html>Bad gateway</html>')).toEqual({
-      message: 'Claude answered with status 502.',
+      message: 'Claude responded with status 502.',
     });
     expect(readFault(529, '').kind).toBe('busy');
-    expect(readFault(500, '[1]').message).toBe('Claude answered with status 500.');
+    expect(readFault(500, '[1]').message).toBe('Claude responded with status 500.');
   });
 
   test('what to do is said with it', () => {
@@ -42,7 +42,10 @@ describe('an HTTP failure', () => {
       400,
       body('invalid_request_error', 'prompt is too long: 200251 tokens > 200000 maximum'),
     );
-    expect(long).toMatchObject({ kind: 'too_long', message: expect.stringContaining('no longer fits') });
+    expect(long).toMatchObject({
+      kind: 'too_long',
+      message: expect.stringContaining('exceeds the context window of'),
+    });
     expect(readFault(413, body('request_too_large', 'Request exceeds the maximum size')).message).toContain(
       '32 MB',
     );

@@ -22,7 +22,7 @@ describe('what Claude would refuse with every request to come [P12]', () => {
   );
 
   test('is a picture or document of another type', () => {
-    expect(refusedMedia({ ...png, mediaType: 'image/svg+xml' })).toMatch(/pictures of type image\/svg\+xml/);
+    expect(refusedMedia({ ...png, mediaType: 'image/svg+xml' })).toMatch(/images of type image\/svg\+xml/);
     expect(refusedMedia({ ...pdf, mediaType: 'application/zip' })).toMatch(
       /documents of type application\/zip/,
     );

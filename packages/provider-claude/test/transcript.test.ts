@@ -102,10 +102,10 @@ describe('what is told of one', () => {
     [
       'an answer first',
       [says('Hello.'), user('Go.')],
-      'messages[0] is the first message and not from the user',
+      'messages[0] is the first message but not from the user',
     ],
     ['an empty text', [user(''), user('Go.')], 'messages[0] is empty'],
-    ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text of blanks alone'],
+    ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text of white space only'],
     ['half a character', [user('x \ud83d')], 'messages[0] holds half of a surrogate pair'],
     ['a role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
     [
@@ -116,7 +116,7 @@ describe('what is told of one', () => {
     [
       'an id of odd characters',
       [user('Go.'), calls('a|b'), results('a|b')],
-      'messages[1] has a call with the id "a|b", which no service takes',
+      'messages[1] has a call with the id "a|b", which no service accepts',
     ],
     [
       'arguments',
@@ -130,7 +130,7 @@ describe('what is told of one', () => {
     [
       'text before results',
       [user('Go.'), calls('a'), { role: 'user', content: [{ type: 'text', text: 'So?' }, result('a')] }],
-      'messages[2] has a tool result behind other content',
+      'messages[2] has a tool result after other content',
     ],
     [
       'a result in an answer',
@@ -156,7 +156,7 @@ describe('what is told of one', () => {
       ],
       'messages[1] has thinking without its signature',
     ],
-    ['no message', [user('Go.'), 'Hi.'], 'messages[1] is no message'],
+    ['no message', [user('Go.'), 'Hi.'], 'messages[1] is not a message'],
   ])('%s', (_what, messages, expected) => {
     expect(told(...messages)).toEqual([expected]);
     const whole = mended(messages);
@@ -183,8 +183,7 @@ describe('what is told of one', () => {
       calls('a'),
       { role: 'user', content: [result('a', [bmp])] },
     ];
-    const what =
-      'has what the service does not take: pictures of type image/bmp, only JPEG, PNG, GIF and WebP';
+    const what = 'has what the service does not take: images of type image/bmp, only JPEG, PNG, GIF and WebP';
     expect(told(...messages)).toEqual([`messages[0] ${what}`, `messages[2] ${what}`]);
     expect(refused(mended(messages))).toBeUndefined();
     expect(JSON.stringify(mended(messages)).match(/was left out/g)).toHaveLength(2);
@@ -212,10 +211,10 @@ describe('what is told of one', () => {
       { role: 'system', content: 'Be brief.' },
     ]);
     expect(losses.map(({ what }) => what)).toEqual([
-      'has cache_control; it would be left out',
-      'names a picture that does not stand in it',
-      'has a block of type "search_result"; it would be left out',
-      'is a message of the system; it would become one of the user',
+      'has cache_control; it would be omitted',
+      'refers to an image without containing it',
+      'has a block of type "search_result"; it would be omitted',
+      'is a system message; it would become a user message',
     ]);
   });
 });

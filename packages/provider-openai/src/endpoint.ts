@@ -28,13 +28,13 @@ export function addressOf(config: FactoryConfig): Address {
   if (apiKey === undefined && official) {
     throw invalid(
       'no_key',
-      'There is no OpenAI key. Set OPENAI_API_KEY in the environment, give apiKey, or name a compatible server by baseURL.',
+      'There is no OpenAI key. Set OPENAI_API_KEY in the environment, pass apiKey, or set baseURL to a compatible server.',
     );
   }
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw invalid(
       'bad_key',
-      'The OpenAI key holds characters that no key has, such as a line break. Copy it again.',
+      'The OpenAI key contains characters that keys do not have, such as a line break. Copy it again.',
     );
   }
   const organization = official ? cleanKey(env['OPENAI_ORG_ID']) : undefined;
@@ -94,7 +94,7 @@ function isOfficial(baseURL: string): boolean {
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw invalid('bad_url', `The base URL ${JSON.stringify(baseURL)} must begin with http:// or https://.`);
+    throw invalid('bad_url', `The base URL ${JSON.stringify(baseURL)} must start with http:// or https://.`);
   }
   return url.hostname === 'api.openai.com' || url.hostname.endsWith('.api.openai.com');
 }

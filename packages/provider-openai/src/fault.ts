@@ -17,7 +17,7 @@ export interface ErrorObject {
 export function faultOf(status: number, body: string): Fault {
   const error = readBody(body);
   const text = plainText(body);
-  const unexplained = `The service answered with status ${status}${text === '' ? ' and no explanation.' : `: ${text}`}`;
+  const unexplained = `The service responded with status ${status}${text === '' ? ' and no explanation.' : `: ${text}`}`;
   const message = error.message ?? unexplained;
   const kind = isTooLong(error) ? 'too_long' : wordKind(error);
   const decisive = kind === 'busy' || kind === 'too_long' || isWithoutCredit(error);
@@ -26,7 +26,7 @@ export function faultOf(status: number, body: string): Fault {
 
 /** A failure told inside a stream, where no status helps. */
 export function streamFault(error: ErrorObject): { kind: FaultKind; message: string; retryAfterMs?: number } {
-  const message = error.message ?? 'The service reported a failure without saying which.';
+  const message = error.message ?? 'The service reported an error without details.';
   const retryAfterMs = waitIn(message);
   return {
     kind: (isTooLong(error) ? 'too_long' : kindIn(error)) ?? 'agent',
@@ -140,6 +140,6 @@ function waitIn(message: string): number | undefined {
 function explained(message: string, error: ErrorObject): string {
   const safe = message.replace(/(API key provided: )\S+/gi, '$1(not shown).');
   if (error.param === 'reasoning.summary')
-    return `${safe} Set reasoningSummary to 'off' to go without summaries.`;
+    return `${safe} Set reasoningSummary to 'off' to disable summaries.`;
   return safe;
 }

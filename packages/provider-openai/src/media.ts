@@ -19,7 +19,7 @@ const most = 45_000_000;
 /** What OpenAI itself does not take of a kind of picture or document, if it does not take this one. */
 export function refusedMedia({ type, mediaType, data }: ImagePart | DocumentPart): string | undefined {
   if (type === 'image' && !pictures.has(mediaType))
-    return `pictures of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
+    return `images of type ${mediaType}, only JPEG, PNG, GIF and WebP`;
   if (data.length <= most) return undefined;
-  return `${type === 'image' ? 'pictures' : 'documents'} over 45 MB of base64`;
+  return `${type === 'image' ? 'images' : 'documents'} over 45 MB of base64`;
 }

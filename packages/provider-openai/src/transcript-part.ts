@@ -32,7 +32,7 @@ function readPart(built: TranscriptBuilder, part: Fields, place: string): UserPa
       return readFile(built, 'document', found ?? '', place, textIn(file, 'filename'));
     }
     default: {
-      built.loss(place, `has a part of type ${JSON.stringify(part['type'])}; only its name would stay`);
+      built.loss(place, `has a part of type ${JSON.stringify(part['type'])}; only its name would be kept`);
       return { type: 'text', text: `(${String(part['type'])})` };
     }
   }
@@ -48,7 +48,7 @@ function readFile(
 ): UserPart {
   const found = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/=]*)$/.exec(address);
   if (found === null) {
-    built.loss(place, `names ${type === 'image' ? 'a picture' : 'a document'} that does not stand in it`);
+    built.loss(place, `refers to ${type === 'image' ? 'an image' : 'a document'} without containing it`);
     return { type: 'text', text: `(${type}: ${name === '' ? address : name})` };
   }
   const [, mediaType = '', data = ''] = found;
@@ -69,6 +69,6 @@ export function readArguments(
   } catch {
     // Told below, like JSON that is no object.
   }
-  built.problem(place, 'has a call whose arguments are no JSON object');
+  built.problem(place, 'has a call whose arguments are not a JSON object');
   return { arguments: {}, problem: 'The arguments were not a JSON object.' };
 }

@@ -210,7 +210,7 @@ describe('failures', () => {
   test('a failed response without an error still says that it failed', () => {
     expect(failed(null)).toEqual({
       kind: 'agent',
-      message: 'The service reported a failure without saying which.',
+      message: 'The service reported an error without details.',
     });
   });
 

@@ -92,14 +92,14 @@ describe('Chat Completions', () => {
     [
       'arguments',
       [user, { role: 'assistant', tool_calls: [call('a', '{"x":')] }, result('a')],
-      'messages[1] has a call whose arguments are no JSON object',
+      'messages[1] has a call whose arguments are not a JSON object',
     ],
     [
       'a role',
       [user, { role: 'function', name: 'look', content: 'x' }],
       'messages[1] has the role "function"',
     ],
-    ['no message', [user, 7], 'messages[1] is no message'],
+    ['no message', [user, 7], 'messages[1] is not a message'],
     ['an empty answer', [user, { role: 'assistant', content: '' }], 'messages[1] is empty'],
   ])('%s is told and mended', (_what, messages, expected) => {
     expect(told(chatTranscripts, messages)).toEqual([expected]);
@@ -139,9 +139,9 @@ describe('Chat Completions', () => {
       },
     ]);
     expect(losses.map(({ place, what }) => `${place} ${what}`)).toEqual([
-      'messages[1] is a message of the system; it would become one of the user',
-      'messages[2] names a picture that does not stand in it',
-      'messages[2] has a part of type "input_audio"; only its name would stay',
+      'messages[1] is a system message; it would become a user message',
+      'messages[2] refers to an image without containing it',
+      'messages[2] has a part of type "input_audio"; only its name would be kept',
     ]);
   });
 
@@ -184,11 +184,11 @@ describe('Responses', () => {
       [user, result('a')],
       'input[1] is a result for the call "a", which waits for none',
     ],
-    ['a thought that leads nowhere', [user, thought], 'input[1] is reasoning that leads to nothing'],
+    ['a thought that leads nowhere', [user, thought], 'input[1] is reasoning without a following item'],
     [
       'a thought before the user',
       [user, thought, user, answer],
-      'input[1] is reasoning that leads to nothing',
+      'input[1] is reasoning without a following item',
     ],
     ['no item', [user, null], 'input[1] is no item'],
     ['a role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],

@@ -75,6 +75,6 @@ export class Endpoint {
 }
 
 function unheard(host: string, port: number, error: Error): AgentError {
-  const message = `Port ${port} of ${host} cannot be listened at (${error.message}). Choose another, or end the program that has it.`;
+  const message = `Cannot listen on port ${port} of ${host} (${error.message}). Choose another port or stop the process using it.`;
   return new AgentError({ kind: 'invalid', code: 'listen', message });
 }

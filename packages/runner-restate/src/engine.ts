@@ -109,7 +109,7 @@ export class Engine {
       return response.ok ? text : refusal(url, response.status, text);
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      const message = `Restate cannot be reached at ${url} (${reason}). Check that it runs and how it is connected to.`;
+      const message = `Cannot reach Restate at ${url} (${reason}). Check that it runs and the connection settings are right.`;
       return new AgentError({ kind: 'network', code: 'engine', message, retryable: true });
     } finally {
       takeBack();
@@ -139,6 +139,6 @@ function isThere(
 function refusal(url: string, status: number, text: string): AgentError {
   // 404 and 503 also while a service is not known yet, or its partition has no leader.
   const retryable = status >= 500 || status === 429 || status === 404;
-  const message = `Restate refused ${url} with status ${status}: ${text.slice(0, 300)}`;
+  const message = `Restate rejected ${url} with status ${status}: ${text.slice(0, 300)}`;
   return new AgentError({ kind: 'agent', code: 'engine', message, status, retryable });
 }

@@ -21,6 +21,6 @@ export function errorOf(text: string): AgentError {
 
 /** A run that was begun by a version of its routine that is not known here. */
 export function wrongVersion(runId: string, version: string, own: string): AgentError {
-  const message = `Run ${runId} was begun by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot take up. Start it again under another id.`;
+  const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot continue. Start it again under another id.`;
   return new AgentError({ kind: 'invalid', code: 'routine_version', message });
 }

@@ -262,6 +262,6 @@ function engineError(failure: Error): AgentError {
 }
 
 function outlived(runId: string): AgentError {
-  const message = `This attempt at run ${runId} is over; another one goes on with it.`;
+  const message = `This attempt at run ${runId} has ended; another attempt continues the run.`;
   return new AgentError({ kind: 'aborted', code: 'attempt', message });
 }

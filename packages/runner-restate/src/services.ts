@@ -282,6 +282,6 @@ function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
 }
 
 function changedRoutine(runId: string): AgentError {
-  const message = `The routine of run ${runId} does other things than when it was here before, so it cannot be gone on with. Give a changed routine a new version, and start the run again under another id.`;
+  const message = `The routine of run ${runId} executes other steps than the recorded ones, so the run cannot continue. Give a changed routine a new version, and start the run again under another id.`;
   return new AgentError({ kind: 'invalid', code: 'replay', message });
 }

@@ -153,7 +153,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
 export function locationOf(url: string): string {
   const isAddress = URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol);
   if (!isAddress) {
-    const message = 'The address of a database looks like postgres://user:password@host:5432/name.';
+    const message = 'A database address looks like postgres://user:password@host:5432/name.';
     throw new AgentError({ kind: 'invalid', code: 'store_address', message });
   }
   const { protocol, host, pathname, searchParams } = new URL(url);

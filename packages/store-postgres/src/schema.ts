@@ -73,7 +73,7 @@ const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;
 /** @throws AgentError `invalid` for what is no name. */
 export function checkSchemaName(schema: string): void {
   if (schemaPattern.test(schema)) return;
-  const message = `A schema of sessions is called by 1 to 40 of a-z, 0-9 and _, not ${JSON.stringify(schema.slice(0, 60))}.`;
+  const message = `The name of a sessions schema has 1 to 40 of a-z, 0-9 and _, not ${JSON.stringify(schema.slice(0, 60))}.`;
   throw new AgentError({ kind: 'invalid', code: 'store_schema', message });
 }
 
@@ -104,13 +104,13 @@ async function versionOf(connection: Connection, schema: string, known: number):
   const [found] = await connection.query<{ ours: boolean; others: number }>(selectTables, [schema, mark]);
   if (found?.ours !== true) {
     if ((found?.others ?? 0) === 0) return 0;
-    const message = `The schema ${schema} of the database has tables of another program; choose another one for the sessions.`;
+    const message = `The schema ${schema} of the database contains tables of another program; choose another one for the sessions.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
   const [row] = await connection.query<{ version: number }>(`SELECT version FROM ${schema}.${mark}`);
   const version = row?.version ?? 0;
   if (version <= known) return version;
-  const message = `The schema ${schema} was written by a newer version of Cobbler (format ${version}; this one knows formats up to ${known}). Update Cobbler, or use another schema.`;
+  const message = `The schema ${schema} was written by a newer version of Cobbler (format ${version}; this version reads formats up to ${known}). Update Cobbler, or use another schema.`;
   throw new AgentError({ kind: 'invalid', code: 'store_newer', message });
 }
 

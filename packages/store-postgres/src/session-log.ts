@@ -222,7 +222,7 @@ export class SessionLog {
 }
 
 function damaged(sessionId: string, seq: number, place: string): AgentError {
-  const message = `Event ${seq} of session ${sessionId} is missing in ${place}. What comes before it can still be exported.`;
+  const message = `Event ${seq} of session ${sessionId} is missing in ${place}. The events before it can still be exported.`;
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }
 
@@ -230,7 +230,7 @@ function unsure({ sessionId }: Batch, { message, cause }: AgentError): AgentErro
   return new AgentError({
     kind: 'agent',
     code: 'store_unreachable',
-    message: `The connection broke while session ${sessionId} was written to, and has not come back: what was to be written may be stored or not. ${message}`,
+    message: `The connection broke during a write to session ${sessionId} and did not recover: the events may or may not be stored. ${message}`,
     retryable: true,
     ...(cause !== undefined && { cause }),
   });

@@ -43,30 +43,30 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
   if (isLost(thrown)) {
     return environment(
       'store_unreachable',
-      `The database ${place} cannot be reached (${reason}). Check that it runs and how it is connected to.`,
+      `Cannot reach the database ${place} (${reason}). Check that it runs and the connection settings are right.`,
       true,
     );
   }
   if (code?.startsWith('28')) return { kind: 'auth', code: 'store_denied', message: denied(place, reason) };
   switch (code) {
     case '3D000':
-      return user('store_missing', `There is no such database: ${place}. Create it, or correct the address.`);
+      return user(
+        'store_missing',
+        `The database does not exist: ${place}. Create it, or correct the address.`,
+      );
     case '25006':
-      return user('store_readonly', `${place} can only be read (${reason}). Connect to the primary server.`);
+      return user('store_readonly', `${place} is read-only (${reason}). Connect to the primary server.`);
     case '42501':
       return user(
         'store_readonly',
-        `The user of ${place} may not do what is needed (${reason}). Grant rights on the schema.`,
+        `The user of ${place} lacks permission (${reason}). Grant rights on the schema.`,
       );
     case '53100':
     case '53200':
-      return environment(
-        'store_full',
-        `${place} has no more room (${reason}); nothing that was stored is lost.`,
-      );
+      return environment('store_full', `The disk of ${place} is full (${reason}); stored data is not lost.`);
     case '54000':
     case '22P05':
-      return user('too_large', `What was to be written is more than ${place} can hold; nothing was written.`);
+      return user('too_large', `The data is larger than ${place} can store; nothing was written.`);
     case '57014':
     case '55P03':
       return environment('store_busy', `${place} is too busy (${reason}); try again.`, true);
@@ -76,7 +76,7 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
 }
 
 function denied(place: string, reason: string): string {
-  return `${place} refused the user or the password (${reason}).`;
+  return `${place} rejected the user or the password (${reason}).`;
 }
 
 function codeOf(thrown: unknown): string | undefined {

@@ -24,7 +24,7 @@ export function editFile(workspace: Workspace): Tool {
   return fileTool<EditFileArgs>({
     name: 'edit_file',
     description:
-      'Replaces a passage of a text file in the workspace. old_text must be exactly what stands in the file, ' +
+      'Replaces a passage of a text file in the workspace. old_text must match the file exactly, ' +
       'white space included, and occur only once, unless replace_all is set.',
     parameters: {
       type: 'object',
@@ -32,9 +32,9 @@ export function editFile(workspace: Workspace): Tool {
         path: { type: 'string', description: 'Path of the file, relative to the workspace.' },
         old_text: {
           type: 'string',
-          description: 'The passage to replace, with as many lines as make it unique.',
+          description: 'The passage to replace, with enough lines to be unique.',
         },
-        new_text: { type: 'string', description: 'What stands there afterwards.' },
+        new_text: { type: 'string', description: 'The text to insert in its place.' },
         replace_all: { type: 'boolean', description: 'Replace every occurrence. Default false.' },
       },
       required: ['path', 'old_text', 'new_text'],

@@ -26,7 +26,7 @@ export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
 /** Ends work that nobody waits for any more. */
 export function throwIfStopped(signal: AbortSignal): void {
   if (signal.aborted)
-    throw new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The call was stopped.' });
+    throw new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The call was cancelled.' });
 }
 
 async function named<T>(path: string, action: () => Promise<T>): Promise<T> {

@@ -41,15 +41,15 @@ export function listFiles(workspace: Workspace): Tool {
   return fileTool<ListFilesArgs>({
     name: 'list_files',
     description:
-      'Lists the files below a folder of the workspace, sorted, one path a line. What .gitignore excludes and ' +
-      `folders such as node_modules are left out. At most ${maxShown} lines: of more, only the upper levels are ` +
-      'shown, with the number of files in each folder that is not.',
+      'Lists the files in a directory of the workspace, sorted, one path per line. Files that .gitignore excludes and ' +
+      `directories such as node_modules are omitted. At most ${maxShown} lines: of more, only the upper levels are ` +
+      'shown, with the number of files in each omitted directory.',
     parameters: {
       type: 'object',
       properties: {
         path: {
           type: 'string',
-          description: 'Folder, relative to the workspace. Default: the whole workspace.',
+          description: 'Directory, relative to the workspace. Default: the whole workspace.',
         },
         pattern: {
           type: 'string',
@@ -59,11 +59,11 @@ export function listFiles(workspace: Workspace): Tool {
         depth: {
           type: 'integer',
           minimum: 1,
-          description: 'How many levels of folders to show. Default: all.',
+          description: 'Number of directory levels to show. Default: all.',
         },
         include_ignored: {
           type: 'boolean',
-          description: 'Also list what is normally left out. Default false.',
+          description: 'Also list what is normally omitted. Default false.',
         },
       },
       additionalProperties: false,
@@ -100,7 +100,7 @@ async function list(workspace: Workspace, args: ListFilesArgs, signal: AbortSign
   const most = args.depth ?? Number.POSITIVE_INFINITY;
   const lines = isWanted === undefined ? treeLines(found, most) : flatLines(found, most);
   if (walked > maxWalked)
-    lines.push(`[stopped after ${counted(maxWalked, 'entry', 'entries')}: name a folder]`);
+    lines.push(`[stopped after ${counted(maxWalked, 'entry', 'entries')}: name a directory]`);
   if (lines.length === 0) lines.push(nothing(args, path));
   return toolOutput({ content: lines.join('\n'), summary: counted(filesIn(found), 'file') });
 }
@@ -109,7 +109,7 @@ function flatLines(found: readonly Listed[], most: number): string[] {
   const matching = found.filter((entry) => entry.depth <= most);
   const lines = matching.slice(0, maxShown).map((entry) => entry.path + kindMarks[entry.kind]);
   const left = matching.length - lines.length;
-  if (left > 0) lines.push(`[${counted(left, 'file')} left out: narrow the pattern]`);
+  if (left > 0) lines.push(`[${counted(left, 'file')} omitted: narrow the pattern]`);
   return lines;
 }
 
@@ -131,7 +131,7 @@ function treeLines(found: readonly Listed[], most: number): string[] {
     const count = entry.kind === 'folder' ? (counts.get(entry.path) ?? 0) : 0;
     return `${entry.path}${kindMarks[entry.kind]}${count > 0 ? ` (${counted(count, 'file')})` : ''}`;
   });
-  if (left > 0) lines.push(`[${counted(left, 'file')} not shown: name a folder or give a pattern]`);
+  if (left > 0) lines.push(`[${counted(left, 'file')} not shown: name a directory or a pattern]`);
   return lines;
 }
 
@@ -162,7 +162,7 @@ function filesIn(entries: readonly Listed[]): number {
 
 function nothing(args: ListFilesArgs, path: string): string {
   const where = path === '.' ? 'the workspace' : quotePath(path);
-  const hint = args.include_ignored === true ? '' : ' (what git ignores was left out)';
+  const hint = args.include_ignored === true ? '' : ' (files that git ignores were omitted)';
   if (args.pattern === undefined) return `${where} is empty${hint}.`;
   return `No file in ${where} matches ${JSON.stringify(args.pattern)}${hint}.`;
 }

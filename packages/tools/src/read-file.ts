@@ -36,7 +36,7 @@ export function readFile(workspace: Workspace): Tool {
     name: 'read_file',
     description:
       `Reads a file of the workspace: text, at most ${defaultLines} lines at a time unless limit says otherwise, ` +
-      'or a picture (PNG, JPEG, GIF, WebP) or PDF to look at. Long files: read on with offset.',
+      'or an image (PNG, JPEG, GIF, WebP) or PDF. To read the rest of a long file, use offset.',
     parameters: {
       type: 'object',
       properties: {
@@ -46,10 +46,14 @@ export function readFile(workspace: Workspace): Tool {
           minimum: 1,
           description: 'First line to read, counted from 1. Default 1.',
         },
-        limit: { type: 'integer', minimum: 1, description: `Most lines to read. Default ${defaultLines}.` },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          description: `Maximum number of lines. Default ${defaultLines}.`,
+        },
         line_numbers: {
           type: 'boolean',
-          description: 'Put its number and a tab before each line. Default false.',
+          description: 'Prefix each line with its number and a tab. Default false.',
         },
       },
       required: ['path'],
@@ -74,7 +78,7 @@ async function openAny(workspace: Workspace, path: string): Promise<OpenFile> {
     return await suggestNames(workspace, path, () => workspace.openFile(path));
   } catch (error) {
     if (!AgentError.is(error) || error.code !== 'is_directory') throw error;
-    throw unsuited(path, 'is a folder. list_files shows what is in it.');
+    throw unsuited(path, 'is a directory. list_files shows its contents.');
   }
 }
 
@@ -98,7 +102,7 @@ async function mediaOf(file: OpenFile, path: string, mediaType: string): Promise
   if (bytes === undefined) {
     throw unsuited(
       path,
-      `is too large to look at (${mediaType}, ${sizeOf(stat.size)}); the limit is ${sizeOf(most)}.`,
+      `is too large to show (${mediaType}, ${sizeOf(stat.size)}); the limit is ${sizeOf(most)}.`,
     );
   }
   const data = bytes.toString('base64');
@@ -133,7 +137,7 @@ async function linesOf(
   if (seen === 0) return toolOutput({ content: '(the file is empty)', summary: 'empty' });
   const total = `${isWhole ? '' : 'more than '}${counted(window.lines, 'line')}`;
   if (window.lastTaken < first)
-    throw unsuited(args.path, `has only ${total}; offset ${first} is behind its end.`);
+    throw unsuited(args.path, `has only ${total}; offset ${first} is after the end.`);
   const text = args.line_numbers === true ? numbered(window.text(), first) : window.text();
   const isAll = first === 1 && isWhole && window.lastTaken === window.lines;
   if (isAll && window.cutBytes === 0) return toolOutput({ content: text, summary: total });
@@ -141,7 +145,7 @@ async function linesOf(
   const cut =
     window.cutBytes > 0 ? `; line ${first} is cut, ${sizeOf(window.cutBytes)} of it are missing` : '';
   const more =
-    isWhole && window.lastTaken === window.lines ? '' : `; read on with offset ${window.lastTaken + 1}`;
+    isWhole && window.lastTaken === window.lines ? '' : `; to read more, use offset ${window.lastTaken + 1}`;
   const gap = text.endsWith('\n') ? '' : '\n';
   return toolOutput({
     content: `${text}${gap}[${shown} of ${total}${cut}${more}]`,

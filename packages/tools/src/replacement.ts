@@ -26,14 +26,14 @@ const maxPlaces = 10;
 export function replacePassage(text: string, args: ReplacementArgs): Replacement {
   const { old_text: given, new_text: replacing, replace_all: all } = args;
   if (given === '') {
-    return failed('old_text is empty. Name the text to replace; write_file writes a whole file.');
+    return failed('old_text is empty. Pass the text to replace; write_file writes a whole file.');
   }
   const lineBreak = defaultLineBreak(text);
   const converted = toLineBreak(given, lineBreak);
   // In a file with mixed line breaks the passage may be there just as it was given.
   const old = text.includes(converted) ? converted : given;
   const fresh = old === converted ? toLineBreak(replacing, lineBreak) : replacing;
-  if (old === fresh) return failed('old_text and new_text are the same: nothing would change.');
+  if (old === fresh) return failed('old_text and new_text are identical: nothing would change.');
   const places = placesOf(text, old, all === true);
   if (places.length === 0) return failed(notFound(text, given));
   if (places.length > 1 && all !== true) return failed(notUnique(text, places));
@@ -78,12 +78,12 @@ function notUnique(text: string, places: readonly number[]): string {
 
 function notFound(text: string, given: string): string {
   const closest = closestPassage(text, given);
-  const advice = 'old_text must be exact, with its white space. ';
+  const advice = 'old_text must match exactly, including white space. ';
   if (closest === undefined)
     return `old_text was not found. ${advice}Read the file and copy the text from it.`;
   const { line, passage, onlySpace } = closest;
-  const how = onlySpace ? 'It differs only in white space from' : 'Closest to it is';
-  return `old_text was not found. ${advice}${how} what stands at line ${line}:\n${passage}`;
+  const how = onlySpace ? 'It differs only in white space from' : 'The closest match is';
+  return `old_text was not found. ${advice}${how} the text at line ${line}:\n${passage}`;
 }
 
 function lineAt(text: string, place: number): number {

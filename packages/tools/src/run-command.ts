@@ -49,16 +49,16 @@ export function runCommand(workspace: Workspace, options: RunCommandOptions = {}
   return defineTool<RunCommandArgs>({
     name: 'run_command',
     description:
-      'Runs a command with /bin/sh in the workspace and gives its output and exit code. It cannot be typed to: ' +
-      'standard input is empty. Whatever it leaves running is ended when it ends. ' +
-      `Time limit ${defaultSeconds} s unless timeout_seconds says otherwise.`,
+      'Runs a command with /bin/sh in the workspace and returns its output and exit code. It is not interactive: ' +
+      'standard input is empty. Processes that it leaves running are stopped when it ends. ' +
+      `Time limit ${defaultSeconds} s unless timeout_seconds is set.`,
     parameters: {
       type: 'object',
       properties: {
         command: { type: 'string', minLength: 1, maxLength: 100_000, description: 'The shell command.' },
         directory: {
           type: 'string',
-          description: 'Folder to run it in, relative to the workspace. Default: the workspace.',
+          description: 'Directory to run it in, relative to the workspace. Default: the workspace.',
         },
         timeout_seconds: {
           type: 'number',
@@ -119,7 +119,7 @@ function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput 
   }
   const outcomes = {
     exit: end.code === null ? `ended by ${end.signal ?? 'a signal'}` : `exit ${end.code}`,
-    timeout: `timed out after ${timeoutMs / 1000} s and was ended`,
+    timeout: `timed out after ${timeoutMs / 1000} s and was stopped`,
     aborted: 'cancelled',
   };
   const summary = outcomes[end.cause];

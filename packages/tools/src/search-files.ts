@@ -38,8 +38,8 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
   return fileTool<SearchFilesArgs>({
     name: 'search_files',
     description:
-      'Searches text files of the workspace for lines that match a JavaScript regular expression. What .gitignore ' +
-      `excludes and folders such as node_modules are left out. Shows at most ${defaultMatches} matches unless told otherwise.`,
+      'Searches text files of the workspace for lines that match a JavaScript regular expression. Files that .gitignore ' +
+      `excludes and directories such as node_modules are omitted. Shows at most ${defaultMatches} matches by default.`,
     parameters: {
       type: 'object',
       properties: {
@@ -47,19 +47,20 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
           type: 'string',
           minLength: 1,
           maxLength: 2000,
-          description: 'The regular expression; lines are matched one by one.',
+          description: 'The regular expression; it is matched line by line.',
         },
         path: {
           type: 'string',
-          description: 'Folder or file to search, relative to the workspace. Default: all of it.',
+          description:
+            'Directory or file to search, relative to the workspace. Default: the whole workspace.',
         },
         glob: {
           type: 'string',
           maxLength: 1000,
           description: 'Only files that match this glob, such as *.ts or src/**/*.js.',
         },
-        ignore_case: { type: 'boolean', description: 'Upper and lower case are the same. Default false.' },
-        literal: { type: 'boolean', description: 'The pattern is plain text. Default false.' },
+        ignore_case: { type: 'boolean', description: 'Ignore upper and lower case. Default false.' },
+        literal: { type: 'boolean', description: 'Treat the pattern as plain text. Default false.' },
         context: {
           type: 'integer',
           minimum: 0,
@@ -70,11 +71,11 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
           type: 'integer',
           minimum: 1,
           maximum: 1000,
-          description: `Most matches to show. Default ${defaultMatches}.`,
+          description: `Maximum number of matches to show. Default ${defaultMatches}.`,
         },
         include_ignored: {
           type: 'boolean',
-          description: 'Also search what is normally left out. Default false.',
+          description: 'Also search what is normally omitted. Default false.',
         },
       },
       required: ['pattern'],
@@ -108,7 +109,7 @@ async function search(
       await searchBatch(matcher, batch, found);
       throwIfStopped(signal);
       if (runtime.monotonic() > deadline)
-        found.end('the search took too long: name a folder or a glob', false);
+        found.end('the search took too long: name a directory or a glob', false);
       if (found.hasEnded) break;
     }
   } finally {
@@ -135,7 +136,7 @@ async function searchBatch(
 }
 
 function tooCostly(name: string): string {
-  return `the expression takes too much time or memory on ${quotePath(name)}: avoid repetitions inside repetitions`;
+  return `the expression takes too much time or memory on ${quotePath(name)}: avoid nested repetitions`;
 }
 
 /** `(?i)` at the beginning, which other engines know, is understood too. */
@@ -151,7 +152,7 @@ function expression(args: SearchFilesArgs): { source: string; flags: string } {
     return { source, flags };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `${reason}. Mend the expression, or set literal to search for plain text.`;
+    const message = `${reason}. Correct the expression, or set literal to search for plain text.`;
     throw new AgentError({ kind: 'tool', code: 'pattern', message });
   }
 }

@@ -58,7 +58,7 @@ export class SearchReport {
     const lines: string[] = [];
     if (this.#matches === 0) {
       const where = counted(this.#files, 'text file');
-      const hint = options.includesIgnored ? '' : ' (what git ignores was left out)';
+      const hint = options.includesIgnored ? '' : ' (files that git ignores were omitted)';
       lines.push(`No match for ${JSON.stringify(pattern)} in ${where}${hint}.`);
     }
     const left = this.#matches - this.#shown;
@@ -66,7 +66,7 @@ export class SearchReport {
     if (this.#tooLarge > 0) {
       lines.push(`[${counted(this.#tooLarge, 'file')} over ${sizeOf(options.maxFileBytes)} not searched]`);
     }
-    if (this.#end !== undefined) lines.push(`[ended early: ${this.#end.why}]`);
+    if (this.#end !== undefined) lines.push(`[stopped early: ${this.#end.why}]`);
     const found = `${counted(this.#matches, 'match', 'matches')} in ${counted(this.#filesWithMatch, 'file')}`;
     return toolOutput({
       content: [...this.#blocks, ...lines].join('\n'),

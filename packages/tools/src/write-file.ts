@@ -23,7 +23,7 @@ export function writeFile(workspace: Workspace): Tool {
   return fileTool<WriteFileArgs>({
     name: 'write_file',
     description:
-      'Writes a whole text file in the workspace and makes the folders it needs. An existing file is replaced; ' +
+      'Writes a whole text file in the workspace and creates the directories it needs. Replaces an existing file; ' +
       'to change parts of one, use edit_file.',
     parameters: {
       type: 'object',

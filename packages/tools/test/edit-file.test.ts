@@ -110,22 +110,22 @@ describe('edit_file', () => {
   it('shows the passage that was meant when only white space differs', async () => {
     box.write('a.txt', 'function f() {\n\treturn 1;\n}\n');
     expect((await edit('function f() {\n  return 1;\n}', 'x')).text).toBe(
-      `${problemStart}old_text was not found. old_text must be exact, with its white space. ` +
-        'It differs only in white space from what stands at line 1:\nfunction f() {\n\treturn 1;\n}',
+      `${problemStart}old_text was not found. old_text must match exactly, including white space. ` +
+        'It differs only in white space from the text at line 1:\nfunction f() {\n\treturn 1;\n}',
     );
   });
 
   it('shows the passage where most lines are the same', async () => {
     box.write('a.txt', 'begin\nalpha\nbeta\ngamma\nend\n');
     expect((await edit('alpha\nBETA\ngamma', 'x')).text).toMatch(
-      /Closest to it is what stands at line 2:\nalpha\nbeta\ngamma$/,
+      /The closest match is the text at line 2:\nalpha\nbeta\ngamma$/,
     );
   });
 
   it('shows the most similar line when none is the same', async () => {
     box.write('a.txt', 'const a = 1;\nconst total = count + price;\n');
     expect((await edit('const total = count * price;', 'x')).text).toMatch(
-      /Closest to it is what stands at line 2:\nconst total = count \+ price;$/,
+      /The closest match is the text at line 2:\nconst total = count \+ price;$/,
     );
   });
 

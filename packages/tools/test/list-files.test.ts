@@ -87,14 +87,14 @@ describe('list_files', () => {
     expect((await list({ path: 'src', pattern: 'src/*.ts' })).text).toBe('src/a.ts');
     expect((await list({ pattern: '*.ts', depth: 1 })).text).toBe('d.ts');
     expect((await list({ pattern: '*.rs' })).text).toBe(
-      'No file in the workspace matches "*.rs" (what git ignores was left out).',
+      'No file in the workspace matches "*.rs" (files that git ignores were omitted).',
     );
   });
 
   it('stops at a depth and says how much lies below', async () => {
     box = sandbox({ 'a/b/c/d.txt': '', 'a/b/e.txt': '', 'a/f.txt': '', 'g.txt': '' });
     expect((await list({ depth: 1 })).text).toBe(
-      'a/ (3 files)\ng.txt\n[3 files not shown: name a folder or give a pattern]',
+      'a/ (3 files)\ng.txt\n[3 files not shown: name a directory or a pattern]',
     );
     expect((await list({ depth: 2 })).text).toContain('a/b/ (2 files)\na/f.txt\ng.txt\n');
   });
@@ -105,16 +105,16 @@ describe('list_files', () => {
     const { text, output } = await list();
     expect(text).toBe(
       'deep/0/ (350 files)\ndeep/1/ (350 files)\ndeep/2/ (350 files)\ntop.txt\n' +
-        '[1,050 files not shown: name a folder or give a pattern]',
+        '[1,050 files not shown: name a directory or a pattern]',
     );
     expect(output?.summary).toBe('1,051 files');
     const flat = await list({ pattern: '**/f*' });
     expect(flat.text.split('\n')).toHaveLength(1001);
-    expect(flat.text).toMatch(/\n\[50 files left out: narrow the pattern\]$/);
+    expect(flat.text).toMatch(/\n\[50 files omitted: narrow the pattern\]$/);
     const wide = sandbox(Object.fromEntries(Array.from({ length: 1020 }, (_, index) => [`f${index}`, ''])));
     const shown = await call(listFiles(new Workspace(wide.root)), {});
     wide.remove();
-    expect(shown.text).toMatch(/\n\[20 files not shown: name a folder or give a pattern\]$/);
+    expect(shown.text).toMatch(/\n\[20 files not shown: name a directory or a pattern\]$/);
   });
 
   it('shows links without following them, circles included', async () => {
@@ -127,7 +127,9 @@ describe('list_files', () => {
   it('says that a folder is empty, is none, or does not exist', async () => {
     box = sandbox({ file: '' });
     mkdirSync(join(box.root, 'empty'));
-    expect((await list({ path: 'empty' })).text).toBe('"empty" is empty (what git ignores was left out).');
+    expect((await list({ path: 'empty' })).text).toBe(
+      '"empty" is empty (files that git ignores were omitted).',
+    );
     expect((await list({ path: 'file' })).text).toBe(
       '"file" is not a folder, or its path goes through a file.',
     );

@@ -37,9 +37,11 @@ describe('read_file', () => {
   it('gives a part of a long file and says how to read on', async () => {
     box.write('a.txt', lines(1, 5000));
     const whole = await read({ path: 'a.txt' });
-    expect(whole.text).toBe(`${lines(1, 2000)}[lines 1 to 2000 of 5,000 lines; read on with offset 2001]`);
+    expect(whole.text).toBe(
+      `${lines(1, 2000)}[lines 1 to 2000 of 5,000 lines; to read more, use offset 2001]`,
+    );
     const part = await read({ path: 'a.txt', offset: 4, limit: 2 });
-    expect(part.text).toBe('line 4\nline 5\n[lines 4 to 5 of 5,000 lines; read on with offset 6]');
+    expect(part.text).toBe('line 4\nline 5\n[lines 4 to 5 of 5,000 lines; to read more, use offset 6]');
     expect((await read({ path: 'a.txt', offset: 4999 })).text).toBe(
       'line 4999\nline 5000\n[lines 4999 to 5000 of 5,000 lines]',
     );
@@ -59,7 +61,7 @@ describe('read_file', () => {
     box.write('one', 'x');
     expect(await read({ path: 'empty' })).toMatchObject({ text: '(the file is empty)', isError: false });
     expect(await read({ path: 'one', offset: 2 })).toMatchObject({
-      text: '"one" has only 1 line; offset 2 is behind its end.',
+      text: '"one" has only 1 line; offset 2 is after the end.',
       isError: true,
     });
   });
@@ -70,14 +72,16 @@ describe('read_file', () => {
     expect(cut.text.length).toBeLessThan(201_000);
     expect(cut.text).toMatch(/\n\[line 1 of 1 line; line 1 is cut, 2\.7 MiB of it are missing\]$/);
     box.write('wide', `${'y'.repeat(150_000)}\n`.repeat(3));
-    expect((await read({ path: 'wide' })).text).toMatch(/\n\[line 1 of 3 lines; read on with offset 2\]$/);
+    expect((await read({ path: 'wide' })).text).toMatch(
+      /\n\[line 1 of 3 lines; to read more, use offset 2\]$/,
+    );
   });
 
   it('counts the lines of a file of gigabytes only as far as is quick', async () => {
     box.write('huge', lines(1, 3000));
     truncateSync(join(box.root, 'huge'), 3_000_000_000);
     const { text } = await read({ path: 'huge', limit: 1 });
-    expect(text).toBe('line 1\n[line 1 of more than 3,001 lines; read on with offset 2]');
+    expect(text).toBe('line 1\n[line 1 of more than 3,001 lines; to read more, use offset 2]');
   });
 
   it.each([
@@ -112,7 +116,7 @@ describe('read_file', () => {
     );
     box.write('program', Buffer.from('\x7fELF\0\0\0'));
     expect((await read({ path: 'large.png' })).text).toBe(
-      '"large.png" is too large to look at (image/png, 3.8 MiB); the limit is 3.6 MiB.',
+      '"large.png" is too large to show (image/png, 3.8 MiB); the limit is 3.6 MiB.',
     );
     expect(await read({ path: 'program' })).toMatchObject({
       isError: true,
@@ -134,8 +138,8 @@ describe('read_file', () => {
 
   it('says what to use for a folder', async () => {
     box.write('src/a', '');
-    expect((await read({ path: 'src' })).text).toBe('"src" is a folder. list_files shows what is in it.');
-    expect((await read({ path: '.' })).text).toBe('"." is a folder. list_files shows what is in it.');
+    expect((await read({ path: 'src' })).text).toBe('"src" is a directory. list_files shows its contents.');
+    expect((await read({ path: '.' })).text).toBe('"." is a directory. list_files shows its contents.');
   });
 
   it('says that permission is missing without a path of ours [P10]', async () => {

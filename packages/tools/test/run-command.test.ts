@@ -100,7 +100,7 @@ describe('run_command', () => {
       runtime,
       onProgress: () => limit(),
     });
-    expect(text).toBe('[timed out after 0.15 s and was ended]\nbegun\n');
+    expect(text).toBe('[timed out after 0.15 s and was stopped]\nbegun\n');
     expect(isError).toBe(true);
     expect(output?.summary).toBe('timed out after 0.15 s');
     const own = await run('sleep 60', { args: { timeout_seconds: 0.1 } });

@@ -88,7 +88,7 @@ describe('search_files', () => {
     box.write('binary', Buffer.from('unique\0unique'));
     box.write('large', Buffer.alloc(5_242_881, 'unique '));
     expect((await search({ pattern: 'unique' })).text).toBe(
-      'No match for "unique" in 4 text files (what git ignores was left out).\n[1 file over 5.0 MiB not searched]',
+      'No match for "unique" in 4 text files (files that git ignores were omitted).\n[1 file over 5.0 MiB not searched]',
     );
   });
 
@@ -97,7 +97,7 @@ describe('search_files', () => {
     expect(isError).toBe(true);
     expect(error?.code).toBe('pattern');
     expect(text).toMatch(
-      /Unterminated group\. Mend the expression, or set literal to search for plain text\.$/,
+      /Unterminated group\. Correct the expression, or set literal to search for plain text\.$/,
     );
   });
 
@@ -117,8 +117,8 @@ describe('search_files', () => {
     const { text, isError } = await search({ pattern: '(x+x+)+y', glob: '*-*.txt' }, options);
     expect(isError).toBe(true);
     expect(text).toBe(
-      'a-first.txt\n1: xxxxy\n\n[ended early: the expression takes too much time or memory on "b-trap.txt": ' +
-        'avoid repetitions inside repetitions]',
+      'a-first.txt\n1: xxxxy\n\n[stopped early: the expression takes too much time or memory on "b-trap.txt": ' +
+        'avoid nested repetitions]',
     );
   });
 
@@ -164,7 +164,7 @@ describe('search_files', () => {
     const { text, isError } = await search({ pattern: 'one' }, { searchTimeoutMs: 500, runtime });
     expect(isError).toBe(false);
     expect(text).toContain('notes.md\n1: one');
-    expect(text).toContain('[ended early: the search took too long: name a folder or a glob]');
+    expect(text).toContain('[stopped early: the search took too long: name a directory or a glob]');
   });
 
   it('a name with a line break stays on one line', async () => {

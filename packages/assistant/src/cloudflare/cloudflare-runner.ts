@@ -146,7 +146,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
     const error = new AgentError({
       kind: 'agent',
       code: 'engine',
-      message: `The engine has ended the instance of run ${runId} (${status}) before the run was over.`,
+      message: `The engine ended the instance of run ${runId} (${status}) before the run ended.`,
     });
     if (await this.#table.fail(runId, JSON.stringify(error), this.#runtime.now()))
       await this.#wakeNext(runId);
@@ -194,6 +194,6 @@ function engineRefused(runId: string, error: unknown): AgentError {
     kind: 'network',
     code: 'engine',
     retryable: true,
-    message: `The Workflow did not take run ${runId}: ${message}`,
+    message: `The Workflow rejected run ${runId}: ${message}`,
   });
 }

@@ -40,7 +40,7 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
   const dimensions = options.dimensions ?? knownModels[model]?.dimensions;
   const floor = options.floor ?? knownModels[model]?.floor;
   if (dimensions === undefined || floor === undefined) {
-    const message = `Nothing is known of the model ${model}. Say how many dimensions its vectors have and from which cosine on texts are related, or take one of ${Object.keys(knownModels).join(', ')}.`;
+    const message = `The model ${model} is unknown. Set the dimensions of its vectors and the minimum cosine of related texts, or use one of ${Object.keys(knownModels).join(', ')}.`;
     throw new AgentError({ kind: 'invalid', code: 'embedder', message });
   }
   return embedderFrom({
@@ -56,6 +56,6 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
 function dataOf(answer: unknown, model: string): number[][] {
   const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : undefined;
   if (Array.isArray(data) && data.every((vector) => Array.isArray(vector))) return data;
-  const message = `Workers AI gave no embeddings for ${model}.`;
+  const message = `Workers AI returned no embeddings for ${model}.`;
   throw new AgentError({ kind: 'agent', code: 'embedding', message });
 }

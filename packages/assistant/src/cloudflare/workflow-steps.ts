@@ -308,7 +308,7 @@ function engineError(name: string, thrown: unknown): AgentError {
 }
 
 function fenced(runId: string): AgentError {
-  const message = `Run ${runId} is no longer worked on here: it was taken up anew, or is over.`;
+  const message = `Run ${runId} no longer runs here: it was restarted, or has ended.`;
   return new AgentError({ kind: 'aborted', code: 'fenced', message });
 }
 

@@ -52,7 +52,7 @@ async function post(
     if (signal?.aborted === true)
       throw new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The embedding was cancelled.' });
     const { cause } = AgentError.from(error);
-    const message = `The service of embeddings cannot be reached: ${cause?.message ?? 'the connection failed'}`;
+    const message = `The embedding service is unreachable: ${cause?.message ?? 'the connection failed'}`;
     throw new AgentError({ kind: 'network', code: 'connection_failed', message, retryable: true });
   }
   await response.body?.cancel();
@@ -61,7 +61,7 @@ async function post(
 
 /** What the service says beyond its status may hold the key, and is left out. */
 function refusal(status: number, model: string): AgentError {
-  const message = `The service of embeddings answered with status ${status} for the model ${model}.`;
+  const message = `The embedding service responded with status ${status} for the model ${model}.`;
   const kind = kindOf(status);
   const retryable = kind === 'rate_limit' || kind === 'agent';
   return new AgentError({ kind, code: serviceCode(kind, status), message, status, retryable });
@@ -90,6 +90,6 @@ function numberOf(entry: unknown, otherwise: number): number {
 function vectorOf(entry: unknown): number[] {
   const has = typeof entry === 'object' && entry !== null && 'embedding' in entry;
   if (has && Array.isArray(entry.embedding)) return entry.embedding.map(Number);
-  const message = 'The service of embeddings answered in a form that is not known.';
+  const message = 'The embedding service responded in an unknown format.';
   throw new AgentError({ kind: 'agent', code: 'embedding', message });
 }

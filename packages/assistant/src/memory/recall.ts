@@ -58,7 +58,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 function tooLate(timeoutMs: number): AgentError {
-  const message = `The memory did not answer within ${timeoutMs} ms; the reply goes on without it.`;
+  const message = `The memory did not respond within ${timeoutMs} ms; the reply continues without it.`;
   return new AgentError({ kind: 'timeout', code: 'recall', message });
 }
 

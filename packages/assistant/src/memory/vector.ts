@@ -51,7 +51,9 @@ export async function embedded(
   );
   if (vectors.length === texts.length && wrong === undefined) return vectors;
   const found =
-    wrong === undefined ? `${vectors.length} vectors` : 'a vector of another size, or not of numbers';
-  const message = `The embedder ${embedder.name} gave ${found}; expected were ${texts.length} vectors of ${embedder.dimensions} numbers.`;
+    wrong === undefined
+      ? `${vectors.length} vectors`
+      : 'a vector of another size, or with values that are not numbers';
+  const message = `The embedder ${embedder.name} returned ${found}; expected ${texts.length} vectors of ${embedder.dimensions} numbers.`;
   throw new AgentError({ kind: 'agent', code: 'embedding', message });
 }

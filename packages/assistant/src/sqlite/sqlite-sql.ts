@@ -130,6 +130,6 @@ function closed(file: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'closed',
-    message: `${file} was closed; nothing was done.`,
+    message: `${file} is closed; nothing was done.`,
   });
 }

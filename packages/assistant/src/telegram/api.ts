@@ -50,7 +50,7 @@ export function telegramApi(options: TelegramApiOptions): TelegramApi {
       kind: 'invalid',
       code: 'no_bot_token',
       message:
-        'The token of the Telegram bot is missing or is none: @BotFather gives one out, such as 12345:AbC-d.',
+        'The Telegram bot token is missing or malformed. Get one from @BotFather; it looks like 12345:AbC-d.',
     });
   const apiRoot = (options.apiRoot ?? 'https://api.telegram.org').replace(/\/+$/, '');
   const call = caller({

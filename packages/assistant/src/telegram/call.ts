@@ -29,7 +29,7 @@ export function caller(options: CallerOptions): Caller {
   const hide = hider(token);
   return async (method, payload, signal) => {
     if (signal?.aborted === true)
-      throw new AgentError({ kind: 'aborted', code: 'cancelled', message: `${method} was not begun.` });
+      throw new AgentError({ kind: 'aborted', code: 'cancelled', message: `${method} was not started.` });
     const control = new AbortController();
     const gaveUp = Promise.withResolvers<never>();
     const giveUp = (kind: 'timeout' | 'aborted', what: string) => {
@@ -39,7 +39,7 @@ export function caller(options: CallerOptions): Caller {
     const onAbort = () => giveUp('aborted', `${method} was cancelled.`);
     const ms = timeoutMs + pollMs(payload);
     const cancelTimer = runtime.timer(ms, () =>
-      giveUp('timeout', `Telegram did not answer ${method} within ${ms} ms.`),
+      giveUp('timeout', `Telegram did not respond to ${method} within ${ms} ms.`),
     );
     signal?.addEventListener('abort', onAbort, { once: true });
     const exchange = request(runtime, `${apiRoot}/bot${token}/${method}`, payload, control.signal);
@@ -101,12 +101,12 @@ function resultOf(method: string, status: number, body: unknown, hide: (text: st
   if (answer?.['ok'] === false) {
     const refusal = refusalOf(status, answer, hide);
     if (refusal.status >= 500 && dropped.test(refusal.description))
-      throw unknown(method, `Telegram answered ${refusal.status}: ${refusal.description}.`);
+      throw unknown(method, `Telegram responded with status ${refusal.status}: ${refusal.description}.`);
     throw refused(method, refusal);
   }
-  if (status < 300) throw unknown(method, `What came back for ${method} is no answer of Telegram's.`);
-  if (passedOn.has(status)) throw unknown(method, `A gateway answered ${method} with ${status}.`);
-  throw refused(method, { status, description: 'no words of Telegram came with it' });
+  if (status < 300) throw unknown(method, `The response to ${method} is not from Telegram.`);
+  if (passedOn.has(status)) throw unknown(method, `A gateway responded to ${method} with status ${status}.`);
+  throw refused(method, { status, description: 'without a message from Telegram' });
 }
 
 function refusalOf(status: number, answer: Record<string, unknown>, hide: (text: string) => string): Refusal {
@@ -141,8 +141,7 @@ function broken(method: string, error: unknown, hide: (text: string) => string):
     message: hide(message),
     ...(code !== undefined && { code: hide(code) }),
   };
-  if (neverLeft(error))
-    return mayBeTriedAgain(`Telegram could not be reached for ${method}.`, 'network', cause);
+  if (neverLeft(error)) return mayBeTriedAgain(`Telegram is unreachable for ${method}.`, 'network', cause);
   return unknown(method, `The connection broke during ${method}.`, cause);
 }
 

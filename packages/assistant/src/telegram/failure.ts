@@ -36,12 +36,12 @@ const gone =
 /** An answer of Telegram's own, as an error. */
 export function refused(method: string, refusal: Refusal): AgentError {
   const { status, description } = refusal;
-  const told = `Telegram refused ${method} (${status}: ${description}).`;
+  const told = `Telegram rejected ${method} (${status}: ${description}).`;
   if (status === 429) return tooMany(told, refusal);
   if (status === 401 || (status === 404 && !/method/i.test(description)))
-    return failure('auth', 'bot_token', `${told} Check the bot's token, which @BotFather shows.`, { status });
+    return failure('auth', 'bot_token', `${told} Check the bot token, which @BotFather shows.`, { status });
   if (status === 403 || (status === 400 && gone.test(description))) {
-    const moved = refusal.migratedTo === undefined ? '' : ` The chat goes on as ${refusal.migratedTo}.`;
+    const moved = refusal.migratedTo === undefined ? '' : ` The chat has moved to ${refusal.migratedTo}.`;
     return failure('invalid', 'chat_gone', `${told} No message can be sent to this chat.${moved}`, {
       status,
     });
@@ -62,10 +62,10 @@ function tooMany(told: string, { retryAfterSeconds }: Refusal): AgentError {
 
 function conflict(told: string): AgentError {
   if (/webhook/i.test(told)) {
-    const what = `${told} This bot has a webhook: delete it to fetch updates from here.`;
+    const what = `${told} This bot has a webhook: delete it to receive updates by polling.`;
     return failure('invalid', 'webhook_set', what, { status: 409 });
   }
-  const what = `${told} Something else fetches this bot's updates: stop it, or use a bot of its own.`;
+  const what = `${told} Another process fetches the updates of this bot: stop it, or use a separate bot.`;
   return failure('invalid', 'other_poller', what, { status: 409 });
 }
 
@@ -76,7 +76,7 @@ export function maybeSent(
   kind: 'network' | 'timeout' | 'aborted',
   cause?: CauseSummary,
 ): AgentError {
-  const told = `${what} It is not known whether ${method} was done.`;
+  const told = `${what} The outcome of ${method} is unknown.`;
   return failure(kind, 'maybe_sent', told, { ...(cause !== undefined && { cause }) });
 }
 

@@ -101,7 +101,7 @@ async function accepted({ onUpdate }: PollOptions, update: Update): Promise<void
     throw new AgentError({
       kind: 'tool',
       code: 'not_accepted',
-      message: `Update ${update.update_id} could not be kept and will come again: ${message}`,
+      message: `Update ${update.update_id} could not be stored and will be delivered again: ${message}`,
       ...(cause !== undefined && { cause }),
     });
   }

@@ -24,8 +24,8 @@ const ignoredKinds: Readonly<Record<string, string>> = {
 
 /** What a message can hold besides text, in words for the person. */
 const contents: Readonly<Record<string, string>> = {
-  photo: 'pictures',
-  live_photo: 'pictures',
+  photo: 'images',
+  live_photo: 'images',
   sticker: 'stickers',
   voice: 'voice messages',
   audio: 'audio files',
@@ -37,7 +37,7 @@ const contents: Readonly<Record<string, string>> = {
   venue: 'places',
   contact: 'contacts',
   poll: 'polls',
-  checklist: 'lists to tick off',
+  checklist: 'checklists',
   dice: 'dice',
   game: 'games',
   story: 'stories',
@@ -60,7 +60,7 @@ export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpd
   const query = record(fields['callback_query']);
   if (query !== undefined) return readTap(id, query, options) ?? ignored(whyNoTap(query, options));
   const kind = Object.keys(fields).find((key) => key !== 'update_id') ?? 'nothing';
-  return ignored(ignoredKinds[kind] ?? `an update of another kind: ${kind.slice(0, 60)}`);
+  return ignored(ignoredKinds[kind] ?? `an update of type ${kind.slice(0, 60)}`);
 }
 
 function readMessage(id: string, message: Fields, options: ReadUpdateOptions): Person | undefined {
@@ -88,7 +88,7 @@ function readMessage(id: string, message: Fields, options: ReadUpdateOptions): P
 }
 
 function whyNoMessage(message: Fields, options: ReadUpdateOptions): string {
-  return whyNotHeard(message['from'], message['chat'], options) ?? 'a message with nothing to answer';
+  return whyNotHeard(message['from'], message['chat'], options) ?? 'a message without content';
 }
 
 /** A tap carries no time of its own; that of the message under which it was made stands for it. */
@@ -110,7 +110,9 @@ function readTap(id: string, query: Fields, options: ReadUpdateOptions): Person 
 }
 
 function whyNoTap(query: Fields, options: ReadUpdateOptions): string {
-  return whyNotHeard(query['from'], record(query['message'])?.['chat'], options) ?? 'a tap without data';
+  return (
+    whyNotHeard(query['from'], record(query['message'])?.['chat'], options) ?? 'a button press without data'
+  );
 }
 
 interface Sender {
@@ -135,9 +137,9 @@ function whyNotHeard(from: unknown, chat: unknown, { allowed }: ReadUpdateOption
   if (sender['is_bot'] === true) return 'a bot';
   if (record(chat)?.['type'] !== 'private') return 'not a private chat';
   // In a private chat both ids are those of the person.
-  if (idOf(record(chat)?.['id']) !== userId) return 'a chat of somebody else';
+  if (idOf(record(chat)?.['id']) !== userId) return 'the chat of another user';
   const known = typeof allowed === 'function' ? asked(allowed, userId) : allowed.has(userId);
-  return known ? undefined : 'not on the list';
+  return known ? undefined : 'not an allowed user';
 }
 
 /** A list that cannot be read lets nobody in. */
@@ -155,14 +157,12 @@ function answerTo(message: Fields): string | undefined {
   const words = kind === undefined ? undefined : contents[kind];
   if (words === undefined) return undefined;
   const caption = typeof message['caption'] === 'string' && message['caption'].trim() !== '';
-  const advice = caption
-    ? 'Please send me the words as a message of their own.'
-    : 'Please write to me instead.';
+  const advice = caption ? 'Please send me the text as a separate message.' : 'Please write to me instead.';
   return `I cannot work with ${words} yet. ${advice}`;
 }
 
 function tooLong(maxText: number): string {
-  return `That is too long for me: at most ${maxText} characters in one message, please.`;
+  return `That is too long for me: please send at most ${maxText} characters in one message.`;
 }
 
 function withoutBotName(text: string, botName: string | undefined): string {

@@ -63,7 +63,7 @@ export function telegramChannel(options: TelegramChannelOptions): Channel {
 
 function idOf(message: { readonly message_id?: unknown } | undefined, method: string): string {
   if (typeof message?.message_id !== 'number')
-    throw maybeSent(method, 'Telegram took the message and gave it no id.', 'network');
+    throw maybeSent(method, 'Telegram accepted the message but returned no id.', 'network');
   return String(message.message_id);
 }
 

@@ -25,14 +25,14 @@ export interface WebhookOptions {
 export async function setWebhook(api: TelegramApi, options: WebhookOptions): Promise<void> {
   const { url, secret, maxConnections, dropPending } = options;
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
-    throw invalid('webhook_url', 'A webhook needs an address that begins with https://.');
+    throw invalid('webhook_url', 'A webhook address must start with https://.');
   if (!secretPattern.test(secret))
     throw invalid('webhook_secret', 'The secret of a webhook has 1 to 256 letters, digits, _ and -.');
   if (
     maxConnections !== undefined &&
     !(Number.isInteger(maxConnections) && maxConnections >= 1 && maxConnections <= 100)
   )
-    throw invalid('webhook_connections', 'A webhook takes 1 to 100 updates at the same time.');
+    throw invalid('webhook_connections', 'A webhook delivers 1 to 100 updates at the same time.');
   await api.raw.setWebhook({
     url,
     secret_token: secret,

@@ -168,7 +168,7 @@ class AppServerTalk implements CliConnection {
       'item/fileChange/requestApproval': 'file_change',
     }[method];
     if (toolName === undefined || this.#policy.approvalPolicy === 'never') {
-      const error = { code: -32601, message: 'Nobody is here to answer this.' };
+      const error = { code: -32601, message: 'No user can be asked.' };
       this.#send(toolName === undefined ? { id, error } : { id, result: { decision: 'decline' } });
       return [];
     }

@@ -315,7 +315,7 @@ async function loadSdk(): Promise<NonNullable<ClaudeCodeAgentConfig['sdk']>> {
     return await import('@anthropic-ai/claude-agent-sdk');
   } catch (thrown) {
     const cause = AgentError.from(thrown).message;
-    const message = `ClaudeCodeAgent needs the package @anthropic-ai/claude-agent-sdk beside it: install it. (${cause})`;
+    const message = `ClaudeCodeAgent needs the package @anthropic-ai/claude-agent-sdk. Install it. (${cause})`;
     throw invalid('no_sdk', message);
   }
 }

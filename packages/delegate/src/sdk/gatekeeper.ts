@@ -66,7 +66,7 @@ export class Gatekeeper {
     if (this.#isCancelled()) return { type: 'deny', message: 'The run was cancelled.' };
     if (this.#plans && toolName !== 'ExitPlanMode') return { type: 'deny', message: planRefusal };
     if (this.#canUseTool === undefined) {
-      const message = this.#plans ? planTaken : `${toolName} needs a permission that nobody can give here.`;
+      const message = this.#plans ? planTaken : `${toolName} needs approval, but no user can be asked.`;
       return { type: 'deny', message };
     }
     const decision = this.#decided.get(context.callId) ?? (await this.#decide(toolName, input, context));

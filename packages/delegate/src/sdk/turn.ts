@@ -36,7 +36,7 @@ export async function readTurn(
   } catch (thrown) {
     seen.end ??= thrownEnd(thrown);
   }
-  return { ...seen, end: seen.end ?? thrownEnd(new Error('Claude Code ended before its last word.')) };
+  return { ...seen, end: seen.end ?? thrownEnd(new Error('Claude Code ended before reporting a result.')) };
 }
 
 interface Seen {

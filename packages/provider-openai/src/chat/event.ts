@@ -46,7 +46,7 @@ function answerOf(out: ResponseSink): Answer {
 export function chatEvent(payload: unknown, out: ResponseSink): void {
   if (payload === '[DONE]') return;
   if (typeof payload === 'string')
-    return out.fail({ kind: 'broken', message: 'The stream held a line that is not JSON.' });
+    return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
   if (!isFields(payload)) return;
   if (payload['error'] !== undefined && payload['error'] !== null) return failWith(payload['error'], out);
   const answer = answerOf(out);
@@ -102,7 +102,7 @@ function takeMessage(message: Fields, answer: Answer, out: ResponseSink): void {
   const areSame = calls.length === answer.calls.size;
   const isGarbled =
     (text !== '' && !isSame && rest === '') || (calls.length > 0 && !areSame && answer.calls.size > 0);
-  if (isGarbled) return fail(out, 'the message came in pieces and as a whole, and they differ');
+  if (isGarbled) return fail(out, 'the streamed and the complete message differ');
   takeDelta(
     {
       ...(answer.reasoning === '' && { reasoning }),

@@ -29,7 +29,7 @@ export function readSaid(from: Fields, out: ResponseSink): Said {
 
 /** The answer cannot be trusted. */
 export function fail(out: ResponseSink, why: string): void {
-  out.fail({ kind: 'broken', message: `The answer is garbled: ${why}.` });
+  out.fail({ kind: 'broken', message: `The response cannot be parsed: ${why}.` });
 }
 
 function takePart(part: unknown, said: Said, out: ResponseSink): void {
@@ -40,7 +40,7 @@ function takePart(part: unknown, said: Said, out: ResponseSink): void {
   else if (typeof part['text'] === 'string') said.text += part['text'];
   // Mistral names its sources so, beside the text.
   else if (part['type'] !== 'reference')
-    fail(out, `it holds a part of the type ${JSON.stringify(part['type'])}, which cannot be read`);
+    fail(out, `it contains a part of type ${JSON.stringify(part['type'])}, which is not supported`);
 }
 
 function takeRefusal(text: string, said: Said): void {

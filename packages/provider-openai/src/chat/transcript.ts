@@ -59,7 +59,7 @@ class ChatTranscript {
 
   message(value: unknown, place: string): void {
     const built = this.#built;
-    if (!isFields(value)) return built.problem(place, 'is no message');
+    if (!isFields(value)) return built.problem(place, 'is not a message');
     const { role, content } = value;
     if (role === 'assistant') return built.assistant(place, this.#answer(value, place));
     if (role === 'tool') {
@@ -68,7 +68,7 @@ class ChatTranscript {
     }
     if (role !== 'user' && !isInstruction(value))
       return built.problem(place, `has the role ${JSON.stringify(role)}`);
-    if (role !== 'user') built.loss(place, 'is a message of the system; it would become one of the user');
+    if (role !== 'user') built.loss(place, 'is a system message; it would become a user message');
     built.user(place, readContent(built, content, place));
   }
 
@@ -92,7 +92,10 @@ class ChatTranscript {
   #call(call: Fields, place: string): AssistantPart {
     const given = isFields(call['function']) ? call['function'] : {};
     if (call['function'] === undefined)
-      this.#built.loss(place, `has a call of type ${JSON.stringify(call['type'])}; only its name would stay`);
+      this.#built.loss(
+        place,
+        `has a call of type ${JSON.stringify(call['type'])}; only its name would be kept`,
+      );
     const toolName = textIn(given, 'name') || textIn(call, 'type');
     const args = readArguments(this.#built, given['arguments'], place);
     return { type: 'tool_call', id: textIn(call, 'id'), toolName, ...args };

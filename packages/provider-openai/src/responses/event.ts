@@ -40,7 +40,7 @@ export function responsesEvent(payload: unknown, out: ResponseSink): void {
   // Compatible servers close with the `[DONE]` of the older API; any other text is not part of this protocol.
   if (payload === '[DONE]') return;
   if (typeof payload === 'string')
-    return out.fail({ kind: 'broken', message: 'The stream held a line that is not JSON.' });
+    return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
   if (!isFields(payload) || isRepeated(payload, out)) return;
   const handle = handlers.get(String(payload['type']));
   if (handle !== undefined) handle(payload, out);

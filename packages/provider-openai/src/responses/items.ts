@@ -99,7 +99,7 @@ export function whole(item: Item, kind: ItemKind, text: string, out: ResponseSin
   const what = kind === 'input' ? 'arguments' : 'text';
   out.fail({
     kind: 'broken',
-    message: `The answer is garbled: the ${what} of an item came in pieces and as a whole, and they differ.`,
+    message: `The response cannot be parsed: the streamed and the complete ${what} of an item differ.`,
   });
 }
 

@@ -63,12 +63,12 @@ class ResponsesTranscript {
 
   item(value: unknown, place: string, next: unknown): void {
     const built = this.#built;
-    if (!isFields(value)) return built.problem(place, 'is no item');
+    if (!isFields(value)) return built.problem(place, 'is not an item');
     switch (value['type'] ?? 'message') {
       case 'message':
         return this.#message(value, place);
       case 'reasoning':
-        if (!isFields(next) || isUsers(next)) built.problem(place, 'is reasoning that leads to nothing');
+        if (!isFields(next) || isUsers(next)) built.problem(place, 'is reasoning without a following item');
         return built.assistant(place, [reasoning(value)]);
       case 'function_call':
         return built.assistant(place, [this.#call(value, place)]);
@@ -91,8 +91,7 @@ class ResponsesTranscript {
     if (role === 'assistant') return this.#built.assistant(place, answerParts(item));
     if (role !== 'user' && !isInstruction(item))
       return this.#built.problem(place, `has the role ${JSON.stringify(role)}`);
-    if (role !== 'user')
-      this.#built.loss(place, 'is a message of the system; it would become one of the user');
+    if (role !== 'user') this.#built.loss(place, 'is a system message; it would become a user message');
     this.#built.user(place, readContent(this.#built, content, place));
   }
 

@@ -88,7 +88,7 @@ export class McpConnection {
         const request = { method: 'tools/list', params };
         const result = await link.client.request(request, ResultSchema, { timeout: this.#connectMs });
         const tools = result['tools'];
-        if (!Array.isArray(tools)) throw new Error('its list of tools is none');
+        if (!Array.isArray(tools)) throw new Error('its tool list is invalid');
         entries.push(...tools);
         if (result['nextCursor'] === undefined || result['nextCursor'] === cursor) break;
         cursor = result['nextCursor'];
@@ -165,7 +165,7 @@ export class McpConnection {
     if (pause > patienceMs) {
       const seconds = Math.ceil(pause / 1000);
       throw failed(
-        `${this.#title} has ended ${this.#failures} times in a row and is left alone for ${seconds} s. The call was not made.`,
+        `${this.#title} has ended ${this.#failures} times in a row and will not be restarted for ${seconds} s. The call was not made.`,
       );
     }
     if (pause > 0) await new Promise<void>((resolve) => void runtime.timer(pause, resolve));
@@ -236,7 +236,7 @@ export class McpConnection {
 function unknownOutcome(error: unknown): string {
   const code = isObject(error) ? error['code'] : undefined;
   const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;
-  return isAnswer ? '' : ' It is not known whether the call had an effect.';
+  return isAnswer ? '' : ' The effect of the call is unknown.';
 }
 
 function failed(message: string): AgentError {

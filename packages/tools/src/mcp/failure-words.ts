@@ -29,7 +29,7 @@ export function failureWords(
 ): string {
   const words = reasonOf(error, transport, timeoutMs);
   const said = transport?.lastWords() ?? '';
-  const last = said === '' || !isClosed(error) ? '' : ` Its last words: ${tail(said)}`;
+  const last = said === '' || !isClosed(error) ? '' : ` Its last output: ${tail(said)}`;
   return scrub(`${words}.${last}`);
 }
 
@@ -37,14 +37,14 @@ function reasonOf(error: unknown, transport: McpTransport | undefined, timeoutMs
   if (AgentError.is(error)) return error.message.replace(/\.$/, '');
   const { code, message, cause } = isObject(error) ? error : {};
   if (code === connectionClosed && transport !== undefined) return `it ${transport.ending()}`;
-  if (code === requestTimeout) return `it did not answer within ${timeoutMs / 1000} s`;
+  if (code === requestTimeout) return `it did not respond within ${timeoutMs / 1000} s`;
   const text = capped(String(message ?? error).replace(/^MCP error -?\d+: /, ''), maxWords).replace(
     /\.$/,
     '',
   );
-  if (typeof code === 'number' && code >= 400 && code < 600) return `it answered with HTTP ${code}`;
+  if (typeof code === 'number' && code >= 400 && code < 600) return `it responded with HTTP ${code}`;
   if (isObject(cause)) return `it cannot be reached (${String(cause['code'] ?? cause['message'])})`;
-  return typeof code === 'number' ? `it refused (${code}): ${text}` : text;
+  return typeof code === 'number' ? `it rejected the request (${code}): ${text}` : text;
 }
 
 function tail(text: string): string {

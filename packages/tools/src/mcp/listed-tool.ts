@@ -48,7 +48,7 @@ export async function listedTool(
   if (config.tools !== undefined && !config.tools.includes(ownName)) return undefined;
   const shown = capped(plainText(ownName), 80);
   if (isObject(entry['execution']) && entry['execution']['taskSupport'] === 'required')
-    return { name: shown, why: 'it works only as a task in the background' };
+    return { name: shown, why: 'it only works as a background task' };
   const schema = entry['inputSchema'];
   if (!isObject(schema) || schema['type'] !== 'object')
     return { name: shown, why: 'its schema does not describe an object' };
@@ -79,21 +79,21 @@ function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, h
 /** A server may have made it to keep this process busy. */
 async function unusable(schema: JsonObject): Promise<string | undefined> {
   const why = await schemaProblem(schema);
-  return why === undefined ? undefined : `its schema is unusable: ${capped(plainText(why), 300)}`;
+  return why === undefined ? undefined : `its schema is invalid: ${capped(plainText(why), 300)}`;
 }
 
 function formProblem(schema: JsonObject): string | undefined {
-  if (!isShallow(schema, maxDepth)) return `its schema is nested more than ${maxDepth} deep`;
+  if (!isShallow(schema, maxDepth)) return `its schema is nested more than ${maxDepth} levels deep`;
   if (Buffer.byteLength(JSON.stringify(schema)) > maxSchema)
-    return `its schema has more than ${maxSchema / 1024} KiB`;
+    return `its schema exceeds ${maxSchema / 1024} KiB`;
   const { properties = {}, required = [] } = schema;
   if (!isObject(properties) || !Object.values(properties).every(isSchema))
-    return 'its schema has properties that are no schemas';
+    return 'its schema has properties that are not schemas';
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
-    return 'its schema has required properties that are no names';
+    return 'its schema has required properties that are not names';
   const odd = Object.keys(properties).find((name) => !/^[A-Za-z0-9_.-]{1,64}$/.test(name));
   if (odd !== undefined)
-    return `providers do not take its property ${JSON.stringify(capped(plainText(odd), 80))}`;
+    return `providers do not accept its property ${JSON.stringify(capped(plainText(odd), 80))}`;
   return foreignReference(schema) ? 'its schema refers to another document' : undefined;
 }
 

@@ -71,7 +71,7 @@ export async function connectMcp(options: McpOptions): Promise<Mcp> {
     throw new AgentError({
       kind: 'invalid',
       code: 'mcp_name',
-      message: `An MCP server cannot be called ${JSON.stringify(wrong)}: 1 to 32 letters, digits and "-", with single "_" between them.`,
+      message: `The name of an MCP server cannot be ${JSON.stringify(wrong)}: use 1 to 32 letters, digits and "-", with single "_" between them.`,
     });
   }
   const servers = Object.entries(options.servers)
@@ -183,9 +183,9 @@ class Server {
       if (listed === undefined) continue;
       if ('why' in listed) leftOut.push(listed);
       else if (tools.has(listed.name))
-        leftOut.push({ name: listed.ownName, why: 'there are two of this name' });
+        leftOut.push({ name: listed.ownName, why: 'another tool has this name' });
       else if (tools.size === maxTools)
-        leftOut.push({ name: listed.ownName, why: `a server may have ${maxTools} tools` });
+        leftOut.push({ name: listed.ownName, why: `a server can have ${maxTools} tools` });
       else
         tools.set(
           listed.name,

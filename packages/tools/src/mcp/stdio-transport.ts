@@ -75,7 +75,7 @@ export class StdioTransport implements McpTransport {
   ending(): string {
     const { error, code, signal } = this.#end ?? {};
     if (this.#problem !== undefined) return this.#problem;
-    if (error !== undefined) return `was never there: ${error.message.replace(/\.$/, '')}`;
+    if (error !== undefined) return `could not be started: ${error.message.replace(/\.$/, '')}`;
     if (signal !== undefined && signal !== null) return `ended (${signal})`;
     if (code !== undefined && code !== null) return `ended (exit code ${code})`;
     return 'ended';
@@ -109,7 +109,7 @@ export class StdioTransport implements McpTransport {
     const message = messageIn(line);
     if (message !== undefined) return this.#deliver(() => this.onmessage?.(message));
     if (this.#stray === '') this.#stray = capped(line, 300);
-    this.onerror?.(new Error('A line that is no message of the protocol.'));
+    this.onerror?.(new Error('A line that is not a protocol message.'));
   }
 }
 

@@ -16,7 +16,7 @@ export function resultOutput(result: Readonly<Record<string, unknown>>): ToolOut
   const given = Array.isArray(result['content']) ? result['content'] : [];
   const room = { left: maxMedia };
   const parts = given.slice(0, maxParts).flatMap((item) => partsOf(item, room));
-  if (given.length > maxParts) parts.push(text(`[${given.length - maxParts} more parts were left out]`));
+  if (given.length > maxParts) parts.push(text(`[${given.length - maxParts} more parts were omitted]`));
   const data = result['structuredContent'] ?? (given.length === 0 ? result['toolResult'] : undefined);
   // A server that follows the protocol says the same as text too.
   if (data !== undefined && !parts.some((part) => part.type === 'text'))
@@ -39,7 +39,7 @@ function partsOf(item: unknown, room: Room): ToolResultPart[] {
     case 'resource_link':
       return [text(`[${[item['uri'], item['name'], item['description']].filter(isText).join(' · ')}]`)];
     default:
-      return [text(`[a part of type ${String(item['type'])}, which cannot be shown]`)];
+      return [text(`[a part of type ${String(item['type'])}, which is not supported]`)];
   }
 }
 
@@ -54,9 +54,9 @@ function media(type: unknown, data: unknown, word: string, room: Room): ToolResu
   const base64 = isText(data) ? data.replace(/\s/g, '') : '';
   const what = `${word}${mediaType === '' ? '' : ` of type ${mediaType}`}, ${Math.ceil(base64.length * 0.75)} bytes`;
   if (!pictures.has(mediaType) && mediaType !== 'application/pdf')
-    return text(`[${what}: models do not take it]`);
+    return text(`[${what}: not supported by models]`);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
-  if (base64.length > room.left) return text(`[${what}: too large together with the rest]`);
+  if (base64.length > room.left) return text(`[${what}: too large together with the others]`);
   room.left -= base64.length;
   return mediaType === 'application/pdf'
     ? { type: 'document', mediaType, data: base64 }

@@ -42,22 +42,22 @@ describe('a list that no provider would take', () => {
     expect(why).toMatchObject({
       'no-schema': 'its schema does not describe an object',
       'a-list': 'its schema does not describe an object',
-      'not-schemas': 'its schema has properties that are no schemas',
-      'bad-required': 'its schema has required properties that are no names',
-      'odd-property': 'providers do not take its property "a b"',
+      'not-schemas': 'its schema has properties that are not schemas',
+      'bad-required': 'its schema has required properties that are not names',
+      'odd-property': 'providers do not accept its property "a b"',
       elsewhere: 'its schema refers to another document',
       dynamic: 'its schema refers to another document',
-      'looks-back': 'its schema is unusable: its pattern "(a+)\\\\1" has no matcher of bounded time',
-      'goes-round': 'its schema is unusable: to check anything against it has no end',
-      'no-type': 'its schema is unusable: #/properties/a/type is "strin", which is no type of JSON Schema',
-      'no-pattern': 'its schema is unusable: #/properties/a/pattern is "(", which is no regular expression',
-      nowhere: 'its schema is unusable: it refers to "#/$defs/none", which is not there',
-      wide: 'its schema has more than 32 KiB',
-      deep: 'its schema is nested more than 32 deep',
-      task: 'it works only as a task in the background',
-      twice: 'there are two of this name',
+      'looks-back': 'its schema is invalid: its pattern "(a+)\\\\1" has no matcher of bounded time',
+      'goes-round': 'its schema is invalid: to check anything against it has no end',
+      'no-type': 'its schema is invalid: #/properties/a/type is "strin", which is no type of JSON Schema',
+      'no-pattern': 'its schema is invalid: #/properties/a/pattern is "(", which is no regular expression',
+      nowhere: 'its schema is invalid: it refers to "#/$defs/none", which is not there',
+      wide: 'its schema exceeds 32 KiB',
+      deep: 'its schema is nested more than 32 levels deep',
+      task: 'it only works as a background task',
+      twice: 'another tool has this name',
       '?': 'it has no name',
-      many119: 'a server may have 100 tools',
+      many119: 'a server can have 100 tools',
     });
     expect(mcp.tools).toHaveLength(100);
     expect(new Set(mcp.tools.map(({ name }) => name)).size).toBe(100);
@@ -179,7 +179,7 @@ describe('a list that changes', () => {
     await vi.waitUntil(() => changes.length === 1, 10_000);
     await mcp.takeUp();
     await call('die').catch(() => undefined);
-    await expect(call('new')).rejects.toThrow('it refused (-32602): no new here');
+    await expect(call('new')).rejects.toThrow('it rejected the request (-32602): no new here');
   });
 });
 
@@ -190,9 +190,9 @@ describe('what a call gives', () => {
     expect(parts).toEqual([
       { type: 'text', text: 'First.' },
       { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
-      { type: 'text', text: '[image of type image/svg+xml, 6 bytes: models do not take it]' },
+      { type: 'text', text: '[image of type image/svg+xml, 6 bytes: not supported by models]' },
       { type: 'text', text: '[image of type image/png, 3 bytes: it is not base64]' },
-      { type: 'text', text: '[audio of type audio/wav, 6 bytes: models do not take it]' },
+      { type: 'text', text: '[audio of type audio/wav, 6 bytes: not supported by models]' },
       { type: 'text', text: '[file:///a.txt]\nInside.' },
       { type: 'text', text: '[file:///a.pdf]' },
       { type: 'document', mediaType: 'application/pdf', data: 'JVBERg==' },

@@ -18,13 +18,15 @@ describe('a server that is not there', () => {
   test('that ends at its start says why, by its own last words', async () => {
     const { mcp } = await stage('early');
     expect(mcp.servers[0]?.problem).toBe(
-      'The MCP server fake is not ready: it ended (exit code 3). Its last words: there is no configuration',
+      'The MCP server fake is not ready: it ended (exit code 3). Its last output: there is no configuration',
     );
   });
 
   test('that hangs at its start is given up in time, and nothing of it is left [P3]', async () => {
     const { mcp, notes } = await stage('hang,stubborn', { connectTimeout: 600 });
-    expect(mcp.servers[0]?.problem).toBe('The MCP server fake is not ready: it did not answer within 0.6 s.');
+    expect(mcp.servers[0]?.problem).toBe(
+      'The MCP server fake is not ready: it did not respond within 0.6 s.',
+    );
     expect(pidsIn(notes()).filter(isRunning)).toEqual([]);
   });
 
@@ -45,7 +47,7 @@ describe('a server that breaks', () => {
     const { call, notes } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
     expect(failure).toMatch(/^The MCP server fake failed: it ended \(exit code 7\)\./);
-    expect(failure).toContain('It is not known whether the call had an effect.');
+    expect(failure).toContain('The effect of the call is unknown.');
     expect((await call('echo', { b: 2 })).text).toBe('{"b":2}');
     expect(notes().filter((line) => line === 'called die')).toHaveLength(1);
     expect(pidsIn(notes())).toHaveLength(2);
@@ -73,7 +75,9 @@ describe('a server that breaks', () => {
     for (let times = 0; times < 5; times += 1) await call('die').catch(() => undefined);
     const sixth = await call('echo').catch((error: Error) => error.message);
     expect(waits).toEqual([500, 1000, 2000]);
-    expect(sixth).toContain('has ended 5 times in a row and is left alone for 4 s. The call was not made.');
+    expect(sixth).toContain(
+      'has ended 5 times in a row and will not be restarted for 4 s. The call was not made.',
+    );
     now += 4000;
     expect((await call('echo')).text).toBe('{}');
     await call('die').catch(() => undefined);
@@ -107,7 +111,7 @@ describe('a server that breaks', () => {
   test('refuses a call: its words are the result, without doubt about an effect', async () => {
     const { call } = await stage('');
     await expect(call('refuse')).rejects.toThrow(
-      'The MCP server fake failed: it refused (-32602): no refuse here.',
+      'The MCP server fake failed: it rejected the request (-32602): no refuse here.',
     );
     await expect(call('refuse')).rejects.not.toThrow('not known');
     expect(await call('fail')).toMatchObject({ text: 'It went wrong.', isError: true });

@@ -19,7 +19,7 @@ describe('a server over streamable HTTP', () => {
     const server = await httpServer('the-secret-token');
     const web = { url: server.url, headers: { authorization: 'Bearer wrong-secret-token' } };
     const { mcp } = await staged({ web });
-    expect(mcp.servers[0]?.problem).toBe('The MCP server web is not ready: it answered with HTTP 401.');
+    expect(mcp.servers[0]?.problem).toBe('The MCP server web is not ready: it responded with HTTP 401.');
   });
 
   test('that is not there is told of', async () => {
@@ -48,7 +48,7 @@ describe('a server over streamable HTTP', () => {
     });
     const failure = await call('echo').catch((error: Error) => error.message);
     expect(failure).toBe(
-      'The MCP server web failed: it cut the connection. It is not known whether the call had an effect.',
+      'The MCP server web failed: it cut the connection. The effect of the call is unknown.',
     );
     expect(server.requests.filter((line) => line === 'POST tools/call')).toHaveLength(1);
     expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');

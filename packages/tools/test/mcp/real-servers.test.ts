@@ -21,7 +21,7 @@ describe('@modelcontextprotocol/server-everything', () => {
     const [report] = mcp.servers;
     expect(report).toMatchObject({ identity: 'mcp-servers/everything 2.0.0', tools: 12 });
     expect(report?.leftOut).toEqual([
-      { name: 'simulate-research-query', why: 'it works only as a task in the background' },
+      { name: 'simulate-research-query', why: 'it only works as a background task' },
     ]);
   });
 

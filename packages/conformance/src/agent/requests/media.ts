@@ -110,7 +110,7 @@ export const mediaCases: readonly CaseDefinition[] = [
                 'kind, retryable, attempts',
               );
               expect(
-                /picture|document/.test(error.message),
+                /image|picture|document/.test(error.message),
                 `what is refused in the message, found ${error.message}`,
               );
             }
