@@ -34,7 +34,7 @@ const takings = defineTool({
 });
 
 /** The program for both cases: every input passes through the recording. */
-async function ask(tape: Tape, question: string) {
+async function ask(tape: Recording, question: string) {
   const { runtime, transport } = tape;
   const config = { apiKey: 'sk-ant-example', baseURL: url, model: 'claude-opus-5-5' };
   const agent = createClaude({ ...config, runtime, transport });

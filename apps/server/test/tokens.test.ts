@@ -11,7 +11,7 @@ function place(): string {
   return join(folder, 'home', 'tokens.json');
 }
 
-describe('P15 the token file', () => {
+describe('the token file [P15]', () => {
   test('is made with a random token, for its owner only, and kept', () => {
     const path = place();
     const token = new TokenStore(tokenFile(path)).own();

@@ -79,7 +79,7 @@ describe('what is ignored', () => {
     return result.type === 'ignored' ? result.reason : `not ignored but ${result.type}`;
   };
 
-  it('S3.3 strangers, whatever they send: names and words make nobody known', () => {
+  it('strangers, whatever they send: names and words make nobody known [S3.3]', () => {
     expect(ignored(telegram.say(stranger, '42'))).toBe('not an allowed user');
     expect(ignored(telegram.sayOther(stranger, { photo: [] }))).toBe('not an allowed user');
     expect(ignored(telegram.tap(stranger, 1, 'x'))).not.toContain('not ignored');
