@@ -104,6 +104,7 @@ export {
   type Writer,
   writerReplaced,
 } from './store/store.ts';
+export { type BackoffPolicy, backoff } from './values/backoff.ts';
 export {
   AgentError,
   type CauseSummary,

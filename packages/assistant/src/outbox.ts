@@ -1,5 +1,5 @@
 import type { ErrorData, Runtime } from '@cobbler/agent';
-import { AgentError, systemRuntime } from '@cobbler/agent';
+import { AgentError, backoff, systemRuntime } from '@cobbler/agent';
 import type { MessagePart } from './channel.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
@@ -274,7 +274,7 @@ async function failed(
   const isOver = attempts >= bounds.attempts || doubts >= bounds.doubts;
   const state = !isOver ? 'planned' : doubts > 0 ? 'maybe_sent' : 'given_up';
   const again = isDoubt || error.retryable || error.retryAfterMs !== undefined;
-  const doubled = Math.min(firstPauseMs * 2 ** (attempts - 1), maxPauseMs);
+  const doubled = backoff({ baseMs: firstPauseMs, maxMs: maxPauseMs }, attempts - 1);
   const waitMs = Math.max(doubled, error.retryAfterMs ?? 0);
   const data = error.toJSON();
   const nextTryAt = isOver || !again ? null : runtime.now() + waitMs;

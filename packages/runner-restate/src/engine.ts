@@ -1,5 +1,5 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, pause } from '@cobbler/agent';
+import { AgentError, backoff, pause } from '@cobbler/agent';
 
 /** Where an engine is reached. Several addresses of one kind are nodes of one cluster: whichever answers is asked. */
 export interface EngineOptions {
@@ -91,7 +91,10 @@ export class Engine {
       }
       signal?.throwIfAborted();
       // Another node may answer at once; only when all of them were asked it is waited.
-      const pauseMs = Math.min(firstPauseMs * 2 ** Math.floor(attempt / bases.length), maxPauseMs);
+      const pauseMs = backoff(
+        { baseMs: firstPauseMs, maxMs: maxPauseMs },
+        Math.floor(attempt / bases.length),
+      );
       if (!answer.retryable || runtime.monotonic() + pauseMs > deadline) throw answer;
       if ((attempt + 1) % bases.length === 0)
         await pause(runtime, pauseMs, signal ?? new AbortController().signal);

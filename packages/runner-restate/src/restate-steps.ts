@@ -2,6 +2,7 @@ import type { ErrorData, Json, Runtime, StepCall, StepSettings, Steps, StepValue
 import {
   AgentError,
   attemptStep,
+  backoff,
   checkDuration,
   ignoreRejection,
   pause,
@@ -204,7 +205,7 @@ export class RestateSteps implements Steps {
         const mayGoOn = error.code === 'fenced' && attempt < fencedTries;
         if (!mayGoOn) return { name, kind: 'error', text: JSON.stringify(error) };
         // An attempt that the engine has given up wrote after this one began. It will not do so again.
-        await pause(runtime, fencedMs * 2 ** (attempt - 1), signal).catch(() => {});
+        await pause(runtime, backoff({ baseMs: fencedMs }, attempt - 1), signal).catch(() => {});
       }
     }
   }

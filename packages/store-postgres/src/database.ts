@@ -1,4 +1,4 @@
-import { AgentError } from '@cobbler/agent';
+import { AgentError, backoff } from '@cobbler/agent';
 import pg from 'pg';
 import { isLost, storeError } from './store-error.ts';
 
@@ -89,7 +89,7 @@ export class Database implements Connection {
       try {
         return await work(attempt);
       } catch (thrown) {
-        const pauseMs = Math.min(firstPauseMs * 2 ** (attempt - 1), maxPauseMs);
+        const pauseMs = backoff({ baseMs: firstPauseMs, maxMs: maxPauseMs }, attempt - 1);
         if (!isLost(thrown) || this.#isClosed || performance.now() + pauseMs > deadline)
           throw storeError(thrown, this.place);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -1,3 +1,4 @@
+import { backoff } from '@cobbler/agent';
 import pg from 'pg';
 import type { Connection, Database } from './database.ts';
 
@@ -134,7 +135,7 @@ export class Watch {
   #listenLater(): void {
     if (!this.#isOn) return;
     clearTimeout(this.#retry);
-    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures, maxPauseMs);
+    const pauseMs = backoff({ baseMs: firstPauseMs, maxMs: maxPauseMs }, this.#failures);
     this.#failures += 1;
     this.#retry = setTimeout(() => void this.#listen(), pauseMs);
     this.#retry.unref();

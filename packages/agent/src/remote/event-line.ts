@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../values/backoff.ts';
+import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -76,9 +77,8 @@ export class EventLine {
       if (this.#isUp) this.#ready = Promise.withResolvers();
       this.#isUp = false;
       onLost(error);
-      const most = Math.min(back.baseMs * 2 ** this.#failures, back.maxMs);
+      await this.#pause(backoff(back, this.#failures, runtime.random()));
       this.#failures += 1;
-      await this.#pause(most / 2 + runtime.random() * (most / 2));
     }
   }
 

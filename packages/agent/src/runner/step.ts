@@ -1,3 +1,4 @@
+import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
@@ -203,7 +204,7 @@ function pauseOf(
   attempt: number,
   thrown: unknown,
 ): number {
-  const doubled = Math.min(firstMs * 2 ** (attempt - 1), maxMs);
+  const doubled = backoff({ baseMs: firstMs, maxMs }, attempt - 1);
   return Math.max(doubled, AgentError.is(thrown) ? (thrown.retryAfterMs ?? 0) : 0);
 }
 

@@ -38,12 +38,24 @@ export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
   return withDefaults('retry', { ...defaultRetry, forMs }, given);
 }
 
+/** The first pause and the longest one, in milliseconds. */
+export interface BackoffPolicy {
+  readonly baseMs: number;
+  /** Default: no maximum. */
+  readonly maxMs?: number;
+}
+
 /**
- * The pause before retry number `retry` (the first is 0): half of it is fixed, so it is never 0, and half is
- * chance, so that many clients do not come back together.
+ * Returns the pause before retry number `retry` (the first is 0), in milliseconds: it doubles from `baseMs` up to
+ * `maxMs`. With `random`, a number from 0 up to but not including 1, half of it is fixed, so it is never 0, and half is
+ * random, so that many clients do not come back together.
  */
-export function backoffMs(policy: RetryPolicy, retry: number, random: number): number {
-  const half = Math.min(policy.baseMs * 2 ** retry, policy.maxMs) / 2;
+export function backoff(
+  { baseMs, maxMs = Number.POSITIVE_INFINITY }: BackoffPolicy,
+  retry: number,
+  random = 1,
+): number {
+  const half = Math.min(baseMs * 2 ** retry, maxMs) / 2;
   return half + random * half;
 }
 
@@ -82,7 +94,7 @@ export function planRetry(policy: RetryPolicy, failed: FailedRequest): RetryPlan
   if (asked !== undefined && asked > Math.min(policy.maxWaitMs, failed.remainingMs))
     return { type: 'too_long' };
   if (failed.counted > policy.retries) return { type: 'stop' };
-  const delayMs = asked ?? backoffMs(policy, failed.failures - 1, failed.random);
+  const delayMs = asked ?? backoff(policy, failed.failures - 1, failed.random);
   if (delayMs >= failed.remainingMs) return { type: 'stop' };
   const leftMs = policy.forMs - failed.elapsedMs - delayMs;
   if (leftMs >= 0) return { type: 'wait', delayMs, leftMs: Math.min(leftMs, failed.remainingMs - delayMs) };

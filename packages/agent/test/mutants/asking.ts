@@ -92,8 +92,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: retry,
-    find: 'const delayMs = asked ?? backoffMs(',
-    replace: 'const delayMs = backoffMs(',
+    find: 'const delayMs = asked ?? backoff(',
+    replace: 'const delayMs = backoff(',
     why: 'what the service asks for is not waited for',
     breaks: ['P7'],
     by: 'contract: retry-after',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { retryAfterOf } from '../../src/provider/http/retry-after.ts';
-import { backoffMs, defaultRetry, planRetry, retryPolicyOf } from '../../src/values/backoff.ts';
+import { backoff, defaultRetry, planRetry, retryPolicyOf } from '../../src/values/backoff.ts';
 
 const now = () => Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -46,8 +46,8 @@ describe('the wait that a service asks for [P7]', () => {
 
 describe('back-off [P5]', () => {
   test('doubles up to 30 s, half of it fixed and half chance', () => {
-    const least = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 0));
-    const most = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoffMs(defaultRetry, retry, 1));
+    const least = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoff(defaultRetry, retry, 0));
+    const most = [0, 1, 2, 3, 4, 5, 6, 9].map((retry) => backoff(defaultRetry, retry, 1));
     expect(least).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
     expect(most).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   });

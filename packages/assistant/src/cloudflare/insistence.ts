@@ -1,5 +1,5 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, pause } from '@cobbler/agent';
+import { AgentError, backoff, pause } from '@cobbler/agent';
 
 const tries = 6;
 const firstMs = 200;
@@ -15,7 +15,7 @@ export async function insistently<Value>(runtime: Runtime, work: () => Promise<V
       return await work();
     } catch (thrown) {
       if (attempt >= tries || !AgentError.from(thrown).retryable) throw thrown;
-      await pause(runtime, firstMs * 2 ** (attempt - 1), never);
+      await pause(runtime, backoff({ baseMs: firstMs }, attempt - 1), never);
     }
   }
 }

@@ -2,6 +2,7 @@ import type { ErrorData, Json, Runtime, StepCall, StepSettings, Steps, StepValue
 import {
   AgentError,
   attemptStep,
+  backoff,
   checkDuration,
   ignoreRejection,
   pause,
@@ -234,7 +235,10 @@ export class WorkflowSteps implements Steps {
       if (found !== undefined) return found;
       const left = until === undefined ? Number.POSITIVE_INFINITY : until - runtime.now();
       if (left <= 0) return undefined;
-      await this.#idle([name, String(turn)], Math.min(left, pollMs * 2 ** (turn - 1), maxPollMs));
+      await this.#idle(
+        [name, String(turn)],
+        Math.min(left, backoff({ baseMs: pollMs, maxMs: maxPollMs }, turn - 1)),
+      );
       if (this.#epoch > 0) await this.#check();
     }
   }
@@ -287,7 +291,7 @@ export class WorkflowSteps implements Steps {
 function engineTimeMs({ timeoutMs = 600_000, retry }: StepSettings): number {
   const { retries, firstMs, maxMs = 60_000 } = retry ?? { retries: 0, firstMs: 0 };
   let pauses = 0;
-  for (let again = 0; again < retries; again += 1) pauses += Math.min(firstMs * 2 ** again, maxMs);
+  for (let again = 0; again < retries; again += 1) pauses += backoff({ baseMs: firstMs, maxMs }, again);
   return (retries + 1) * timeoutMs + pauses + 60_000;
 }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, systemRuntime } from '@cobbler/agent';
+import { AgentError, backoff, systemRuntime } from '@cobbler/agent';
 import type { FileKind, OnWrite } from '@cobbler/agent/node';
 import { isBusy, openDatabase, storeError } from '@cobbler/agent/node';
 import { migrations, migrationText } from '../schema.ts';
@@ -63,13 +63,15 @@ export function sqliteSql({
   /** Others hold the file for milliseconds: it is asked for again without standing still. */
   async function patiently<Value>(work: () => Value): Promise<Value> {
     const deadline = runtime.monotonic() + patienceMs;
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+    for (let retry = 0; ; retry += 1) {
       if (!db.isOpen) throw closed(file);
       try {
         return work();
       } catch (error) {
         if (!isBusy(error) || runtime.monotonic() >= deadline) throw storeError(error, file, 'chats');
-        await new Promise<void>((resume) => void runtime.timer(pause, resume));
+        await new Promise<void>(
+          (resume) => void runtime.timer(backoff({ baseMs: 2, maxMs: 50 }, retry), resume),
+        );
       }
     }
   }

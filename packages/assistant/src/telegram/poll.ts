@@ -1,5 +1,5 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, systemRuntime } from '@cobbler/agent';
+import { AgentError, backoff, systemRuntime } from '@cobbler/agent';
 import type { TelegramApi } from './api.ts';
 import { wantedUpdates } from './webhook.ts';
 
@@ -112,7 +112,7 @@ function isFinal({ kind, code }: AgentError, failures: number): boolean {
 }
 
 function pauseMs({ retryAfterMs }: AgentError, failures: number): number {
-  return retryAfterMs ?? Math.min(minPauseMs * 2 ** Math.min(failures - 1, 10), maxPauseMs);
+  return retryAfterMs ?? backoff({ baseMs: minPauseMs, maxMs: maxPauseMs }, failures - 1);
 }
 
 function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError } from '@cobbler/agent';
+import { AgentError, backoff } from '@cobbler/agent';
 import type { McpServerConfig } from '@cobbler/agent/node';
 import { isObject } from '@cobbler/agent/provider';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -202,8 +202,9 @@ export class McpConnection {
 
   #noteEnd(): void {
     this.#failures += 1;
-    const pause = this.#failures < 2 ? 0 : firstPauseMs * 2 ** Math.min(this.#failures - 2, 10);
-    this.#notBefore = this.#parts.runtime.monotonic() + Math.min(pause, maxPauseMs);
+    const pause =
+      this.#failures < 2 ? 0 : backoff({ baseMs: firstPauseMs, maxMs: maxPauseMs }, this.#failures - 2);
+    this.#notBefore = this.#parts.runtime.monotonic() + pause;
   }
 
   /** Ends a way to the server. Never rejects. */

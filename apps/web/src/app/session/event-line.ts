@@ -1,3 +1,4 @@
+import { backoff } from '@cobbler/agent';
 import { ApiError, problemOf, reach } from './api.ts';
 import { FrameReader } from './frame-reader.ts';
 
@@ -78,12 +79,10 @@ export class EventLine {
       if (this.#isEnded) return;
       if (this.#isResting) continue;
       this.#options.onLost(reason);
-      const most = Math.min(back[0] * 2 ** this.#failures, back[1]);
+      const pauseMs = backoff({ baseMs: back[0], maxMs: back[1] }, this.#failures, Math.random());
       this.#failures += 1;
       // Whom the server knows and refuses, it will refuse again: somebody has to do something first.
-      await this.#pause(
-        reason.passes || reason.status === 429 ? most / 2 + Math.random() * (most / 2) : undefined,
-      );
+      await this.#pause(reason.passes || reason.status === 429 ? pauseMs : undefined);
     }
   }
 

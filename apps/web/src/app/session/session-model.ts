@@ -1,4 +1,5 @@
 import type { Event, LiveEvent, UnstoredEnd, UserPart } from '@cobbler/agent';
+import { backoff } from '@cobbler/agent';
 import { Changed } from '../parts/changed.ts';
 import type { ApiError, Content } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
@@ -140,7 +141,7 @@ export class SessionModel extends Changed {
   }
 
   async #send(content: Content, outgoing: Outgoing): Promise<void> {
-    for (let wait = 250; ; wait = Math.min(wait * 2, 4_000)) {
+    for (let retry = 0; ; retry += 1) {
       try {
         if (outgoing.steer) await api.steer(this.id, content);
         else await api.prompt(this.id, content, outgoing.key);
@@ -153,7 +154,7 @@ export class SessionModel extends Changed {
         }
         // A prompt can be repeated under its key; what steers would be said twice.
         if (!error.passes || outgoing.steer) throw error;
-        await new Promise((resolve) => setTimeout(resolve, wait));
+        await new Promise((resolve) => setTimeout(resolve, backoff({ baseMs: 250, maxMs: 4_000 }, retry)));
       }
     }
   }

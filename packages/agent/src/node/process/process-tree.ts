@@ -1,6 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { backoff } from '../../values/backoff.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
@@ -254,12 +255,8 @@ class ProcessTree {
 
   async #isGoneWithin(ms: number, meanwhile: () => void): Promise<boolean> {
     const deadline = this.#runtime.monotonic() + ms;
-    for (
-      let pause = firstLookMs;
-      this.#runtime.monotonic() < deadline;
-      pause = Math.min(pause * 2, maxLookMs)
-    ) {
-      await this.#pause(pause);
+    for (let look = 0; this.#runtime.monotonic() < deadline; look += 1) {
+      await this.#pause(backoff({ baseMs: firstLookMs, maxMs: maxLookMs }, look));
       if (this.#look().length === 0) return true;
       meanwhile();
     }

@@ -1,7 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { backoff } from '../../values/backoff.ts';
 import { AgentError } from '../../values/errors.ts';
 import { isBusy, storeError } from './database-error.ts';
 import type { OnWrite } from './write-moment.ts';
+
+/** Another process holds the file for milliseconds. */
+const busyPause = { baseMs: 1, maxMs: 50 };
 
 export interface GroupCommitOptions {
   readonly db: DatabaseSync;
@@ -184,7 +188,7 @@ export class GroupCommit {
         this.#isScheduled = false;
         this.flush();
       },
-      Math.min(2 ** this.#tries, 50),
+      backoff(busyPause, this.#tries),
     );
   }
 }
