@@ -1,7 +1,7 @@
 // Checks the wording of the documents and of the strings in the product. Run by `npm run check`. Each row of the table is a
 // pattern and what to write instead. `scripts/prose.json` holds how many matches an area may still have; `--write` lowers
 // these numbers to what is left, and never raises one.
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'vite';
@@ -53,6 +53,8 @@ const DOCUMENTS = [
   'site/*.md',
 ];
 const SOURCES = ['{packages,apps}/*/src/**/*.{ts,tsx}', 'site/{src,.vitepress}/**/*.ts'];
+/** Matches to print per area: the newest are in the files that were written last. */
+const MAX_PRINTED = 20;
 /** Text that plays a user or a model, and text that other programs write. */
 const EXEMPT = /(^|\/)(fixtures|demo)\/|^CHANGELOG\.md$/;
 
@@ -79,6 +81,12 @@ function stringsOf(path, text) {
 }
 
 /**
+ * Blanks single words in backticks: a document may name a word without using it.
+ * @param {string} text
+ */
+const withoutTerms = (text) => text.replace(/`[^`\s]+`/g, (term) => '`'.repeat(term.length));
+
+/**
  * @param {string} root
  * @param {Record<string, number>} allowed matches per area: a file, or a folder with a slash at its end
  * @returns {{ counts: Map<string, number>, failed: Map<string, Match[]> }} `failed` has the areas above what is allowed
@@ -93,7 +101,9 @@ export function checkProse(root, allowed) {
     const text = readFileSync(join(root, path), 'utf8');
     const area =
       Object.keys(allowed).find((key) => key === path || (key.endsWith('/') && path.startsWith(key))) ?? path;
-    for (const part of /\.tsx?$/.test(path) ? stringsOf(path, text) : [{ start: 0, text }])
+    for (const part of /\.tsx?$/.test(path)
+      ? stringsOf(path, text)
+      : [{ start: 0, text: withoutTerms(text) }])
       for (const [pattern, instead] of TABLE)
         for (const { 0: words, index } of part.text.replaceAll('\n', ' ').matchAll(pattern)) {
           const line =
@@ -116,7 +126,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { counts, failed } = checkProse(root, allowed);
   for (const [area, matches] of failed) {
     process.stdout.write(`${area}: ${matches.length} matches, ${allowed[area] ?? 0} allowed\n`);
-    for (const { path, line, words, instead } of matches)
+    /** @param {Match} match */
+    const writtenAt = ({ path }) => statSync(join(root, path)).mtimeMs;
+    const newest = matches.toSorted((left, right) => writtenAt(right) - writtenAt(left));
+    for (const { path, line, words, instead } of newest.slice(0, MAX_PRINTED))
       process.stdout.write(`${path}:${line}  prose: "${words}". Write ${instead}.\n`);
   }
   if (failed.size > 0) process.exitCode = 1;

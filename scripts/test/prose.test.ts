@@ -40,6 +40,10 @@ test('reads strings, templates and JSX text of two or more words, and skips name
   ]);
 });
 
+test('skips single words in backticks, which a document names and does not use', () => {
+  expect(found({ 'docs/a.md': 'Renames `mend`.\n`nobody` and nobody' })).toEqual(['docs/a.md:2 nobody']);
+});
+
 test('skips demo and fixture text', () => {
   const code = "export const said = 'nobody is here';";
   expect(found({ 'apps/cli/src/demo/a.ts': code, 'packages/a/src/fixtures/a.ts': code })).toEqual([]);
