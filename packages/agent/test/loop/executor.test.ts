@@ -165,7 +165,7 @@ describe('with a real agent', () => {
     assertValidHistory(result.messages);
   });
 
-  it('a call that the provider found broken is never run (P9)', async () => {
+  it('a call that the provider found broken is never run [P9]', async () => {
     const probe = probeTools();
     const script = [{ calls: [{ name: 'a', arguments: '{"path": "cut' as never }] }, 'Sorry.'];
     const agent = scriptedAgent(script, { runtime: fakeRuntime() });

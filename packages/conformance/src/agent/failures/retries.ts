@@ -80,7 +80,7 @@ function ignored(what: string, headers: (stage: WireFixture) => Record<string, s
 
 /** A hint that nobody should wait for. */
 function tooLong(what: string, status: number, seconds: number, totalMs?: number): CaseDefinition {
-  return hints(`${what} fails at once and says how long`, async (subject) => {
+  return hints(`${what} fails at once and says how long [P7]`, async (subject) => {
     const plays = [answersStatus(status, { 'retry-after': String(seconds) })];
     const link = totalMs === undefined ? {} : { timeouts: { totalMs } };
     const { outcome, exchanges } = await askOnce(subject, plays, {}, link);
@@ -269,7 +269,7 @@ export const retryCases: readonly CaseDefinition[] = [
   ignored('a hint of junk', () => ({ 'retry-after': 'soon' })),
   ignored('a hint in milliseconds of junk', () => ({ 'retry-after-ms': 'NaN' })),
   ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
-  tooLong('a hint of more than a minute [P7]', 429, 61),
-  tooLong('a hint of a day on 503 [P7]', 503, 86_400),
-  tooLong('a hint longer than the time that is left [P7]', 503, 30, 20_000),
+  tooLong('a hint of more than a minute', 429, 61),
+  tooLong('a hint of a day on 503', 503, 86_400),
+  tooLong('a hint longer than the time that is left', 503, 30, 20_000),
 ];

@@ -28,8 +28,8 @@ const limitMs = 8000;
 const sorry: ScriptAnswer = scriptResponse(['Sorry.']);
 
 /** Raw arguments of many calls of one answer, each with a problem of its own; the conversation goes on. */
-function noneUsable(what: string, inputs: () => readonly string[]): CaseDefinition {
-  return the(`${what} [P9]`, async (subject) => {
+function noneUsable(name: string, inputs: () => readonly string[]): CaseDefinition {
+  return the(name, async (subject) => {
     const list = inputs();
     const answer = scriptResponse(list.map((input, index) => callBlock(`call_${index}`, 'put', input)));
     await onStage(
@@ -151,16 +151,16 @@ async function fedSlowly(
 }
 
 export const argumentCases: readonly CaseDefinition[] = [
-  noneUsable('what is nearly JSON is never mended into a call', () => nearlyJson),
-  noneUsable('arguments that are no plain data are never run [P11]', () => hostileJson),
-  noneUsable('a hundred thousand brackets cost no stack and little time [P11]', () => [
+  noneUsable('what is nearly JSON is never mended into a call [P9]', () => nearlyJson),
+  noneUsable('arguments that are no plain data are never run [P9, P11]', () => hostileJson),
+  noneUsable('a hundred thousand brackets cost no stack and little time [P9, P11]', () => [
     '['.repeat(100_000),
     '{"a":'.repeat(100_000),
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
     `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
   ]),
-  noneUsable('arguments cut at any character are never run', () => {
+  noneUsable('arguments cut at any character are never run [P9]', () => {
     const whole = '{"value": "a\\u00e9 \\"x\\"", "more": [1, -2.5e3, {"deep": null}], "last": true}';
     return Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length + 1));
   }),

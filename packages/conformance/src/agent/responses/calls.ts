@@ -12,8 +12,8 @@ const the = group('calls');
 const ids = group('ids');
 
 /** Arguments in this raw text must come with a problem, beside a good call that is not affected by it. */
-function unusable(what: string, input: () => string): CaseDefinition {
-  return the(`${what} are a problem of their call and of nothing else [P9]`, async (subject) => {
+function unusable(name: string, input: () => string): CaseDefinition {
+  return the(`refuses only the call with ${name}`, async (subject) => {
     const bad = callBlock('call_bad', 'put', input());
     const good = callBlock('call_good', 'look_up', { word: 'fine' });
     await onStage(
@@ -105,20 +105,20 @@ export const callCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 16_000 } }));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  unusable('arguments that are no JSON', () => 'value: 1'),
-  unusable('arguments that end early', () => '{"value": "x", "more": [1, 2'),
-  unusable('arguments with something behind them', () => '{"value": 1} {"value": 2}'),
-  unusable('arguments with a trailing comma', () => '{"value": 1,}'),
-  unusable('arguments that are an array', () => '[1]'),
-  unusable('arguments that are a text', () => '"value"'),
-  unusable('arguments that are a number', () => '42'),
-  unusable('arguments that are null', () => 'null'),
-  unusable('arguments nested too deeply (P11)', () => nested(65)),
-  unusable('arguments nested deep enough to overflow a stack (P11)', () => nested(20_000)),
-  unusable('arguments over one mebibyte (P11)', () => JSON.stringify({ value: 'x'.repeat(1024 * 1024) })),
-  unusable('arguments that reach for the prototype (P11)', () => '{"__proto__": {"polluted": true}}'),
+  unusable('arguments that are no JSON [P9]', () => 'value: 1'),
+  unusable('arguments that end early [P9]', () => '{"value": "x", "more": [1, 2'),
+  unusable('arguments with something behind them [P9]', () => '{"value": 1} {"value": 2}'),
+  unusable('arguments with a trailing comma [P9]', () => '{"value": 1,}'),
+  unusable('arguments that are an array [P9]', () => '[1]'),
+  unusable('arguments that are a text [P9]', () => '"value"'),
+  unusable('arguments that are a number [P9]', () => '42'),
+  unusable('arguments that are null [P9]', () => 'null'),
+  unusable('arguments nested too deeply [P9, P11]', () => nested(65)),
+  unusable('arguments nested deep enough to overflow a stack [P9, P11]', () => nested(20_000)),
+  unusable('arguments over one mebibyte [P9, P11]', () => JSON.stringify({ value: 'x'.repeat(1024 * 1024) })),
+  unusable('arguments that reach for the prototype [P9, P11]', () => '{"__proto__": {"polluted": true}}'),
   unusable(
-    'arguments that reach for the prototype further in',
+    'arguments that reach for the prototype further in [P9]',
     () => '{"a": [{"__proto__": {"polluted": true}}]}',
   ),
   the('arguments nested as deeply as allowed are usable [P11]', async (subject) => {
