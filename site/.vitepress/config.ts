@@ -57,7 +57,8 @@ const searchOptions = {
   prefix: (word: string) => word.length > 2,
   processTerm: (word: string) => (word.length > 1 ? word.toLowerCase() : null),
   boost: { title: 4, titles: 2, text: 1 },
-  boostDocument: (page: string) => (page.startsWith('/api/') || page.startsWith('/docs/seeds') ? 0.3 : 1),
+  boostDocument: (page: string) =>
+    page.startsWith('/api/') || page.startsWith('/docs/requirements') ? 0.3 : 1,
 };
 
 const themeConfig: DefaultTheme.Config = {

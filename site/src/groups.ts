@@ -64,7 +64,7 @@ export const groups: readonly Group[] = [
       'api',
       'docs/errors.md',
       'docs/events.md',
-      'docs/seeds.md',
+      'docs/requirements.md',
       'docs/performance.md',
       'docs/platforms.md',
     ],

@@ -26,7 +26,7 @@ describe('migrations', () => {
     }
   });
 
-  it('messages have the columns of the seed and no others [S3.10]', () => {
+  it('messages have the columns of the specification and no others [S3.10]', () => {
     const [table = ''] = migrations[0]?.statements ?? [];
     const columns = [...table.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
     expect(table).toMatch(/^CREATE TABLE messages /);

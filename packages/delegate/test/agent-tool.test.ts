@@ -51,7 +51,7 @@ const create = (prompt: string, rest: object = {}) => ({
 });
 
 describe('the tool agent', () => {
-  it('creates a session, waits for its job and answers with the keys of the seed [S2.1, S2.2, S2.3]', async () => {
+  it('creates a session, waits for its job and answers with the keys of the specification [S2.1, S2.2, S2.3]', async () => {
     const { tool, call } = rig();
     expect(tool.name).toBe('agent');
     const report = await call(create('say Hello.'));
@@ -128,7 +128,7 @@ describe('the tool agent', () => {
     expect(reports.map(({ result }) => result)).toEqual(['One.', 'Two.', 'Three.']);
   });
 
-  it('refuses the ninth session in the words of the seed, finished ones counted [S2.15]', async () => {
+  it('refuses the ninth session in the words of the specification, finished ones counted [S2.15]', async () => {
     const { said } = rig();
     for (let count = 0; count < 8; count += 1) expect((await said(create('say Hi.'))).isError).toBe(false);
     expect(await said(create('say Hi.'))).toEqual({
@@ -140,7 +140,7 @@ describe('the tool agent', () => {
   });
 
   it.each(['send', 'status', 'destroy'])(
-    '%s of an unknown session says so in the words of the seed [S2.21]',
+    '%s of an unknown session says so in the words of the specification [S2.21]',
     async (action) => {
       const { said } = rig();
       expect((await said({ action, session_id: 'as-7', prompt: 'x' })).text).toBe('session as-7 not found');
@@ -164,7 +164,7 @@ describe('the tool agent', () => {
     },
   );
 
-  it('a job that fails is an error result with the keys of the seed [S2.19]', async () => {
+  it('a job that fails is an error result with the keys of the specification [S2.19]', async () => {
     const { said } = rig();
     const { text, isError } = await said(create('fault exit-3'));
     expect(isError).toBe(true);

@@ -74,7 +74,7 @@ describe('ClaudeCodeAgent', () => {
     });
   });
 
-  it('takes each option from where the seed says [S1.7]', async () => {
+  it('takes each option from where the specification says [S1.7]', async () => {
     const sdk = fakeSdk([init(), ends()]);
     const one = session({ claudeSessionId: 'c-0' });
     const lists = { allowedTools: ['Read'], disallowedTools: ['Bash'] };

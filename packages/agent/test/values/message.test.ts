@@ -15,7 +15,7 @@ const flat: FlatMessage[] = [
 ];
 
 describe('messages', () => {
-  it('go to the flat form of the seed and back [S0.17]', () => {
+  it('go to the flat form of the specification and back [S0.17]', () => {
     expect(toFlat(fromFlat(flat))).toEqual(flat);
   });
 

@@ -4,31 +4,31 @@ export const sessionAgent = {
   title: 'session agent',
   entries: {
     'S1.1': {
-      asks: 'execute takes prompt, session and optional callbacks, the gate among them',
+      asks: 'execute takes a prompt, a session and optional callbacks, including the gate',
       in: ['packages/delegate/src/session-agent.ts', 'packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.2': {
-      asks: 'cancel interrupts what runs in a session',
+      asks: 'cancel interrupts the active run of a session',
       in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/engine.ts'],
     },
     'S1.3': {
-      asks: 'shutdown ends everything and lets it go',
+      asks: 'shutdown ends everything and releases it',
       in: ['packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.4': {
-      asks: 'a response is frozen and has defaults for all but its content',
+      asks: 'a response is frozen and has defaults for everything but its content',
       in: ['packages/delegate/src/session-agent.ts'],
     },
     'S1.5': {
-      asks: 'tool activity is frozen; null says that the tool is done',
+      asks: 'tool activity is frozen; null means that the tool is done',
       in: ['packages/delegate/src/session-agent.ts', 'packages/delegate/src/sdk/turn.ts'],
     },
     'S1.6': {
-      asks: 'texts and tools are told in order; the result is the response',
+      asks: 'texts and tools are reported in order; the result is the response',
       in: ['packages/delegate/src/sdk/turn.ts', 'packages/delegate/src/claude/claude-line.ts'],
     },
     'S1.7': {
-      asks: 'each option comes from configuration or session, as listed',
+      asks: 'each option comes from the configuration or the session, as listed',
       in: ['packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.8': {
@@ -36,27 +36,27 @@ export const sessionAgent = {
       in: ['packages/delegate/src/sdk/plan-mode.ts', 'packages/delegate/src/sdk/gatekeeper.ts'],
     },
     'S1.9': {
-      asks: 'resume only with an id of a conversation',
+      asks: 'resume only with the id of a conversation',
       in: ['packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.10': {
-      asks: 'a stale conversation is forgotten and begun anew, once',
+      asks: 'a stale conversation is discarded and restarted, once',
       in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/cli-backend.ts'],
     },
     'S1.11': {
-      asks: 'five failures of the API may pass: 500, 529, overload and such',
+      asks: 'five API failures are transient: 500, 529, overload and similar',
       in: ['packages/delegate/src/sdk/transient.ts', 'packages/delegate/src/failure.ts'],
     },
     'S1.12': {
-      asks: 'one retry of those, after 2 s; three tries in all',
+      asks: 'one retry of those, after 2 s; three attempts in total',
       in: ['packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.13': {
-      asks: 'other failures come back at once, unchanged',
+      asks: 'other failures are returned at once, unchanged',
       in: ['packages/delegate/src/sdk/transient.ts'],
     },
     'S1.14': {
-      asks: 'what stays is said in one friendly sentence, still an error',
+      asks: 'a remaining failure is described in one friendly sentence, still as an error',
       in: ['packages/delegate/src/sdk/transient.ts'],
     },
     'S1.15': {
@@ -71,45 +71,45 @@ export const sessionAgent = {
   departures: [
     {
       of: ['S1.6'],
-      seed: 'says nothing of a call’s result',
-      here: 'callbacks do not hear it; harnesses show it',
-      why: 'it is the program’s talk with its model, and the seed has no callback for it',
+      asked: 'nothing about a call’s result',
+      here: 'callbacks do not receive it; harnesses show it',
+      why: 'it belongs to the program’s conversation with its model, and no callback is specified for it',
     },
     {
       of: ['S1.7'],
-      seed: '`allowedTools` is always passed on',
-      here: 'left out while somebody decides about calls',
-      why: 'the program’s own list would go past the gate',
+      asked: '`allowedTools` is always passed on',
+      here: 'omitted while a gate decides about calls',
+      why: 'the program’s own list would bypass the gate',
     },
     {
       of: ['S1.7'],
-      seed: 'settings of the machine are read',
-      here: 'none unless asked for',
-      why: 'the SDK reads all of them now, instructions included',
+      asked: 'the machine’s settings are read',
+      here: 'none unless requested',
+      why: 'the SDK now reads all of them, including instructions',
     },
     {
       of: ['S1.8'],
-      seed: 'plan mode by instruction',
-      here: 'the program’s plan mode and a gate that refuses writes, too',
-      why: 'an instruction alone does not hold',
+      asked: 'plan mode by instruction',
+      here: 'also the program’s plan mode and a gate that rejects writes',
+      why: 'an instruction alone is not reliable',
     },
     {
       of: ['S1.10'],
-      seed: 'zero turns are stale',
+      asked: 'zero turns mean a stale conversation',
       here: 'zero turns and an error',
       why: 'a command of the program has no turns and succeeds',
     },
     {
       of: ['S1.11'],
-      seed: 'words of the result',
-      here: 'its status; the words only where there is none',
-      why: 'the result is prose, and `500` may stand in any text',
+      asked: 'the words of the result',
+      here: 'its status; the words only if there is no status',
+      why: 'the result is prose, and `500` can occur in any text',
     },
     {
       of: ['S1.12'],
-      seed: 'every such failure is tried again',
+      asked: 'every such failure is retried',
       here: 'not once a tool has run',
-      why: 'promise 5: what was done would be done twice',
+      why: 'promise 5: its work would be done twice',
     },
   ],
 };

@@ -6,7 +6,7 @@ import { rig } from './rig.ts';
 const isIdle = ({ json }: Frame) => json['type'] === 'status' && json['state'] === 'idle';
 
 describe('GET /events [S4.15]', () => {
-  test('streams what is said and done as data frames of JSON, with the fields of the seed', async () => {
+  test('streams what is said and done as data frames of JSON, with the fields of the specification', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
     expect(events.headers).toMatchObject({

@@ -1,6 +1,6 @@
-// What is asked of Cobbler: the requirements of its five specifications, and what it promises. Here stands what a
-// script cannot find out: what each asks for, where it is done, and where we do it otherwise. Which tests prove it
-// is read from their names.
+// The requirements of Cobbler's five specifications, and its promises. The tables hold what a script cannot find out: what
+// each requirement asks for, which files implement it, and where the implementation departs from it. The tests that prove
+// it are found by their names.
 import { promises } from './promises.mjs';
 import { agent } from './s0-agent.mjs';
 import { sessionAgent } from './s1-session-agent.mjs';
@@ -10,15 +10,15 @@ import { harness } from './s4-harness.mjs';
 
 /**
  * @typedef {object} Entry
- * @property {string} asks in our words
+ * @property {string} asks paraphrased
  * @property {string[]} [in] files of the project
  * @property {string} [untested] why no test can prove it
  */
 /**
  * @typedef {object} Departure
  * @property {string[]} of numbers, or the id of the whole table
- * @property {string} seed what was asked for
- * @property {string} here what we do
+ * @property {string} asked the specification's words
+ * @property {string} here what Cobbler does
  * @property {string} why
  */
 /**
@@ -30,6 +30,6 @@ import { harness } from './s4-harness.mjs';
  */
 
 /** @type {Table[]} */
-export const seeds = [agent, harness, sessionAgent, agentTool, assistant];
+export const requirements = [agent, harness, sessionAgent, agentTool, assistant];
 
 export { promises };

@@ -4,38 +4,38 @@ export const agent = {
   title: 'agent interface and executor',
   entries: {
     'S0.1': {
-      asks: 'one request gives one answer; the loop is the caller’s',
+      asks: 'one request returns one response; the caller owns the loop',
       in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S0.2': {
-      asks: 'a request carries conversation, tools and settings of its own',
+      asks: 'a request carries its own conversation, tools and settings',
       in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/request/request-body.ts'],
     },
     'S0.3': {
-      asks: 'most tokens: the request’s own; 0 is the agent’s default',
+      asks: 'maximum tokens: the request’s value; 0 means the agent’s default',
       in: ['packages/agent/src/provider/request-defaults.ts'],
     },
     'S0.4': {
-      asks: 'temperature: the request’s own; -1 is the agent’s default',
+      asks: 'temperature: the request’s value; -1 means the agent’s default',
       in: ['packages/agent/src/provider/request-defaults.ts'],
     },
     'S0.5': {
-      asks: 'a tool is name, description, JSON Schema and a function',
+      asks: 'a tool is a name, a description, a JSON Schema and a function',
       in: ['packages/agent/src/interfaces/tool.ts', 'packages/agent/src/interfaces/standard-schema.ts'],
     },
     'S0.6': {
-      asks: 'a response keeps text, calls, usage and stop reason apart',
+      asks: 'a response separates text, tool calls, usage and stop reason',
       in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/response/assembler.ts'],
     },
     'S0.7': {
-      asks: 'a call has an id, a tool’s name and arguments',
+      asks: 'a tool call has an id, a tool name and arguments',
       in: [
         'packages/agent/src/interfaces/agent.ts',
         'packages/agent/src/provider/response/call-arguments.ts',
       ],
     },
     'S0.8': {
-      asks: 'tokens are those the provider reports, never an estimate',
+      asks: 'token counts are those that the provider reports, never estimates',
       in: ['packages/agent/src/values/usage.ts', 'packages/agent/src/provider/response/usage-count.ts'],
     },
     'S0.9': {
@@ -43,23 +43,23 @@ export const agent = {
       in: ['packages/agent/src/interfaces/agent.ts'],
     },
     'S0.10': {
-      asks: 'with calls the loop goes on, without it is over',
+      asks: 'the loop continues after tool calls and ends without them',
       in: ['packages/agent/src/loop/decide.ts'],
     },
     'S0.11': {
-      asks: 'the model is asked first, and when results are there',
+      asks: 'the model is called first, and again with the tool results',
       in: ['packages/agent/src/loop/decide.ts', 'packages/agent/src/loop/request-model.ts'],
     },
     'S0.12': {
-      asks: 'every call is executed and every result collected',
+      asks: 'every tool call is executed and every result collected',
       in: ['packages/agent/src/loop/call-tools.ts', 'packages/agent/src/loop/tool-run.ts'],
     },
     'S0.13': {
-      asks: 'a complete answer without calls is the final one',
+      asks: 'a complete response without tool calls is the final one',
       in: ['packages/agent/src/loop/decide.ts', 'packages/agent/src/loop/result.ts'],
     },
     'S0.14': {
-      asks: 'a request that fails reaches the caller as its error',
+      asks: 'a failed request reaches the caller as its error',
       in: ['packages/agent/src/loop/request-model.ts', 'packages/agent/src/loop/run.ts'],
     },
     'S0.15': {
@@ -75,35 +75,35 @@ export const agent = {
       in: ['packages/agent/src/values/message.ts'],
     },
     'S0.18': {
-      asks: 'requests and answers are translated to and from Anthropic’s API',
+      asks: 'requests and responses are translated to and from Anthropic’s API',
       in: ['packages/provider-claude/src/envelope.ts', 'packages/provider-claude/src/turn.ts'],
     },
     'S0.19': {
-      asks: 'answers stream inside and are given whole',
+      asks: 'responses stream internally and are returned whole',
       in: ['packages/provider-claude/src/stream-event.ts', 'packages/agent/src/provider/exchange.ts'],
     },
     'S0.20': {
-      asks: '5xx and 429 are tried again, later each time; a cancel ends the wait',
+      asks: '5xx and 429 are retried with growing delays; a cancel ends the wait',
       in: ['packages/agent/src/values/backoff.ts', 'packages/agent/src/provider/model-call.ts'],
     },
     'S0.21': {
-      asks: 'nothing of the provider’s inside is exported',
+      asks: 'no internals of the provider are exported',
       in: ['packages/provider-claude/src/index.ts'],
     },
     'S0.22': {
-      asks: 'everything asynchronous takes a signal and obeys it at once',
+      asks: 'everything asynchronous takes an abort signal and obeys it at once',
       in: ['packages/agent/src/provider/http/abort.ts', 'packages/agent/src/values/lazy-abort-signal.ts'],
     },
     'S0.23': {
-      asks: 'the executor makes the deadline and passes it, and aborts, down',
+      asks: 'the executor sets the deadline and passes it, and aborts, on',
       in: ['packages/agent/src/loop/stopwatch.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S0.24': {
-      asks: 'metrics add tokens and invocations up after each answer',
+      asks: 'metrics add up tokens and invocations after each response',
       in: ['packages/agent/src/interfaces/metrics.ts'],
     },
     'S0.25': {
-      asks: 'an error has kind, message and a cause within reach',
+      asks: 'an error has a kind, a message and an accessible cause',
       in: ['packages/agent/src/values/errors.ts'],
     },
     'S0.26': {
@@ -111,15 +111,15 @@ export const agent = {
       in: ['packages/agent/src/values/errors.ts'],
     },
     'S0.27': {
-      asks: 'the kind decides: try again, skip, or give up',
+      asks: 'the kind decides: retry, skip, or give up',
       in: ['packages/agent/src/values/backoff.ts', 'packages/agent/src/loop/call-tools.ts'],
     },
     'S0.28': {
-      asks: 'configuration: provider, model, tokens, temperature, time, key',
+      asks: 'configuration: provider, model, tokens, temperature, time-out, key',
       in: ['packages/agent/src/interfaces/config.ts', 'packages/provider-claude/src/create-claude.ts'],
     },
     'S0.29': {
-      asks: 'no key: COBBLER_AGENT_API_KEY, then ANTHROPIC_API_KEY',
+      asks: 'without a key: COBBLER_AGENT_API_KEY, then ANTHROPIC_API_KEY',
       in: ['packages/agent/src/interfaces/config.ts', 'packages/provider-claude/src/endpoint.ts'],
     },
     'S0.30': {
@@ -127,7 +127,7 @@ export const agent = {
       in: ['packages/agent/src/node/config-file.ts', 'packages/agent/src/node/config-text.ts'],
     },
     'S0.31': {
-      asks: 'two requests share nothing; a history lives for one task',
+      asks: 'two requests share nothing; a history belongs to one task',
       in: ['packages/agent/src/provider/create-agent.ts', 'packages/agent/src/loop/executor.ts'],
     },
     'S0.32': {
@@ -138,81 +138,81 @@ export const agent = {
   departures: [
     {
       of: ['S0.1', 'S0.2'],
-      seed: '`Request`, `Response`',
+      asked: '`Request`, `Response`',
       here: '`ModelRequest`, `ModelResponse`',
-      why: 'the web’s own `Request` and `Response` are in use all around',
+      why: 'the web’s own `Request` and `Response` are used in the same code',
     },
     {
       of: ['S0.4'],
-      seed: 'a temperature for Claude',
-      here: 'refused as `invalid` before a byte is sent, for every model that takes none',
-      why: 'the API of Claude has no such field any more, and what is asked for is never dropped unsaid',
+      asked: 'a temperature for Claude',
+      here: 'rejected as `invalid` before a byte is sent, for every model that accepts none',
+      why: 'Claude’s API no longer has this field, and a setting is never dropped silently',
     },
     {
       of: ['S0.9'],
-      seed: 'three stop reasons',
+      asked: 'three stop reasons',
       here: 'seven, and limits and cancellation are statuses of the run',
-      why: 'an unknown or filtered ending must not pass for `complete`',
+      why: 'an unknown or filtered ending must not pass as `complete`',
     },
     {
       of: ['S0.10'],
-      seed: 'no maximum of turns',
+      asked: 'no maximum of turns',
       here: '10 in the library, 100 on the command line',
       why: 'no default is infinite',
     },
     {
       of: ['S0.14'],
-      seed: 'the error reaches the caller',
+      asked: 'the error reaches the caller',
       here: 'as `result.error`; `result.unwrap()` throws it',
       why: 'every outcome carries the conversation and the usage so far, which an exception would lose',
     },
     {
       of: ['S0.15'],
-      seed: 'whatever ends the context is a timeout',
-      here: 'a deadline is one; a cancel is `cancelled`, kind `aborted`',
-      why: 'who cancels is told that it worked, not that something was too slow',
+      asked: 'whatever ends the context is a timeout',
+      here: 'a deadline is a timeout; a cancel is `cancelled`, kind `aborted`',
+      why: 'a user who cancels sees that it worked, not that something was too slow',
     },
     {
       of: ['S0.17'],
-      seed: 'flat messages',
+      asked: 'flat messages',
       here: 'content parts; `toFlat` and `fromFlat` convert',
-      why: 'reasoning, pictures and sealed parts have no place in flat text',
+      why: 'flat text has no place for reasoning, images and opaque provider data',
     },
     {
       of: ['S0.20', 'S0.27'],
-      seed: 'retries in the Claude package, chosen by the executor',
-      here: 'in the kit, for every provider',
+      asked: 'retries in the Claude package, chosen by the executor',
+      here: 'in the shared provider code, for every provider',
       why: 'one layer retries, the same way everywhere',
     },
     {
       of: ['S0.25'],
-      seed: 'the cause is the error itself',
+      asked: 'the cause is the error itself',
       here: 'its name, message and code',
-      why: 'errors are stored and sent: what is in them must be data, and hold no stack and no key',
+      why: 'errors are stored and sent, so they must be data without stack or key',
     },
     {
       of: ['S0.26'],
-      seed: 'six kinds of error',
-      here: 'nine: `auth`, `aborted` and `limit` too',
-      why: 'callers treat a refused key, a cancel and a limit differently from a bad request',
+      asked: 'six kinds of error',
+      here: 'nine: also `auth`, `aborted` and `limit`',
+      why: 'callers treat a rejected key, a cancel and a limit differently from a bad request',
     },
     {
       of: ['S0.28'],
-      seed: '`requestTimeout` is for one call of the API',
-      here: 'for one answer, retries included',
-      why: 'who waits does not care how many calls it took',
+      asked: '`requestTimeout` applies to one API call',
+      here: 'to one response, including retries',
+      why: 'the caller does not care how many calls it took',
     },
     {
       of: ['S0.29'],
-      seed: 'COBBLER_AGENT_API_KEY is anybody’s key',
-      here: 'it goes to the provider of the configuration and to no other',
-      why: 'no service is ever sent the key of another',
+      asked: 'COBBLER_AGENT_API_KEY is a key for any provider',
+      here: 'it is sent only to the configured provider',
+      why: 'no service ever receives the key of another',
     },
     {
       of: ['S0'],
-      seed: 'OpenAI is no goal',
-      here: 'a whole provider',
-      why: 'asked for since',
+      asked: 'OpenAI is not a goal',
+      here: 'a complete provider',
+      why: 'requested later',
     },
   ],
 };

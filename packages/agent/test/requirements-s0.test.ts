@@ -126,7 +126,7 @@ describe('agent, tool, response [R1, R2, R3]', () => {
     expect(result.metrics).toMatchObject({ totalInputTokens: 12_345, totalOutputTokens: 6 });
   });
 
-  it('the stop reasons are the three of the seed and four that services have besides [S0.9]', () => {
+  it('the stop reasons are the three of the specification and four that services have besides [S0.9]', () => {
     expectTypeOf<'complete' | 'tool_use' | 'max_tokens'>().toExtend<StopReason>();
     expectTypeOf<Exclude<StopReason, 'complete' | 'tool_use' | 'max_tokens'>>().toEqualTypeOf<
       'refusal' | 'pause' | 'context_full' | 'unknown'
@@ -291,7 +291,7 @@ describe('errors [R8]', () => {
     expect(error.cause).toEqual({ name: 'TypeError', message: 'no route', code: 'EHOSTDOWN' });
   });
 
-  it('the kinds are the six of the seed and three more, a closed set [S0.26]', () => {
+  it('the kinds are the six of the specification and three more, a closed set [S0.26]', () => {
     const kinds: ErrorKind[] = [
       'agent',
       'tool',

@@ -8,13 +8,13 @@ import { lineAt, visit } from '../house/source.mjs';
  * @typedef {object} Citation
  * @property {string} file from the root, with forward slashes
  * @property {number} line
- * @property {string} name as written, without the names of its groups
- * @property {string[]} own numbers that the name cites itself
- * @property {string[]} numbers those and the ones of the groups it stands in
- * @property {string[]} groups names of the groups it stands in, the innermost first
+ * @property {string} name without the names of its groups
+ * @property {string[]} own numbers in the name
+ * @property {string[]} numbers those and the numbers of its groups
+ * @property {string[]} groups names of its groups, innermost first
  */
 
-/** Where tests stand: those of packages and programs, the cases of the contracts, the suites of their own. */
+/** Locations of tests: packages and programs, contract cases, separate suites. */
 const PLACES = [
   '{packages,apps}/*/{test,faces}/**/*.ts',
   'packages/*/src/testing/**/*.ts',
@@ -24,14 +24,14 @@ const PLACES = [
 ];
 
 /**
- * Not read: what is installed, what tests read, planted mistakes, which cite what they break, and the simulation,
- * which cites what it finds broken.
+ * Excluded: installed packages, fixtures, mutants (which cite what they break) and the simulation (which cites what it
+ * finds broken).
  */
 const LEFT_OUT = /(^|\/)(node_modules|dist|fixtures|mutants|simulation)\/|\/mutants\.ts$/;
 
 const NUMBER = /\b(?:S\d\.\d+|P\d+)\b/g;
 
-/** Callers whose tests are not run. */
+/** Modifiers of tests that do not run. */
 const IDLE = ['skip', 'todo'];
 
 /**
@@ -39,7 +39,7 @@ const IDLE = ['skip', 'todo'];
  * @returns {Citation[]} by file and line
  */
 export function citationsIn(root) {
-  // Installed packages are kept out on the way already: there are too many to look through.
+  // Skips installed packages during the search: there are too many.
   const exclude = (/** @type {string} */ path) => path.endsWith('node_modules');
   return globSync(PLACES, { cwd: root, exclude })
     .map(slashed)
@@ -54,7 +54,7 @@ export function citationsIn(root) {
  * @returns {Citation[]}
  */
 export function citationsOf(file, text) {
-  // Most of the work is parsing, and most files cite nothing.
+  // Parsing is slow, and most files cite nothing.
   if (text.search(NUMBER) < 0) return [];
   const { program, errors } = parseSync(file, text);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message}`);
@@ -91,7 +91,7 @@ export function numbersIn(text) {
 }
 
 /**
- * What a node names: a group of tests, a test, or what may be a case of a table, which is one if it cites a number.
+ * Returns the group, test or possible case of a table that a node names; a case counts if it cites a number.
  * @param {any} node
  * @returns {{ kind: 'group' | 'test' | 'case', name: string } | undefined}
  */
@@ -111,7 +111,7 @@ function nameAt(node) {
 }
 
 /**
- * A name comes first, or after the name of its group: `test('… [S0.1]', …)`, `the('search', '… [S3.13]', …)`.
+ * Returns the name, which comes first or after the name of its group: `test('… [S0.1]', …)`, `the('search', '… [S3.13]', …)`.
  * @param {any[]} given
  * @returns {string | undefined}
  */
@@ -121,7 +121,7 @@ function lastOfLeading(given) {
 }
 
 /**
- * The words of a callee: test.each(rows) gives test, each.
+ * Returns the parts of a callee: `test`, `each` for test.each(rows).
  * @param {any} callee
  * @returns {string[]}
  */
@@ -141,7 +141,7 @@ function chainOf(callee) {
 }
 
 /**
- * The text of a literal; what a template puts in is left out.
+ * Returns the text of a literal, without the substitutions of a template.
  * @param {any} node
  * @returns {string | undefined}
  */

@@ -2,24 +2,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { citationsIn, citationsOf } from '../seeds/citations.mjs';
-import { promisesPage, seedsPage } from '../seeds/page.mjs';
-import { problemsOf } from '../seeds/rules.mjs';
-import { seeds } from '../seeds/table.mjs';
-import { outdated, proofs } from '../seeds.mjs';
+import { citationsIn, citationsOf } from '../requirements/citations.mjs';
+import { promisesPage, requirementsPage } from '../requirements/page.mjs';
+import { problemsOf } from '../requirements/rules.mjs';
+import { requirements } from '../requirements/table.mjs';
+import { outdated, proofs } from '../requirements.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-// Put together, so that the names below are not taken for citations of this file.
+// Computed, so that the names below are not citations of this file.
 const [one, two] = ['1', '2'].map((place) => `S9.${place}`) as [string, string];
 
-/** The names that a test file cites numbers in, with the numbers. */
+/** Returns the names with citations in a test file, and their numbers. */
 function cited(text: string): string[] {
   return citationsOf('a.test.ts', text).map(({ name, numbers }) => `${name} = ${numbers.join(' ')}`);
 }
 
-function folder(files: Record<string, string>): string {
-  const home = mkdtempSync(join(tmpdir(), 'cobbler-seeds-'));
+function directory(files: Record<string, string>): string {
+  const home = mkdtempSync(join(tmpdir(), 'cobbler-requirements-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true });
@@ -28,14 +28,14 @@ function folder(files: Record<string, string>): string {
   return home;
 }
 
-test('every requirement and promise has a test, and the pages are as they would be written', () => {
+test('every requirement and promise has a test, and the pages are up to date', () => {
   const { problems, pages } = proofs(root);
   expect(problems).toEqual([]);
-  expect(outdated(root, pages), 'npm run docs:seeds').toEqual([]);
+  expect(outdated(root, pages), 'npm run docs:requirements').toEqual([]);
 });
 
-test('the five seeds have 102 requirements, numbered without a gap', () => {
-  const counts = seeds.map(({ id, entries }) => {
+test('the five specifications have 102 requirements, numbered without gaps', () => {
+  const counts = requirements.map(({ id, entries }) => {
     const numbers = Object.keys(entries);
     expect(numbers).toEqual(numbers.map((_, at) => `${id}.${at + 1}`));
     return [id, numbers.length];
@@ -44,7 +44,7 @@ test('the five seeds have 102 requirements, numbered without a gap', () => {
 });
 
 describe('a citation is found in', () => {
-  test('the name of a test, however it is made', () => {
+  test('the name of a test, however it is computed', () => {
     expect(
       cited(`
         test('plain [${one}]', () => {});
@@ -54,7 +54,7 @@ describe('a citation is found in', () => {
     ).toEqual([`plain [${one}] = ${one}`, `of %s [${one}] = ${one}`, `with … [${one}] = ${one}`]);
   });
 
-  test('the names of groups, for each test inside and none behind', () => {
+  test('the names of groups, for tests inside them only', () => {
     expect(
       cited(`
         describe('outer [${one}]', () => {
@@ -66,7 +66,7 @@ describe('a citation is found in', () => {
     ).toEqual([`deep = ${two} ${one}`, `shallow [P9] = P9 ${one}`]);
   });
 
-  test('the cases of a contract, whatever makes them', () => {
+  test('the cases of a contract, whatever function defines them', () => {
     expect(
       cited(`
         the('alone [${one}]', async () => {});
@@ -82,7 +82,7 @@ describe('a citation is found in', () => {
     ]);
   });
 
-  test('no test that does not run, no comment, and no other text', () => {
+  test('no skipped test, comment or other text', () => {
     expect(
       cited(`
         // ${one} a comment
@@ -94,9 +94,9 @@ describe('a citation is found in', () => {
     ).toEqual([]);
   });
 
-  test('the folders of tests, and not where mistakes are planted or things are installed', () => {
+  test('the directories of tests, but not in mutants or installed packages', () => {
     const text = `test('here [${one}]', () => {});`;
-    const home = folder({
+    const home = directory({
       'packages/a/test/a.test.ts': text,
       'packages/a/test/mutants.ts': text,
       'packages/a/test/mutants/a.ts': text,
@@ -118,33 +118,33 @@ describe('a citation is found in', () => {
 
 describe('it is a problem that', () => {
   const table = { id: 'S9', title: 'made up', entries: { [one]: { asks: 'something', in: ['a.ts'] } } };
-  const home = () => folder({ 'a.ts': '' });
+  const home = () => directory({ 'a.ts': '' });
   const problems = (text: string, changed: object = {}) =>
     problemsOf(home(), [{ ...table, ...changed }], citationsOf('a.test.ts', text));
   const proof = `test('holds [${one}]', () => {});`;
 
-  test('a requirement has no test, unless it says why, and then that it has one', () => {
-    const untested = { entries: { [one]: { asks: 'something', untested: 'nobody can measure it' } } };
+  test('a requirement has no test and no reason, or a reason and a test', () => {
+    const untested = { entries: { [one]: { asks: 'something', untested: 'it cannot be measured' } } };
     expect(problems(proof)).toEqual([]);
     expect(problems('')).toEqual([expect.stringContaining(`${one} has no test`)]);
     expect(problems('', untested)).toEqual([]);
     expect(problems(proof, untested)).toEqual([expect.stringContaining(`${one} has a test`)]);
   });
 
-  test('a file is gone', () => {
+  test('a file is missing', () => {
     const gone = { entries: { [one]: { asks: 'something', in: ['b.ts'] } } };
-    expect(problems(proof, gone)).toEqual([expect.stringContaining('b.ts, which is not there')]);
+    expect(problems(proof, gone)).toEqual([expect.stringContaining('b.ts, which does not exist')]);
   });
 
-  test('a test or a departure cites what there is not', () => {
-    const departures = [{ of: ['S9', one, two], seed: '', here: '', why: '' }];
+  test('a test or a departure cites an unknown number', () => {
+    const departures = [{ of: ['S9', one, two], asked: '', here: '', why: '' }];
     expect(problems(`${proof} test('too [${two}]', () => {});`)).toEqual([
       expect.stringContaining(`a.test.ts:1 "too [${two}]" cites ${two}`),
     ]);
     expect(problems(proof, { departures })).toEqual([expect.stringContaining(`names ${two}`)]);
   });
 
-  test('a test cites more than three, those of its groups counted', () => {
+  test('a test cites more than three numbers, including its groups', () => {
     const entries = Object.fromEntries(
       [1, 2, 3, 4].map((place) => [`S9.${place}`, { asks: 'something' }] as const),
     );
@@ -158,12 +158,12 @@ describe('a page', () => {
     [one]: { asks: 'this | that', in: ['a.ts', 'b.ts'] },
     [two]: { asks: 'more', untested: 'no' },
   };
-  const departures = [{ of: [one], seed: 'so', here: 'otherwise', why: 'because' }];
+  const departures = [{ of: [one], asked: 'so', here: 'otherwise', why: 'because' }];
   const table = { id: 'S9', title: 'made up', entries, departures };
 
   test('shows three tests, the clearest first, and counts the others', () => {
     const text = (file: string, name: string) => citationsOf(file, `test('${name}', () => {});`);
-    const page = seedsPage(
+    const page = requirementsPage(
       [table],
       [
         ...text('e2e/a/test/a.test.ts', `far away [${one}]`),
@@ -180,7 +180,7 @@ describe('a page', () => {
     expect(page).toContain(`| ${one} | so | otherwise | because |`);
   });
 
-  test('shows the words of the group that cites the number', () => {
+  test('shows the name of the group that cites the number', () => {
     const text = `describe('at the door [${one}]', () => { test('nobody', () => {}); });`;
     expect(promisesPage(table, citationsOf('packages/a/test/a.test.ts', text))).toContain(
       '`packages/a/test/a.test.ts`: at the door: nobody',

@@ -1,27 +1,27 @@
-// Writes docs/seeds.md and docs/promises.md: what is asked of Cobbler, where it is done, and which tests prove it.
+// Writes docs/requirements.md and docs/promises.md: each requirement, the files that implement it, the tests that prove it.
 //
-//   npm run docs:seeds               writes both
-//   npm run docs:seeds -- --check    says whether they are as they would be written
+//   npm run docs:requirements               writes both pages
+//   npm run docs:requirements -- --check    checks that they are up to date
 //
-// Ends with 1 and writes nothing when a requirement or promise has no test, a file is gone, a test cites a number
-// that there is not, or more than three. The tables are in scripts/seeds; tests are found by their names.
+// Exits with 1 and writes nothing if a requirement or promise has no test, a file is missing, or a test cites an unknown
+// number or more than three. The tables are in scripts/requirements; tests are found by the numbers in their names.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { citationsIn } from './seeds/citations.mjs';
-import { promisesPage, seedsPage } from './seeds/page.mjs';
-import { problemsOf } from './seeds/rules.mjs';
-import { promises, seeds } from './seeds/table.mjs';
+import { citationsIn } from './requirements/citations.mjs';
+import { promisesPage, requirementsPage } from './requirements/page.mjs';
+import { problemsOf } from './requirements/rules.mjs';
+import { promises, requirements } from './requirements/table.mjs';
 
 /**
  * @param {string} root
- * @returns {{ problems: string[], pages: Map<string, string> }} what is wrong, and the pages by their path
+ * @returns {{ problems: string[], pages: Map<string, string> }} the problems, and the pages by path
  */
 export function proofs(root) {
   const citations = citationsIn(root);
-  const problems = problemsOf(root, [...seeds, promises], citations);
+  const problems = problemsOf(root, [...requirements, promises], citations);
   const pages = new Map([
-    ['docs/seeds.md', seedsPage(seeds, citations)],
+    ['docs/requirements.md', requirementsPage(requirements, citations)],
     ['docs/promises.md', promisesPage(promises, citations)],
   ]);
   return { problems, pages };
@@ -30,7 +30,7 @@ export function proofs(root) {
 /**
  * @param {string} root
  * @param {Map<string, string>} pages
- * @returns {string[]} paths of pages that are not as they would be written
+ * @returns {string[]} paths of the pages that are out of date
  */
 export function outdated(root, pages) {
   return [...pages].filter(([path, text]) => readPage(join(root, path)) !== text).map(([path]) => path);
@@ -53,11 +53,11 @@ function main(args) {
   if (problems.length > 0) return 1;
   const old = outdated(root, pages);
   if (args.includes('--check')) {
-    for (const path of old) process.stderr.write(`${path} is not up to date: npm run docs:seeds\n`);
+    for (const path of old) process.stderr.write(`${path} is out of date. Run: npm run docs:requirements\n`);
     return old.length > 0 ? 1 : 0;
   }
   for (const path of old) writeFileSync(join(root, path), pages.get(path) ?? '');
-  process.stdout.write(old.length > 0 ? `Written: ${old.join(', ')}\n` : 'Nothing has changed.\n');
+  process.stdout.write(old.length > 0 ? `Written: ${old.join(', ')}\n` : 'Both pages are up to date.\n');
   return 0;
 }
 

@@ -101,7 +101,7 @@ test('the tool choice is auto, which is what none given means [S4.2]', async () 
   }
 });
 
-test('a tool of the seed takes its input and gives text [S4.3]', async () => {
+test('a tool of the specification takes its input and gives text [S4.3]', async () => {
   const { harness } = await stage([looks('a'), says('Done.')]);
   const { messages } = await harness.prompt('Look.').result;
   expect(messages[2]).toMatchObject({ role: 'tool_result', content: [{ text: 'contents of a' }] });

@@ -1,4 +1,4 @@
-// What has to hold between the tables of requirements and promises and the tests that cite them.
+// Checks the tables of requirements and promises against the tests that cite them.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,14 +7,14 @@ import { join } from 'node:path';
  * @typedef {import('./table.mjs').Table} Table
  */
 
-/** More than these a test cannot be about. */
+/** Maximum numbers per test. */
 const maxNumbers = 3;
 
 /**
  * @param {string} root
  * @param {readonly Table[]} tables
  * @param {readonly Citation[]} citations
- * @returns {string[]} what is wrong, each with what to do about it
+ * @returns {string[]} the problems, each with its remedy
  */
 export function problemsOf(root, tables, citations) {
   const known = new Set(tables.flatMap(({ entries }) => Object.keys(entries)));
@@ -34,12 +34,10 @@ function problemsOfName({ file, line, name, numbers }, known) {
   const where = `${file}:${line} "${name}"`;
   const problems = numbers
     .filter((number) => !known.has(number))
-    .map((number) => `${where} cites ${number}, which stands in no table of scripts/seeds.`);
+    .map((number) => `${where} cites ${number}, which is in no table of scripts/requirements.`);
   if (numbers.length > maxNumbers) {
     const cited = `${numbers.length} numbers (${numbers.join(', ')})`;
-    problems.push(
-      `${where} cites ${cited}, its groups' included: keep ${maxNumbers}, or make two tests of it.`,
-    );
+    problems.push(`${where} cites ${cited}, including its groups. Keep ${maxNumbers}, or split the test.`);
   }
   return problems;
 }
@@ -56,17 +54,17 @@ function problemsOfTable(root, { id, entries, departures = [] }, known, cited) {
   for (const [number, { in: files = [], untested }] of Object.entries(entries)) {
     if (!cited.has(number) && untested === undefined)
       problems.push(
-        `${number} has no test: put the number into the name of the one that proves it, or write it. What no test can prove says why, as "untested" in scripts/seeds.`,
+        `${number} has no test. Add the number to the name of the test that proves it, or set "untested" with the reason in scripts/requirements.`,
       );
     if (cited.has(number) && untested !== undefined)
-      problems.push(`${number} has a test and is said to be untested: take that away in scripts/seeds.`);
+      problems.push(`${number} has a test but is marked "untested". Remove that in scripts/requirements.`);
     for (const file of files.filter((one) => !existsSync(join(root, one))))
       problems.push(
-        `${number} is said to stand in ${file}, which is not there: mend its table in scripts/seeds.`,
+        `${number} names ${file}, which does not exist. Correct its table in scripts/requirements.`,
       );
   }
   for (const number of departures.flatMap(({ of }) => of))
     if (number !== id && !known.has(number))
-      problems.push(`A departure of ${id} names ${number}, which is none.`);
+      problems.push(`A departure of ${id} names ${number}, which does not exist.`);
   return problems;
 }
