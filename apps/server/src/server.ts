@@ -29,12 +29,12 @@ import type { Level, LineSink } from './telemetry/logger.ts';
 import { Logger } from './telemetry/logger.ts';
 import { Meters } from './telemetry/meters.ts';
 
-/** What a server is made of. Only these decide what a session may do; no request can. */
+/** Options of a server. Only these decide what a session may do; no request can. */
 export interface ServerOptions {
   readonly store: SessionStore;
-  /** What a session is made with. Called when it is opened. */
+  /** Settings of a session. Called when it is opened. */
   readonly settings: (sessionId: string) => SessionSettings;
-  /** Sees to runs in a way that outlives this process. Default: they are done here, and gone on with at its next start. */
+  /** The runner that lets runs survive this process. Default: runs execute here, and continue at its next start. */
   readonly elsewhere?: Elsewhere;
   readonly tokens: TokenStore;
   /** Default 127.0.0.1. */
@@ -44,12 +44,12 @@ export interface ServerOptions {
   /** Names by which the server may be called besides those of this machine, such as that of a proxy. */
   readonly allowedHosts?: readonly string[];
   readonly limits?: Partial<ServerLimits>;
-  /** Go on at start with every run that was cut off. Default true. */
+  /** At start, continue every run that was cut off. Default true. */
   readonly resumes?: boolean;
   /** Takes the lines of the log. Default: none. */
   readonly log?: LineSink;
   readonly level?: Level;
-  /** What the server says it is. */
+  /** The public properties of a server. */
   readonly version?: string;
 }
 
@@ -174,7 +174,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logge
   };
 }
 
-/** Every operation, the description of them all included, and what is no part of the API: OpenAI's routes, the page. */
+/** Every route: the API, its description, and routes outside the API: OpenAI's routes, the page. */
 export function allRoutes(services: Services, version: string): Route[] {
   const routes = [
     ...sessionRoutes(services),
@@ -220,7 +220,7 @@ function lookAround(desk: SessionService, everyMs: number): () => void {
   const look = async () => {
     if (isLooking) return;
     isLooking = true;
-    // A store that cannot be read says so to whoever asks for something.
+    // If the store cannot be read, each request reports it.
     await desk.showOthers().catch(() => undefined);
     isLooking = false;
   };

@@ -1,4 +1,4 @@
-// Writes the page as a module that holds all its files: whoever bundles it needs to find nothing on a disk.
+// Writes the page as a module that contains all its files: a bundler needs no files on disk.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { bundle } from './bundle.ts';
 

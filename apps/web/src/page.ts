@@ -33,6 +33,6 @@ function keep(name: string, files: PageFiles): void {
     renameSync(draft, new URL(name, cache));
     for (const file of older) if (file !== name) rmSync(new URL(file, cache), { force: true });
   } catch {
-    // A source tree that belongs to somebody else.
+    // A source tree of another program.
   }
 }

@@ -1,6 +1,6 @@
 import type { D1, Vectorize, WorkersAi, WorkflowBinding } from '@cobbler/assistant/cloudflare';
 
-/** What `wrangler.jsonc` binds, and the secrets. Texts may be missing: whoever deploys may have forgotten one. */
+/** The bindings of `wrangler.jsonc`, and the secrets. Texts may be missing if they were not deployed. */
 export interface Env {
   readonly DB: D1;
   readonly TURNS: WorkflowBinding;

@@ -24,7 +24,7 @@ import type { Env } from './env.ts';
 import type { Settings } from './settings.ts';
 import { settingsOf } from './settings.ts';
 
-/** What a deployment adds to the assistant. */
+/** Additions of a deployment to the assistant. */
 export interface Additions {
   /** Default: none. What changes something is asked about with buttons before it runs. */
   readonly tools?: readonly Tool[];
@@ -79,7 +79,7 @@ function memoryOf({ AI: ai, VECTORIZE: index }: Env, sql: Sql): MemoryIndex {
   return vectorizeMemory({ index, sql, embedder: workersAiEmbedder({ ai }) });
 }
 
-/** What the provider looks for by name. */
+/** The names that the provider reads. */
 function textsOf({
   ANTHROPIC_API_KEY,
   ANTHROPIC_MODEL,

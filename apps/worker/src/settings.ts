@@ -3,7 +3,7 @@ import { isTimeZone } from '@cobbler/assistant';
 import { secretPattern } from '@cobbler/assistant/telegram';
 import type { Env } from './env.ts';
 
-/** What the texts in the environment say. */
+/** The settings from the environment. */
 export interface Settings {
   readonly token: string;
   readonly secret: string;

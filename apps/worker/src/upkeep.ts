@@ -4,13 +4,13 @@ import type { Env } from './env.ts';
 import type { Parts } from './parts.ts';
 import { report } from './parts.ts';
 
-/** How long what is over is kept, in milliseconds: longer than Telegram would bring an update again. */
+/** Retention of finished data, in milliseconds: longer than Telegram repeats an update. */
 const keptMs = 30 * 86_400_000;
 
-/** After which time somebody looks after a turn, in milliseconds. */
+/** Age after which an unfinished turn is checked, in milliseconds. */
 const untouchedMs = 600_000;
 
-/** What the timer does. One thing that fails keeps none of the others from being done. */
+/** The scheduled tasks. One failing task does not prevent the others. */
 export async function upkeep(env: Env, parts: Parts, now: number): Promise<void> {
   const { runner, outbox, turns } = parts;
   const before = now - keptMs;

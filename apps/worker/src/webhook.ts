@@ -7,8 +7,8 @@ import { report } from './parts.ts';
 const maxBodyLength = 262_144;
 
 /**
- * Takes an update in. 200 once it is recorded, so that Telegram forgets it; also for strangers and for what is not
- * understood, or Telegram would bring it again and again. 503 when it could not be recorded: then it is to come again.
+ * Accepts an update. 200 once it is recorded, so that Telegram drops it; also for unauthorized users and unknown
+ * updates, because Telegram would repeat them. 503 when it could not be recorded: then Telegram must repeat it.
  */
 export async function takeUpdate(request: Request, { settings, assistant }: Parts): Promise<Response> {
   const given = request.headers.get('x-telegram-bot-api-secret-token');

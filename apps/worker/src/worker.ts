@@ -7,7 +7,7 @@ import { partsOf, report } from './parts.ts';
 import { upkeep } from './upkeep.ts';
 import { takeUpdate, text } from './webhook.ts';
 
-/** What a module worker has as its default export. */
+/** The default export of a module worker. */
 export interface Handler {
   fetch(request: Request, env: Env): Promise<Response>;
   scheduled(event: unknown, env: Env): Promise<void>;
@@ -30,7 +30,7 @@ export function handlerOf(additions: Additions = {}): Handler {
   };
 }
 
-/** What an instance of the Workflow does. */
+/** The work of a Workflow instance. */
 export async function work(
   env: Env,
   params: WorkflowParams,
@@ -41,7 +41,7 @@ export async function work(
   await runWorkflow({ params, step, routine: assistant.routine, sql, workflow: env.TURNS });
 }
 
-/** Who comes from outside is not told which setting is wrong; the log is. */
+/** External callers do not learn which setting is wrong; the log does. */
 function wellSet(env: Env, additions: Additions): Parts | undefined {
   try {
     return partsOf(env, additions);

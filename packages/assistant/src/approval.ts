@@ -3,28 +3,29 @@ import { approvalText } from '@cobbler/agent';
 import type { Button, Channel, ChannelFile, MessagePart } from './channel.ts';
 import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './words.ts';
 
-/** What a person is asked about a call. */
+/** The question about a call, for a user. */
 export interface ApprovalQuestion {
   /** The messages that show the call, one after another. */
   readonly pieces: readonly MessagePart[];
   /** All of the call, where the messages do not show it. */
   readonly file?: ChannelFile;
-  /** Under the last piece, once all of them are sure to have arrived. Absent: nobody can allow the call here. */
+  /** Under the last message, once all of them have certainly arrived. Absent: the call cannot be allowed here. */
   readonly buttons?: readonly Button[];
   /** Sent last where Allow is not offered, with {@link ApprovalQuestion.denyButtons} under it. */
   readonly withheld: MessagePart;
   readonly denyButtons: readonly Button[];
 }
 
-/** Most messages that one question takes. */
+/** Maximum messages of one question. */
 const maxPieces = 3;
 
-/** How many characters of a call one message takes, the most first: channels differ in how long a message may be. */
+/** Characters of a call per message, the largest first: channels have different message limits. */
 const pieceLengths = [3500, 1800, 700];
 
 /**
- * Puts a call into messages that show all of it, exactly as it would run. What needs more than three messages, or what
- * the channel would cut, goes into a file and can only be denied: nobody allows what they have not seen.
+ * Splits a call into messages that show all of it, exactly as it would run. A call that needs more than three
+ * messages, or that the channel would cut, goes into a file and can only be denied: a user must not allow what is not
+ * shown.
  */
 export function approvalQuestion(
   channel: Pick<Channel, 'pieces'>,
@@ -64,7 +65,7 @@ function shownWhole(
   return whole.length === parts.length ? whole : undefined;
 }
 
-/** A text in parts of at most so many UTF-16 units, cut after a line where the part is not too short then. */
+/** Splits a text into parts of limited UTF-16 units, after a line if the part is then long enough. */
 function partsOf(text: string, length: number): string[] {
   const parts: string[] = [];
   let at = 0;
@@ -79,7 +80,7 @@ function partsOf(text: string, length: number): string[] {
   return [...parts, text.slice(at)];
 }
 
-/** What a tap on such a button says, if it is one. */
+/** The decision of a press on such a button, if it is one. */
 export function approvalTap(data: string): { readonly approvalId: string; readonly said: Json } | undefined {
   const match = /^(allow|deny):([A-Za-z0-9._-]{1,56})$/.exec(data);
   if (match?.[2] === undefined) return undefined;
@@ -88,7 +89,7 @@ export function approvalTap(data: string): { readonly approvalId: string; readon
   return { approvalId: match[2], said };
 }
 
-/** Model output: it must not end the block that it stands in. */
+/** Model output: it must not end its code block. */
 function fenced(text: string): string {
   const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = '`'.repeat(longest + 1);

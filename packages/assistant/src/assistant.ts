@@ -13,11 +13,11 @@ import { keyOf, workFor } from './work.ts';
 
 /** A chat assistant: what takes arrivals in, and the routine that works on them. */
 export interface Assistant {
-  /** What the runner has to run. Its input is made by `receive` and by nothing else. */
+  /** The routine for the runner. Only `receive` creates its input. */
   readonly routine: Routine;
   /**
-   * Takes an arrival in. When it resolves, the arrival will be worked on whatever dies, and the channel may be told
-   * that it has been taken. One that came before changes nothing. False: there is nothing to do about it.
+   * Accepts an arrival. Once it resolves, the arrival will be processed even after a crash, and the channel may
+   * confirm it. A repeated arrival changes nothing. False: there is nothing to do.
    * @throws AgentError when it could not be recorded: the channel should deliver it again.
    */
   receive(update: ReadUpdate): Promise<boolean>;

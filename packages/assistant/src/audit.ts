@@ -32,9 +32,9 @@ export interface AuditedCall extends Entry {
   readonly tool: string;
   /** Absent for a tool that is no longer known. */
   readonly effect?: NonNullable<Tool['effect']>;
-  /** What was found in place of a result when it died meanwhile is `unknown`. */
+  /** `unknown` if the process died before the result was recorded. */
   readonly status: 'done' | 'failed' | 'denied' | 'expired' | 'not_run' | 'unknown';
-  /** The chat whose person decided; absent when nobody was asked. */
+  /** The chat of the user who decided; absent if no user was asked. */
   readonly decidedBy?: string;
   readonly decision?: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly durationMs?: number;
@@ -43,7 +43,7 @@ export interface AuditedCall extends Entry {
 /** One thing that was done for a chat: a request to the model, or a call of a tool. */
 export type AuditEntry = AuditedModelCall | AuditedCall;
 
-/** Which part of the logs is looked at, and with which prices. */
+/** The part of the logs to read, and the prices to use. */
 export interface AuditOptions {
   readonly chatId?: string;
   /** Nothing before it, in milliseconds since 1970. */
@@ -55,8 +55,8 @@ export interface AuditOptions {
 }
 
 /**
- * What was asked of models and done by tools, from the logs of turns: turn by turn in the order of their beginning.
- * What was forgotten or pruned is not in it, and neither is anything that anybody said.
+ * Model requests and tool calls from the logs of turns, in the order of the turns. It does not contain deleted or
+ * pruned turns, nor any message text.
  */
 export async function* auditOf(
   turns: Pick<EventStore, 'sessions' | 'read'>,
@@ -162,7 +162,7 @@ function statusOf(
   return isError ? 'failed' : 'done';
 }
 
-/** Calls that were begun, and of which nobody knows the end. */
+/** Started calls with an unknown outcome. */
 function unfinished(
   events: readonly Event[],
   turn: TurnName,

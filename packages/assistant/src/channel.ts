@@ -16,7 +16,7 @@ export interface Button {
 /** Longest note above a message, in UTF-16 units: the room that each piece leaves. */
 export const maxNoteLength = 100;
 
-/** What is sent together with one message. */
+/** Options of one message. */
 export interface SendOptions {
   readonly signal?: AbortSignal;
   readonly buttons?: readonly Button[];
@@ -49,10 +49,10 @@ export interface Channel {
   send(chatId: string, piece: MessagePart, options?: SendOptions): Promise<string>;
   /** Sends a text as a file and gives the channel's id of the message. */
   sendFile(chatId: string, file: ChannelFile, options?: Omit<SendOptions, 'buttons'>): Promise<string>;
-  /** Replaces a message, its buttons included. A message that is no more, or is so already, is no error. */
+  /** Replaces a message, including its buttons. A missing or unchanged message is not an error. */
   edit(chatId: string, messageId: string, piece: MessagePart, options?: SendOptions): Promise<void>;
   /** Shows for a few seconds that an answer is being written. Best effort: never rejects. */
   typing(chatId: string): Promise<void>;
-  /** Tells that a tap was heard. A tap that is too old is no error. */
+  /** Confirms a button press. A press that is too old is not an error. */
   heard(tapId: string, text?: string): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface MessageStore {
    * a message: nothing newer than it is given.
    */
   recent(chatId: string, count: number, upTo?: string): Promise<readonly ChatMessage[]>;
-  /** What has not gone into a summary yet, oldest first, the newest `keep` messages left out. */
+  /** Messages that are not summarized yet, oldest first, without the newest `keep`. */
   unsummarised(chatId: string, keep: number, limit: number): Promise<readonly ChatMessage[]>;
   /** Marks everything up to a message as summarised. */
   summarised(chatId: string, upTo: string): Promise<void>;

@@ -1,45 +1,45 @@
 import type { Sql } from './sql.ts';
 import { numberIn, numberOrNone, textOrNone } from './sql-row.ts';
 
-/** What is known of a chat besides its messages. */
+/** Data of a chat besides its messages. */
 export interface Chat {
   readonly chatId: string;
   /** A name of the IANA database, as the person set it. */
   readonly timeZone?: string;
-  /** The turn under way. */
+  /** The active turn. */
   readonly runId?: string;
 }
 
-/** How many turns one person may begin. */
+/** Limit on the turns of one user. */
 export interface RateLimit {
   readonly count: number;
-  /** Within any so many milliseconds. */
+  /** Length of the sliding window, in milliseconds. */
   readonly perMs: number;
 }
 
-/** Whether a chat may have a turn now. A refusal is an answer, not an error. */
+/** Permission of a chat to start a turn now. A refusal is a result, not an error. */
 export type Turn =
   | { readonly ok: true }
   | {
       readonly ok: false;
       /** Milliseconds until the next turn may begin, counted from the `now` that was given. */
       readonly waitMs: number;
-      /** Whether this is the first refusal since a turn was allowed: only that one deserves an answer. */
+      /** True if this is the first refusal since a turn was allowed: only that one gets a reply. */
       readonly first: boolean;
     };
 
-/** What an assistant keeps of chats and people. */
+/** Stored data about chats and users. */
 export interface ChatStore {
   /** A chat that nothing was ever set for has its id alone. */
   get(chatId: string): Promise<Chat>;
-  /** Null: not set any more. */
+  /** Null: removes it. */
   setTimeZone(chatId: string, timeZone: string | null): Promise<void>;
   /**
-   * Sets the turn under way, or that there is none. With `was`, only while that is the turn under way, so that an
-   * old turn that ends late leaves a newer one alone. False: it was another.
+   * Sets or clears the active turn. With `was`, only while that turn is active, so that an old turn that ends late
+   * does not affect a newer one. False: another turn was active.
    */
   setRun(chatId: string, runId: string | null, was?: string): Promise<boolean>;
-  /** The turn under way, if there is one. */
+  /** The active turn, if there is one. */
   running(chatId: string): Promise<string | undefined>;
   /** Lets a turn begin and counts it, or refuses it. However many ask at once, no more than `count` are let. */
   takeTurn(userId: string, now: number, limit: RateLimit): Promise<Turn>;

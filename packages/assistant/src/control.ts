@@ -11,7 +11,7 @@ import { turnSessions } from './turn.ts';
 import * as words from './words.ts';
 import type { CommandWork, TapWork } from './work.ts';
 
-/** Most memories that are shown. */
+/** Maximum memories shown. */
 const shownMemories = 30;
 
 /** The answer to a command: words, or an answer of the model that is sent again. */
@@ -84,7 +84,7 @@ async function answerTo(
   }
 }
 
-/** Hears a tap: a decision about a call, or about forgetting. One that comes twice counts once. */
+/** Handles a button press: a decision about a call, or about deletion. A repeated press counts once. */
 export async function tap(kit: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
   const { channel } = kit;
   const { value: outcome } = await steps.run('tap', () => decide(kit, work), {
@@ -177,7 +177,7 @@ async function askToForget(): Promise<string> {
   return words.forgetQuestion;
 }
 
-/** Also a turn under way: what it still says would be about what is gone. */
+/** Also cancels the active turn: its reply would be about deleted data. */
 async function forget(kit: AssistantDependencies, chatId: string): Promise<string> {
   const { chats, messages, memory, outbox, runner, turns } = kit;
   const runId = await chats.running(chatId);

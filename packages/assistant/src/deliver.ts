@@ -29,7 +29,7 @@ export function replyTo({
   return { chatId, name: 'reply', ...tie(asked) };
 }
 
-/** What became of a reply: all of it arrived, some of it perhaps did, or it could not be sent. */
+/** The outcome of a reply: all of it arrived, some of it may have, or it could not be sent. */
 export type Delivered = 'sent' | 'maybe_sent' | 'given_up';
 
 /** A channel that is down for a quarter of an hour loses no reply. */
@@ -139,12 +139,12 @@ function tie(replyTo: string | undefined): { readonly replyTo?: string } {
   return replyTo === undefined ? {} : { replyTo };
 }
 
-/** The name of a piece for ever. */
+/** The permanent key of a message part. */
 function outboxKey(steps: Steps, name: string): string {
   return `${steps.runId}/${name}`;
 }
 
-/** Who is told to stop does not make up for what failed: that is for whoever goes on. */
+/** After an abort, failures are not handled here: the next process does that. */
 export function rethrowStop(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);
   if (error.kind === 'aborted') throw error;

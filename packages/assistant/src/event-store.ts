@@ -19,7 +19,7 @@ export interface EventStoreOptions {
   readonly runtime?: Runtime;
 }
 
-/** Most events that are read at once: an answer of D1 has to fit into the memory of a worker. */
+/** Maximum events read at once: a response of D1 must fit into the memory of a worker. */
 const pageSize = 500;
 
 const nextEpoch = `UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value`;

@@ -2,14 +2,14 @@ import type { Message } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
 import type { ChatMessage } from './chat-message.ts';
 
-/** How many messages of a chat the model sees: seed requirement S3.11. */
+/** Number of messages of a chat that the model sees. */
 export const contextMessages = 20;
 
 const leftOut: Message = userMessage([{ type: 'text', text: '(Earlier messages are omitted.)' }]);
 
 /**
- * Messages of a chat, oldest first, as a conversation. Services want a user to speak first, so where the oldest
- * message that is left is the assistant's, a line stands before it.
+ * Messages of a chat, oldest first, as a conversation. Services require a user message first, so if the oldest
+ * remaining message is the assistant's, a line comes before it.
  */
 export function conversation(messages: readonly ChatMessage[]): readonly Message[] {
   const whole = messages.filter(({ content }) => content.trim() !== '').map(messageOf);

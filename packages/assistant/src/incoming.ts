@@ -7,7 +7,7 @@ interface Arrival {
   readonly sentAt: number;
 }
 
-/** Somebody wrote. */
+/** A message from a user. */
 export interface IncomingText extends Arrival {
   readonly type: 'text';
   readonly text: string;
@@ -19,18 +19,18 @@ export interface IncomingText extends Arrival {
   readonly language?: string;
 }
 
-/** Somebody chose one of the buttons under a message. */
+/** A press of a button under a message. */
 export interface IncomingTap extends Arrival {
   readonly type: 'tap';
-  /** What the button stands for. */
+  /** The value of the button. */
   readonly data: string;
-  /** By which the channel is told that the tap was heard. */
+  /** The id with which the channel confirms the press. */
   readonly tapId: string;
   /** The message with the buttons. */
   readonly message?: string;
 }
 
-/** What cannot be worked with (a photo, a voice message, too long a text) and deserves a word of its own. */
+/** Unsupported input (a photo, a voice message, too long a text) that gets a reply of its own. */
 export interface IncomingOther extends Arrival {
   readonly type: 'other';
   /** Words for the person. */
@@ -39,9 +39,9 @@ export interface IncomingOther extends Arrival {
   readonly message?: string;
 }
 
-/** What a channel makes of an update: an arrival, or nothing with the reason for the log. */
+/** A channel's interpretation of an update: an arrival, or the reason why it is ignored, for the log. */
 export type Incoming = IncomingText | IncomingTap | IncomingOther;
-/** What an update says: something for the assistant, or nothing and why. */
+/** The content of an update: an arrival for the assistant, or the reason why it is ignored. */
 export type ReadUpdate =
   | Incoming
   | { readonly type: 'ignored'; readonly id?: string; readonly reason: string };

@@ -7,7 +7,7 @@ import type { MemoryIndex } from './memory/memory-index.ts';
 import type { RememberOptions } from './memory/remember.ts';
 import type { Outbox } from './outbox.ts';
 
-/** What an assistant is made of. */
+/** Dependencies of an assistant. */
 export interface AssistantOptions {
   readonly agent: Agent;
   readonly channel: Channel;
@@ -16,27 +16,27 @@ export interface AssistantOptions {
   readonly outbox: Outbox;
   /** The logs of turns: what the model was asked and said, what tools did. */
   readonly turns: EventStore;
-  /** What does the work that `receive` begins. A function, because it needs the routine first. */
+  /** The runner for the work that `receive` starts. A function, because it needs the routine first. */
   readonly runner: () => Pick<Runner, 'start' | 'signal' | 'cancel'>;
   /** Default: nothing is remembered beyond the messages that the model sees. */
   readonly memory?: MemoryIndex;
   readonly tools?: readonly Tool[];
   /** Default: tools that only read run, all others are asked about. */
   readonly gate?: Gate;
-  /** Who the assistant is. Default: a friendly, brief one. */
+  /** The persona of the assistant. Default: a friendly, brief one. */
   readonly persona?: string;
   /** For people who have not set theirs. Default UTC. */
   readonly timeZone?: string;
-  /** Most tool calls of a turn, after which the model has to answer with what it has. Default 5. */
+  /** Maximum tool calls of a turn, after which the model must respond with what it has. Default 5. */
   readonly toolCalls?: number;
-  /** How long a person may think about a call, in milliseconds. Default one hour. */
+  /** Time limit for an approval, in milliseconds. Default one hour. */
   readonly approvalMs?: number;
   /** Default: 20 turns a minute for each person. */
   readonly rateLimit?: RateLimit;
   /** When older messages go into memory. */
   readonly remember?: RememberRule;
   readonly runtime?: Runtime;
-  /** Hears what went wrong and was not told to anybody. Default: nobody. */
+  /** Receives errors that no user sees. Default: ignored. */
   readonly report?: (error: AgentError, where: string) => void;
 }
 

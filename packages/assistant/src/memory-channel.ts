@@ -2,18 +2,18 @@ import { AgentError } from '@cobbler/agent';
 import type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel.ts';
 import { maxNoteLength } from './channel.ts';
 
-/** A message as it stands in the channel, edits included. */
+/** A message as it is in the channel, including edits. */
 export interface SentMessage {
   readonly id: string;
   readonly chatId: string;
   readonly text: string;
   readonly buttons: readonly Button[];
-  /** What was sent as a file; the text is then its name. */
+  /** The content of a sent file; the text is then its name. */
   readonly file?: ChannelFile;
   readonly replyTo?: string;
 }
 
-/** How the next call fails; `sent` says whether the message is there all the same. */
+/** Fault of the next call; `sent` is true if the message arrives anyway. */
 export interface PlannedFailure {
   readonly error: AgentError;
   readonly sent?: boolean;
@@ -23,9 +23,9 @@ export interface PlannedFailure {
 export interface MemoryChannel extends Channel {
   /** In the order in which they were sent. */
   readonly messages: readonly SentMessage[];
-  /** Taps that were told they had been heard, and with which words. */
+  /** Confirmed button presses, with their texts. */
   readonly taps: readonly { readonly tapId: string; readonly text?: string }[];
-  /** How often it was shown that an answer is being written. */
+  /** Number of times the typing indicator was shown. */
   readonly typed: number;
   /** Calls of `send` and `sendFile`, those that failed included. */
   readonly attempts: number;
@@ -33,12 +33,12 @@ export interface MemoryChannel extends Channel {
   failNext(failure: PlannedFailure): void;
 }
 
-/** How `memoryChannel` behaves, and who hears what is sent. */
+/** Behavior and listeners of `memoryChannel`. */
 export interface MemoryChannelOptions {
   readonly name?: string;
   /** Longest message in UTF-16 units. Default: no limit. */
   readonly longest?: number;
-  /** Hears each message once it is there, and each that changed. */
+  /** Receives each new and each edited message. */
   readonly onMessage?: (message: SentMessage, change: 'sent' | 'edited') => void;
 }
 

@@ -2,7 +2,7 @@ import type { ChatMessage, MessageStore } from './chat-message.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { textIn } from './sql-row.ts';
 
-/** How many messages `all` reads at once. */
+/** Number of messages that `all` reads at once. */
 const pageSize = 100;
 
 const columns = 'rowid AS place, id, chat_id, role, content, created_at';

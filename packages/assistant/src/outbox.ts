@@ -17,9 +17,9 @@ export interface OutboxEntry {
   readonly chatId: string;
   readonly piece: MessagePart;
   readonly state: OutboxState;
-  /** How often sending was begun. */
+  /** Number of started attempts. */
   readonly attempts: number;
-  /** How many of these attempts may have arrived without an answer. */
+  /** Number of attempts that may have arrived without a response. */
   readonly doubts: number;
   /** The channel's id of the message that the piece answers. */
   readonly replyTo?: string;
@@ -31,13 +31,13 @@ export interface OutboxEntry {
   readonly error?: ErrorData;
 }
 
-/** What became of a piece. */
+/** The outcome of a message part. */
 export type Delivery =
   | { readonly state: 'sent'; readonly messageId: string }
   | { readonly state: 'maybe_sent' }
   | { readonly state: 'given_up'; readonly error?: ErrorData };
 
-/** What a piece belongs to, and whether it waits. */
+/** The context of a message part, and whether it waits. */
 export interface DeliverOptions {
   /** The channel's id of the message that the piece answers. */
   readonly replyTo?: string;
@@ -47,7 +47,7 @@ export interface DeliverOptions {
   readonly atOnce?: boolean;
 }
 
-/** What the channel needs to know of one attempt. */
+/** Information for the channel about one attempt. */
 export interface SendAttempt {
   /** True if an earlier attempt may have arrived: the message has to say so. */
   readonly isRepeat: boolean;
@@ -72,11 +72,12 @@ export interface KeptAnswer {
  */
 export interface Outbox {
   /**
-   * Sends a piece unless it was sent before. The key names the piece for ever: the piece that came with it first is
-   * the one that is sent. Before `send` is called the attempt is written down. An attempt that ended with code
-   * `maybe_sent`, or whose process died, is repeated with `isRepeat`. Calls with one key in one process are one call.
-   * @throws AgentError the error of `send`, with `retryAfterMs`, while attempts are left; code `retry_later`,
-   * retryable, when the next attempt is not due yet or another process is sending the piece.
+   * Sends a message part unless it was sent before. The key identifies the part permanently: the first part with a key
+   * is the one that is sent. Each attempt is recorded before `send` is called. An attempt that ended with code
+   * `maybe_sent`, or whose process died, is repeated with `isRepeat`. Concurrent calls with one key in one process are
+   * one call.
+   * @throws AgentError the error of `send`, with `retryAfterMs`, while attempts remain; code `retry_later`, retryable,
+   * when the next attempt is not due yet or another process is sending the part.
    */
   deliver(
     key: string,

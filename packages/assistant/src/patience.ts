@@ -3,15 +3,15 @@ import { AgentError } from '@cobbler/agent';
 import type { AssistantDependencies } from './kit.ts';
 import { stillWorking } from './words.ts';
 
-/** How long a channel shows that somebody writes. */
+/** Time that a channel shows the typing indicator. */
 const typingMs = 4500;
 
-/** After which time somebody who waits wants to hear something. */
+/** Time after which a waiting user gets a message. */
 const longMs = 45_000;
 
 /**
- * Shows that an answer is being written, and says so once in words when it takes long. Returns what ends it.
- * Nothing of this can fail a turn, and the words are sent at most once, whatever goes on with it.
+ * Shows the typing indicator, and sends one message when the reply takes long. Returns a function that ends it. It
+ * never fails a turn, and the message is sent at most once, also across restarts.
  */
 export function keepCompany(kit: AssistantDependencies, steps: Steps, chatId: string): () => void {
   const { channel, outbox, runtime } = kit;

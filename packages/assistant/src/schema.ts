@@ -1,4 +1,4 @@
-/** What makes one version of the schema of the one before. */
+/** The migration from one version of the schema to the next. */
 export interface Migration {
   /** Its file in `migrations/` is called so; D1 keeps account of those that were applied by this name. */
   readonly name: string;
@@ -7,12 +7,12 @@ export interface Migration {
 }
 
 /**
- * The tables of an assistant, in a file as in D1. A migration that was released is never changed: what has to be
- * different comes as the next one. What can be made anew from these tables, such as an index over memories, belongs
- * to whoever uses it and is not here. Times are milliseconds since 1970 where nothing else is said.
+ * The tables of an assistant, in a file as in D1. A released migration never changes: add a new one
+ * instead. Data that can be rebuilt from these tables, such as an index over memories, belongs to its user and is
+ * not here. Times are milliseconds since 1970 unless noted.
  *
- * Rows that are marked are marked by their id: the number that SQLite gives a row may change when a file is
- * compacted or moved, its place among the others does not.
+ * Marks refer to rows by id: SQLite may change the row number when a file is compacted or moved, but not the order
+ * of rows.
  */
 export const migrations: readonly Migration[] = [
   {

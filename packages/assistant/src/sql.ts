@@ -1,4 +1,4 @@
-/** What a column of SQLite holds. */
+/** Values of a SQLite column. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
 /** A row by the names of its columns. */
@@ -11,10 +11,10 @@ export interface SqlStatement {
   readonly params?: readonly SqlValue[];
 }
 
-/** What came of a statement. */
+/** The result of a statement. */
 export interface SqlAnswer {
   readonly rows: readonly SqlRow[];
-  /** How many rows the statement changed. */
+  /** Number of rows that the statement changed. */
   readonly changes: number;
 }
 

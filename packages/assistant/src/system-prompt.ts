@@ -1,11 +1,11 @@
 import type { Tool } from '@cobbler/agent';
 
-/** What the instructions of one turn are made of. */
+/** The content of one turn's system prompt. */
 export interface PromptFacts {
-  /** Who the assistant is and how it speaks. */
+  /** The persona of the assistant. */
   readonly persona: string;
   readonly tools: readonly Pick<Tool, 'name' | 'description'>[];
-  /** What was recalled for this turn, best first. */
+  /** Memories recalled for this turn, best first. */
   readonly memories: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -13,7 +13,7 @@ export interface PromptFacts {
   readonly timeZone: string;
 }
 
-/** Who the assistant is unless it is told: friendly, brief, in the language of the person. */
+/** The default persona: friendly, brief, in the language of the user. */
 export const defaultPersona: string = [
   'You are a helpful personal assistant in a chat. You are friendly, direct and brief.',
   'Answer in the language in which you are written to. Say so when you do not know something.',
@@ -39,7 +39,7 @@ function toolsSection(tools: PromptFacts['tools']): string {
   return ['Tools that are available:', ...lines].join('\n');
 }
 
-/** What people said once is data: a memory that reads like an instruction is none. */
+/** Earlier statements of users are data: a memory that reads like an instruction must not be followed. */
 function memorySection(memories: readonly string[]): string {
   const lines = memories.map((memory) => `- ${memory.replaceAll(/\s+/g, ' ').trim()}`);
   return [
@@ -79,7 +79,7 @@ export function zonedTime(now: number, timeZone: string): string {
   return `${date}T${time}${offset} (${part('weekday')}, ${zone})`;
 }
 
-/** Whether a text names a time zone that this runtime knows. */
+/** True if this runtime knows the time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

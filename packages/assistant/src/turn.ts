@@ -12,10 +12,10 @@ import { systemPrompt } from './system-prompt.ts';
 import * as words from './words.ts';
 import type { TurnWork } from './work.ts';
 
-/** How a turn ended: for the journal and for tests. */
+/** The outcome of a turn: for the journal and for tests. */
 export type TurnEnd = { answered: boolean; delivered: string };
 
-/** Of the databases, which may be busy for a moment. */
+/** For the databases, which may be busy for a moment. */
 const keeping: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 60_000 };
 
 /** For each model request and tool call. Retries of a request are the agent's; these are for what is around it. */
@@ -38,7 +38,7 @@ export async function turn(kit: AssistantDependencies, work: TurnWork, steps: St
   return { answered: text.isAnswer, delivered };
 }
 
-/** When the turn was taken up, and where the person is: the same for all its requests. */
+/** The start time of the turn, and the user's time zone: the same for all its requests. */
 type Moment = { readonly now: number; readonly timeZone: string };
 
 type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
@@ -61,7 +61,7 @@ async function admit(kit: AssistantDependencies, work: TurnWork, steps: Steps): 
   return value;
 }
 
-/** Only the first of many is told so: the others would be answered with as many words as they are. */
+/** Only the first of many refusals gets a reply: the others would get just as many. */
 async function refuse(
   kit: AssistantDependencies,
   work: TurnWork,
@@ -73,7 +73,7 @@ async function refuse(
   return { answered: false, delivered: await deliver(kit, steps, reply) };
 }
 
-/** What the person is told, and whether it is the model's answer. */
+/** The reply for the user, and whether it is the model's response. */
 interface Said {
   readonly said: string;
   readonly isAnswer: boolean;
@@ -141,7 +141,7 @@ export function turnSession(chatId: string, runId: string): string {
   return `${turnSessions(chatId)}${runId}`;
 }
 
-/** What the sessions of a chat's turns begin with. */
+/** Prefix of the sessions of a chat's turns. */
 export function turnSessions(chatId: string): string {
   return `chat:${chatId}:`;
 }
@@ -183,7 +183,7 @@ async function askPerson(
     isShown &&= state === 'sent';
   };
   for (const [index, piece] of pieces.entries()) {
-    // Allow stands under the last message, and only when all before it have arrived.
+    // Allow is under the last message, and only after all earlier ones have arrived.
     const under = index === pieces.length - 1 && isShown ? buttons : undefined;
     await post(String(index + 1), piece, (planned, options) =>
       channel.send(chatId, planned, { ...options, ...(under !== undefined && { buttons: under }) }),
@@ -203,7 +203,7 @@ function apology({ status, error }: RunResult): string {
   return error === undefined ? words.noAnswer : words.failed;
 }
 
-/** What was not the model's own is not kept as the model's words. */
+/** Text that is not the model's own is not stored as its message. */
 async function finish(
   kit: AssistantDependencies,
   work: TurnWork,
@@ -231,7 +231,7 @@ async function finish(
   );
 }
 
-/** In a run of its own: nobody waits for it, and its failure is nobody's. */
+/** In its own run: no turn waits for it, and its failure affects none. */
 async function rememberLater(
   kit: AssistantDependencies,
   runner: ReturnType<AssistantDependencies['runner']>,

@@ -1,11 +1,11 @@
-/** What the assistant says by itself, in markdown. */
+/** The assistant's own messages, in markdown. */
 
 export const greeting: string = [
   'Hello! Write to me about anything, and I will answer as well as I can.',
   'I remember what we talked about in this chat. /help shows what else I understand.',
 ].join('\n\n');
 
-/** What each command does, in one line. */
+/** The description of each command, in one line. */
 export const commandWords = {
   new: 'start a new conversation; memories stay',
   cancel: 'stop my current reply',

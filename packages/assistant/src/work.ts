@@ -16,7 +16,7 @@ export interface TurnWork extends For {
   readonly replyId: string;
 }
 
-/** `/name rest`: answered without the model, beside a turn that may be under way. */
+/** `/name rest`: handled without the model, parallel to an active turn. */
 export interface CommandWork extends For {
   readonly type: 'command';
   readonly name: string;
@@ -38,16 +38,16 @@ export interface NoticeWork extends For {
   readonly text: string;
 }
 
-/** What was said long ago in a chat goes into memory. */
+/** Old messages of a chat go into memory. */
 export interface RememberWork {
   readonly type: 'remember';
   readonly chatId: string;
 }
 
-/** What an assistant's routine can be given to do. Plain data: it is kept until it is done. */
+/** The work items of an assistant's routine. Plain data: it is stored until the work is done. */
 export type Work = TurnWork | CommandWork | TapWork | NoticeWork | RememberWork;
 
-/** What is to be done about an arrival. */
+/** The work for an arrival. */
 export function workFor(arrival: Incoming, newId: () => string): Work {
   const { chatId, userId, sentAt } = arrival;
   const sender = { chatId, userId, sentAt };
@@ -57,7 +57,7 @@ export function workFor(arrival: Incoming, newId: () => string): Work {
   return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
 }
 
-/** Work of one key is done in order; what must not wait for a turn under way has a key of its own. */
+/** Work with one key is done in order; work that must not wait for an active turn has its own key. */
 export function keyOf(work: Work): string {
   if (work.type === 'turn') return `chat:${work.chatId}`;
   if (work.type === 'remember') return `memory:${work.chatId}`;
@@ -68,7 +68,7 @@ function turnFor({ text }: IncomingText, whose: For, newId: () => string): TurnW
   return { type: 'turn', ...whose, text, messageId: newId(), replyId: newId() };
 }
 
-/** A bot's name may stand behind a command: `/help@name`. */
+/** A command may include a bot name: `/help@name`. */
 function commandFor({ text, repliesTo }: IncomingText, whose: For): CommandWork | undefined {
   const match = /^\/([a-z][a-z0-9_]{0,31})(?:@\w+)?(?:\s+(.*))?$/is.exec(text.trim());
   if (match?.[1] === undefined) return undefined;

@@ -13,7 +13,7 @@ import { failureOf } from './failure.ts';
 import type { BackendEvent } from './happening.ts';
 import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './session-agent.ts';
 
-/** What the sessions of an agent are. */
+/** Options of an agent's sessions. */
 export interface AgentBackendOptions {
   readonly name: string;
   readonly sessionId: string;
@@ -91,13 +91,13 @@ export class AgentBackend implements Backend {
   }
 }
 
-/** Turns what an agent tells into what happens. Whatever has begun has ended when something else begins. */
+/** Converts updates of an agent to backend events. A started block ends when another one starts. */
 class Teller {
   readonly #tell: (happening: BackendEvent) => void;
   readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
   /** Calls that were let through and have not ended, oldest first. */
   #running: string[] = [];
-  /** Tools that were told of and never asked about. */
+  /** Tools that were announced but never submitted for approval. */
   #unasked: ToolActivity[] = [];
   #calls = 0;
   #toolCalls = 0;
@@ -152,7 +152,7 @@ class Teller {
     return { ...result, status: 'failed', error: new AgentError(failureOf({ message: content }, 'agent')) };
   }
 
-  /** Nobody decides any more. */
+  /** No decision will follow. */
   giveUp(): void {
     this.#isOver = true;
     for (const resolve of this.#waiting.values()) resolve({ type: 'deny', message: 'The run was stopped.' });
@@ -165,7 +165,7 @@ class Teller {
     this.#tell({ type: 'answered' });
   }
 
-  /** A tool that nobody was asked about: its call is known when it is over. */
+  /** A tool without approval: its call is known when it ends. */
   #never({ toolName, description }: ToolActivity): void {
     const callId = this.#nextId();
     this.#begin(callId, toolName, { description });

@@ -10,7 +10,7 @@ import { codex } from './codex/codex.ts';
 import { SessionRegistry } from './session-book.ts';
 import { refusal, Sessions } from './sessions.ts';
 
-/** What the agent tool may do, decided by whoever makes it. */
+/** Options of the agent tool, set by its creator. */
 export interface AgentToolOptions {
   /** The folder that no session leaves. */
   readonly workspace: string;
@@ -20,18 +20,18 @@ export interface AgentToolOptions {
   readonly maxSessions?: number;
   /** Time limit of one job, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number;
-  /** What the programs may do; no call can change it. Default `read-only`. */
+  /** Permissions of the backends; no call can change them. Default `read-only`. */
   readonly permission?: DelegatePermission;
   /** With permission `gate`: decides about each call of the programs. Whatever it would ask a person is denied. */
   readonly gate?: Gate;
   /** This machine is a sandbox: a superuser may run Claude Code with permission `bypass`. Default false. */
   readonly sandboxed?: boolean;
   /**
-   * Where sessions are kept, so that they are gone on with after a restart. Default: a file of the workspace's own
-   * in the folder of `cobblerHome`. Null: in memory.
+   * Where sessions are stored, so that they continue after a restart. Default: a file per workspace in the directory
+   * of `cobblerHome`. Null: in memory.
    */
   readonly sessionsFile?: string | null;
-  /** What a backend's jobs cost that does not say so itself, by its name. */
+  /** Prices of tasks, by name, for backends that do not report their cost. */
   readonly pricing?: Pricing;
   /** Run jobs of unknown price under a money limit. Default false. */
   readonly allowUnpriced?: boolean;
@@ -42,7 +42,7 @@ export interface AgentToolOptions {
 
 /** The tool `agent`, and how to end what it has started. */
 export interface AgentTool extends Tool {
-  /** Ends every job, those in the background too. Resolves when nothing runs any more. */
+  /** Stops every task, also those in the background. Resolves when none is running. */
   close(): Promise<void>;
 }
 
@@ -57,13 +57,13 @@ interface AgentArgs {
   readonly session_id?: string;
 }
 
-/** What ending a program may take on top of the time of the job itself, in milliseconds. */
+/** Time that stopping a program may take in addition to the task's time limit, in milliseconds. */
 const endingMs = 10_000;
 
 /**
- * The tool by which a model hands work to Claude Code or Codex, as seed S2 has it: create, send, status, list and
- * destroy. What the jobs use counts towards the budget of the run that calls it.
- * @throws AgentError `invalid` for a workspace that is no folder, or permission `gate` without a gate.
+ * The tool with which a model gives tasks to Claude Code or Codex: create, send, status, list and destroy. The usage
+ * of the tasks counts towards the budget of the calling run.
+ * @throws AgentError `invalid` for a workspace that is not a directory, or permission `gate` without a gate.
  */
 export function createAgentTool(options: AgentToolOptions): AgentTool {
   const { permission = 'read-only', timeoutMs = defaultTimeoutMs } = options;
@@ -156,7 +156,7 @@ async function create(
   try {
     return await work(sessions, id, args, context);
   } catch (thrown) {
-    // Of a session whose first job never began there is nothing to go on with.
+    // A session whose first task never started has nothing to continue.
     await sessions.destroy(id);
     throw thrown;
   }

@@ -2,8 +2,8 @@ import type { AgentError, HarnessCapabilities, StopReason, Usage } from '@cobble
 import type { BackendEvent, Totals } from './happening.ts';
 
 /**
- * What a program may do, chosen by whoever makes its backend and by nobody else: `read-only` changes nothing,
- * `gate` asks about each call, `edit` may change files of its folder, `bypass` may do whatever its user may.
+ * Permissions of a program, set only by the creator of its backend: `read-only` changes nothing, `gate` asks about
+ * each call, `edit` may change files of its directory, `bypass` may do everything that its user may.
  */
 export type DelegatePermission = 'read-only' | 'gate' | 'edit' | 'bypass';
 
@@ -13,19 +13,19 @@ export interface BackendRequest {
   /** Where it works: a folder that exists. */
   readonly workingDir: string;
   readonly systemPrompt?: string;
-  /** Most answers of its model in all tries, as far as the program can be told. */
+  /** Maximum responses of its model in all attempts, if the program supports a limit. */
   readonly maxTurns?: number;
-  /** Most US dollars for all tries, as far as the program can be told; it may pass it by one answer. */
+  /** Maximum US dollars for all attempts, if the program supports a limit; one response may exceed it. */
   readonly maxUsd?: number;
-  /** Most tokens in all tries. No program can be told: it is ended when it has used more. */
+  /** Maximum tokens in all attempts. No program supports this limit: it is stopped when it has used more. */
   readonly maxTokens?: number;
-  /** The program's own id of a conversation to go on with. */
+  /** The program's own id of a conversation to continue. */
   readonly resumeId?: string;
-  /** What that conversation had used before, as a result said. */
+  /** The earlier usage of that conversation, from a result. */
   readonly before?: Totals;
 }
 
-/** What came of a job. Every outcome is one of these; nothing rejects for what a program does. */
+/** The outcome of a task. Every outcome is one of these; a program's failure never rejects. */
 export interface BackendResult {
   readonly status: 'completed' | 'failed' | 'cancelled' | 'timeout';
   /** The program's own id of the conversation, when it named one. */
@@ -37,31 +37,31 @@ export interface BackendResult {
   /** Present unless the job was completed. */
   readonly error?: AgentError;
   readonly stop?: StopReason;
-  /** What the last try used. */
+  /** Usage of the last attempt. */
   readonly usage: Usage;
   /** US dollars of all tries; absent when the program does not say. */
   readonly usd?: number;
-  /** What the conversation has used so far: give it to the next job of it as `before`. */
+  /** Usage of the conversation so far: pass it to its next task as `before`. */
   readonly totals: Totals;
   /** Answers of its model, in all tries. */
   readonly turns: number;
   readonly toolCalls: number;
   /** Names of tools that were refused. */
   readonly denials: readonly string[];
-  /** True when the conversation to go on with was gone, and the job was done without it. */
+  /** True when the conversation to continue was lost, and the task was done without it. */
   readonly contextLost: boolean;
   /** Starts of the program. */
   readonly attempts: number;
-  /** What the tries before the last one used. */
+  /** Usage of the attempts before the last one. */
   readonly wasted: Usage;
   readonly durationMs: number;
 }
 
-/** What a job is given besides. */
+/** Other options of a task. */
 export interface BackendContext {
   /** Aborting it ends the program and everything it started. */
   readonly signal?: AbortSignal;
-  /** Hears what happens, synchronously and in order. What it throws is its own affair. */
+  /** Receives the events, synchronously and in order. Its errors are ignored. */
   readonly onHappening?: (happening: BackendEvent) => void;
 }
 
@@ -70,18 +70,18 @@ export type CallDecision =
   | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
   | { readonly type: 'deny'; readonly message: string; readonly interrupt?: boolean };
 
-/** A job under way. */
+/** An active task. */
 export interface BackendProcess {
   /** Never rejects. Resolves when the program and everything it started are gone. */
   readonly result: Promise<BackendResult>;
   /** Ends it. */
   stop(): void;
   /**
-   * Decides about a call that was asked for. Does nothing when nobody waits for it. What is not clearly an allow
-   * denies; so does an allow with other arguments for a program that cannot take them, such as Codex.
+   * Decides a call that waits for approval. Has no effect if it does not wait. Everything but a clear allow denies; so
+   * does an allow with other arguments for a program that does not support them, such as Codex.
    */
   decide(callId: string, decision: CallDecision): void;
-  /** Says something to the program while it works. False when it cannot hear. */
+  /** Sends a message to the program during its task. False if it cannot receive one. */
   steer(text: string): boolean;
 }
 
@@ -89,7 +89,7 @@ export interface BackendProcess {
 export interface Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities;
-  /** Whether it says what its jobs cost. */
+  /** True if it reports the cost of its tasks. */
   readonly tellsCost: boolean;
   /** Why no job of it can begin, such as a program that is not there. */
   problem(): AgentError | undefined;

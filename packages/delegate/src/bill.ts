@@ -4,7 +4,7 @@ import type { BackendResult } from './backend.ts';
 import type { BackendEvent } from './happening.ts';
 import { subtractUsage, tokensOf } from './happening.ts';
 
-/** What an answer or an error has to report of what a program used. */
+/** Usage that a response or an error reports of a program. */
 export interface Due {
   readonly usage: Usage;
   readonly wasted: Usage;
@@ -12,13 +12,13 @@ export interface Due {
   readonly usd?: number;
 }
 
-/** Money is booked with the tokens it was paid for: where nobody counted them, with one. */
+/** Cost is booked together with tokens: without a token count, with one token. */
 export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
 
-/** What one job has used, and how much of it has been reported: each token and each dollar once. */
+/** Usage of one task, and the part already reported: each token and each dollar counts once. */
 export class Bill {
   readonly #earlier: Due;
-  /** Of tries that failed, as far as the job has reported them. */
+  /** Failed attempts, as far as the task has reported them. */
   #lost: Usage = noUsage;
   #lostUsd: number | undefined;
   #result: BackendResult | undefined;
@@ -71,7 +71,7 @@ export class Bill {
 
 const nothingDue: Due = { usage: noUsage, wasted: noUsage };
 
-/** The price at which so many tokens cost what the program said. */
+/** The price per token at which the tokens cost what the program reported. */
 export function priceOf({ usage, wasted, usd }: Due): Price | undefined {
   if (usd === undefined) return undefined;
   const each = (usd * 1_000_000) / Math.max(1, tokensOf(usage) + tokensOf(wasted));

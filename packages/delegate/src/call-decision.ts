@@ -17,12 +17,12 @@ export async function askForDecision(
 }
 
 /**
- * How long Claude Code waits for a decision, in seconds: a day. A hook whose time is up counts as one that failed, and
- * Claude Code goes on without its decision; its default is a minute, which a person may need.
+ * Time that Claude Code waits for a decision, in seconds: a day. A hook that times out counts as failed, and Claude
+ * Code continues without its decision; the default is a minute, which may be too short for a user.
  */
 export const decisionSeconds = 86_400;
 
-/** Nobody is behind these doors who could be asked. */
+/** No user can be asked here. */
 function decided(verdict: Verdict, toolName = 'This call'): CallDecision {
   if (verdict.type !== 'ask') return verdict;
   return { type: 'deny', message: `${toolName} needs approval, but no user can be asked.` };

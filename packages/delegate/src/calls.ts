@@ -1,14 +1,14 @@
 import type { BackendProcess } from './backend.ts';
 
-/** What a call gave. */
+/** The result of a call. */
 interface Outcome {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** What is known of one call: who decided what, and how it went. */
+/** The state of one call: its decision, and its outcome. */
 interface Known {
-  /** What the program wants to run it with; present while it waits for a decision. */
+  /** The arguments; present while it waits for a decision. */
   asked?: Record<string, unknown>;
   verdict?: { readonly allow: Record<string, unknown> } | { readonly deny: string };
   outcome?: Outcome;

@@ -23,7 +23,7 @@ import type { BackendEvent } from './happening.ts';
 import { JobAccount } from './job-account.ts';
 import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
 
-/** What every backend over a program of the machine may be told. */
+/** Common settings of every backend that runs a local program. */
 export interface ProgramOptions {
   /** Where the program is looked for and what it may see is taken from. Default: that of this process. */
   readonly env?: Environment;
@@ -115,7 +115,7 @@ class Job {
   #errand: RunningErrand | undefined;
   #endPause = () => {};
   #isStopped = false;
-  /** Why we ended it, other than because somebody wished so. */
+  /** Why we stopped it, other than on request. */
   #overrun: AgentErrorType | undefined;
   readonly #account: JobAccount;
   #attempts = 0;
@@ -287,7 +287,7 @@ class Job {
     });
   }
 
-  /** Undefined only for a program that ended by itself with exit code 0 after a good last word. */
+  /** Undefined only for a program that exited normally with code 0 after a good result. */
   #errorOf(errand: CliProcess, program: string): AgentErrorType | undefined {
     if (this.#overrun !== undefined) return this.#overrun;
     if (errand.problem !== undefined) return errand.problem;
@@ -318,7 +318,7 @@ class Job {
 
   #failed(error: AgentErrorType, errand: CliProcess | undefined, request = this.#request): BackendResult {
     const status = error.kind === 'timeout' && error.code === 'job_timeout' ? 'timeout' : 'failed';
-    // What it printed and nobody understood is better than nothing.
+    // Unrecognized output is better than nothing.
     const raw = errand?.end === undefined ? (errand?.stdout ?? '').trim() : '';
     const output = capped(raw === '' ? error.message : `${error.message}\n${raw}`);
     return { ...this.#facts(errand, request), status, output, error };

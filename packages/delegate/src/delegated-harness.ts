@@ -32,10 +32,10 @@ export interface DelegatedHarnessOptions
 }
 
 /**
- * A conversation with Claude Code or Codex: the same events, limits, store and ends as the local loop, because
- * it is the local loop, whose agent relays what the program does. Its conversation is gone on with after a
- * restart, by the id that the log keeps. The cost of a run that was cut off is told with the next one.
- * @throws AgentError `invalid` for a gate in front of a backend that asks nobody.
+ * A conversation with Claude Code or Codex: the same events, limits, store and outcomes as the local loop, because it
+ * is the local loop, whose agent relays the program's output. Its conversation continues after a restart, by the id in
+ * the log. The cost of an interrupted run is reported with the next one.
+ * @throws AgentError `invalid` for a gate in front of a backend that never asks.
  */
 export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   const { backend, workingDir, gate, limits, pricing, handler, tools, ...rest } = options;
@@ -67,7 +67,7 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   return overLoop(inner, loop, backend);
 }
 
-/** A handler before which somebody else hears each event: once a run has ended, the next may begin at once. */
+/** A handler with another listener before it: once a run has ended, the next may start at once. */
 function heardFirst(handler: HarnessHandler, hear: (event: RunEvent) => void): HarnessHandler {
   return {
     onUser: (content) => handler.onUser?.(content),
@@ -100,7 +100,7 @@ function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harnes
   };
 }
 
-/** Two conversations that go on with one of the program would each lose what the other said. */
+/** If two conversations continued the same one of the program, each would miss messages of the other. */
 function noFork(backend: Backend): AgentError {
   const message = `A conversation with ${backend.name} cannot be forked.`;
   return new AgentError({ kind: 'invalid', code: 'no_fork', message });

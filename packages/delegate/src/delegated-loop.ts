@@ -3,12 +3,12 @@ import type { Backend } from './backend.ts';
 import { proxyTools } from './proxy-tools.ts';
 import { BackendAgent } from './relay.ts';
 
-/** What a loop over a program is made of. */
+/** Options of a loop over a program. */
 export interface DelegatedLoopOptions {
   readonly backend: Backend;
   /** Where it works. */
   readonly workingDir: string;
-  /** Told to the program as far as it can be told. */
+  /** Passed to the program if it supports them. */
   readonly limits?: Limits;
   /** Names of further tools that the program has, such as those of its MCP servers. */
   readonly tools?: readonly string[];
@@ -52,7 +52,7 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   };
 }
 
-/** Before a request nobody knows its price; after it the program's word counts, where it gives one. */
+/** The price of a request is unknown beforehand; afterwards the program's report counts, if there is one. */
 function pricingOf(relay: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
   return (provider, model, inputTokens): Price | undefined =>
     (backend.tellsCost ? relay.price : undefined) ?? own?.(provider, model, inputTokens);

@@ -2,7 +2,7 @@ import type { HarnessCapabilities } from '@cobbler/agent';
 import type { BackendRequest, CallDecision, DelegatePermission } from './backend.ts';
 import type { BackendEvent } from './happening.ts';
 
-/** How one program is started, spoken to and understood. No effects: whoever runs it has them. */
+/** Adapter of one program: how to start, call and parse it. No effects: the caller performs them. */
 export interface CliAdapter {
   /** The backend's name. */
   readonly name: string;
@@ -15,13 +15,13 @@ export interface CliAdapter {
   readonly variables: readonly string[];
   /** Variables that it is always given. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Whether a text can be an id of its conversations. */
+  /** True if a text can be an id of its conversations. */
   isSessionId(id: string): boolean;
   /** The arguments behind the program's name. */
   argv(request: BackendRequest): readonly string[];
   /** Begins to speak with a program that has been started. */
   talk(request: BackendRequest, say: (line: string) => void): CliConnection;
-  /** Whether a try that said nothing of an end failed because the conversation to go on with is gone. */
+  /** True if an attempt without a result failed because the conversation to continue is lost. */
   isStale(stderr: string): boolean;
 }
 
@@ -31,10 +31,10 @@ export interface CliConnection {
   readonly opening: string;
   /** True when more may be said to it after the opening. */
   readonly staysOpen: boolean;
-  /** What a line tells. */
+  /** The events of a line. */
   hear(line: string): readonly BackendEvent[];
   decide?(callId: string, decision: CallDecision): void;
   steer?(text: string): boolean;
-  /** Asks it to stop by itself. */
+  /** Asks the program to stop. */
   interrupt?(): void;
 }

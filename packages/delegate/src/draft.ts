@@ -2,7 +2,7 @@ import type { AgentEvent, AssistantPart, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import type { BackendEvent } from './happening.ts';
 
-/** An answer while it is told, block by block. */
+/** Builds a response from its stream, block by block. */
 export class ResponseBuilder {
   readonly #emit: (event: AgentEvent) => void;
   #parts: AssistantPart[] = [];
@@ -40,7 +40,7 @@ export class ResponseBuilder {
     return this.#parts.some(({ type }) => type === 'tool_call');
   }
 
-  /** Whether this belongs to another answer: then the one under way was whole. */
+  /** True if this belongs to another response: then the current one is complete. */
   begunAnother(news: BackendEvent): boolean {
     if (this.isEmpty) return false;
     if (news.type === 'delta') return this.#isWhole;
@@ -85,7 +85,7 @@ export class ResponseBuilder {
 
   #withdraw({ attempt, error, delayMs, wasted }: Extract<BackendEvent, { type: 'withdrawn' }>): void {
     this.#parts = [];
-    // What a try of ours used is counted apart; a program that tries again by itself counts all of it.
+    // Usage of our attempts is counted separately; a program with its own retries counts everything.
     if (wasted !== undefined) this.#usage = noUsage;
     this.#answer = undefined;
     this.#isWhole = false;

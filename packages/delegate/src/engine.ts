@@ -5,20 +5,19 @@ import type { DelegatedHarnessOptions } from './delegated-harness.ts';
 import { delegatedHarness } from './delegated-harness.ts';
 import type { SessionAgent } from './session-agent.ts';
 
-/** What an engine may be told. All may be left out. */
+/** Engine options. All are optional. */
 export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' | 'workingDir'> {
   /** Default: the folder of this process. */
   readonly workingDir?: string;
   /** Such as `plan`. */
   readonly mode?: string;
-  /** What the agent is called in events. Default `agent`. */
+  /** The name of the agent in events. Default `agent`. */
   readonly name?: string;
 }
 
 /**
- * A conversation over any session agent: gate, events, limits and store as with the local loop. The agent is given
- * as it is; there is nothing to register. Closing the engine ends its conversation and leaves the agent to whoever
- * made it.
+ * A conversation over any session agent: gate, events, limits and store as with the local loop. The agent is passed
+ * directly, without registration. Closing the engine ends its conversation; the caller still owns the agent.
  */
 export function buildEngine(agent: SessionAgent, options: EngineOptions = {}): Harness {
   const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = options;

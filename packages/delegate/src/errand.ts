@@ -9,10 +9,10 @@ import { maxOutput } from './final-text.ts';
 import type { BackendEvent, End } from './happening.ts';
 import { LineReader } from './line-reader.ts';
 
-/** How long a program may take to end once it has said its last word, in milliseconds. */
+/** Time limit for a program to exit after its result, in milliseconds. */
 const lastWordMs = 5000;
 
-/** How long a program that is asked to stop by itself may take, in milliseconds. */
+/** Time limit for a program to stop on request, in milliseconds. */
 const interruptMs = 250;
 
 /** One start of a program. */
@@ -29,7 +29,7 @@ export interface ErrandOptions {
   readonly hear: (happening: BackendEvent) => void;
 }
 
-/** How one start of a program went. */
+/** The outcome of one program process. */
 export interface CliProcess {
   readonly cause: ProcessEnd['cause'];
   readonly exitCode: number | null;
@@ -42,12 +42,12 @@ export interface CliProcess {
   /** Names of tools that were asked about and refused. */
   readonly denied: readonly string[];
   readonly problem?: AgentError;
-  /** Of what it printed, head and tail. */
+  /** The start and end of its output. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A start of a program that is under way. */
+/** A running program process. */
 export interface RunningErrand {
   readonly over: Promise<CliProcess>;
   stop(): void;
@@ -115,7 +115,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
   };
 }
 
-/** What a program has told so far. After its last word nothing counts. */
+/** The output of a program so far. After its result nothing counts. */
 class Heard {
   /** Why nothing of what it tells can be trusted. */
   problem: AgentError | undefined;

@@ -1,7 +1,7 @@
 import type { ErrorData, ErrorKind } from '@cobbler/agent';
 import { serviceCode } from '@cobbler/agent';
 
-/** What a program said about why it failed. */
+/** A program's reason for its failure. */
 export interface Said {
   /** Its words, for people. */
   readonly message: string;

@@ -9,7 +9,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Empty for what is no text. */
+/** Empty if it is not text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -22,7 +22,7 @@ export function numberOf(value: unknown): number | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
-/** Whether a line that begins so is meant to hold an object. */
+/** True if a line with this start should contain an object. */
 export function beginsObject(head: string): boolean {
   return head.replace(escapes, '').trimStart().startsWith('{');
 }

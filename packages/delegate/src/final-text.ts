@@ -1,6 +1,6 @@
 import { OutputCapture } from '@cobbler/agent/node';
 
-/** Most bytes of a final text that are kept: 1 MiB. */
+/** Maximum stored bytes of a final text: 1 MiB. */
 export const maxOutput = 1_048_576;
 
 /** A final text as it is reported: at most 1 MiB, head and tail. */
@@ -12,8 +12,8 @@ export function capped(text: string): string {
 }
 
 /**
- * What of a final text its pieces have not said. `nothing`: they, or the last of them, are the final text, white
- * space aside. `rest`: the final text continues where they end. `other`: it is another text.
+ * The part of a final text that was not streamed. `nothing`: the streamed text, or its last part, is the final text,
+ * ignoring white space. `rest`: the final text continues it. `other`: it is another text.
  */
 export type Unsaid =
   | { readonly type: 'nothing' }

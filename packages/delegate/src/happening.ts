@@ -1,16 +1,16 @@
 import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
 import { noUsage } from '@cobbler/agent';
 
-/** What a program told of itself, in words that are the same for all of them. */
+/** An event of a program, in a common form for all of them. */
 export type BackendEvent =
-  /** The conversation has an id by which it can be gone on with. */
+  /** The conversation has an id with which it can continue. */
   | { readonly type: 'session'; readonly id: string; readonly model?: string }
   | { readonly type: 'delta'; readonly of: 'text' | 'reasoning'; readonly text: string }
   /** A whole block of an answer. `answer` tells blocks of one answer from those of the next. */
   | { readonly type: 'part'; readonly part: AssistantPart; readonly answer?: string; readonly model?: string }
-  /** The answer under way is whole. */
+  /** The current response is complete. */
   | { readonly type: 'answered'; readonly usage?: Usage; readonly stop?: StopReason }
-  /** A call waits until somebody has decided about it. */
+  /** A call waits for a decision. */
   | {
       readonly type: 'asked';
       readonly callId: string;
@@ -18,18 +18,18 @@ export type BackendEvent =
       readonly arguments: Record<string, unknown>;
     }
   | { readonly type: 'result'; readonly callId: string; readonly text: string; readonly isError: boolean }
-  /** What was told since the last whole answer is void. */
+  /** Everything since the last complete response is withdrawn. */
   | {
       readonly type: 'withdrawn';
       readonly attempt: number;
       readonly error: ErrorData;
       readonly delayMs: number;
-      /** What the try that failed used, where it is known. */
+      /** Usage of the failed attempt, if known. */
       readonly wasted?: Usage;
       /** US dollars of that try. */
       readonly usd?: number;
     }
-  /** For whoever watches. */
+  /** For watchers. */
   | { readonly type: 'notice'; readonly text: string }
   | End;
 
@@ -42,9 +42,9 @@ export interface End {
   readonly error?: ErrorData;
   readonly stop?: StopReason;
   readonly turns?: number;
-  /** What this run used. */
+  /** Usage of this run. */
   readonly usage?: Usage;
-  /** What the conversation has used since its beginning, for programs that count so. */
+  /** Usage of the conversation since its start, for programs that count so. */
   readonly totalUsage?: Usage;
   /** US dollars of this run. */
   readonly usd?: number;
@@ -52,19 +52,19 @@ export interface End {
   readonly totalUsd?: number;
   /** Names of tools that were refused. */
   readonly denials?: readonly string[];
-  /** The conversation to be gone on with is not there any more. */
+  /** The conversation to continue no longer exists. */
   readonly stale?: boolean;
 }
 
-/** What a conversation had used when it was last seen: what later counts are taken from. */
+/** The last known usage of a conversation: later counts are relative to it. */
 export interface Totals {
   readonly usage?: Usage;
   readonly usd?: number;
 }
 
 /**
- * Of counts taken one after another, the last from which these can have grown: a try that failed may have left no
- * count with its conversation.
+ * The latest of successive counts from which these can have grown: a failed attempt may not have updated the
+ * conversation's count.
  */
 export function earlierOf(
   totals: readonly Totals[],
@@ -82,8 +82,8 @@ export function tokensOf({ inputTokens, outputTokens }: Usage): number {
 }
 
 /**
- * What was used since. Counts that went back belong to a new beginning and are taken as they are. Undefined for
- * a conversation whose earlier counts nobody knows.
+ * Usage since then. Lower counts belong to a new conversation and are used unchanged. Undefined for a conversation
+ * with unknown earlier counts.
  */
 export function usdSince(
   total: number | undefined,
@@ -96,7 +96,7 @@ export function usdSince(
   return total >= before.usd ? total - before.usd : total;
 }
 
-/** As {@link usdSince}. Of a conversation whose earlier counts nobody knows everything counts, as estimated. */
+/** As {@link usdSince}. For a conversation with unknown earlier counts everything counts, as estimated. */
 export function usageSince(total: Usage, before: Totals | undefined, resumed: boolean): Usage {
   if (!resumed) return total;
   const earlier = before?.usage;
@@ -105,7 +105,7 @@ export function usageSince(total: Usage, before: Totals | undefined, resumed: bo
   return subtractUsage(total, earlier);
 }
 
-/** What is left of a count when part of it has been booked already; never less than nothing. */
+/** The rest of a count of which a part is already booked; never below zero. */
 export function subtractUsage(total: Usage, booked: Usage): Usage {
   const less = (all: number, part: number) => Math.max(0, all - part);
   const detail = (name: 'cacheReadTokens' | 'cacheWriteTokens' | 'reasoningTokens') => {

@@ -5,7 +5,7 @@ import type { CliProcess } from './errand.ts';
 import type { Totals } from './happening.ts';
 import { earlierOf, tokensOf, usageSince, usdSince } from './happening.ts';
 
-/** What one try used. */
+/** Usage of one attempt. */
 export interface TryCost {
   readonly usage: Usage;
   /** US dollars; absent when the program did not say. */
@@ -13,7 +13,7 @@ export interface TryCost {
 }
 
 /**
- * What all tries of one job have used. Its caps are for all of them together: a try gets what those before it have
+ * Usage of all attempts of one task. Its limits apply to all of them together: an attempt gets what the earlier ones
  * left.
  */
 export class JobAccount {
@@ -25,7 +25,7 @@ export class JobAccount {
   #wasted: Usage = noUsage;
   #usd: number | undefined;
   #turns = 0;
-  /** Of the current try, as far as it has reported. */
+  /** Usage of the current attempt, as reported so far. */
   #spent: Usage = noUsage;
   #answers = 0;
 
@@ -36,7 +36,7 @@ export class JobAccount {
     this.#totals = caps.before === undefined ? [] : [caps.before];
   }
 
-  /** What tries that failed used. */
+  /** Usage of failed attempts. */
   get wasted(): Usage {
     return this.#wasted;
   }
@@ -58,7 +58,7 @@ export class JobAccount {
     this.#answers += 1;
   }
 
-  /** The request of a try after one that cost this. Undefined: a cap is used up, or nobody knows how far. */
+  /** The request of an attempt after one with this cost. Undefined: a limit is used up, or the usage is unknown. */
   next(request: BackendRequest, cost: TryCost): BackendRequest | undefined {
     const { maxTurns, maxUsd, maxTokens } = this.#caps;
     const used = tokensOf(this.#wasted) + tokensOf(cost.usage);
@@ -92,7 +92,7 @@ export class JobAccount {
     this.#answers = 0;
   }
 
-  /** What a try used. */
+  /** Usage of an attempt. */
   costOf(errand: CliProcess | undefined, { resumeId }: BackendRequest): TryCost {
     const { end, sessionId } = errand ?? {};
     // The conversation that was asked for is resumed: an id of its own means that the program began anew.
@@ -111,7 +111,7 @@ export class JobAccount {
     return this.#usd === undefined || usd === undefined ? (this.#usd ?? usd) : this.#usd + usd;
   }
 
-  /** What the conversation has used so far, this try included. */
+  /** Usage of the conversation so far, including this attempt. */
   totals(errand: CliProcess | undefined): Totals {
     const before = this.#totals.at(-1);
     const usage = errand?.end?.totalUsage ?? before?.usage;

@@ -1,14 +1,14 @@
 /** The longest line that is read, in UTF-16 units: 16 Mi. A longer one is dropped as it comes, to hold nothing of it. */
 const maxLineBytes = 16 * 1_048_576;
 
-/** What is kept of a line that is too long: enough to see whether it is a message of the program. */
+/** Bytes kept of a line that is too long: enough to see whether it is a message of the program. */
 const maxHead = 256;
 
 /** Cuts a stream of bytes into lines, wherever the bytes were cut before. */
 export class LineReader {
   readonly #decoder: TextDecoder = new TextDecoder();
   readonly #hear: (line: string) => void;
-  /** Pieces of the line under way: joined once, however many there are. */
+  /** Chunks of the current line: joined once, however many there are. */
   #pieces: string[] = [];
   #length = 0;
   #tooLong = false;

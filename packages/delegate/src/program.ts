@@ -5,7 +5,7 @@ import { AgentError } from '@cobbler/agent';
 import { childEnvironment } from '@cobbler/agent/node';
 import type { CliAdapter } from './dialect.ts';
 
-/** Where a program of this name stands on the PATH. Undefined: nowhere. */
+/** The location of a program on the PATH. Undefined if not found. */
 export function findProgram(name: string, env: Environment): string | undefined {
   if (isAbsolute(name)) return isProgram(name) ? name : undefined;
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
@@ -21,7 +21,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** What is said of a program that is not there, word for word. */
+/** The message for a missing program, a fixed text. */
 export function notFound(program: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'no_program', message: `${program} CLI not found in PATH` });
 }
@@ -42,10 +42,7 @@ export function programEnvironment(
   return childEnvironment(env, { ...dialect.settings, ...Object.fromEntries(own), ...extra });
 }
 
-/**
- * The real path of a folder to work in.
- * @throws AgentError `tool` when it is no folder.
- */
+/** The real path of a working directory.⏎@throws AgentError `tool` when it is not a directory. */
 export function realFolder(path: string): string {
   try {
     const real = realpathSync(path);
@@ -60,7 +57,7 @@ export function realFolder(path: string): string {
   });
 }
 
-/** Values that are keys, by the names of their variables. A short one would also stand in ordinary text. */
+/** Values of variables whose names indicate keys. A short value could also occur in ordinary text. */
 export function secretsIn(env: Readonly<Record<string, string>>): string[] {
   const named = Object.entries(env).filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD/i.test(name));
   return named.map(([, value]) => value).filter((value) => value.length >= 8);

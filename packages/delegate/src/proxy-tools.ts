@@ -5,7 +5,7 @@ import { defineTool } from '@cobbler/agent';
 import { quotePath, Workspace } from '@cobbler/agent/node';
 import { fieldsOf, textOf } from './fields.ts';
 
-/** Tools that programs are known to have. A call of any other is told as one of {@link otherTool}. */
+/** Known tools of programs. A call of any other is reported as {@link otherTool}. */
 const names: readonly string[] = [
   // Claude Code
   ...[
@@ -25,7 +25,7 @@ const names: readonly string[] = [
   ...['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call', 'image_view'],
 ];
 
-/** Stands for every tool whose name nobody knew beforehand: what it is called is its argument `tool`. */
+/** Represents every unknown tool: its real name is the argument `tool`. */
 export const otherTool = 'other';
 
 /** The program has its own limits for what it does; the run's limit of time stands above them. */
@@ -57,7 +57,7 @@ export function placeIn(workingDir: string, env: Environment): () => ProxyTarget
   };
 }
 
-/** What a gate has to know of a call of a program. */
+/** The properties of a program's call that a gate needs. */
 interface CallFacts {
   readonly effect: ToolEffect;
   /** The one argument that matters; empty when there is none. */
@@ -152,7 +152,7 @@ function cutAtWildcard(pattern: string): [fixed: string, rest: string] {
   return [pattern.slice(0, end), pattern.slice(end)];
 }
 
-/** Whether the rest of a pattern goes up, or has an alternative that begins elsewhere. */
+/** True if the rest of a pattern contains `..`, or an alternative with another root. */
 function leadsAway(rest: string): boolean {
   const away = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])|[{,(|][/~]/;
   return away.test(rest) || away.test(rest.replaceAll('\\', ''));

@@ -24,19 +24,19 @@ import { tokensOf } from './happening.ts';
 import { knownName } from './proxy-tools.ts';
 import { sealIn, sealPart } from './seal.ts';
 
-/** What a relay is told of the conversation. */
+/** The state of the conversation for a relay. */
 export interface RelayOptions {
   readonly backend: Backend;
   /** Names of tools that are known besides. */
   readonly tools?: readonly string[] | undefined;
-  /** What is the same for every job. */
+  /** Options that are the same for every task. */
   readonly job: Omit<BackendRequest, 'prompt' | 'resumeId' | 'before'> & { readonly maxTurns: number };
 }
 
-/** What comes from a job: what the program tells, and last what came of it. */
+/** The output of a task: events of the program, and finally its outcome. */
 type News = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
 
-/** A job under way, and what is known of it. */
+/** An active task, and its state. */
 interface Live {
   readonly process: BackendProcess;
   readonly news: News[];
@@ -69,7 +69,7 @@ export class BackendAgent implements Agent {
   #gone: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
   #totals: Totals = {};
-  /** What was said during a job that could not hear it. */
+  /** Messages sent during a task that could not receive them. */
   #later: string[] = [];
   /** Tells one run from the next. */
   #run: AbortSignal | undefined;
@@ -77,7 +77,7 @@ export class BackendAgent implements Agent {
   #asked = 0;
   #spentUsd = 0;
   #spentTokens = 0;
-  /** Of the job that was begun last. */
+  /** For the latest task. */
   #bill: Bill = new Bill();
   #price: Price | undefined;
   #wake = () => {};
@@ -96,7 +96,7 @@ export class BackendAgent implements Agent {
   async run(request: ModelRequest, context: RequestContext = {}): Promise<ModelResponse> {
     const { messages } = request;
     const { signal } = context;
-    // What an earlier run was to say and never did was taken back with it.
+    // Pending messages of an earlier run were withdrawn with it.
     const isSameRun = signal !== undefined && signal === this.#run;
     this.#run = signal;
     this.#asked = isSameRun ? this.#asked + 1 : 1;
@@ -113,7 +113,7 @@ export class BackendAgent implements Agent {
     return this.#answer(live, context);
   }
 
-  /** What became of a call that the loop has let through. */
+  /** The outcome of a call that the loop has allowed. */
   async outcome(given: Record<string, unknown>, { callId, signal }: ToolContext): Promise<ToolOutput> {
     const live = this.#live;
     if (live === undefined) throw new Error('The program has ended.');
@@ -143,10 +143,10 @@ export class BackendAgent implements Agent {
     const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
       .filter((text) => text !== '')
       .join('\n\n');
-    // A conversation that a crash cut off between a call and the next answer: nobody has said anything since.
+    // The conversation was interrupted by a crash between a call and the next response: there is no message since.
     const wanted = prompt === '' ? goOn : prompt;
     const kept = sealIn(messages, this.provider);
-    // Of this process rather than of the log, which a run that was cut never told of its session.
+    // From this process rather than from the log: an interrupted run did not record its session.
     const resumeId = this.#sessionId ?? kept?.session;
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
@@ -174,7 +174,7 @@ export class BackendAgent implements Agent {
     });
   }
 
-  /** Results that the loop wrote itself are refusals: nobody ran those calls. */
+  /** Results written by the loop itself are denials: those calls never ran. */
   #goOn(live: Live, messages: readonly Message[]): void {
     const answered = messages.findLastIndex(({ role }) => role === 'assistant');
     for (const message of messages.slice(answered + 1))
@@ -257,7 +257,7 @@ export class BackendAgent implements Agent {
     };
   }
 
-  /** What is known of the cost by now; the rest is reported with the next job. */
+  /** The cost known so far; the rest is reported with the next task. */
   #cancelled(live: Live, draft: ResponseBuilder): AgentError {
     const due = live.bill.settle(draft.usage);
     this.#price = priceOf(due) ?? this.#price;
@@ -327,7 +327,7 @@ function lastStop(stop: StopReason | undefined): StopReason {
   return stop === undefined || stop === 'tool_use' || stop === 'pause' ? 'complete' : stop;
 }
 
-/** What was said since the last answer. */
+/** Messages since the last response. */
 function saidLast(messages: readonly Message[]): Message[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant');
   const said = messages.slice(answered + 1).filter(({ role }) => role === 'user');
@@ -342,7 +342,7 @@ function textsOf(said: readonly Message[]): string {
   return said.map(textOf).join('\n\n');
 }
 
-/** Whether what was said last came in between calls and the next answer. */
+/** True if the last message came between calls and the next response. */
 function endsCalls(messages: readonly Message[]): boolean {
   const before = messages.findLast(({ role }) => role !== 'user');
   return before?.role === 'tool_result';

@@ -2,7 +2,7 @@ import type { Message, ProviderDataPart, Usage } from '@cobbler/agent';
 import { fieldsOf, numberOf, textOf } from './fields.ts';
 import type { Totals } from './happening.ts';
 
-/** What the log keeps of the program's own conversation, so that it is gone on with after a restart. */
+/** The log's record of the program's own conversation, so that it continues after a restart. */
 export interface SealedState {
   readonly session: string;
   readonly totals: Totals;
@@ -20,7 +20,7 @@ export function sealPart(
   return [{ type: 'opaque', seal: { provider, data } }];
 }
 
-/** What was kept last. */
+/** The last stored value. */
 export function sealIn(messages: readonly Message[], provider: string): SealedState | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== 'assistant') continue;

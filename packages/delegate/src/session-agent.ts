@@ -1,7 +1,7 @@
 import type { Usage } from '@cobbler/agent';
 import type { CallDecision } from './backend.ts';
 
-/** What an agent is told of the conversation it works in. */
+/** The conversation context of an agent. */
 export interface AgentSession {
   readonly sessionId: string;
   readonly workingDirectory: string;
@@ -23,11 +23,11 @@ export type ToolVerdict =
   | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt?: boolean };
 
-/** What an agent may ask and tell while it works. All may be left out. */
+/** Callbacks of an agent during its work. All are optional. */
 export interface ExecuteCallbacks {
   /**
-   * Decides about each call before it is made. Whoever calls it reads its answer with `readVerdict` of
-   * `@cobbler/agent`: what it throws denies, and so does anything that is not clearly an allow.
+   * Decides each call before it runs. The caller reads the result with `readVerdict` of `@cobbler/agent`: an exception
+   * denies, and so does everything but a clear allow.
    */
   readonly canUseTool?: (
     toolName: string,
@@ -40,18 +40,18 @@ export interface ExecuteCallbacks {
   readonly onToolActivity?: (activity: ToolActivity | null) => unknown;
 }
 
-/** What came of one prompt. Frozen. */
+/** The outcome of one prompt. Frozen. */
 export interface AgentResponse {
   readonly content: string;
   readonly sessionId: string | null;
-  /** US dollars of this prompt; 0 also when nobody says. */
+  /** US dollars of this prompt; also 0 if not reported. */
   readonly cost: number;
   readonly durationMs: number;
   readonly numTurns: number;
   /** Names of the tools, one for each call. */
   readonly toolsUsed: readonly string[];
   readonly isError: boolean;
-  /** What this prompt used, where the backend says so. */
+  /** Usage of this prompt, if the backend reports it. */
   readonly usage?: Usage;
 }
 
@@ -62,7 +62,7 @@ export interface AgentResponse {
 export interface SessionAgent {
   /** Works on a prompt to its end. One prompt of a session at a time. */
   execute(prompt: string, session: AgentSession, callbacks?: ExecuteCallbacks): Promise<AgentResponse>;
-  /** Interrupts what is under way in a session; nothing when nothing is. */
+  /** Interrupts the active prompt of a session; does nothing if there is none. */
   cancel(sessionId: string): Promise<void>;
   /** Ends everything and gives everything back. */
   shutdown(): Promise<void>;
@@ -79,8 +79,8 @@ export function toolActivity(toolName: string, description: string): ToolActivit
   return Object.freeze({ toolName, description });
 }
 
-/** What a prompt of a session says whose last one is still under way. */
+/** The error of a prompt to a session whose last one is still active. */
 export const busyText = 'another prompt is already in progress';
 
-/** What a prompt says that somebody took back. */
+/** The error of a cancelled prompt. */
 export const cancelledText = 'The run was cancelled.';

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { fieldsOf, listOf, numberOf, textOf } from './fields.ts';
 import type { Totals } from './happening.ts';
 
-/** How a session stands. */
+/** The status of a session. */
 export type SessionState = 'running' | 'completed' | 'failed' | 'cancelled' | 'timeout';
 
-/** A session of the agent tool, as it is kept: what is needed to go on with it in another process. */
+/** A stored session of the agent tool: the data to continue it in another process. */
 export interface BookedSession {
   readonly id: string;
   readonly backend: string;
@@ -89,7 +89,7 @@ export class SessionRegistry {
       writeFileSync(draft, JSON.stringify(book, undefined, 1), { mode: 0o600 });
       renameSync(draft, this.#path);
     } catch {
-      // The sessions of this process go on without.
+      // The sessions of this process continue without a store.
     }
   }
 }

@@ -16,13 +16,13 @@ export interface SessionReport {
   readonly result: string;
 }
 
-/** What starting a job needs of the call that wants it. */
+/** Data of the calling tool call that starting a task needs. */
 export interface JobContext {
   /** Ends the job. Of a job in the background: nothing but `destroy` and `close` do. */
   readonly signal?: AbortSignal;
   readonly budget: Budget;
   readonly progress: (text: string) => void;
-  /** Half of what is left is held back for a job in the background, since others go on meanwhile. */
+  /** Half of the remaining budget is reserved for a background task, because others continue meanwhile. */
   readonly inBackground: boolean;
 }
 
@@ -37,10 +37,10 @@ export interface SessionsOptions {
   readonly env: Environment;
 }
 
-/** How many lines of what a job does are shown while it runs. */
+/** Maximum lines shown of a running task. */
 const linesShown = 8;
 
-/** What the calls of one job are judged by. */
+/** Gate and rules for the calls of one task. */
 interface Known {
   readonly session: string;
   readonly place: () => ProxyTarget;
@@ -56,8 +56,8 @@ interface LiveJob {
 }
 
 /**
- * The sessions of the agent tool: at most so many, each with one job at a time. What is known of them is in the
- * book; what runs is here.
+ * The sessions of the agent tool: a limited number, each with one task at a time. Their stored data is in the
+ * registry; active tasks are here.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -213,7 +213,7 @@ export class Sessions {
     throw refusal('no_backend', `There is no backend ${JSON.stringify(name)}. Known: ${known}.`);
   }
 
-  /** What the job may use of the budget: held back now, booked when it is over. */
+  /** The task's share of the budget: reserved now, booked when it ends. */
   #share(backend: Backend, { budget, inBackground }: JobContext) {
     const { pricing, allowUnpriced } = this.#options;
     const price = pricing?.(backend.name, backend.name);
@@ -248,7 +248,7 @@ export class Sessions {
   }
 }
 
-/** @throws when the arguments are no plain data or the working folder cannot be used. */
+/** @throws when the arguments are not plain data or the working directory cannot be used. */
 function gateCall({ place, told }: Known, asked: Extract<BackendEvent, { type: 'asked' }>): GateCall {
   const { callId, toolName } = asked;
   const given = structuredClone(asked.arguments);
@@ -297,7 +297,7 @@ function after(session: BookedSession, result: BackendResult): BookedSession {
   };
 }
 
-/** One line about something that happened, for whoever watches. */
+/** One line about an event, for watchers. */
 function lineOf(happening: BackendEvent): string | undefined {
   if (happening.type === 'notice') return clipped(happening.text);
   if (happening.type === 'withdrawn') return clipped(`retrying: ${happening.error.message}`);
@@ -314,7 +314,7 @@ function clipped(text: string): string | undefined {
   return line === '' ? undefined : line.slice(0, 200);
 }
 
-/** What the model is told, word for word. */
+/** The message for the model, a fixed text. */
 export function refusal(code: string, message: string): AgentError {
   return new AgentError({ kind: 'tool', code, message });
 }

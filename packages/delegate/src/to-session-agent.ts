@@ -5,7 +5,7 @@ import { askForDecision } from './call-decision.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
 import { agentResponse, busyText, cancelledText, toolActivity } from './session-agent.ts';
 
-/** Opens the conversation of a session. The gate asks whoever executes, for every call. */
+/** Opens the conversation of a session. The gate asks the executor's caller, for every call. */
 export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
 
 /**
@@ -100,7 +100,7 @@ class Told {
     return run.result;
   }
 
-  /** What was decided about calls that the run has ended to wait for. */
+  /** Decisions about calls that a waiting run ended with. */
   async answers(): Promise<(ApprovalDecision & { approvalId: string })[]> {
     const entries = [...this.#answers];
     return Promise.all(entries.map(async ([approvalId, answer]) => ({ approvalId, ...(await answer) })));

@@ -13,7 +13,7 @@ type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
   { readonly type: Type }
 >;
 
-/** What belongs to an answer although it comes behind the event that ends it. */
+/** Events that belong to a response although they follow its last event. */
 const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<LanguageModelV4StreamPart['type']>([
   'text-end',
   'reasoning-end',
@@ -41,10 +41,10 @@ export class AnswerReader {
   #model: string | undefined;
   /** Why the model stopped, in the service's own word. */
   #word: string | undefined;
-  /** What follows the event that ends an answer is no part of it. */
+  /** Events after the end of a response are not part of it. */
   #isOver = false;
 
-  /** What a part says. Parts that say nothing we know are passed over. */
+  /** Converts a part. Unknown parts are skipped. */
   read(part: LanguageModelV4StreamPart): readonly Word[] {
     if (this.#isOver && !afterEnd.has(part.type)) return [];
     switch (part.type) {
@@ -77,7 +77,7 @@ export class AnswerReader {
     }
   }
 
-  /** What is thrown instead of told is the SDK stumbling over what it read, unless it is a failure of the service. */
+  /** A thrown error means that the SDK failed on its input, unless it is a failure of the service. */
   thrown(error: unknown): readonly Word[] {
     const { statusCode, message } = fieldsOf(error);
     return typeof statusCode === 'number' ? failure(error) : [garbled(message)];
@@ -155,7 +155,7 @@ export class AnswerReader {
     return [...words, ...this.#signature(event), ...this.#closing(event)];
   }
 
-  /** What the last event says as a whole is compared with the pieces; what they did not tell is told. */
+  /** The complete content in the last event is compared with the streamed parts; missing parts are added. */
   #closing(event: unknown): readonly Word[] {
     const whole = closingOutput(event);
     if (whole === undefined) return [];
@@ -183,7 +183,7 @@ export class AnswerReader {
     if (said !== undefined && said.text.length <= maxArguments) said.text += input;
   }
 
-  /** The SDK drops the signature of a thought that is told in turns with another block. */
+  /** The SDK drops the signature of reasoning that alternates with another block. */
   #signature(event: unknown): Word[] {
     const { index, delta } = fieldsOf(event);
     const { type, signature } = fieldsOf(delta);

@@ -8,20 +8,20 @@ export type Kind = 'text' | 'reasoning' | 'call';
 export interface Block {
   readonly kind: Kind;
   readonly at: string;
-  /** What the provider attached to it so far. */
+  /** The provider data attached so far. */
   options: Options | undefined;
-  /** How many UTF-16 units of it have come. */
+  /** UTF-16 units received. */
   size: number;
   /** The thought before it. */
   readonly thought: Block | undefined;
-  /** Of a thought: what is attached to the texts behind it. */
+  /** For reasoning: data attached to the texts after it. */
   readonly texts: Options[];
 }
 
 /**
- * What a provider attaches to the blocks of an answer and wants back with them. A text takes no seal: what belongs to
- * it goes with the thought that it follows, or stands behind it as a part of its own. Ids alone are of use only
- * together with a thought, whose service looks for what the thought led to; without one they are left out.
+ * Data that a provider attaches to blocks of a response and expects back. Text has no metadata: its data goes to the
+ * reasoning before it, or into a part of its own after it. Ids are useful only together with reasoning, whose service
+ * looks for the following items; without it they are omitted.
  */
 export class Attachments {
   #thought: Block | undefined;

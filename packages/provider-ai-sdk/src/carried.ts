@@ -2,8 +2,8 @@ import type { Framing } from '@cobbler/agent/provider';
 import type { Word } from './word.ts';
 
 /**
- * What a chunk stands for. The SDK has already read the bytes, so that an empty chunk takes the words through the
- * kit's reading of a body, and nothing is written as text only to be parsed again.
+ * The event of a chunk. The SDK has already read the bytes, so an empty chunk passes the event through the body reader
+ * without serializing it again.
  */
 const carried = new WeakMap<Uint8Array, readonly Word[]>();
 
@@ -24,7 +24,7 @@ export const wordFraming: Framing = {
   open: () => ({ push: (chunk) => carried.get(chunk) ?? [], end: () => [] }),
 };
 
-/** Whether a body of this type may be a model's answer. Servers that name no type are taken at their word. */
+/** True if a body of this type may be a model's response. Servers that send no type are trusted. */
 export function isStream(contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   return type === '' || (typeof wordFraming === 'object' && wordFraming.contentTypes.includes(type));

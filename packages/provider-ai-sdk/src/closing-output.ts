@@ -7,7 +7,7 @@ export interface ClosingCall {
   readonly input: string;
 }
 
-/** What the last event of the Responses API says again as a whole; the SDK reads only its counts. */
+/** The content that the last event of the Responses API repeats; the SDK reads only its usage. */
 export interface ClosingOutput {
   readonly text: string;
   readonly calls: readonly ClosingCall[];
@@ -27,7 +27,7 @@ export function closingOutput(event: unknown): ClosingOutput | undefined {
   return { text: texts.join(''), calls };
 }
 
-/** Whether the words are the same, white space aside. */
+/** True if the texts are equal, ignoring white space. */
 export function isSame(left: string, right: string): boolean {
   return left.replace(/\s+/g, '') === right.replace(/\s+/g, '');
 }

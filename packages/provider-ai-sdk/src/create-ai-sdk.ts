@@ -12,29 +12,32 @@ import { aiSdkWire } from './wire.ts';
 /** A language model of the AI SDK and how it is asked. */
 export interface AiSdkOptions {
   /**
-   * What makes the model over the link it is given, such as
-   * `({ fetch }) => createAnthropic({ apiKey, fetch })('claude-haiku-4-5')`. A model that was made elsewhere is
-   * taken too, but sends by itself: what its connection does is then known only as far as the SDK tells.
+   * Creates the model with the given connection, such as `({ fetch }) => createAnthropic({ apiKey, fetch
+   * })('claude-haiku-4-5')`. An existing model is accepted too, but sends its own requests: then connection details
+   * are known only as far as the SDK reports them.
    */
   readonly model: ModelSource;
-  /** What the model can do. Default: everything but a temperature; what it cannot do its service refuses. */
+  /**
+   * Capabilities of the model. Default: everything but a temperature; the service rejects what the model does not
+   * support.
+   */
   readonly capabilities?: Partial<Capabilities>;
   /** Settings of the SDK's provider that go with every request, such as `{ openai: { store: false } }`. */
   readonly providerOptions?: SharedV4ProviderOptions;
   /**
-   * What the model does not take of a kind of picture or document, if it does not take this one, such as
-   * `pictures over 5 MB`. Default: it takes JPEG, PNG, GIF, WebP, PDF and text.
+   * Returns why the model does not accept this image or document, such as `images over 5 MB`; undefined if it does.
+   * Default: JPEG, PNG, GIF, WebP, PDF and text are accepted.
    */
   readonly refuses?: (part: ImagePart | DocumentPart) => string | undefined;
   /** Where files of tools' results go: `behind` for services whose results are text alone. Default `inside`. */
   readonly resultFiles?: ResultFiles;
-  /** Whether the name of an answer's shape goes as the title of its schema, for services without a field for it. */
+  /** True if the name of an output schema is sent as its title, for services without a field for it. */
   readonly titledShapes?: boolean;
   /** Where the model sends to, as far as that is known: for messages of errors. */
   readonly baseURL?: string;
   /** Texts that must never appear in an error. The keys that the model was made with belong here. */
   readonly secrets?: readonly string[];
-  /** Most tokens of one answer. 0 or absent: the provider's default. A request's own value wins. */
+  /** Maximum tokens of one response. 0 or absent: the provider's default. A request's own value wins. */
   readonly maxTokens?: number;
   /** -1 or absent: the provider's default. A request's own value wins. */
   readonly temperature?: number;
@@ -48,7 +51,7 @@ export interface AiSdkOptions {
   readonly runtime?: Runtime;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
-  /** How requests are sent. Default: the platform's fastest way. */
+  /** Transport of requests. Default: the platform's fastest transport. */
   readonly transport?: Transport;
 }
 
@@ -63,10 +66,10 @@ const capabilities: Capabilities = {
 };
 
 /**
- * Any language model of the AI SDK as an agent. The SDK writes the request and reads the answer; sending, waiting,
- * asking again and telling what went wrong are Cobbler's own, as for every provider.
+ * Creates an agent from any language model of the AI SDK. The SDK writes the request and reads the response; Cobbler
+ * sends, times out, retries and reports errors, as for every provider.
  *
- * @throws AgentError `invalid` with code `bad_model` for what is no model of version 4 of the SDK's interface.
+ * @throws AgentError `invalid` with code `bad_model` if it is not a model of version 4 of the SDK's interface.
  */
 export function createAiSdk(options: AiSdkOptions): Agent {
   const { runtime = systemRuntime, transport = platformTransport(runtime) } = options;

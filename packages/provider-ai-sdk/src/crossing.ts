@@ -15,7 +15,7 @@ import { answersLike, plainResponse, renamed } from './raw-response.ts';
 import { requestOf } from './request.ts';
 import type { Word } from './word.ts';
 
-/** How a request gets to its service. */
+/** The connection of a request to its service. */
 export interface Way {
   readonly open: OpenModel;
   readonly transport: Transport;
@@ -23,11 +23,11 @@ export interface Way {
 }
 
 /**
- * Has the SDK write a request and read its answer while both go over our own transport.
+ * Lets the SDK write a request and read its response while both use our own transport.
  *
- * X1. What is no answer (a status, another type of body) never reaches the SDK: the kit sees it as it came.
- * X2. What the connection does is told by the connection, never by what the SDK makes of it.
- * X3. Every byte that came before a break is read by the SDK before the break is told.
+ * X1. A response with an error status or another content type never reaches the SDK: the kit reads it directly.
+ * X2. Only the connection reports its own state, never the SDK.
+ * X3. The SDK reads every byte before a break is reported.
  */
 export function cross(call: LanguageModelV4CallOptions, way: Way): Promise<RawResponse> {
   const head = Promise.withResolvers<RawResponse>();
@@ -66,7 +66,7 @@ async function start(
     const type = raw.header('content-type') ?? 'text/event-stream';
     return new Response(body.stream, { status: raw.status, headers: { 'content-type': type } });
   };
-  // One event that is passed over is a sign of life, and the last one is known by its raw form alone.
+  // A skipped event still shows activity, and the last one is recognized only in its raw form.
   return await open({ fetch, call }).doStream({ ...call, abortSignal: signal, includeRawChunks: true });
 }
 
@@ -140,7 +140,7 @@ class Crossing implements RawResponse {
 
   async #tell(onChunk: (bytes: Uint8Array) => void): Promise<void> {
     const reader = new AnswerReader();
-    // Parts may come long after their bytes, which were a sign of life already: alone, these words are none.
+    // Parts may arrive long after their bytes, which already counted as activity: parts alone do not count.
     const held: Word[] = [];
     try {
       const { stream } = await this.#result;
@@ -160,7 +160,7 @@ class Crossing implements RawResponse {
   }
 }
 
-/** What the SDK refused before there was a request. */
+/** The error when the SDK rejects a request before sending it. */
 function beforeSending(error: unknown): unknown {
   if (AgentError.is(error)) return error;
   const { name } = fieldsOf(error);

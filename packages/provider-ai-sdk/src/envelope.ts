@@ -3,10 +3,10 @@ import type { Envelope, JsonObject, WireRequest } from '@cobbler/agent/provider'
 
 const decoder = new TextDecoder();
 
-/** What is the same in every request of an agent. */
+/** The constant parts of an agent's requests. */
 export interface EnvelopeSettings {
   readonly providerOptions: SharedV4ProviderOptions | undefined;
-  /** Whether the name of a shape stands in its schema, for services that have no field for it. */
+  /** True if the name of an output schema is part of the schema, for services without a field for it. */
   readonly titledShapes: boolean;
 }
 

@@ -13,7 +13,7 @@ const kinds: readonly (readonly [RegExp, FaultKind])[] = [
   [/timeout|server_error|api_error|internal/, 'agent'],
 ];
 
-/** What decides although a status is there: the status alone would have it asked again, or given up, for nothing. */
+/** Errors that override the status: the status alone would cause a wrong retry, or none. */
 const decisive: ReadonlySet<FaultKind> = new Set<FaultKind>(['busy', 'too_long']);
 
 /** A failure in the service's own words. */
@@ -60,7 +60,7 @@ function kindOfStatus(status: number | undefined): FaultKind {
   return status !== undefined && status >= 400 && status < 500 ? 'invalid' : 'agent';
 }
 
-/** An error object stands under `error`, under `response.error`, or is the whole. */
+/** An error object is under `error`, under `response.error`, or is the whole body. */
 function toldBy(fields: Fields): Told {
   const { error: direct } = fields;
   const nested = fieldsOf(fields['response'])['error'];
@@ -74,7 +74,7 @@ function toldBy(fields: Fields): Told {
   return { message: textIn(error['message']) ?? textIn(direct), words, status: numbers[0] };
 }
 
-/** The first words of a page that is no JSON, such as a proxy's, without its markup. */
+/** The first words of a page that is not JSON, such as a proxy's, without its markup. */
 function plainText(body: string): string | undefined {
   const text = body
     .replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
@@ -83,7 +83,7 @@ function plainText(body: string): string | undefined {
   return text === '' ? undefined : text.slice(0, 300);
 }
 
-/** What happened, in the service's words where there are any, and what to do about it. */
+/** The error in the service's words, if any, and what to do about it. */
 function advise(status: number, kind: FaultKind | undefined, told: string | undefined): string {
   const said = told === undefined ? '.' : `: ${told}`;
   if (kind === 'too_long')

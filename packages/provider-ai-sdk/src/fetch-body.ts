@@ -1,8 +1,8 @@
-/** Most bytes of one line of the stream, and most that may wait to be read by the SDK. */
+/** Maximum bytes of one line of the stream, and of data waiting for the SDK. */
 const maxLineBytes = 16 * 1024 * 1024;
 const maxWaiting = 128 * 1024 * 1024;
 
-/** How much of the end of a body is looked at for the mark that ends it. */
+/** Number of bytes at the end of a body that are searched for its end marker. */
 const tailLength = 24;
 
 const newline = 10;
@@ -35,8 +35,8 @@ export class FetchBody {
   }
 
   /**
-   * Takes a chunk; after the mark that ends a stream in plain words nothing more is waited for. False when it takes
-   * no more, because a line has no end or nobody reads.
+   * Accepts a chunk; after the end marker of a stream nothing more is read. False if it accepts no more, because a
+   * line is too long or the reader has stopped.
    */
   push(bytes: Uint8Array): boolean {
     const last = bytes.lastIndexOf(newline);

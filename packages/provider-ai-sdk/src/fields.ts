@@ -1,7 +1,7 @@
-/** The fields of an object whose shape nobody vouches for. */
+/** The fields of an object of unknown shape. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether this is an object with fields, and no list. */
+/** True if this is an object with fields, not a list. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 import type { DocumentPart, ImagePart } from '@cobbler/agent';
 
-/** What every service takes that takes pictures at all. */
+/** Types that every service with image support accepts. */
 const pictures: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
-/** What a model does not take of a kind of picture or document, if it does not take this one. */
+/** Returns why a model does not accept this image or document; undefined if it does. */
 export function refusedMedia({ type, mediaType }: ImagePart | DocumentPart): string | undefined {
   if (type === 'image')
     return pictures.has(mediaType) ? undefined : `images of type ${mediaType}, only JPEG, PNG, GIF and WebP`;

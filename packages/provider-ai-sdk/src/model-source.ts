@@ -2,11 +2,11 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import { AgentError } from '@cobbler/agent';
 import { isFields } from './fields.ts';
 
-/** What a model is made with, so that its requests go the way of every other request of Cobbler. */
+/** The fetch function for a model, so that its requests use our transport. */
 export interface ModelLink {
   /** To be given to the SDK's provider as its `fetch`. Good for one request. */
   readonly fetch: typeof globalThis.fetch;
-  /** What the model is going to be asked. */
+  /** The next request of the model. */
   readonly call: LanguageModelV4CallOptions;
 }
 
@@ -22,8 +22,8 @@ export function opener(source: ModelSource): OpenModel {
 }
 
 /**
- * The model itself, to be asked for its names.
- * @throws AgentError `invalid` for what is no language model of version 4 of the SDK's interface.
+ * The model itself, to read its names.
+ * @throws AgentError `invalid` if it is not a language model of version 4 of the SDK's interface.
  */
 export function modelOf(open: OpenModel): LanguageModelV4 {
   const model: unknown = open({ fetch: notYet, call: { prompt: [] } });

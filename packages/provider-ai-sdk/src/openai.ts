@@ -11,7 +11,7 @@ import { completed } from './openai-body.ts';
 import type { SendingOptions, Service } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
 
-/** What OpenAI takes besides what every service takes. */
+/** OpenAI options besides those of every service. */
 export interface OpenAIModelOptions extends SendingOptions {
   /** `responses` is the default at OpenAI, `chat` with any other `baseURL`: it is what compatible servers speak. */
   readonly api?: 'responses' | 'chat';

@@ -8,8 +8,8 @@ const known =
 const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'];
 
 /**
- * Whether an event that fits no schema of the SDK can be passed over: it is of a kind from the future, or says nothing.
- * A known kind that says something and does not fit has lost it.
+ * True if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no content. A
+ * known type with content that does not match is an error.
  */
 export function canBePassedOver(value: unknown): boolean {
   const event = fieldsOf(value);

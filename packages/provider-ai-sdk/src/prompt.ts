@@ -99,7 +99,7 @@ function writeOutput({ content: given, isError }: ResultPart): LanguageModelV4To
 
 function assistantContent(parts: readonly AssistantPart[]): AssistantContent {
   const content: AssistantContent = [];
-  /** What belongs to the texts that are still to come. */
+  /** Data for texts that follow. */
   let texts: SharedV4ProviderOptions[] = [];
   for (const part of parts) {
     if (part.type === 'reasoning') texts = textOptionsIn(part.seal?.data);

@@ -19,7 +19,7 @@ export function renamed(raw: RawResponse): RawResponse {
   };
 }
 
-/** A response that somebody else has received: its head, and its body as far as it is known. */
+/** A response received by another transport: its headers, and its body so far. */
 export function plainResponse(
   status: number,
   headers: Readonly<Record<string, string | undefined>> = {},

@@ -2,7 +2,7 @@ import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Json } from '@cobbler/agent/provider';
 import { fieldsOf, isFields } from './fields.ts';
 
-/** What a provider of the SDK attaches to a part, by its name, and wants back with it. */
+/** Data that a provider of the SDK attaches to a part, by its name, and expects back. */
 export type Options = Readonly<Record<string, Json>>;
 
 /** A seal: what it belongs to, the provider's own data, and those of the texts behind a thought. */
@@ -41,7 +41,7 @@ export function mergedOptions(earlier: Options | undefined, later: unknown): Opt
   return merged;
 }
 
-/** Whether there is nothing but the service's name for the item. */
+/** True if it contains only the service's id of the item. */
 export function isIdAlone(options: Options): boolean {
   return Object.values(options).every((values) =>
     Object.keys(fieldsOf(values)).every((name) => name === 'itemId'),

@@ -3,7 +3,7 @@ import { AgentError, cleanKey } from '@cobbler/agent';
 import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 
-/** What the factories of single services take besides what every provider takes. */
+/** Options of single services besides those of every provider. */
 export interface SendingOptions {
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
@@ -17,7 +17,7 @@ export interface Service {
   /** Beginning of the names of its variables, such as `OPENAI`. */
   readonly prefix: string;
   readonly url: string;
-  /** Whether servers at another address need no key. */
+  /** True if servers at another address need no key. */
   readonly keylessElsewhere: boolean;
 }
 
@@ -55,7 +55,7 @@ export function modelNameOf(config: FactoryConfig, { prefix }: Service, usual: s
   return config.model?.trim() || env[`${prefix}_MODEL`]?.trim() || usual;
 }
 
-/** What a configuration says that is the same for every service. */
+/** Configuration that is the same for every service. */
 export function sharedOptions(
   config: FactoryConfig & SendingOptions,
   { baseURL, apiKey, isOfficial }: Account,

@@ -63,7 +63,7 @@ export function settledReason(
   return { unified: noted.get(word) ?? 'other', raw: word };
 }
 
-/** What the model used. Counts that the SDK makes up where the service gave none are left out. */
+/** The usage of the model. Counts that the SDK invents when the service sends none are omitted. */
 export function usageOf(usage: LanguageModelV4Usage): Partial<Usage> {
   const { inputTokens: input, outputTokens: output } = usage;
   const long = fieldsOf(fieldsOf(usage.raw)['cache_creation'])['ephemeral_1h_input_tokens'];
@@ -78,8 +78,8 @@ export function usageOf(usage: LanguageModelV4Usage): Partial<Usage> {
 }
 
 /**
- * What an event of the service counts when an answer begins. The SDK tells it at the end alone, and an answer that
- * breaks off has been paid for.
+ * The usage in the first event of a response. The SDK reports it only at the end, but an interrupted response is
+ * charged too.
  */
 export function earlyUsage(event: unknown): Partial<Usage> | undefined {
   const usage = fieldsOf(fieldsOf(fieldsOf(event)['message'])['usage']);

@@ -12,7 +12,7 @@ import { requestIdHeader } from './raw-response.ts';
 import type { Word } from './word.ts';
 import { utter } from './word.ts';
 
-/** What the wire does not know of itself. */
+/** Settings from outside the wire. */
 export interface WireSettings extends EnvelopeSettings {
   readonly provider: string;
   readonly open: OpenModel;

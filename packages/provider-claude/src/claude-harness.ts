@@ -4,19 +4,19 @@ import type { ClaudeOptions } from './create-claude.ts';
 import { createClaude } from './create-claude.ts';
 import { claudePricing } from './models.ts';
 
-/** What the model of a conversation is and how far it may go. */
+/** The model and limits of a conversation. */
 export interface ClaudeHarnessConfig extends FactoryConfig, ClaudeOptions {
   /** Default `fast`. */
   readonly model?: string;
-  /** Most tokens of one answer. Default 4096. */
+  /** Maximum tokens of one response. Default 4096. */
   readonly maxTokens?: number;
   /** Default: none. */
   readonly systemPrompt?: string;
-  /** Most requests for one prompt. Default 10. */
+  /** Maximum requests per prompt. Default 10. */
   readonly maxTurns?: number;
 }
 
-/** What a conversation may be given besides: store, gate, limits and whatever else a harness takes. */
+/** Other options of a conversation: store, gate, limits and all other options of a harness. */
 export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'handler' | 'system'>;
 
 /**

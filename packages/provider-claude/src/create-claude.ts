@@ -14,21 +14,21 @@ const serviceURL = 'https://api.anthropic.com';
 /** Headers may take long from another address: a local server loads its model first. */
 const patientHeadersMs = 600_000;
 
-/** What is Claude's own among the settings. */
+/** Settings specific to Claude. */
 export interface ClaudeOptions {
   /** Default `summarized`. */
   readonly thinking?: Thinking;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
-  /** How requests are sent. Default: the platform's fastest way. */
+  /** Transport of requests. Default: the platform's fastest transport. */
   readonly transport?: Transport;
 }
 
 /**
- * An agent that speaks Anthropic's Messages API. The key is the one given or ANTHROPIC_API_KEY.
+ * Creates an agent for Anthropic's Messages API. The key is the given one or ANTHROPIC_API_KEY.
  *
- * @throws AgentError `invalid`: code `no_key` without a key, `bad_key` for one that cannot be a key,
- * `bad_url` for an address that is none, `no_sampling` for a temperature, which this API no longer takes.
+ * @throws AgentError `invalid`: code `no_key` without a key, `bad_key` for an invalid key, `bad_url` for an invalid
+ * address, `no_sampling` for a temperature, which this API no longer accepts.
  */
 export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent {
   const env = config.env ?? processEnvironment();

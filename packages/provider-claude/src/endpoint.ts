@@ -7,8 +7,8 @@ export interface Account {
 }
 
 /**
- * Headers by which the client tells its maker about itself: its own retries, time-outs, runtime. It does not send
- * the request, so they would be untrue, and nobody's machine has to be described.
+ * Headers in which the client describes its own retries, timeouts and runtime. It does not send the request, so they
+ * would be wrong, and the user's machine should stay private.
  */
 const aboutTheClient = 'x-stainless-';
 

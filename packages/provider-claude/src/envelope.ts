@@ -11,9 +11,8 @@ import { thinkingTraits } from './models.ts';
 import { outputSchema } from './output-schema.ts';
 
 /**
- * How thinking is asked for: its summary shown (the default), thinking without showing it, only between
- * tool calls (Sonnet 5.5), not at all (Haiku 5.5 and others that allow it), or `unset`: nothing is said
- * about it, for servers that do not know the field.
+ * Thinking mode: with a summary (the default), without showing it, only between tool calls (Sonnet 5.5), disabled
+ * (Haiku 5.5 and others that allow it), or `unset`: the field is not sent, for servers that do not know it.
  */
 export type Thinking = 'summarized' | 'omitted' | 'between_tools' | 'disabled' | 'unset';
 
@@ -21,8 +20,8 @@ export type Thinking = 'summarized' | 'omitted' | 'between_tools' | 'disabled' |
 type Body = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
 
 /**
- * Most tokens of an answer unless the request says otherwise. Thinking counts too, so the 4096 of older
- * days cuts answers short; much more would make a budget set aside money that is hardly ever used.
+ * Default maximum tokens of a response. Thinking counts too, so 4096 would cut responses short; a much larger value
+ * would make a budget reserve money that is rarely used.
  */
 export const defaultMaxTokens = 16_384;
 
@@ -52,9 +51,9 @@ function markText(mark: CacheControlEphemeral): string {
 const bindingBeta = 'thinking-binding-controls-2026-08-01';
 
 /**
- * Thinking is tied to everything before it. When that has changed, say a date in the system prompt or a
- * history made shorter, the service would refuse the conversation for ever; asked like this it leaves the
- * thinking out instead. Source: platform.claude.com/docs/en/build-with-claude/preserved-thinking.
+ * Thinking is tied to everything before it. After a change, such as a date in the system prompt or a compacted
+ * history, the service would reject the conversation permanently; with this setting it drops the thinking instead.
+ * Source: platform.claude.com/docs/en/build-with-claude/preserved-thinking.
  */
 const drop = { prefix_mismatch_behavior: 'drop_block' } as const;
 
@@ -106,7 +105,7 @@ function outputConfig(request: WireRequest): Body['output_config'] {
 
 /**
  * System blocks and tools with two of the four marks a request may have; the turns take the others. The
- * service reads tools, then system, then turns. The two marks stand at the last two places of that order,
+ * service reads tools, then system, then turns. The two marks are at the last two positions of that order,
  * tools counting as one place: with one system text after tools and after system, with several before and
  * after the last one, which is the one that changes. Without a lifetime there are none.
  */

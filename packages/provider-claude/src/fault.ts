@@ -52,7 +52,7 @@ function errorOf(body: string): ServiceError {
   };
 }
 
-/** What happened, in the service's words where it has any, and what to do about it. */
+/** The error in the service's words, if any, and what to do about it. */
 function advise(status: number, type: string | undefined, told: string | undefined): string {
   const said = told === undefined || told === '' ? '' : `: ${told}`;
   if (isTooLong(said)) {

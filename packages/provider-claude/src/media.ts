@@ -9,7 +9,7 @@ const maxImageBytes = 5 * 1024 * 1024;
 /** A request may have 32 MB, of which something must be left for the rest. */
 const maxDocumentBytes = 30_000_000;
 
-/** What Claude does not take of a kind of picture or document, if it does not take this one. */
+/** Returns why Claude does not accept this image or document; undefined if it does. */
 export function refusedMedia(part: ImagePart | DocumentPart): string | undefined {
   const { type, mediaType, data } = part;
   if (type === 'image') {

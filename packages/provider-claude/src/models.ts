@@ -1,13 +1,13 @@
 import type { Price, Pricing } from '@cobbler/agent';
 
-/** What is known about a model. An absent field is unknown, never zero. */
+/** Facts about a model. An absent field is unknown, never zero. */
 export interface ClaudeModel {
   readonly id: string;
   /** The alias that stands for this model, when one does. */
   readonly alias?: 'fast' | 'balanced' | 'best';
   /** Size of the context window in tokens. */
   readonly contextTokens?: number;
-  /** Most tokens of one answer. */
+  /** Maximum tokens of one response. */
   readonly maxOutputTokens?: number;
   /** US dollars per million tokens; `cacheWrite` keeps for five minutes, `cacheWriteLong` for an hour. */
   readonly price?: Price;
@@ -89,14 +89,14 @@ export function modelId(name: string): string {
   return claudeModels.find((model) => model.alias === name)?.id ?? name;
 }
 
-/** What is known about a model, by id. */
+/** Facts about models, by id. */
 export function claudeModel(id: string): ClaudeModel | undefined {
   return claudeModels.find((model) => model.id === id);
 }
 
 /**
- * What a model costs, by id or alias; nothing for a model without a known price. `inputTokens` is all input
- * of one request: without it a model with two prices has its dearer one, so that no limit is overrun.
+ * The price of a model, by id or alias; undefined if unknown. `inputTokens` is all input of one request: without it a
+ * model with two prices has the higher one, so that no limit is exceeded.
  */
 export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = claudeModel(modelId(name));
@@ -108,7 +108,7 @@ export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_
 export const claudePricing: Pricing = (provider, model, inputTokens) =>
   provider === 'claude' ? claudePrice(model, inputTokens) : undefined;
 
-/** How a model thinks, as far as its name tells. */
+/** The thinking mode of a model, derived from its name. */
 export interface ThinkingTraits {
   /** Takes `thinking.type: adaptive` and `output_config.effort`: version 4.6 and later. */
   readonly adaptive: boolean;

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@cobbler/agent';
 
 /**
- * What the service's structured outputs understand of a string's format and of a schema.
- * Source: `transformJSONSchema` of @anthropic-ai/sdk 1.11.0.
+ * String formats and schema keywords that structured outputs support. Source: `transformJSONSchema` of
+ * @anthropic-ai/sdk 1.11.0.
  */
 const formats: ReadonlySet<Json> = new Set([
   'date-time',
@@ -19,8 +19,8 @@ const formats: ReadonlySet<Json> = new Set([
 const plain: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'description', 'title', 'required']);
 
 /**
- * The schema as the service takes it: objects are closed, and a bound that it does not enforce is told to
- * the model in the description instead, for whoever asked to check in the answer.
+ * The schema in the form the service accepts: objects are closed, and unsupported constraints move to the description
+ * for the model; the caller validates them in the response.
  */
 export function outputSchema(schema: JsonObject): JsonObject {
   const strict: JsonObject = {};

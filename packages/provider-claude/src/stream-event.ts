@@ -15,7 +15,7 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
   ['model_context_window_exceeded', 'context_full'],
 ]);
 
-/** Reads what stands under one type of event or block. */
+/** Handlers by type of event or block. */
 type Reader = (at: number, from: Fields, out: ResponseSink) => void;
 
 /**
@@ -50,11 +50,11 @@ const events: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['error', (_at, from, out) => readError(fieldsOf(from['error']), out)],
 ]);
 
-/** Every block is mentioned when it opens, because blocks stand in the order of their first mention. */
+/** Every block is announced when it opens, because blocks keep the order of their first announcement. */
 const blocks: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['text', (at, block, out) => readText(at, block, out)],
   ['thinking', (at, block, out) => readThinking(at, block, out)],
-  // Thinking that nobody may read goes back as it came.
+  // Redacted thinking is sent back unchanged.
   ['redacted_thinking', (at, block, out) => out.seal(at, block as { [key: string]: Json })],
   ['tool_use', (at, block, out) => readCall(at, block, out)],
 ]);
@@ -93,7 +93,7 @@ function readSignature(at: number, from: Fields, out: ResponseSink): void {
   if (signature !== '') out.seal(at, { signature });
 }
 
-/** The reason is told one event before the end, and only the end makes an answer whole. */
+/** The stop reason arrives one event before the end, and only the end completes a response. */
 function readEnding(payload: Fields, out: ResponseSink): void {
   readUsage(fieldsOf(payload['usage']), out);
   const reason = fieldsOf(payload['delta'])['stop_reason'];
@@ -101,8 +101,8 @@ function readEnding(payload: Fields, out: ResponseSink): void {
 }
 
 /**
- * Counts are totals so far, and null when they do not apply. The service counts cached input apart from
- * `input_tokens`. An event that tells output only leaves the input as it was told before.
+ * Counts are totals so far, and null when they do not apply. The service counts cached input separately from
+ * `input_tokens`. An event with output counts only leaves the input unchanged.
  */
 function readUsage(usage: Fields, out: ResponseSink): void {
   const cacheRead = count(usage['cache_read_input_tokens']);

@@ -35,7 +35,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/** Reads messages one by one, noting what the service would refuse (its rules stand in testing/rules.ts). */
+/** Reads messages one by one and lists what the service would reject (its rules are in testing/rules.ts). */
 class ClaudeTranscript {
   readonly #built = new TranscriptBuilder({ joins: true, refuses: refusedMedia });
   readonly #ids = new Set<string>();

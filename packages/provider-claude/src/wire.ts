@@ -6,7 +6,7 @@ import { refusedMedia } from './media.ts';
 import { readEvent } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
 
-/** What the wire does not know of itself. */
+/** Settings from outside the wire. */
 export interface WireSettings {
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
   readonly thinking: Thinking;

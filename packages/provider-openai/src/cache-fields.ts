@@ -3,7 +3,7 @@ import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/r
 import type { Address } from './endpoint.ts';
 import { promptCache } from './models.ts';
 
-/** What OpenAI wants to know in order to find a prompt again. The same on both APIs. */
+/** Fields that help OpenAI find a cached prompt. The same on both APIs. */
 export type CacheFields = Pick<ResponseCreateParamsStreaming, 'prompt_cache_key' | 'prompt_cache_options'>;
 
 /**
@@ -19,13 +19,13 @@ export function cacheFields(request: WireRequest): CacheFields {
   };
 }
 
-/** How the service at this address keeps prompts, as far as that has a price. Of other servers nothing is known. */
+/** Cache behavior of the service at this address, where it affects the cost. Unknown for other servers. */
 export function cacheOf({ official }: Address, model: string): Pick<Wire, 'cache'> {
   const cache = official ? promptCache(model) : undefined;
   return cache === undefined ? {} : { cache };
 }
 
-/** Two FNV-1a sums over UTF-16 code units, one of them backwards: equal texts are told from others, no more. */
+/** Two FNV-1a hashes over UTF-16 code units, one of them backwards: enough to compare texts, not for security. */
 function checksum(text: string): string {
   let forwards = 0x811c9dc5;
   let backwards = 0x811c9dc5;

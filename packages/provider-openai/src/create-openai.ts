@@ -10,7 +10,7 @@ import { responsesWire } from './responses/wire.ts';
 /** Which of OpenAI's two APIs is spoken. */
 export type OpenAIApi = 'responses' | 'chat';
 
-/** What OpenAI takes besides what every provider takes. */
+/** OpenAI options besides those of every provider. */
 export interface OpenAIOptions extends ResponsesOptions {
   /**
    * `responses` keeps the model's reasoning between requests and is the default at OpenAI. `chat` is what
@@ -19,7 +19,7 @@ export interface OpenAIOptions extends ResponsesOptions {
   readonly api?: OpenAIApi;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
-  /** How requests are sent. Default: the platform's fastest way. */
+  /** Transport of requests. Default: the platform's fastest transport. */
   readonly transport?: Transport;
 }
 
@@ -53,8 +53,8 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
 }
 
 /**
- * What the model can do, as far as its name tells. A compatible server may be able to do less; it then refuses
- * the request itself, with words that are better than our guess.
+ * Capabilities of the model, derived from its name. A compatible server may support less; it then rejects the request
+ * itself, with a more precise message.
  */
 function capabilitiesOf(model: string): Capabilities {
   const window = contextTokens(model);

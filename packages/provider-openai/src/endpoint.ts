@@ -5,7 +5,7 @@ import type { Endpoint } from '@cobbler/agent/provider';
 /** Where a service is and with what it is asked. */
 export interface Address {
   readonly baseURL: string;
-  /** Whether OpenAI itself is there, and not a server that speaks the same language. */
+  /** True if the address is OpenAI itself, not a compatible server. */
   readonly official: boolean;
   readonly apiKey?: string;
   readonly organization?: string;

@@ -11,8 +11,8 @@ export interface ErrorObject {
 }
 
 /**
- * Describes an HTTP failure of any OpenAI-like service. The status decides its kind, save where a word in the
- * body says what the status does not: no credit left (a 429 that waiting does not mend) and a full house.
+ * Describes an HTTP failure of any OpenAI-compatible service. The status decides its kind, unless the body says more:
+ * no credit left (a 429 that waiting does not solve) or an overload.
  */
 export function faultOf(status: number, body: string): Fault {
   const error = readBody(body);
@@ -128,7 +128,7 @@ function kindOfStatus(status: number): FaultKind | undefined {
   return status >= 500 ? 'agent' : undefined;
 }
 
-/** In a stream the wait is told only in the text: "Please try again in 1.3s" or "in 498ms". */
+/** In a stream, only the text contains the delay: "Please try again in 1.3s" or "in 498ms". */
 function waitIn(message: string): number | undefined {
   const found = /try again in (\d+(?:\.\d+)?)\s*(ms|s|m)\b/i.exec(message);
   if (found === null) return undefined;

@@ -1,6 +1,6 @@
 import type { DocumentPart, ImagePart } from '@cobbler/agent';
 
-/** A picture or document as the data URL in which OpenAI takes both. */
+/** An image or document as a data URL, the form for both. */
 export function dataURL(part: ImagePart | DocumentPart): string {
   return `data:${part.mediaType};base64,${part.data}`;
 }
@@ -16,7 +16,7 @@ const pictures: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image
 /** A request may have 50 MB, of which something must be left for the rest. */
 const most = 45_000_000;
 
-/** What OpenAI itself does not take of a kind of picture or document, if it does not take this one. */
+/** Returns why OpenAI does not accept this image or document; undefined if it does. */
 export function refusedMedia({ type, mediaType, data }: ImagePart | DocumentPart): string | undefined {
   if (type === 'image' && !pictures.has(mediaType))
     return `images of type ${mediaType}, only JPEG, PNG, GIF and WebP`;

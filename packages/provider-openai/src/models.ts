@@ -2,9 +2,9 @@ import type { Price, Pricing } from '@cobbler/agent';
 import type { PrefixCache } from '@cobbler/agent/provider';
 
 /**
- * What the aliases stand for. OpenAI's deployment guide (developers.openai.com/api/docs/guides/
- * deployment-checklist) recommends these three: luna for efficient, repeatable work, sol for coding and
- * professional work, astra for the highest capability.
+ * The models behind the aliases. OpenAI's deployment guide (developers.openai.com/api/docs/guides/
+ * deployment-checklist) recommends these three: luna for efficient, repeatable work, sol for coding and professional
+ * work, astra for the highest capability.
  */
 export const modelAliases: Readonly<Record<string, string>> = Object.freeze({
   fast: 'gpt-6-luna',
@@ -43,8 +43,8 @@ const prices: Readonly<Record<string, Price>> = {
 const longRequestTokens = 272_000;
 
 /**
- * What a model costs, by id or alias; `undefined` when that is not known. `inputTokens` is all input of one
- * request: without it a model with two prices has its dearer one, so that no limit is overrun.
+ * The price of a model, by id or alias; `undefined` if unknown. `inputTokens` is all input of one request: without it
+ * a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = withoutDate(resolveModel(name));
@@ -58,7 +58,7 @@ export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_
 export const openAIPricing: Pricing = (provider, model, inputTokens) =>
   provider === providerName ? openAIPrice(model, inputTokens) : undefined;
 
-/** How this provider is called in configurations, events and seals. */
+/** The name of this provider in configurations, events and metadata. */
 export const providerName = 'openai';
 
 /** Size of the context window in tokens, from the model pages at developers.openai.com; input is capped at 922,000. */
@@ -67,9 +67,9 @@ export function contextTokens(model: string): number | undefined {
 }
 
 /**
- * Whether a model reasons: the o series, the codex models and GPT-5 and later. Such a model refuses sampling
- * parameters ("Unsupported parameter: 'temperature' is not supported with this model.") and takes an effort.
- * The `chat-latest` variants do not reason. A name no rule knows is taken for a model that does not.
+ * True if a model reasons: the o series, the codex models and GPT-5 and later. Such a model rejects sampling
+ * parameters ("Unsupported parameter: 'temperature' is not supported with this model.") and accepts an effort. The
+ * `chat-latest` variants do not reason. An unknown name counts as a model that does not.
  */
 export function reasons(model: string): boolean {
   const name = bareName(model);
@@ -78,10 +78,9 @@ export function reasons(model: string): boolean {
 }
 
 /**
- * Whether Chat Completions at OpenAI lets this model call functions only with `reasoning_effort: "none"`, even
- * when no effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in
- * /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
- * `none` is known from GPT-5.1 on.
+ * True if OpenAI's Chat Completions lets this model call functions only with `reasoning_effort: "none"`, even when no
+ * effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions.
+ * To use function tools, use /v1/responses or set reasoning_effort to 'none'." `none` exists from GPT-5.1 on.
  */
 export function needsNoEffortForTools(model: string): boolean {
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bareName(model));
@@ -90,10 +89,10 @@ export function needsNoEffortForTools(model: string): boolean {
 }
 
 /**
- * How OpenAI keeps prompts of GPT-5.6 and later, where writing has a price: half an hour from the latest use,
- * at its own choice of place, found again only under a `prompt_cache_key`. For earlier models it keeps what it
- * likes for nothing. A lifetime of twelve hours can be asked for, but no price for it is known. Sources: "Prompt
- * caching" under developers.openai.com/api/docs/guides and the SDK's comments on `prompt_cache_options`.
+ * Prompt caching of GPT-5.6 and later, where writes are charged: half an hour from the latest use, at positions that
+ * the service chooses, found again only with a `prompt_cache_key`. Earlier models cache automatically, free of charge.
+ * A lifetime of twelve hours can be requested, but its price is unknown. Sources: "Prompt caching" under
+ * developers.openai.com/api/docs/guides and the SDK's comments on `prompt_cache_options`.
  */
 export function promptCache(model: string): PrefixCache | undefined {
   const [, major, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?(?:-|$)/.exec(bareName(model)) ?? [];

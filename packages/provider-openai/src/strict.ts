@@ -27,9 +27,9 @@ const enforced: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a schema can be enforced (`strict: true`) as it is: an object at the root, in every object each
- * property required and no other allowed, and no keyword the service does not know. Any other schema is sent
- * unchanged and unenforced; the answer is then likely, not certain, to fit.
+ * True if a schema can be enforced (`strict: true`) unchanged: an object at the root, in every object each property
+ * required and no other allowed, and only supported keywords. Any other schema is sent unchanged and not enforced; the
+ * response then probably, but not certainly, matches.
  */
 export function canBeStrict(schema: unknown): boolean {
   return isFields(schema) && schema['type'] === 'object' && isStrict(schema);

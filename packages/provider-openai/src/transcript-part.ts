@@ -9,7 +9,7 @@ export function contentParts(content: unknown): readonly Fields[] {
   return Array.isArray(content) ? content.filter(isFields) : [];
 }
 
-/** What a user's message or a tool's output holds, in the words of either API. */
+/** The content of a user message or a tool output, in the words of either API. */
 export function readContent(built: TranscriptBuilder, content: unknown, place: string): UserPart[] {
   return contentParts(content).map((part) => readPart(built, part, place));
 }
@@ -57,7 +57,7 @@ function readFile(
     : { type, mediaType, data, ...(name !== '' && { name }) };
 }
 
-/** Arguments as both APIs hold them, as JSON text; a problem when they are none. */
+/** Arguments as JSON text, as in both APIs; a problem if they are invalid. */
 export function readArguments(
   built: TranscriptBuilder,
   text: unknown,
@@ -67,7 +67,7 @@ export function readArguments(
     const value: unknown = JSON.parse(typeof text === 'string' && text.trim() !== '' ? text : '{}');
     if (isFields(value)) return { arguments: value };
   } catch {
-    // Told below, like JSON that is no object.
+    // Reported below, like JSON that is not an object.
   }
   built.problem(place, 'has a call whose arguments are not a JSON object');
   return { arguments: {}, problem: 'The arguments were not a JSON object.' };

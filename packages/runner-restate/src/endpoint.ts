@@ -11,7 +11,7 @@ export interface EndpointOptions {
   readonly host: string;
   /** 0 for a free one. */
   readonly port: number;
-  /** Whether other processes of this machine may listen there too: the system shares the connections out. */
+  /** True if other processes of this machine may listen there too: the system distributes the connections. */
   readonly reusePort: boolean;
   /** Public keys of the engines that may call. */
   readonly identityKeys: readonly string[];
@@ -57,13 +57,13 @@ export class Endpoint {
     return `http://${host}:${port}`;
   }
 
-  /** Takes no new calls; those under way go on. */
+  /** Accepts no new calls; active ones continue. */
   drain(): void {
     this.#server.close();
     for (const session of this.#sessions) session.close();
   }
 
-  /** Ends what is still under way: the engine will try it again. */
+  /** Ends active calls: the engine will retry them. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       if (!this.#server.listening && this.#sessions.size === 0) resolve();

@@ -5,7 +5,7 @@ import { AgentError, backoff, pause } from '@cobbler/agent';
 export interface EngineOptions {
   readonly ingress: readonly string[];
   readonly admin: readonly string[];
-  /** How long to go on asking when nobody answers, in milliseconds. */
+  /** Time limit for retries without a response, in milliseconds. */
   readonly patienceMs: number;
   readonly runtime: Runtime;
 }
@@ -16,13 +16,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How long one request may take, in milliseconds, before the next address is tried. */
+/** Time limit for one request, in milliseconds, before the next address is tried. */
 const requestMs = 90_000;
 
 const firstPauseMs = 50;
 const maxPauseMs = 1000;
 
-/** A call to handlers by HTTP, and what is told to the engine itself. */
+/** An HTTP client for calls to handlers and to the engine itself. */
 export class Engine {
   readonly #options: EngineOptions;
   /** The address that answered last. */
@@ -52,7 +52,7 @@ export class Engine {
   async register(uri: string, expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
     try {
       const known = await this.#register(uri, false);
-      // An address that is known already is not looked at again, whoever is there now.
+      // A known address is not checked again, whatever is there now.
       if (isThere(known, expected)) return;
     } catch (error) {
       if (!AgentError.is(error) || error.status !== 409) throw error;
@@ -66,7 +66,7 @@ export class Engine {
     return JSON.parse(await this.#ask(this.#options.admin, '/deployments', init)) as Deployment;
   }
 
-  /** Ends an invocation that cannot come to an end by itself. Nothing where the engine is administered by others. */
+  /** Kills an invocation that cannot end itself. Does nothing if the admin API is not configured. */
   async kill(invocationId: string): Promise<void> {
     const { admin } = this.#options;
     if (admin.length === 0) return;
@@ -121,7 +121,7 @@ export class Engine {
   }
 }
 
-/** What the engine knows of an address. */
+/** The engine's data about an address. */
 interface Deployment {
   readonly services?: readonly {
     readonly name: string;

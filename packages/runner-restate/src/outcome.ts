@@ -1,7 +1,7 @@
 import type { ErrorData } from '@cobbler/agent';
 import { AgentError, plainJson, toSerializableError } from '@cobbler/agent';
 
-/** How a run ended, as JSON of its output or of its error. */
+/** The outcome of a run, as JSON of its output or of its error. */
 export type Outcome =
   | { readonly state: 'cancelled' }
   | { readonly state: 'done' | 'failed'; readonly text: string };
@@ -19,7 +19,7 @@ export function errorOf(text: string): AgentError {
   return new AgentError(JSON.parse(text) as ErrorData);
 }
 
-/** A run that was begun by a version of its routine that is not known here. */
+/** The error of a run that was started by an unknown version of its routine. */
 export function wrongVersion(runId: string, version: string, own: string): AgentError {
   const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot continue. Start it again under another id.`;
   return new AgentError({ kind: 'invalid', code: 'routine_version', message });

@@ -1,6 +1,6 @@
 import type { Outcome } from './outcome.ts';
 
-/** What the handlers say to each other. All of it is JSON that the engine keeps. */
+/** Messages between the handlers. All are JSON that the engine stores. */
 
 /** Names of the services. */
 export interface ServiceNames {
@@ -17,7 +17,7 @@ export function serviceNames(service: string): ServiceNames {
 /** A run as it is started. */
 export interface NewRun {
   readonly runId: string;
-  /** Of the routine. */
+  /** Version of the routine. */
   readonly version: string;
   /** JSON. */
   readonly input: string;
@@ -30,13 +30,13 @@ export interface StartRequest extends NewRun {
 export type Started = 'started' | 'exists' | 'busy';
 
 export interface RunRequest extends NewRun {
-  /** Key of the object that it stands in line at. */
+  /** Key of the object in whose queue it waits. */
   readonly line: string;
-  /** Whether nothing with its key was open, so that it need not wait for its turn. */
+  /** True if no run with its key was open, so that it need not wait. */
   readonly isFirst: boolean;
 }
 
-/** What a signal holds: JSON; nothing when it is waited for no more. */
+/** Value of a signal: JSON; undefined when the run no longer waits for it. */
 export interface Signalled {
   readonly text: string | null;
 }
@@ -52,7 +52,7 @@ export const promises = {
   /** Given at its start, once. */
   reserved: 'reserved',
   turn: 'turn',
-  /** Its outcome: whoever is first, the run or who cancels it, decides. */
+  /** Its outcome: the first to set it, the run or a cancel, decides. */
   over: 'over',
   signal: (name: string): string => `signal ${name}`,
 } as const;

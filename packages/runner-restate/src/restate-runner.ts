@@ -23,11 +23,11 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   /** Where calls go in, such as `http://localhost:8080`. Of a cluster several nodes: whichever answers is asked. */
   readonly ingress: string | readonly string[];
   /**
-   * Where the engine is administered, such as `http://localhost:9070`. With it the handlers are made known when the
-   * runner is opened; without, somebody else has to.
+   * Admin API of the engine, such as `http://localhost:9070`. If set, the handlers are registered when the runner
+   * opens; otherwise register them yourself.
    */
   readonly admin?: string | readonly string[];
-  /** What the handlers are called, as a part of it. One name is one routine. Default `cobbler`. */
+  /** Prefix of the handler names. One name is one routine. Default `cobbler`. */
   readonly service?: string;
   /** Where this process listens for the engine. Default `127.0.0.1` and 9080; port 0 is a free one. */
   readonly host?: string;
@@ -37,21 +37,21 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
    * front that shares connections out: an engine keeps a run at the address where it began. Default: this process.
    */
   readonly address?: string;
-  /** Whether other processes of this machine listen at the same port. From Node 23.1 on, on Linux. Default false. */
+  /** True if other processes of this machine listen on the same port. From Node 23.1 on, on Linux. Default false. */
   readonly reusePort?: boolean;
-  /** Public keys of the engines that may call. Default: whoever reaches the port may. */
+  /** Public keys of the engines that may call. Default: any caller that reaches the port. */
   readonly identityKeys?: readonly string[];
-  /** Of the routine; change it when runs under way would come out another way. Default `1`. */
+  /** Version of the routine; change it when unfinished runs would execute other steps. Default `1`. */
   readonly version?: string;
-  /** Older versions whose runs this routine can take up as well. */
+  /** Older versions whose runs this routine can continue. */
   readonly replays?: readonly string[];
-  /** How long runs that are over are known, in milliseconds. Default 30 days. */
+  /** Retention of ended runs, in milliseconds. Default 30 days. */
   readonly retentionMs?: number;
   /** For how long a run that waits keeps its connection, in milliseconds; longer than any step takes. Default 2 hours. */
   readonly idleMs?: number;
-  /** How long closing waits for steps that are at work, in milliseconds. Default 0: they are told to stop at once. */
+  /** Time that closing waits for running steps, in milliseconds. Default 0: they are aborted at once. */
   readonly drainMs?: number;
-  /** How long to go on asking when the engine does not answer, in milliseconds. Default 15,000. */
+  /** Time limit for retries when the engine does not respond, in milliseconds. Default 15,000. */
   readonly patienceMs?: number;
   /** Default: the real clock. */
   readonly runtime?: Runtime;
@@ -70,9 +70,9 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
 }
 
 /**
- * Runs a routine on Restate: each process that opens a runner of one service works on its runs, and any of them
- * starts, signals and cancels whatever run. When one dies the engine has another go on. A run of a version that is
- * not known fails with code `routine_version`.
+ * Executes a routine on Restate: each process that opens a runner of one service works on its runs, and any of them
+ * can start, signal and cancel every run. When one dies, the engine lets another continue. A run of an unknown version
+ * fails with code `routine_version`.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
@@ -105,7 +105,7 @@ class EngineRunner implements RestateRunner {
     this.#engine = new Engine({ ingress: bases(options.ingress), admin: bases(admin), patienceMs, runtime });
     this.#endpoint = this.#open(options);
     this.#ready = this.#register(options);
-    // Whoever uses the runner hears of it.
+    // The caller of the runner receives the error.
     this.#ready.catch(() => {});
   }
 

@@ -17,7 +17,7 @@ import { jsonSerde } from './json-serde.ts';
 import type { ServiceNames, Signalled } from './protocol.ts';
 import { promises } from './protocol.ts';
 
-/** What the engine keeps of a step: errors as data, because on their way through it they lose what they are. */
+/** The stored result of a step: errors as data, because the engine would lose their fields. */
 interface Kept {
   readonly name: string;
   readonly kind: 'value' | 'error';
@@ -29,9 +29,9 @@ export interface RestateStepsOptions {
   readonly runId: string;
   readonly names: ServiceNames;
   readonly runtime: Runtime;
-  /** Resolves when the run is over, whoever ended it. */
+  /** Resolves when the run has ended in any way. */
   readonly over: RestatePromise<unknown>;
-  /** Whether the run is over, asked without the journal. */
+  /** Checks whether the run has ended, without the journal. */
   readonly isOver: () => Promise<boolean>;
 }
 
@@ -41,17 +41,17 @@ interface Awaited {
   readonly reject: (error: unknown) => void;
 }
 
-/** How often it is asked whether the run is over while the routine waits for nothing of the engine, in milliseconds. */
+/** Interval at which the end of the run is checked while the routine does not wait for the engine, in milliseconds. */
 const askMs = 500;
 
-/** Tries of a step whose session somebody else has taken over meanwhile, and the pause before the first of them. */
+/** Attempts of a step whose session another process took over, and the delay before the first of them. */
 const fencedTries = 5;
 const fencedMs = 200;
 
 /**
- * The steps of a run over those of a Restate workflow. Entries of the journal are found by their position, so each is
- * begun in the very call of the routine. The SDK can await one thing at a time: that is what the pump does, for all
- * that is open and for the end of the run. What is begun after it has gone to sleep begins when it wakes.
+ * The steps of a run on top of a Restate workflow. Journal entries are found by position, so each is created within
+ * the call of the routine. The SDK can await one thing at a time: the pump awaits all open operations and the end of
+ * the run. An operation created while it sleeps starts when it wakes.
  */
 export class RestateSteps implements Steps {
   readonly runId: string;
@@ -70,7 +70,7 @@ export class RestateSteps implements Steps {
     this.runId = options.runId;
     this.#stopped.promise.catch(() => {});
     const { attemptCompletedSignal } = options.ctx.request();
-    // The engine has given this attempt up: another one, here or elsewhere, goes on.
+    // The engine has given up this attempt: another one, here or elsewhere, continues.
     attemptCompletedSignal.addEventListener('abort', () => this.stop(outlived(this.runId)), { once: true });
     this.#askLater();
   }
@@ -84,7 +84,7 @@ export class RestateSteps implements Steps {
     return this.#stopped.promise;
   }
 
-  /** Ends what is under way here. Only the first reason counts. */
+  /** Aborts everything active here. Only the first reason counts. */
   stop(reason: AgentError): void {
     if (this.signal.aborted) return;
     this.#takeQuestionBack();
@@ -94,7 +94,7 @@ export class RestateSteps implements Steps {
     this.#open.clear();
   }
 
-  /** Resolves when no function is at work. */
+  /** Resolves when no function is running. */
   async idle(): Promise<void> {
     while (this.#atWork > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
@@ -153,7 +153,7 @@ export class RestateSteps implements Steps {
     return text === null ? undefined : (JSON.parse(text) as Json);
   }
 
-  /** Of a signal that comes now and of the end of the wait the first counts, for good. */
+  /** The first of an arriving signal and the end of the wait counts, permanently. */
   #giveUp(name: string): Promise<Signalled> {
     const { ctx, names } = this.#options;
     return this.#await(
@@ -199,7 +199,7 @@ export class RestateSteps implements Steps {
         const text = await attemptStep({ runtime, runId, name, perform, settings, signal });
         return { name, kind: 'value', text };
       } catch (thrown) {
-        // Nothing is recorded of a step that was stopped: whoever goes on does it again.
+        // An aborted step is not recorded: the next attempt executes it again.
         if (signal.aborted) return await new Promise<never>(() => {});
         const error = toSerializableError(thrown);
         const mayGoOn = error.code === 'fenced' && attempt < fencedTries;
@@ -237,7 +237,7 @@ export class RestateSteps implements Steps {
     this.#isPumping = false;
   }
 
-  /** A routine that waits for something else than a step hears of its end as well. */
+  /** Rejects when a routine that waits for something else than a step is ended. */
   #askLater(): void {
     if (this.signal.aborted) return;
     this.#takeQuestionBack = this.#options.runtime.timer(askMs, () => {
@@ -250,7 +250,7 @@ export class RestateSteps implements Steps {
   }
 }
 
-/** Lets the routine go on with what has come. */
+/** Resumes the routine with the results. */
 function quiet(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve));

@@ -32,15 +32,15 @@ export interface ServicesOptions {
   readonly runtime: Runtime;
   readonly version: string;
   readonly replays: readonly string[];
-  /** How long a run that is over is known, in milliseconds. */
+  /** Retention of an ended run, in milliseconds. */
   readonly retentionMs: number;
   /** For how long a run that waits keeps its connection, in milliseconds. */
   readonly idleMs: number;
-  /** Ends a run that cannot be gone on with here, and makes room for the next: from outside, past its journal. */
+  /** Ends a run that cannot continue here, and lets the next one start: from outside, without its journal. */
   readonly abandon: (run: RunRequest, invocationId: string, error: AgentError) => Promise<void>;
-  /** Whether a run is over, asked from outside. */
+  /** Checks from outside whether a run has ended. */
   readonly isOver: (runId: string) => Promise<boolean>;
-  /** Called with the steps of each run that is worked on here, and again when it is not any more. */
+  /** Called with the steps of each run that starts here, and again when it stops. */
   readonly onWork: (steps: RestateSteps, isOn: boolean) => void;
 }
 
@@ -50,13 +50,13 @@ const retryPolicy = { initialInterval: 50, exponentiationFactor: 2, maxInterval:
 /** After which time the call that only waits for a run gives its connection back, in milliseconds. */
 const seeIdleMs = 2000;
 
-/** How long one answer to who waits for a result takes at most; then it is asked again. */
+/** Time limit for one response to a caller that waits for a result; then it asks again. */
 const resultMs = 60_000;
 
-/** What Restate says when a routine does other things than its journal holds. */
+/** Restate's error when a routine executes other steps than its journal contains. */
 const mismatch = /mismatch/i;
 
-/** Which handlers there are, for whoever makes them known. */
+/** The handlers, for registration. */
 export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<string, readonly string[]>> {
   return {
     [keys]: ['start', 'leave', 'see'],
@@ -65,9 +65,9 @@ export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<stri
 }
 
 /**
- * For each key an object, which holds the order of its runs; for each run a workflow, which holds its steps, its
- * signals and its outcome. What becomes of a workflow is seen to by a call from the object, which nobody replays
- * with other code: so a run that cannot go on is over, and the next one has its turn.
+ * For each key an object with the order of its runs; for each run a workflow with its steps, its signals and its
+ * outcome. The object calls and observes the workflow, and this call is never replayed with other code: so a run that
+ * cannot continue ends, and the next one starts.
  */
 export function services(
   options: ServicesOptions,
@@ -173,7 +173,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   try {
     const outcome = await Promise.race([outcomeOf(routine, input, steps), steps.stopped]);
     steps.stop(runEnded(runId));
-    // The engine has it with the end of the workflow; whether somebody was faster does not matter here.
+    // The engine has it with the end of the workflow; a faster caller does not matter here.
     void ctx.promise<Outcome>(promises.over).resolve(outcome);
     return null;
   } catch (reason) {
@@ -225,7 +225,7 @@ async function isKnown(ctx: WorkflowSharedContext): Promise<boolean> {
   return (await ctx.promise<string>(promises.reserved).peek()) !== undefined;
 }
 
-/** Gives a promise its value. False: it has one. */
+/** Resolves a promise with a value. False: it is already resolved. */
 async function settle<Value>(ctx: WorkflowSharedContext, name: string, value: Value): Promise<boolean> {
   try {
     await ctx.promise<Value>(name).resolve(value);
@@ -260,7 +260,7 @@ function runError(thrown: TerminalError): AgentError {
   });
 }
 
-/** Hears of attempts that the SDK ends because the routine went another way than the journal; they would never end. */
+/** Called when the SDK ends an attempt because the routine differs from the journal; such attempts would never end. */
 function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
   return ({ request }) => ({
     interceptor: {

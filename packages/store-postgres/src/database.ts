@@ -11,15 +11,15 @@ export interface Connection {
 export interface DatabaseOptions {
   readonly url: string;
   readonly connections: number;
-  /** How long to go on trying when the database cannot be reached, in milliseconds. */
+  /** Time limit for retries when the database is unreachable, in milliseconds. */
   readonly busyMs: number;
-  /** How long one statement may take, in milliseconds. */
+  /** Time limit for one statement, in milliseconds. */
   readonly statementMs: number;
   /** Brings the schema up to date; called within a transaction before anything else is done. */
   readonly prepare: (connection: Connection) => Promise<void>;
 }
 
-/** How long to wait before the next try, in milliseconds: doubles up to the last. */
+/** Delays between retries, in milliseconds: doubles up to the last. */
 const firstPauseMs = 25;
 const maxPauseMs = 400;
 
@@ -53,7 +53,7 @@ export class Database implements Connection {
       application_name: 'cobbler',
       types: { getTypeParser },
     });
-    // A connection that breaks while nobody uses it is made again when it is needed.
+    // An idle connection that breaks is replaced when needed.
     this.#pool.on('error', () => {});
   }
 
@@ -82,7 +82,7 @@ export class Database implements Connection {
     });
   }
 
-  /** Goes on trying for as long as the connection is what fails. @throws AgentError. */
+  /** Retries while the connection is the cause of the failure.⏎@throws AgentError. */
   async insistently<Value>(work: (attempt: number) => Promise<Value>): Promise<Value> {
     const deadline = performance.now() + this.#options.busyMs;
     for (let attempt = 1; ; attempt += 1) {
@@ -120,7 +120,7 @@ export class Database implements Connection {
   async #transaction<Value>(work: (connection: Connection) => Promise<Value>): Promise<Value> {
     const client = await this.#pool.connect();
     let failure: unknown;
-    // The statement under way, or the next one, says so as well.
+    // The current statement, or the next one, reports it as well.
     const onError = () => {};
     client.on('error', onError);
     try {
@@ -135,7 +135,7 @@ export class Database implements Connection {
       failure = thrown;
       throw thrown;
     } finally {
-      // One that failed is not used again: that also ends what it had begun.
+      // A failed connection is not reused: closing it also ends its transaction.
       client.off('error', onError);
       client.release(failure !== undefined);
     }

@@ -1,14 +1,14 @@
 import type { Connection } from './database.ts';
 
 /**
- * Tells whoever listens what was appended. Not in the transaction of the append: the database lets transactions that
- * tell something commit only one after the other, and each would wait for the disk while it holds up the rest. A
- * notice that is lost, because the process or the connection ends first, is made up for by whoever looks.
+ * Notifies listeners of appends. Not in the append's transaction: the database commits transactions with notifications
+ * one after the other, and each would block the others while it waits for the disk. A notification that is lost,
+ * because the process or the connection ends first, is replaced by polling.
  */
 export class Notices {
   readonly #db: Connection;
   readonly #channel: string;
-  /** Last places that nobody was told of, by session. */
+  /** Latest positions not yet notified, by session. */
   readonly #waiting = new Map<string, number>();
   #sending: Promise<void> | undefined;
 
@@ -17,7 +17,7 @@ export class Notices {
     this.#channel = channel;
   }
 
-  /** All that comes while one statement is under way shares the next. */
+  /** Notifications that arrive during one statement share the next one. */
   add(sessionId: string, seq: number): void {
     this.#waiting.set(sessionId, seq);
     this.#sending ??= this.#send().finally(() => {

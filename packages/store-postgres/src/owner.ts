@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Database } from './database.ts';
 
-/** A process that has runs under way, as it is known to others. */
+/** A process with active runs, as other processes see it. */
 export interface OwnerRow {
   readonly lock: string;
   readonly pid: number;
@@ -13,12 +13,12 @@ export interface OwnerRow {
 /** Beats within the time after which a process that is silent counts as dead. */
 const beats = 4;
 
-/** After so many times that long the row of a dead process is cleared away. */
+/** Number of lease times after which the row of a dead process is deleted. */
 const kept = 100;
 
 /**
- * This process towards others that use the same database: it counts as alive for as long as it is heard of. One that
- * was silent for too long, however alive, loses its sessions to whoever claims them; epochs keep it from writing.
+ * This process as an owner in the database: it is alive while it updates its row. A process that was silent too long,
+ * even if alive, loses its sessions to the next claim; epochs keep it from writing.
  */
 export class Owner {
   readonly lock: string = randomUUID();
@@ -65,7 +65,7 @@ export class Owner {
     );
   }
 
-  /** Gives back all that this process holds. */
+  /** Releases everything that this process holds. */
   async end(): Promise<void> {
     clearInterval(this.#beat);
     if (this.#begun === undefined) return;
@@ -78,7 +78,7 @@ export class Owner {
   }
 }
 
-/** Whether the owner of the session `t` is alive, in SQL: nobody is none. */
+/** SQL: true if the owner of the session `t` is alive; false without an owner. */
 export function aliveIn(schema: string, leaseMs: number): string {
   return `EXISTS (SELECT 1 FROM ${schema}.owners o
     WHERE o.lock = t.owner AND o.seen > now() - ${Math.ceil(leaseMs)} * interval '1 millisecond')`;

@@ -26,27 +26,27 @@ import { Watch } from './watch.ts';
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:5432/name`, of the server or of a pooler in transaction mode. */
   readonly url: string;
-  /** The server itself, for {@link PostgresStore.watch}. Default: `url`, which is looked at: a pooler cannot tell. */
+  /** The server itself, for {@link PostgresStore.watch}. Default: `url`, with polling: a pooler cannot notify. */
   readonly listenUrl?: string;
   /** Which schema the tables are in; made when it is missing. Default `cobbler`. */
   readonly schema?: string;
   /**
-   * Who sees to it that a session has one run at a time. `lease`: each process holds the sessions that it runs, for as
-   * long as it is heard of. `runner`: a `Runner` does, as Restate with a key; then a claim always succeeds and shuts
-   * out whoever wrote before, so that steps of one run may move from process to process. Default `lease`.
+   * Ensures that a session has one run at a time. `lease`: each process holds the sessions that it runs while it is
+   * alive. `runner`: a `Runner` does, as Restate with a key; then a claim always succeeds and excludes the previous
+   * writer, so that steps of one run may move between processes. Default `lease`.
    */
   readonly exclusion?: 'lease' | 'runner';
-  /** After so long without being heard of a process counts as dead, in milliseconds. Default 15,000. */
+  /** Time of silence after which a process counts as dead, in milliseconds. Default 15,000. */
   readonly leaseMs?: number;
-  /** How many connections at most. Default 10. */
+  /** Maximum number of connections. Default 10. */
   readonly connections?: number;
-  /** How long to go on trying when the database cannot be reached, in milliseconds. Default 4,000: less than a run waits. */
+  /** Time limit for retries when the database is unreachable, in milliseconds. Default 4,000: less than a run waits. */
   readonly busyMs?: number;
-  /** How long one statement may take, in milliseconds. Default 10,000. */
+  /** Time limit for one statement, in milliseconds. Default 10,000. */
   readonly statementMs?: number;
-  /** How often to look for what others appended where the database cannot tell, in milliseconds. Default 1,000. */
+  /** Polling interval where the database cannot notify, in milliseconds. Default 1,000. */
   readonly pollMs?: number;
-  /** How often to look although it tells. Default 5,000. */
+  /** Polling interval in addition to notifications. Default 5,000. */
   readonly slowPollMs?: number;
   /** Time of changes, milliseconds since 1970. Default: the clock. */
   readonly now?: () => number;
@@ -59,11 +59,11 @@ export interface PostgresStore extends SessionStore {
    * came together. Gives what ends that. Read what there is after it, or what came in between is missed.
    */
   watch(listener: WatchListener): () => void;
-  /** Whether the database tells those who watch; else it is looked at now and then. */
+  /** True if the database notifies watchers; otherwise they poll. */
   readonly isListening: boolean;
 }
 
-/** Sessions that were claimed and never begun are cleared away after a day. */
+/** Sessions that were claimed but never started are deleted after a day. */
 const emptyMs = 86_400_000;
 
 /**
@@ -87,7 +87,7 @@ class SessionsInPostgres implements PostgresStore {
   readonly #snapshots: Snapshots;
   readonly #watch: Watch;
   readonly #notices: Notices;
-  /** What nobody waits for. */
+  /** Ignores the rejection of background work. */
   readonly #background = new Set<Promise<void>>();
   #closed: Promise<void> | undefined;
 
@@ -187,7 +187,7 @@ class SessionsInPostgres implements PostgresStore {
     return await this.#table.prune(retention, this.#now());
   }
 
-  /** Clears away what was never begun. The room of deleted sessions is PostgreSQL's own to give back (autovacuum). */
+  /** Deletes sessions that never started. PostgreSQL itself frees the space of deleted sessions (autovacuum). */
   async vacuum(): Promise<number> {
     this.#checkOpen();
     await this.#table.removeEmpty(this.#now() - emptyMs);
@@ -214,7 +214,7 @@ class SessionsInPostgres implements PostgresStore {
     await this.#log.settled();
     await this.#notices.settled();
     await Promise.allSettled(this.#background);
-    // A database that cannot be reached finds out by itself.
+    // An unreachable database is detected by its next use.
     await this.#owner?.end().catch(() => {});
     await this.#db.close();
   }

@@ -2,12 +2,12 @@ import { AgentError } from '@cobbler/agent';
 import type { Connection } from './database.ts';
 
 /**
- * What makes one version of the schema of the one before; the first makes it of nothing. A version that was released
- * is never changed: what has to be different comes as the next one. `$s` stands for the schema.
+ * The migrations: each creates one version of the schema from the previous one, the first from an empty schema. A
+ * released version never changes: add a new one instead. `$s` is the schema name.
  *
- * A session's row says where its log ends, so that one statement can check the writer and the place and insert. What
- * is listed is counted there too: that row is written with every append anyway. `xact` is the transaction that added
- * an event: who looks for what is new asks for those that had not ended when it looked last.
+ * A session's row has the end of its log, so that one statement can check the writer and the position and insert. It
+ * also has the listed counts, because every append writes this row anyway. `xact` is the transaction that added an
+ * event: polling asks for transactions that were open at the last poll.
  */
 const migrations: readonly string[] = [
   `
@@ -67,10 +67,10 @@ const migrations: readonly string[] = [
 /** The name of the table that tells our schema from any other. */
 export const mark = 'cobbler_sessions';
 
-/** What the schema's name is made of: it stands in statements as it is. */
+/** The pattern of a schema name: it is used in statements unquoted. */
 const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;
 
-/** @throws AgentError `invalid` for what is no name. */
+/** @throws AgentError `invalid` for an invalid name. */
 export function checkSchemaName(schema: string): void {
   if (schemaPattern.test(schema)) return;
   const message = `The name of a sessions schema has 1 to 40 of a-z, 0-9 and _, not ${JSON.stringify(schema.slice(0, 60))}.`;

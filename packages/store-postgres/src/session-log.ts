@@ -18,11 +18,11 @@ interface Standing {
   readonly epoch: number;
   /** Up to its last event. */
   readonly tally: SessionStats;
-  /** Whether this writer has written. */
+  /** True if this writer has written. */
   readonly isBegun: boolean;
 }
 
-/** One append: events with their text, made when they were given, so that what becomes of the objects does not matter. */
+/** One append: events serialized when it was called, so that later changes of the objects do not matter. */
 interface Batch {
   readonly sessionId: string;
   readonly events: readonly Event[];
@@ -39,14 +39,15 @@ export interface SessionLogOptions {
 }
 
 /**
- * The events of sessions. An append is one statement: it finds the session's row by id, epoch and last place, moves
- * it on and inserts, or finds none and does nothing. So whoever was replaced writes nothing, whatever happens between.
+ * The events of sessions. An append is one statement: it finds the session's row by id, epoch and last position,
+ * advances it and inserts, or finds none and does nothing. So a replaced writer writes nothing, whatever happens in
+ * between.
  */
 export class SessionLog {
   readonly #options: SessionLogOptions;
   /** By id, what was written to longest ago first. */
   readonly #standings = new Map<string, Standing>();
-  /** The last append to each session that is under way. */
+  /** The pending append of each session. */
   readonly #tails = new Map<string, Promise<void>>();
 
   constructor(options: SessionLogOptions) {
@@ -62,7 +63,7 @@ export class SessionLog {
     this.#standings.delete(sessionId);
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no append is pending. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#tails.values());
   }
@@ -110,15 +111,15 @@ export class SessionLog {
     }
     if (events.length > 0) this.#options.onAppend(sessionId, tally.events);
     const { epoch, isBegun } = standing;
-    // Unless somebody here has claimed it meanwhile.
+    // Unless this process has claimed it meanwhile.
     if (this.#standings.get(sessionId) === standing)
       this.#remember(sessionId, { epoch, tally, isBegun: isBegun || events.length > 0 });
   }
 
   /**
-   * When the connection breaks nobody knows whether the statement was carried out, or still will be. Said again it is
-   * carried out once: the row has moved on by then. So it is said again until there is an answer, and where it found
-   * nothing to do it is looked whether that was its own work.
+   * When the connection breaks, it is unknown whether the statement was executed, or still will be. A repeated
+   * statement is executed only once, because the row has advanced. So it is repeated until there is a response, and if
+   * it changed nothing, the stored events are compared with its own.
    */
   async #insert(batch: Batch, standing: Standing, tally: SessionStats): Promise<void> {
     const { db } = this.#options;
@@ -174,7 +175,7 @@ export class SessionLog {
       SELECT 1 FROM held`;
   }
 
-  /** Whether the events of an append are stored as this writer would have stored them. */
+  /** True if the events of an append are stored as this writer would have stored them. */
   async #isThere({ sessionId, events, texts, writer }: Batch): Promise<boolean> {
     const { db, schema } = this.#options;
     const [first] = events;

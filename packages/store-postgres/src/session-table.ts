@@ -25,7 +25,7 @@ export interface SessionTableOptions {
   readonly db: Database;
   readonly schema: string;
   readonly leaseMs: number;
-  /** Whether a runner sees to it that a session has one run at a time: then nobody holds one. */
+  /** True if a runner ensures that a session has one run at a time: then no process holds one. */
   readonly isHeldElsewhere: boolean;
 }
 
@@ -52,7 +52,7 @@ export class SessionTable {
   readonly #db: Database;
   readonly #schema: string;
   readonly #options: SessionTableOptions;
-  /** Whether the owner of the row `t` is alive, in SQL. */
+  /** SQL: true if the owner of the row `t` is alive. */
   readonly #alive: string;
 
   constructor(options: SessionTableOptions) {
@@ -62,7 +62,7 @@ export class SessionTable {
     this.#alive = aliveIn(options.schema, options.leaseMs);
   }
 
-  /** Takes a session over from whoever is dead, or from this process itself. @throws AgentError `in_use`. */
+  /** Takes a session over from a dead process, or from this process itself.⏎@throws AgentError `in_use`. */
   async claim(
     sessionId: string,
     { parent }: Origin,
@@ -146,7 +146,7 @@ export class SessionTable {
     const pruned: string[] = [];
     for (const row of old) {
       if (this.#isRunning(row)) continue;
-      // Only as it was found: somebody may have gone on with it.
+      // Only if unchanged: another process may have continued it.
       const removed = await this.#db.transaction((connection) =>
         this.#removeIf(connection, `t.key = $1 AND t.updated = $2 AND NOT ${this.#alive}`, [
           row.key,
@@ -212,7 +212,7 @@ export class SessionTable {
   #info(row: SessionRow): SessionInfo {
     const { id, title, created, updated, parent, parent_seq: seq, tally } = row;
     const head = { id, title, created, updated, parent: parentOf(parent, seq) };
-    // Where a runner has it, a run that has not ended is gone on with, whoever died.
+    // With a runner, an unfinished run continues, whichever process died.
     const isRunning = this.#options.isHeldElsewhere || row.alive;
     return sessionInfo(head, JSON.parse(tally) as SessionStats, isRunning ? 'running' : 'interrupted');
   }

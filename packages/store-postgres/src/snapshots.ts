@@ -8,7 +8,7 @@ const interval = 256;
 /** Messages of one row. */
 const chunkLength = 250;
 
-/** What is kept of a list of messages. */
+/** The stored form of a list of messages. */
 interface Kept {
   /** Place of the last event folded. */
   readonly seq: number;
@@ -70,7 +70,7 @@ export class Snapshots {
     return state;
   }
 
-  /** Writes the snapshot if it is time. Without it opening only takes longer, so nobody hears of a failure. */
+  /** Writes the snapshot if it is due. Without it opening only takes longer, so failures are ignored. */
   async offer(sessionId: string, state: State, epoch: number): Promise<void> {
     const { messages } = state;
     const texts = this.#due(state);
@@ -94,7 +94,7 @@ export class Snapshots {
     return { seq, state: snapshotText(state), messages: messages.length, from, chunks };
   }
 
-  /** Of a writer that has been replaced nothing is kept. False: not kept. */
+  /** A replaced writer stores nothing. False: not stored. */
   #write(sessionId: string, epoch: number, texts: SnapshotTexts): Promise<boolean> {
     const s = this.#schema;
     const { seq, state, messages, from, chunks } = texts;

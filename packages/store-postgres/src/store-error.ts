@@ -4,7 +4,7 @@ import { AgentError } from '@cobbler/agent';
 type Told = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 
 /**
- * Codes of PostgreSQL that another try may mend, without the work of anybody:
+ * PostgreSQL error codes where a retry may succeed without intervention:
  * https://www.postgresql.org/docs/15/errcodes-appendix.html
  */
 const passing: ReadonlySet<string> = new Set([
@@ -17,7 +17,7 @@ const passing: ReadonlySet<string> = new Set([
   '57P05', // idle_session_timeout
 ]);
 
-/** Whether the connection failed and not the statement: then nobody knows what became of it. */
+/** True if the connection failed, not the statement: then its outcome is unknown. */
 export function isLost(thrown: unknown): boolean {
   if (AgentError.is(thrown)) return false;
   const code = codeOf(thrown);

@@ -2,7 +2,7 @@ import { backoff } from '@cobbler/agent';
 import pg from 'pg';
 import type { Connection, Database } from './database.ts';
 
-/** Called with a session and its last place; more than once for one place when it was told of in two ways. */
+/** Called with a session and its last position; more than once for one position if notified in two ways. */
 export type WatchListener = (sessionId: string, seq: number) => void;
 
 export interface WatchOptions {
@@ -11,16 +11,16 @@ export interface WatchOptions {
   readonly channel: string;
   /** Where to listen. */
   readonly url: string;
-  /** How often to look while nobody tells, in milliseconds. */
+  /** Polling interval without notifications, in milliseconds. */
   readonly pollMs: number;
-  /** How often to look although the database tells. */
+  /** Polling interval in addition to notifications. */
   readonly slowPollMs: number;
 }
 
-/** Sessions of which it is remembered what was told. */
+/** Maximum number of sessions whose last notification is remembered. */
 const maxRemembered = 10_000;
 
-/** How long to wait before listening is tried again, in milliseconds: doubles up to the last. */
+/** Delays before listening is retried, in milliseconds: doubles up to the last. */
 const firstPauseMs = 200;
 const maxPauseMs = 10_000;
 
@@ -32,7 +32,7 @@ const maxPauseMs = 10_000;
 export class Watch {
   readonly #options: WatchOptions;
   readonly #listeners = new Set<WatchListener>();
-  /** What was told last of each session, what changed longest ago first. */
+  /** The last notified position of each session, the oldest change first. */
   readonly #told = new Map<string, number>();
   #client: pg.Client | undefined;
   /** The first transaction that had not ended at the last look, or when the store was first used. */
@@ -49,14 +49,12 @@ export class Watch {
     this.#options = options;
   }
 
-  /** Whether the database tells, or it has to be looked. */
+  /** True if the database notifies; otherwise polling is needed. */
   get isListening(): boolean {
     return this.#client !== undefined;
   }
 
-  /**
-   * To be called before anything is read: what is appended after that is told to whoever watches by then.
-   */
+  /** Call this before reading: appends after it are reported to the watchers of that time. */
   async begin(connection: Connection): Promise<void> {
     this.#since ??= await firstOpen(connection);
   }
@@ -108,7 +106,7 @@ export class Watch {
     try {
       await client.connect();
       if (!(await isDirect(client))) {
-        // Nothing would ever come: whoever is told is the pooler.
+        // No notification would arrive: they go to the pooler.
         this.#isPooled = true;
         await client.end();
         return;
@@ -186,7 +184,7 @@ export class Watch {
       try {
         listener(sessionId, seq);
       } catch {
-        // A listener that throws keeps nobody else from hearing.
+        // A listener that throws does not affect the others.
       }
     }
   }

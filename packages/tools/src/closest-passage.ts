@@ -38,7 +38,7 @@ export function closestPassage(text: string, wanted: string): ClosestPassage | u
   };
 }
 
-/** Where most lines of the passage stand in their order, counted from a line that stands there. */
+/** The longest match of the passage's lines in order, from a line that matches. */
 function placeOfMost(lines: readonly string[], passage: readonly string[]): number | undefined {
   const wanted = passage.map(withoutSpace);
   const votes = new Map<number, number>();

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Above this share of characters that are no text, output is not shown. */
+/** Above this share of non-text characters, output is not shown. */
 const maxInvalid = 0.1;
 
 /**
- * What a command printed, fit for a model: no colours or cursor movements, plain line breaks, nothing that
- * is not text. Output that is not text at all is described instead.
+ * Output of a command, cleaned for a model: no colors or cursor movements, plain line breaks, only text. Binary output
+ * is described instead.
  */
 export function commandOutput(raw: string, totalBytes: number): string {
   const plain = stripVTControlCharacters(raw).replaceAll('\r\n', '\n');

@@ -5,7 +5,7 @@ import { AgentError } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 
-/** How much of a file decides whether it is text. */
+/** Number of bytes that decide whether a file is text. */
 export const sampleBytes = 8192;
 
 const chunkBytes = 65_536;

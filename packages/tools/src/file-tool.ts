@@ -2,10 +2,10 @@ import type { Tool, ToolDefinition } from '@cobbler/agent';
 import { AgentError, defineTool } from '@cobbler/agent';
 import { fileError } from '@cobbler/agent/node';
 
-/** Files and folders by which other agents are told what to do: a write to them must be asked about. */
+/** Instruction files of other agents: a write to them needs approval. */
 export const agentFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
 
-/** What a tool on one path is made of. */
+/** The parts of a tool on one path. */
 export interface FileToolDefinition<Args> extends ToolDefinition<Args> {
   /** The path as the model gave it: errors call it that. */
   readonly pathOf: (args: Args) => string;
@@ -23,7 +23,7 @@ export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
   });
 }
 
-/** Ends work that nobody waits for any more. */
+/** Stops work whose result is no longer needed. */
 export function throwIfStopped(signal: AbortSignal): void {
   if (signal.aborted)
     throw new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The call was cancelled.' });

@@ -1,7 +1,7 @@
 import type { Ignore } from 'ignore';
 import ignore from 'ignore';
 
-/** Folders of other programs that nobody wants searched, unless a .gitignore takes one back with `!`. */
+/** Directories of other programs that searches skip, unless a .gitignore re-includes one with `!`. */
 const always = ['node_modules/', '__pycache__/', '.venv/', '.hg/', '.svn/', '.jj/'].join('\n');
 
 interface Level {
@@ -26,7 +26,7 @@ export class IgnoreRules {
   /** Rules that ignore nothing. */
   static readonly none: IgnoreRules = new IgnoreRules([]);
 
-  /** What is ignored where no .gitignore says anything. */
+  /** Default ignore rules. */
   static readonly standard: IgnoreRules = new IgnoreRules([levelOf('', always)]);
 
   /** Adds the text of a .gitignore. `folder` is its path in the workspace, empty for the root. */
@@ -34,7 +34,7 @@ export class IgnoreRules {
     return new IgnoreRules([levelOf(folder === '' ? '' : `${folder}/`, text), ...this.#levels]);
   }
 
-  /** Whether a path is ignored, given that no folder above it is. */
+  /** True if a path is ignored, given that none of its parent directories is. */
   ignores(path: string, isDirectory: boolean): boolean {
     for (const { folder, matcher } of this.#levels) {
       const result = matcher.test(within(folder, path, isDirectory));

@@ -38,7 +38,7 @@ export class LineMatcher {
   readonly #worker: Worker;
   readonly #options: LineMatcherOptions;
   readonly #onAbort = (): void => this.#finish();
-  /** Who waits for an answer, in the order of the questions. The clock runs for the first. */
+  /** Pending requests, in order. The time limit applies to the first. */
   #waiting: ((matches: LineMatches | undefined) => void)[] = [];
   #cancelClock: () => void = () => {};
   #isReady = false;

@@ -7,7 +7,7 @@ const signatures: readonly (readonly [mediaType: string, bytes: string, offset?:
   ['application/pdf', '%PDF-'],
 ];
 
-/** The media type of a picture or document that models can read, by its first bytes: names lie. */
+/** The media type of an image or document that models can read, by its first bytes: file names are not trusted. */
 export function mediaTypeOf(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const found = signatures.find(([mediaType, signature, offset = 0]) => {

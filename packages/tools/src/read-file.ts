@@ -15,7 +15,7 @@ export interface ReadFileArgs {
   readonly path: string;
   /** The first line wanted, counted from 1. */
   readonly offset?: number;
-  /** Most lines wanted. Default 2,000. */
+  /** Maximum lines. Default 2,000. */
   readonly limit?: number;
   /** Put its number and a tab before each line. */
   readonly line_numbers?: boolean;
@@ -24,13 +24,13 @@ export interface ReadFileArgs {
 const defaultLines = 2000;
 /** Room for line numbers and the closing note stays below what a tool may hand to the model. */
 const maxTextBytes = 200_000;
-/** Base64 makes four bytes of three, and services take 5 MB of it in a picture. */
+/** Base64 needs four bytes for three, and services accept images up to 5 MB of it. */
 const maxImageBytes = 3_750_000;
 const maxDocumentBytes = 20_000_000;
 /** Lines of a larger file are counted up to here only. */
 const maxCountedBytes = 67_108_864;
 
-/** Reads text by lines; pictures and PDF come as such, for the model to look at. */
+/** Reads text by lines; images and PDFs are returned as such, for the model to view. */
 export function readFile(workspace: Workspace): Tool {
   return fileTool<ReadFileArgs>({
     name: 'read_file',

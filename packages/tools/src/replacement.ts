@@ -3,9 +3,9 @@ import { counted } from './file-bytes.ts';
 
 /** A change of one passage. */
 export interface ReplacementArgs {
-  /** The passage as it stands in the file. */
+  /** The passage as it is in the file. */
   readonly old_text: string;
-  /** What stands there afterwards. */
+  /** The replacement text. */
   readonly new_text: string;
   /** Replace every occurrence, however many there are. */
   readonly replace_all?: boolean;

@@ -26,14 +26,14 @@ export interface RunCommandOptions {
   readonly maxTimeoutMs?: number;
   /** From SIGTERM to SIGKILL. Default 1,500 ms. */
   readonly graceMs?: number;
-  /** Most bytes of output for the model, head and tail. Default 65,536. */
+  /** Maximum bytes of output for the model, start and end. Default 65,536. */
   readonly maxOutputBytes?: number;
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
   /** Default: node:child_process. */
   readonly spawn?: NonNullable<ProcessOptions['spawn']>;
 }
 
-/** What the supervisor may need to end a tree, on top of the time of the command itself. */
+/** Time that the supervisor may need to end a process tree, in addition to the command's time limit. */
 const endingMs = 5000;
 
 /** Watchers get a line at most that often, in milliseconds. */

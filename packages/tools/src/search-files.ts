@@ -18,7 +18,7 @@ export interface SearchFilesArgs extends SearchScope {
   readonly literal?: boolean;
   /** Lines shown before and after each match. */
   readonly context?: number;
-  /** Most matches shown. Default 100. */
+  /** Maximum matches shown. Default 100. */
   readonly max_matches?: number;
 }
 

@@ -6,7 +6,7 @@ import type { LineMatches, ShownLine } from './line-matcher.ts';
 
 const maxCharacters = 100_000;
 
-/** What a search has found so far, of which at most so many matches and characters are shown. */
+/** The matches found so far; the number of shown matches and characters is limited. */
 export class SearchReport {
   readonly #maxMatches: number;
   readonly #blocks: string[] = [];

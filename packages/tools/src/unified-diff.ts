@@ -1,7 +1,7 @@
 import type { StructuredPatch } from 'diff';
 import { lineCount } from './file-bytes.ts';
 
-/** What a change looks like, for watchers and approvals. */
+/** A change in readable form, for watchers and approvals. */
 export interface Change {
   /** Such as `+3 -1`. */
   readonly summary: string;

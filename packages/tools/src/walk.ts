@@ -25,7 +25,7 @@ export interface WalkedFolder {
   readonly entries: readonly WalkEntry[];
 }
 
-/** Deeper nesting is no project but a trap, and every level holds a descriptor. */
+/** Deeper nesting is not a real project, and every level needs a descriptor. */
 const maxDepth = 64;
 
 const maxIgnoreBytes = 1_048_576;

@@ -15,7 +15,7 @@ export interface WriteFileArgs {
   readonly content: string;
 }
 
-/** What is larger is replaced without being compared. */
+/** Larger files are replaced without a diff. */
 const maxComparedBytes = 2_000_000;
 
 /** Writes a whole file in one step, with the folders it needs. */

@@ -10,11 +10,11 @@ import type {
 import type { ToolView } from './tool-view.ts';
 import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
 
-/** What the client knows of a session so far: everything needed to convert the next event to updates. */
+/** The client's knowledge of a session so far: everything needed to convert the next event to updates. */
 export interface SentUpdate {
   /** Answers of the model that are in the log. */
   readonly answers: number;
-  /** How many times the current response was started and broke off. */
+  /** Number of times the current response was started and broke off. */
   readonly torn: number;
   /** Characters of the current response. */
   readonly text: number;
@@ -44,7 +44,7 @@ export interface Telling {
 /**
  * Converts events of the harness to updates of the Agent Client Protocol. Pure: the same events give the same updates,
  * live or from the store. Each response has its own message id, also one that broke off and started again, because a
- * client cannot be told to forget a message.
+ * client cannot be asked to drop a message.
  */
 export function sessionUpdates(told: SentUpdate, event: RunEvent, view: UpdateView): Telling {
   switch (event.type) {
@@ -152,7 +152,7 @@ function finished(told: SentUpdate, isWaiting: boolean): Telling {
   return { told: { ...anew(told), open: [] }, updates };
 }
 
-/** Of messages sent by other clients only the text is shown. */
+/** Shows only the text of messages sent by other clients. */
 function history(told: SentUpdate, { messages }: HistoryEvent, { replays }: UpdateView): Telling {
   const updates: SessionUpdate[] = [];
   let { answers } = told;

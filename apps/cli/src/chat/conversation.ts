@@ -42,8 +42,8 @@ export interface ConversationPorts {
 const maxPast = 200;
 
 /**
- * One conversation as the user sees it: messages go to the harness, and its events update the view, whoever started
- * the run. It uses only the public interface of the harness.
+ * One conversation as the user sees it: messages go to the harness, and its events update the view, independent
+ * of who started the run. It uses only the public interface of the harness.
  */
 export class Conversation {
   readonly ledger: Ledger = new Ledger();

@@ -13,7 +13,7 @@ export interface Instructions {
   readonly text: string;
 }
 
-/** How to look for instructions. */
+/** Search options for instructions. */
 export interface FindOptions {
   /** Says which folders are sealed. Default: the environment of this process. */
   readonly env?: Environment;

@@ -74,7 +74,7 @@ export const runs: Area = {
       code: 'toolCalls',
       kinds: ['limit'],
       what: 'The run reached `limits.toolCalls`.',
-      todo: 'Continue with a larger `limits.toolCalls`, or find out why the run needs so many calls.',
+      todo: 'Continue with a larger `limits.toolCalls`, or find out why the run needs more calls.',
       see: 'docs/limits.md',
     },
     {

@@ -31,7 +31,7 @@ export interface StagePlan {
   readonly tools: readonly Tool[];
   /** Facts that stand above a run. */
   readonly header: readonly string[];
-  /** How users decide approvals. Absent: no user can be asked. */
+  /** Dialog for approvals. Absent: no user can be asked. */
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
 }
 

@@ -18,7 +18,7 @@ import { permissionOptions, reelFlags, taskOptions } from './record-replay-flags
 type Raw = Readonly<Record<string, unknown>>;
 type Prompt = readonly UserPart[];
 
-/** How a run is recorded or replayed; most runs are neither. */
+/** Recording or replay of a run; most runs have neither. */
 export interface RecordReplay {
   /** The options of the run: those given, and on a replay those of the cassette. */
   readonly options: Raw;

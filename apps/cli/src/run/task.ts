@@ -53,7 +53,7 @@ export interface Task {
   readonly pricing: Pricing;
   /** Run under a money limit although the model's price is unknown. Default false. */
   readonly allowUnpriced?: boolean;
-  /** How the conversation is kept small enough. Default: not at all. */
+  /** Compaction and offloading. Default: none. */
   readonly context?: ContextPolicy;
   readonly form: OutputForm;
   readonly verbose: boolean;

@@ -6,7 +6,7 @@ import type { ToolCallList } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
-/** How the history of a session is shown. */
+/** Display options for the history of a session. */
 export interface PastView extends ReportView {
   /** A terminal breaks lines and shows marks; a file does not. */
   readonly tty: boolean;

@@ -46,7 +46,7 @@ export interface RunViewParts {
   readonly report: { readonly screen: Screen; readonly style: Style };
   readonly calls: ToolCallList;
   readonly model: string;
-  /** How users decide approvals. Absent: no user can be asked. */
+  /** Dialog for approvals. Absent: no user can be asked. */
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
   readonly quiet: boolean;
   readonly verbose: boolean;

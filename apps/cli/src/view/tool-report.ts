@@ -22,7 +22,7 @@ export interface ToolReport {
   readonly printed: boolean;
 }
 
-/** How much of a report to show, and where. */
+/** Length and place of a report. */
 export interface ReportView {
   readonly style: Style;
   readonly columns: number;

@@ -16,7 +16,7 @@ const single: ReadonlySet<string> = new Set([
 
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
-/** Who may come in: looks at Host, Origin and token of every request, before anything of it is done. */
+/** Checks Host, Origin and token of every request before it is handled. */
 export class AuthGuard {
   readonly #tokens: TokenStore;
   readonly #cookies: Cookies;
@@ -57,7 +57,7 @@ export class AuthGuard {
     if (origin === undefined) return;
     const from = hostOf(origin);
     const sameHost = from !== undefined && origin.toLowerCase().endsWith(`//${headers.host?.toLowerCase()}`);
-    // Behind a proxy the port may differ; the name was allowed by whoever runs the server.
+    // Behind a proxy the port may differ; the owner of the server allowed the name.
     if (sameHost || (from !== undefined && this.#hosts.has(from) && !loopback.has(from))) return;
     throw new Problem(403, 'origin', 'Requests from pages of other sites are rejected.');
   }

@@ -9,7 +9,7 @@ import { scopes } from '../requests/scope.ts';
 /** A token without what makes it valid. */
 export interface TokenInfo {
   readonly id: string;
-  /** What it is for, in the words of whoever made it. */
+  /** Its purpose, in the words of its creator. */
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** ISO 8601. */
@@ -49,7 +49,7 @@ const stored = z.strictObject({
 
 type StoredToken = z.infer<typeof stored>['tokens'][number];
 
-/** The name of the token that belongs to whoever runs the server. */
+/** The name of the token that belongs to the owner of the server. */
 const ownName = 'owner';
 
 /** The tokens of a server. Secrets are compared by their hash. */
@@ -70,13 +70,13 @@ export class TokenStore {
     for (const token of readStored(file?.read())) this.#byHash.set(token.hash, token);
   }
 
-  /** The token of whoever runs the server, which may do everything; made when there is none. */
+  /** The owner token, which has every scope; created when it does not exist. */
   own(): string {
     const known = this.#living().find(({ name, token }) => name === ownName && token !== undefined);
     return known?.token ?? this.#add({ name: ownName, scopes: ['admin'] }, true).token;
   }
 
-  /** A new owner's token; the old one ends in `graceMs`, so that what uses it can be told. */
+  /** A new owner token; the old one expires after `graceMs`, so that its users can switch. */
   rotate(graceMs: number = 0): string {
     const before = this.#living().filter(({ name }) => name === ownName);
     const { token } = this.#add({ name: ownName, scopes: ['admin'] }, true);
@@ -93,18 +93,18 @@ export class TokenStore {
     return this.#add(wanted, false);
   }
 
-  /** Who a secret belongs to, if it is valid now. */
+  /** The token of a secret, if it is valid now. */
   find(secret: string): TokenInfo | undefined {
     const token = this.#byHash.get(hashOf(secret));
     return token !== undefined && this.#lives(token) ? infoOf(token) : undefined;
   }
 
-  /** Whether a token of this id is still valid. */
+  /** True if the token with this id is still valid. */
   has(id: string): boolean {
     return this.#living().some((token) => token.id === id);
   }
 
-  /** What signs the cookies that stand for a token, as long as it is valid: as secret as the file of tokens. */
+  /** The key that signs the cookies of a token while it is valid: as secret as the token file. */
   cookieKey(id: string): string | undefined {
     return this.#living().find((token) => token.id === id)?.hash;
   }

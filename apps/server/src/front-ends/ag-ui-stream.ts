@@ -8,15 +8,15 @@ export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unkn
 /** The version of AG-UI that is spoken. */
 const protocolVersion = '1.0';
 
-/** Whose run is told, as the client names it. */
+/** The run's ids, as the client names them. */
 export interface AgUiRun {
   readonly threadId: string;
   readonly runId: string;
 }
 
 /**
- * Pieces as events of AG-UI 1.0. A piece `void` has no event of its own: the protocol takes nothing back, so whoever
- * hears it sends a snapshot of the log.
+ * Converts chunks to AG-UI 1.0 events. A chunk `void` has no event: the protocol cannot undo, so the caller sends a
+ * snapshot of the log.
  */
 export class AgUiStream {
   readonly #run: AgUiRun;
@@ -33,7 +33,7 @@ export class AgUiStream {
     return { type: 'RUN_STARTED', ...this.#run, protocolVersion };
   }
 
-  /** What the response ends with. */
+  /** The last events of the response. */
   last(): AgUiEvent[] {
     if (this.#told === 'end') return [];
     if (this.#told === 'question') return [this.#interrupted()];
@@ -88,7 +88,7 @@ export class AgUiStream {
     }
     const finished = { type: 'RUN_FINISHED', ...this.#run };
     if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };
-    // Told again of a run that waited, a client hears only of what is still open.
+    // When a waiting run is streamed again, the client receives only the open questions.
     if (status === 'waiting' && this.#asked.size > 0) return this.#interrupted();
     const told = { status, ...(limit !== undefined && { limit }) };
     return { ...finished, outcome: { type: 'success' }, result: told };
@@ -160,7 +160,7 @@ function result(
   return { type: 'TOOL_CALL_RESULT', ...told, ...(isError && { metadata: { isError } }) };
 }
 
-/** The log has no event for what such a call gives: it is named after the call, however it is told. */
+/** The log has no event for the result of such a call: its id derives from the call, in every stream. */
 function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEvent {
   return result(`${id}-left`, id, [{ type: 'text', text: why }], true);
 }
@@ -169,8 +169,8 @@ function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEv
 type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly role?: unknown };
 
 /**
- * All that a log holds, as the messages that a client has that was told every event of it. A client leaves what it knows
- * where it is and appends the rest, and gives up reasoning only for other reasoning: so it is emptied first.
+ * The messages of a log, as a client has them that received every event. A client keeps the position of known messages
+ * and appends the rest, and replaces reasoning only by other reasoning: so it is emptied first.
  */
 export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
   const messages = new Map<string, AgUiMessage>();

@@ -4,14 +4,14 @@ import type { ResponseChunk } from './chunk.ts';
 /** One chunk of the AI SDK's UI message stream. */
 export type UiChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** What the stream of the AI SDK ends with. */
+/** The last chunks of an AI SDK stream. */
 export const uiStreamEnd = 'data: [DONE]\n\n';
 
 /** Pieces as chunks of the AI SDK's UI message stream, version 1. */
 export class AiSdkStream {
-  /** Whether a step is open, and whether it is empty because it was taken back. */
+  /** True if a step is open, and true if it is empty because its content was withdrawn. */
   #step: 'none' | 'open' | 'empty' = 'none';
-  /** What the stream may end with: a question, the end of the run, or neither yet. */
+  /** The state at the end of the stream: a question, the end of the run, or neither yet. */
   #told: 'part' | 'question' | 'end' = 'part';
 
   /** Continues a message of which the client has the beginning. */
@@ -21,8 +21,8 @@ export class AiSdkStream {
   }
 
   /**
-   * What the response ends with. A client posts again whatever was decided and has no outcome, so a response without
-   * the outcome has to fail.
+   * The last chunks of the response. A client posts a decision again while it has no outcome, so a response without
+   * the outcome must fail.
    */
   last(): UiChunk[] {
     if (this.#told === 'end') return [];

@@ -10,7 +10,7 @@ export interface ToldCall {
   readonly arguments: Record<string, unknown>;
 }
 
-/** What a front end is told, whatever protocol it speaks. */
+/** An update for a front end, independent of its protocol. */
 export type ResponseChunk =
   | {
       readonly type: 'said';
@@ -23,7 +23,7 @@ export type ResponseChunk =
   | { readonly type: 'open' | 'close'; readonly kind: TextKind; readonly id: string }
   | { readonly type: 'more'; readonly kind: TextKind; readonly id: string; readonly text: string }
   | { readonly type: 'call'; readonly answer: string; readonly call: ToldCall }
-  /** Nothing that was told of this answer counts. */
+  /** Withdraws everything streamed of this response. */
   | { readonly type: 'void' }
   | { readonly type: 'asked'; readonly id: string; readonly request: ApprovalRequestedEvent }
   | {
@@ -36,10 +36,10 @@ export type ResponseChunk =
       readonly type: 'result';
       readonly id: string;
       readonly event: Extract<Event, { type: 'tool_result' }>;
-      /** Whether a person was asked about the call. */
+      /** True if the call needed approval. */
       readonly wasAsked: boolean;
     }
-  /** A call that gets no result any more. */
+  /** A call that will not get a result. */
   | { readonly type: 'left'; readonly id: string; readonly why: string }
   /** Only decisions of a person are missing; the calls named here run after them without a question of their own. */
   | { readonly type: 'waits'; readonly unasked: readonly string[] }

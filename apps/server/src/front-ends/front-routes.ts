@@ -28,7 +28,7 @@ const unknown = { text: 'There is no such session.' };
 const busy = { text: 'A run is active, or the message or decision was already received.' };
 const full = { text: 'Too many event streams.' };
 
-/** Where the front ends of other projects come in. Each is told the events of our runs in its own words. */
+/** Routes for front ends of other projects. Each receives the events of our runs in its own protocol. */
 export function frontRoutes(services: Services): Route[] {
   const { desk, streams } = services;
   return [
@@ -127,21 +127,21 @@ export async function beginFront(
   }
 }
 
-/** The events of a run that was begun before: as they come, or, when it is over already, as they were stored. */
+/** The events of a started run: as they occur, or from the store if it has ended. */
 function eventsSince({ store }: Services, { id, run }: LiveSession, from: Accepted): AsyncIterable<RunEvent> {
   if (run?.id === from.runId) return readingOf(run);
   return storedRun((after, limit) => store.read(id, after, limit), from);
 }
 
 /**
- * The events of a run, read from when somebody begins to. A reader made earlier would begin with an answer so far that the
- * log has by then. Not the run itself: awaiting that gives its result.
+ * The events of a run, read from the start of the iteration. An earlier reader would start with a partial response
+ * that the log contains by then. It is not the run itself, because awaiting that returns its result.
  */
 function readingOf(run: Run): AsyncIterable<RunEvent> {
   return { [Symbol.asyncIterator]: () => run[Symbol.asyncIterator]() };
 }
 
-/** The rest of the run that is under way or waits, if there is one. */
+/** The rest of the active or waiting run, if there is one. */
 async function underWay(
   { store }: Services,
   { id, run }: LiveSession,
@@ -180,11 +180,11 @@ async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   return [];
 }
 
-/** What a stream of chunks begins with. */
+/** The first chunks of a stream. */
 interface ChatStart {
   /** The first event that the client has not. Absent: it has nothing of the message. */
   readonly from?: number;
-  /** Whether the client has the beginning of the message. */
+  /** True if the client has the start of the message. */
   readonly goesOn: boolean;
 }
 
@@ -229,7 +229,7 @@ async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Prom
   const read: ReadLog = (after, limit) => store.read(threadId, after, limit);
   const before = (await store.info(threadId))?.events ?? 0;
   const { accepted, events } = await agUiRun(services, session, call, request);
-  // A run that was begun before is told from a snapshot on: the client may have any part of it.
+  // A run that started earlier is streamed from a snapshot: the client may have any part of it.
   const isAgain = accepted === undefined || accepted.seq <= before;
   const from = isAgain ? ((await store.info(threadId))?.events ?? 0) + 1 : accepted.seq;
   const exchange = new Exchange();
@@ -253,7 +253,7 @@ async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Prom
   follow(stream, events, from, write).catch(cut(stream, journal));
 }
 
-/** The run that a client asks for: the one that has this id, whatever it says while that is under way, or a new one. */
+/** The run that a client asks for: the active one with this id, whatever its input, or a new one. */
 async function agUiRun(
   services: Services,
   session: LiveSession,
@@ -278,14 +278,14 @@ async function wholeLog(read: ReadLog): Promise<Event[]> {
   return events;
 }
 
-/** What was written of one event. */
+/** The bytes written for one event. */
 interface Written {
   readonly text: string;
   /** Only a person's decision is missing: a client that is to make it acts when its response has ended. */
   readonly isOver: boolean;
 }
 
-/** Writes what comes of a run until it ends, waits or nobody reads. What is before an event was told. */
+/** Writes the events of a run until it ends, waits or the client disconnects. Earlier events were already written. */
 async function follow(
   stream: EventStream,
   events: AsyncIterable<RunEvent>,

@@ -12,20 +12,20 @@ interface OpenCall {
 }
 
 /**
- * What was said and everything that came of it, up to the next thing said: events in, pieces out. Every id is made
- * from the log alone, so that whoever hears the same events gets the same ids. What comes before anything was said
- * belongs to an earlier exchange and is left out.
+ * A user message and its response, up to the next message: events in, chunks out. Every id derives from the log alone,
+ * so that all readers of the same events get the same ids. Events before the first message belong to an earlier
+ * exchange and are skipped.
  */
 export class Exchange {
   #id = '';
   #answers = 0;
   #calls: OpenCall[] = [];
   #blocks: AnswerBlocks | undefined;
-  /** What steers and waits for its place: the fold lets nothing come between an answer and what its calls gave. */
+  /** Steering messages that wait for their position: the fold puts nothing between a response and its tool results. */
   #steering: ResponseChunk[] = [];
-  /** Whether the last answer is the last word so far, so that what steers now comes right after it. */
+  /** True if the last response is final so far, so that a steering message follows it directly. */
   #isAnswered = false;
-  /** Whether the answer that is being streamed was heard from its beginning. */
+  /** True if the current response was received from its start. */
   #hears = false;
 
   /** The event in which it was said; empty before that. */
@@ -85,7 +85,7 @@ export class Exchange {
     return [...begun, ...tell(blocks)];
   }
 
-  /** The blocks of the answer under way, and what is told when it begins with this. */
+  /** The blocks of the current response, and the chunks of a response with this start. */
   #begun(): [ResponseChunk[], AnswerBlocks] {
     if (this.#blocks !== undefined) return [[], this.#blocks];
     const left = this.#left();
@@ -108,7 +108,7 @@ export class Exchange {
     return this.#isAnswered ? [...pieces, ...this.#steered()] : pieces;
   }
 
-  /** What was said of an answer that ended too early stays; a call of it does not. */
+  /** The text of a response that ended too early stays; its calls do not. */
   #endEarly(partial: AssistantEvent['content']): ResponseChunk[] {
     const voided = this.#blocks?.fits(partial) === false ? this.#void() : [];
     const [begun, blocks] = this.#begun();
@@ -134,7 +134,7 @@ export class Exchange {
     return [...voided, ...rest, { type: 'ended', event }];
   }
 
-  /** What is told when everything else was told and a person has to decide; nothing when no question is open. */
+  /** The chunks that follow all others when a user must decide; none if no question is open. */
   waits(): ResponseChunk[] {
     const open = this.#calls.filter(({ isDone }) => !isDone);
     if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
@@ -179,7 +179,7 @@ export class Exchange {
     return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];
   }
 
-  /** What steered takes its place here. */
+  /** The steering message gets its position here. */
   #steered(): ResponseChunk[] {
     const steered = this.#steering;
     this.#steering = [];
@@ -187,7 +187,7 @@ export class Exchange {
     return steered;
   }
 
-  /** Closes calls that get no result any more: the conversation went on without them. */
+  /** Closes calls that will not get a result: the conversation continued without them. */
   #left(): ResponseChunk[] {
     const left = this.#calls.filter(({ isDone }) => !isDone);
     const told = left.map((call): ResponseChunk => {

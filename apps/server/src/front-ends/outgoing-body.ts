@@ -6,7 +6,7 @@ import { id, content as saidSchema } from '../routes/schemas.ts';
 import type { NamedReceivedDecision } from '../sessions/approval-service.ts';
 import type { Content } from '../sessions/live-session.ts';
 
-/** What a front end wants: to say something, or to answer what was asked. */
+/** The request of a front end: a message, or approval decisions. */
 export interface FrontRequest {
   /** The client's id of what is said. */
   readonly key?: string;
@@ -16,7 +16,7 @@ export interface FrontRequest {
 
 const messages = z.array(z.record(z.string(), z.unknown())).max(100_000);
 
-/** What `useChat` posts. Only its last message counts. */
+/** The body that `useChat` posts. Only its last message counts. */
 export interface ChatBody {
   readonly trigger?: string | undefined;
   readonly messages: readonly Readonly<Record<string, unknown>>[];
@@ -32,7 +32,7 @@ export const chatBody: z.ZodType<ChatBody> = z
     description: 'Fields of the AI SDK. Fields not listed here are ignored.',
   });
 
-/** What a client of AG-UI posts. Of its messages only the last one counts. */
+/** The body that an AG-UI client posts. Only the last of its messages counts. */
 export interface AgUiBody {
   readonly threadId: string;
   readonly runId: string;
@@ -88,10 +88,7 @@ const uiAnswer = z.object({
 });
 const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts: z.array(z.unknown()) });
 
-/**
- * What the last message of a chat says or answers.
- * @throws Problem 400
- */
+/** The message or decisions in the last message of a chat.⏎@throws Problem 400 */
 export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   if (trigger === 'regenerate-message') {
     const detail = 'The log cannot be undone: fork the session before the message and send it again there.';
@@ -147,7 +144,7 @@ const agUiPart = z.union([
 const agUiUser = z.object({ content: z.union([z.string(), z.array(agUiPart)]) });
 
 /**
- * What an input of AG-UI says or answers: nothing when its last message is not one of the user.
+ * The message or decisions of an AG-UI input: undefined if its last message is not from the user.
  * @throws Problem 400
  */
 export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): FrontRequest {

@@ -1,7 +1,7 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { ResponseChunk, TextKind, ToldCall } from './chunk.ts';
 
-/** A block of an answer that was told, in part or whole. */
+/** A block of a response that was streamed, in part or whole. */
 interface Told {
   readonly kind: TextKind | 'call';
   readonly id: string;
@@ -68,7 +68,7 @@ export class AnswerBlocks {
     return [{ type: 'close', kind: last.kind, id: last.id }];
   }
 
-  /** Whether all that was told is the beginning of this. */
+  /** True if everything streamed is the start of this. */
   fits(content: readonly AssistantPart[]): boolean {
     const parts = visible(content);
     return this.#told.every(({ kind, text, isOpen }, place) => {

@@ -11,7 +11,7 @@ interface Item {
   text: string;
 }
 
-/** What a response is, whatever came of it. */
+/** The fields of a response with any outcome. */
 export interface ResponseHead {
   readonly id: string;
   readonly model: string;
@@ -26,7 +26,7 @@ export interface ResponseHead {
 export class ResponseStream {
   readonly #head: ResponseHead;
   #items: Item[] = [];
-  /** Items of the answer under way: they do not count if it is taken back. */
+  /** Items of the current response: dropped if it is withdrawn. */
   #current: Item[] = [];
   #sequence = 0;
   #index = 0;
@@ -36,7 +36,7 @@ export class ResponseStream {
     this.#head = head;
   }
 
-  /** What a stream begins with. */
+  /** The first events of a stream. */
   start(): Json[] {
     return [
       this.#event('response.created', { response: this.response }),
@@ -98,7 +98,7 @@ export class ResponseStream {
   }
 
   #open(id: string): Json[] {
-    // An answer that is made again has the ids of the one that was taken back, which no client would bear.
+    // A repeated response has the ids of the withdrawn one, which no client would accept.
     const item = { id: `msg_${this.#index}_${id}`, piece: id, index: this.#index, text: '' };
     this.#index += 1;
     this.#items.push(item);
@@ -144,7 +144,7 @@ export class ResponseStream {
   }
 }
 
-/** An event as it stands in the stream. */
+/** An event in the format of the stream. */
 export function responseFrame(event: Json): string {
   return `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
 }

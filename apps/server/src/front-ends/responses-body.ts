@@ -19,7 +19,7 @@ const item: z.ZodType<InputItem> = z.looseObject({
     .optional(),
 });
 
-/** What a client of OpenAI's Responses API posts, as far as it counts here. */
+/** The supported part of a request to OpenAI's Responses API. */
 export interface ResponsesBody {
   readonly model: string;
   readonly input: string | readonly InputItem[];
@@ -38,8 +38,8 @@ export const responsesBody: z.ZodType<ResponsesBody> = z
   .meta({ id: 'ResponsesRequest' });
 
 /**
- * What is said with a request.
- * @throws Problem 400 for what this route does not have: to leave it out silently would be a lie.
+ * The prompt of a request.
+ * @throws Problem 400 for unsupported fields: ignoring them silently would mislead the client.
  */
 export function saidIn(body: ResponsesBody): string {
   refuseOthers(body);

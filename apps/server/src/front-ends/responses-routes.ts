@@ -106,19 +106,19 @@ function openStream(
   return undefined;
 }
 
-/** What is told of a run, event by event. */
+/** Converts a run to response events. */
 async function* piecesOf({ events }: Begun): AsyncGenerator<readonly ResponseChunk[]> {
   const exchange = new Exchange();
   for await (const event of events) yield exchange.hear(event);
 }
 
-/** The session to go on with, a copy of it up to that response when it went on since, or a new one. */
+/** The session to continue, a copy of it up to that response if it has continued since, or a new one. */
 async function sessionFor(
   { desk, store }: Services,
   previous: string | undefined,
   key: string | undefined,
 ): Promise<LiveSession> {
-  // Under the same key again it is the same session, in which that run was begun.
+  // The same key selects the session in which that run started.
   if (previous === undefined)
     return await desk.always(key === undefined ? systemRuntime.id() : `openai-${key}`);
   const { sessionId, seq } = parseResponseId(previous);
@@ -146,7 +146,7 @@ function unknownResponse(id: string): Problem {
   return new Problem(404, 'response_not_found', detail, { extra: { param: 'previous_response_id' } });
 }
 
-/** A key that cannot be the id of a run is none: the client's other requests do not count on it. */
+/** A key that cannot be a run id is ignored: other requests of the client do not rely on it. */
 function keyOf({ request }: Call<unknown, unknown>): string | undefined {
   const key = runKey.safeParse(request.headers['idempotency-key']);
   return key.success ? key.data : undefined;

@@ -11,7 +11,7 @@ import type { Meters } from '../telemetry/meters.ts';
 import type { Match, Reply, Route } from './route.ts';
 import { Router } from './route.ts';
 
-/** What answers requests. */
+/** Handles requests. */
 export interface FrontOptions {
   readonly routes: readonly Route[];
   readonly doorkeeper: AuthGuard;
@@ -37,7 +37,7 @@ export function createFront(options: FrontOptions): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    // How often connections are looked at: a limit is kept to within this.
+    // Interval of connection checks: limits are accurate to within this.
     connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
     keepAliveTimeout: 5_000,
     maxHeaderSize: 16 * 1024,

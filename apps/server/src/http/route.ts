@@ -5,7 +5,7 @@ import type { TokenInfo } from '../auth/token-store.ts';
 import type { Problem } from '../requests/problem.ts';
 import type { Scope } from '../requests/scope.ts';
 
-/** What a handler is given of a request, checked already. */
+/** A validated request for a handler. */
 export interface Call<Body = unknown, Query = unknown> {
   /** Variables of the path; ids hold nothing that could be taken amiss. */
   readonly params: Readonly<Record<string, string>>;
@@ -23,12 +23,12 @@ export interface Reply {
   readonly status: number;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is; its type stands in `headers`. */
+  /** Sent unchanged; its type is in `headers`. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a route may answer, for its description. */
+/** A possible response of a route, for its description. */
 export interface AnswerText {
   readonly text: string;
   readonly schema?: z.ZodType;
@@ -43,18 +43,18 @@ export interface Route {
   readonly path: string;
   readonly name: string;
   readonly summary: string;
-  /** What a token must allow. Absent: open to everybody. */
+  /** The required scope. Absent: public. */
   readonly scope?: Scope;
   /** Needs the token itself: the cookie of a page does not count. */
   readonly tokenOnly?: boolean;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Whether the body may be left out. */
+  /** True if the body is optional. */
   readonly bodyOptional?: boolean;
   /** Request headers with a meaning of their own. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly answers: Readonly<Record<number, AnswerText>>;
-  /** How its problems are written, where it speaks another protocol. Default: as RFC 9457 has it. */
+  /** The format of its problems, if it uses another protocol. Default: RFC 9457. */
   readonly problem?: (problem: Problem, requestId: string) => Reply;
   readonly handle: (call: Call) => Reply | undefined | Promise<Reply | undefined>;
 }

@@ -12,7 +12,7 @@ export interface NewCookie {
   readonly key: string;
 }
 
-/** What a valid cookie with its key stands for. */
+/** The token of a valid cookie with its key. */
 export interface ReadCookie {
   readonly tokenId: string;
   /** When it ends, in milliseconds since 1970. */
@@ -20,13 +20,13 @@ export interface ReadCookie {
 }
 
 /**
- * Makes and reads cookies. They end with their token and with time, and outlive a restart of the server: a page that
- * is open goes on.
+ * Creates and reads cookies. They expire with their token or by time, and survive a restart of the server: an open
+ * page continues.
  */
 export class Cookies {
   readonly #keyOf: (tokenId: string) => string | undefined;
   readonly #now: () => number;
-  /** How long one is valid, in milliseconds. */
+  /** Validity, in milliseconds. */
   readonly lifetimeMs: number;
 
   /** @param keyOf what the cookies of a token are signed with; nothing for a token that is not valid. */
@@ -47,7 +47,7 @@ export class Cookies {
     return { value: `${body}.${signed(body, this.#keyOf(tokenId) ?? '')}`, key };
   }
 
-  /** What a `Cookie` header stands for, sent with this key. Nothing without both. */
+  /** The token of a `Cookie` header sent with this key. Undefined without both. */
   read(header: string | undefined, key: string | undefined): ReadCookie | undefined {
     if (key === undefined) return undefined;
     for (const pair of (header ?? '').split(';')) {

@@ -1,4 +1,4 @@
-/** How much a server takes on, and how long it waits. All can be set; none is infinite. */
+/** Limits and timeouts of a server. All are configurable; none is infinite. */
 export interface ServerLimits {
   /** Sessions held in memory at a time: those that run or are watched, and those used last. */
   readonly sessions: number;
@@ -8,28 +8,28 @@ export interface ServerLimits {
   readonly connections: number;
   /** Bytes that may wait for one reader of events; then it is dropped. */
   readonly bufferBytes: number;
-  /** How long a reader may take nothing at all while it is told what it missed. */
+  /** Time limit without progress for a client that reads stored events. */
   readonly stallMs: number;
   readonly bodyBytes: number;
-  /** How long the headers of a request may take. */
+  /** Time limit for the headers of a request. */
   readonly headersMs: number;
-  /** How long a whole request may take to arrive. */
+  /** Time limit for a whole request. */
   readonly requestMs: number;
-  /** How long runs may go on after the server was told to stop; then they are cancelled. */
+  /** Time that runs may continue after a shutdown signal; then they are cancelled. */
   readonly drainMs: number;
   /** Between two signs of life on the versioned stream. */
   readonly heartbeatMs: number;
   /** The same on the stream of `GET /events`. */
   readonly seedHeartbeatMs: number;
-  /** How often sessions that are watched are looked at for what other processes wrote into them. */
+  /** Interval at which watched sessions are checked for events of other processes. */
   readonly othersMs: number;
   /** For how long the answer of `GET /readyz` is used again. */
   readonly readyMs: number;
-  /** How long the store may take to answer `GET /readyz`. */
+  /** Time limit for the store to respond to `GET /readyz`. */
   readonly probeMs: number;
 }
 
-/** What a server holds itself to unless it is told otherwise. */
+/** Default limits of a server. */
 export const defaultLimits: ServerLimits = Object.freeze({
   sessions: 1_000,
   clients: 5_000,

@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { AgentError } from '@cobbler/agent';
 
-/** What a problem says besides its status, code and text. */
+/** The fields of a problem besides status, code and text. */
 export interface ProblemRest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the document, such as the run that is in the way. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** A request that cannot be served, as its client is told: no stack, no path of ours. */
+/** A rejected request, as its client sees it: no stack, no local path. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { Problem } from './problem.ts';
 
-/** How much of a body that is refused is still taken in, so that its sender hears the refusal. */
+/** Bytes of a rejected body that are still read, so that its sender receives the response. */
 const wasteFactor = 16;
 
 /**
@@ -75,7 +75,7 @@ function tooLarge(maxBytes: number): Problem {
   return new Problem(413, 'body_too_large', `The body exceeds ${maxBytes} bytes.`);
 }
 
-/** Takes in what nobody wants, but not for ever. */
+/** Reads and drops a rejected body, up to a limit. */
 function discard(request: IncomingMessage, maxBytes: number): void {
   let wasted = 0;
   request.on('data', (chunk: Uint8Array) => {

@@ -116,7 +116,7 @@ function lastEventId({ request }: Call<unknown, unknown>): string | undefined {
   return header === undefined || header === '' ? undefined : String(header);
 }
 
-/** Whether the session has the event that a reader names: another store, or a deleted session, has not. */
+/** True if the session has the event that a client names: another store, or a deleted session, does not. */
 async function isThere(seq: number, read: ReadLog): Promise<boolean> {
   return seq <= 0 || (await read(seq - 1, 1))[0]?.seq === seq;
 }

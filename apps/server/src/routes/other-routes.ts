@@ -7,7 +7,7 @@ import { scopes } from '../requests/scope.ts';
 import { accepted, answerBody, approval, approvalList, id, tokenInfo } from './schemas.ts';
 import type { Services } from './services.ts';
 
-/** What people are asked, and what they answer. */
+/** Routes for approvals and their decisions. */
 export function approvalRoutes({ approvals }: Services): Route[] {
   return [
     route({
@@ -128,7 +128,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
   ];
 }
 
-/** What those who run the server ask it. */
+/** Routes for operators of the server. */
 export function operationRoutes({ meters, readiness }: Services): Route[] {
   return [
     route({

@@ -11,8 +11,8 @@ interface PageFile {
 type PageFiles = Readonly<Record<string, PageFile>>;
 
 /**
- * What the page may do: run its own script, ask this server, show pictures that it holds itself. Text becomes HTML
- * only through its sanitizer, in browsers that know trusted types.
+ * The content security policy of the page: run its own script, call this server, show images that it contains. Text
+ * becomes HTML only through its sanitizer, in browsers with trusted types.
  */
 const policy: string = [
   "default-src 'none'",
@@ -32,7 +32,7 @@ const forGood = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 let loading: Promise<PageFiles> | undefined;
 
-/** The page is read, and from the sources built, when somebody first asks for it. */
+/** The page is loaded, or built from the sources, at the first request. */
 async function files(): Promise<PageFiles> {
   loading ??= import('@cobbler/web/page').then(({ loadPage }) => loadPage());
   try {

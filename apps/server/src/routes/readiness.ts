@@ -1,12 +1,12 @@
 import { AgentError } from '@cobbler/agent';
 
-/** How readiness is found out. */
+/** Options of the readiness check. */
 export interface ReadinessOptions {
   /** Tries a write in the store. */
   readonly probe: () => Promise<void>;
   /** For how long an answer holds, in milliseconds. */
   readonly reuseMs: number;
-  /** How long the store may take, in milliseconds. */
+  /** Time limit for the store, in milliseconds. */
   readonly patienceMs: number;
   /** Called when the answer changes, with the reason when the store fails. */
   readonly onChange: (failure: AgentError | undefined) => void;
@@ -14,7 +14,7 @@ export interface ReadinessOptions {
   readonly now?: () => number;
 }
 
-/** Whether prompts can be stored. One probe runs at a time, and those who ask within a short time share its answer. */
+/** Checks that prompts can be stored. One probe runs at a time, and requests within a short time share its result. */
 export class Readiness {
   readonly #options: ReadinessOptions;
   #probing: Promise<AgentError | undefined> | undefined;

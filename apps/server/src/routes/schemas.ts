@@ -19,7 +19,7 @@ const document = z.strictObject({
   name: z.string().optional(),
 });
 
-/** What is said to the model: text, or parts. */
+/** A prompt for the model: text, or parts. */
 const said = z
   .union([z.string(), z.array(z.discriminatedUnion('type', [text, image, document])).min(1)], {
     error: ({ input }) =>

@@ -8,7 +8,7 @@ import type { Streams } from '../streams/streams.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 
-/** What the routes of a server work with. */
+/** The services that routes use. */
 export interface Services {
   readonly desk: SessionService;
   readonly store: SessionStore;
@@ -21,6 +21,6 @@ export interface Services {
   readonly limits: ServerLimits;
   /** Names by which clients of other protocols may ask for the agent. */
   readonly agentNames: () => readonly string[];
-  /** Whether requests can be served now, or why not. */
+  /** The readiness of the server, with the reason if it is not ready. */
   readonly readiness: () => Promise<string | undefined>;
 }

@@ -87,7 +87,7 @@ export function sessionRoutes(services: Services): Route[] {
   ];
 }
 
-/** What can be done with a session besides saying something in it. */
+/** Routes of a session except prompts. */
 function changingRoutes(services: Services): Route[] {
   const { desk, store, approvals } = services;
   return [
@@ -137,7 +137,7 @@ function changingRoutes(services: Services): Route[] {
   ];
 }
 
-/** What a session holds. */
+/** Routes that read a session. */
 export function contentRoutes({ desk, store }: Services): Route[] {
   return [
     route({
@@ -170,7 +170,7 @@ export function contentRoutes({ desk, store }: Services): Route[] {
   ];
 }
 
-/** A session as it is told about. */
+/** A session as the API returns it. */
 async function told({ desk, store }: Services, id: string): Promise<Record<string, unknown>> {
   return toldAs(desk, id, await store.info(id));
 }
@@ -179,12 +179,12 @@ function toldAs(desk: SessionService, id: string, info: SessionInfo | undefined)
   return { ...sessionTold(id, info), ...runningNow(desk.runIn(id)) };
 }
 
-/** A log whose run is under way looks like one that was cut off. */
+/** A log with an active run looks like one that was cut off. */
 function runningNow(runId: string | undefined): { status?: string; runId?: string } {
   return runId === undefined ? {} : { status: 'running', runId };
 }
 
-/** Runs: saying something, stopping, going on. */
+/** Routes of runs: prompt, cancel, continue. */
 export function runRoutes({ desk, approvals }: Services): Route[] {
   const began = (sessionId: string, seq: number) => ({
     location: `/v1/sessions/${sessionId}/events?after=${seq - 1}`,

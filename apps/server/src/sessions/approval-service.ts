@@ -6,7 +6,7 @@ import { logPages } from './log-pages.ts';
 import { sessionsSince, sessionsThat } from './session-index.ts';
 import type { SessionService } from './session-service.ts';
 
-/** What a person is asked, with all that is needed to decide. */
+/** An approval, with everything needed to decide it. */
 export interface PendingApproval {
   readonly approvalId: string;
   readonly sessionId: string;
@@ -23,14 +23,14 @@ export interface PendingApproval {
   readonly diff?: string;
 }
 
-/** What a person decided. */
+/** A decision of a user. */
 export interface ReceivedDecision {
   readonly decision: 'allow' | 'deny';
   readonly hash?: string | undefined;
   readonly message?: string | undefined;
 }
 
-/** What a person decided about which call. */
+/** A user's decision and its call. */
 export interface NamedReceivedDecision extends ReceivedDecision {
   readonly approvalId: string;
 }
@@ -48,22 +48,22 @@ interface Found {
   readonly decision?: string;
   /** The run that took the decision, and the event that holds it. */
   readonly by?: Pick<Accepted, 'runId' | 'seq'>;
-  /** Whether its run still waits for it. */
+  /** True if its run still waits for it. */
   readonly isOpen: boolean;
 }
 
-/** How answers are given. */
+/** Options of a decision. */
 interface AnswerSettings {
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
-  /** Whether a decision that was made before, in the same words, gives the run that took it. Default: it is refused. */
+  /** True if repeating an equal decision returns the run that took it. Default: it is rejected. */
   readonly mayRepeat?: boolean;
 }
 
-/** How far the clocks of two processes may be apart, in milliseconds, and how long what is written may take to be there. */
+/** Maximum clock difference of two processes, in milliseconds, and maximum delay until written data is visible. */
 const slackMs = 60_000;
 
-/** What waits for people, over all sessions. The log of each session is the truth; this is its index. */
+/** The waiting approvals of all sessions. The log of each session is authoritative; this is its index. */
 export class ApprovalService {
   readonly #desk: SessionService;
   readonly #store: SessionStore;
@@ -80,7 +80,7 @@ export class ApprovalService {
     this.#now = now;
   }
 
-  /** What waits and can still be answered, oldest first. */
+  /** Open approvals, oldest first. */
   list(sessionId?: string): PendingApproval[] {
     return [...this.#pending.values()]
       .filter(
@@ -134,9 +134,8 @@ export class ApprovalService {
   }
 
   /**
-   * Decides, once. Resolves when the decision is committed and the run goes on.
-   * @throws Problem 404 for an approval that was never asked, 409 for an answer that comes late or again, or
-   * that allows something else than what was asked.
+   * Decides once. Resolves when the decision is committed and the run continues.
+   * @throws Problem 404 for an unknown approval, 409 for a late or repeated decision, or one that allows another call.
    */
   async answer(sessionId: string, approvalId: string, answer: ReceivedDecision): Promise<Accepted> {
     return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
@@ -195,7 +194,7 @@ export class ApprovalService {
     return await session.resume({ answers, ...(runId !== undefined && { runId }) });
   }
 
-  /** What is open stands in the state of the session; for the rest its log is gone through. */
+  /** Open approvals are in the state of the session; for others its log is read. */
   async #look(sessionId: string, approvalId: string): Promise<Found> {
     await this.#desk.session(sessionId);
     const open = openRequests(await openSession(this.#store, sessionId));
@@ -241,7 +240,7 @@ function said({ approvalId, decision, message }: NamedReceivedDecision): Said {
   return { approvalId, decision, ...(message !== undefined && { message }) };
 }
 
-/** Whether an answer says what was decided, about exactly what was asked. */
+/** True if a decision equals the stored one, for exactly the same call. */
 function isSame({ request, decision }: Found, answer: ReceivedDecision): boolean {
   return decision === answer.decision && (decision === 'deny' || answer.hash === request.hash);
 }

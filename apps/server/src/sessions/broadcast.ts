@@ -4,10 +4,10 @@ import { liveFrame, seedFrames, seedStatus, storedFrame } from './frame.ts';
 import type { ReadLog } from './log-pages.ts';
 import { pageLength, turn } from './log-pages.ts';
 
-/** Most readers that are written to before others get their turn: some milliseconds. */
+/** Maximum number of clients written to before yielding: some milliseconds. */
 const readersAtATime = 128;
 
-/** Bytes after which a reader of the log is waited for. */
+/** Bytes after which to wait for a client that reads the log. */
 const bytesAtATime = 64 * 1024;
 
 /** Where frames go: one reader's end of a stream. */
@@ -21,25 +21,25 @@ export interface Sink {
   end(): void;
 }
 
-/** How a stream tells events, and where its reader wants to begin. */
+/** The format of a stream's events, and its start position. */
 export interface StreamPosition {
   readonly form: 'versioned' | 'seed';
   /** The last event the reader has; everything after it follows. */
   readonly seq: number;
   /** With form `seed`: how many frames of the event after that it has. */
   readonly frames?: number;
-  /** Whether text is shown while it comes. */
+  /** True if text is streamed while it arrives. */
   readonly live: boolean;
 }
 
-/** What a reader is told of what is shown. */
+/** The filter of events for a client. */
 type Kind = 'live' | 'stored' | 'seed';
 
 interface Reader {
   readonly kind: Kind;
-  /** The last event it was told from the log: one that was committed may be shown only now. */
+  /** The last event it received from the log: a committed event may be published only now. */
   readonly through: number;
-  /** What was shown before this has passed without it. */
+  /** Events published before this one do not go to it. */
   readonly since: number;
 }
 
@@ -51,7 +51,7 @@ interface Shown {
   readonly place: number;
 }
 
-/** What is being written to all readers, and those who have not got it yet. */
+/** The frames being written to all clients, and the clients that still need them. */
 interface Round {
   readonly shown: readonly Shown[];
   /** The first stored event in it. */
@@ -61,10 +61,10 @@ interface Round {
 }
 
 /**
- * The events of one session to all who watch it: each frame is made once and written to everybody as it is.
- * A reader is told what it missed from the log first and joins the others at the very event where that ends,
- * so that there is neither a gap nor a repetition. Stored events are written only in the order of the log, one place
- * after another; where that cannot be, the streams end and their readers come back for the rest.
+ * Sends the events of one session to all its clients: each frame is created once and written to all unchanged. A
+ * client first receives missed events from the log and joins the others at exactly the event where that ends, so that
+ * there is no gap and no repetition. Stored events are written only in log order, without gaps; where that is
+ * impossible, the streams end and their clients reconnect for the rest.
  */
 export class Broadcast {
   readonly #readLog: ReadLog;
@@ -75,17 +75,17 @@ export class Broadcast {
   #lastSeq: number | undefined;
   /** The run of the last event that was shown. */
   #lastRun: string | undefined;
-  /** How that run ended, if no store has its end. */
+  /** The end of that run, if no store has it. */
   #ending: UnstoredEnd | undefined;
   #shown = 0;
-  /** What was shown and is not written yet. */
+  /** Published events that are not written yet. */
   readonly #waiting: Shown[] = [];
   #round: Round | undefined;
   #isScheduled = false;
-  /** What the session is doing, as the seed's stream says it. */
+  /** The state of the session, for the stream of the session `default`. */
   #status: Buffer | undefined;
 
-  /** @param soFar gives what has come of the answer under way, up to the event that was shown last. */
+  /** @param soFar returns the partial current response, up to the last published event. */
   constructor(readLog: ReadLog, soFar: () => readonly LiveEvent[] = () => []) {
     this.#readLog = readLog;
     this.#soFar = soFar;
@@ -99,7 +99,7 @@ export class Broadcast {
   /** Shows an event to all readers. A stored one is committed already, and follows the one that was shown last. */
   publish(event: RunEvent): void {
     if (isStored(event)) {
-      // Its readers cannot be told what lies between, nor that the log is another one.
+      // Its clients cannot learn what is missing, or that the log is another one.
       if (!this.follows(event)) this.end();
       this.#lastSeq = event.seq;
       this.#lastRun = event.runId;
@@ -120,19 +120,19 @@ export class Broadcast {
     return this.#lastSeq;
   }
 
-  /** Whether a stored event is the next one of the log. */
+  /** True if a stored event is the next one of the log. */
   follows({ seq }: Event): boolean {
     return this.#lastSeq === undefined || seq === this.#lastSeq + 1;
   }
 
-  /** What the log holds up to here has been seen to, where nothing was shown yet. */
+  /** The log is processed up to here, if nothing was published yet. */
   begin(seq: number): void {
     this.#lastSeq ??= seq;
   }
 
   /**
-   * Events that the log has and nobody showed, because another process wrote them: those after the last one that was
-   * shown, at most a page of them, and none where none was shown and nobody reads.
+   * Events in the log that were not published, because another process wrote them: those after the last published one,
+   * at most a page, and none if nothing was published and no client is connected.
    */
   async missed(): Promise<readonly Event[]> {
     const before = this.#lastSeq;
@@ -165,7 +165,7 @@ export class Broadcast {
       if (place.form === 'seed' && this.#status !== undefined) stream.write(this.#status);
       if (place.form !== 'seed' && this.#ending !== undefined) stream.write(liveFrame(this.#ending));
       const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
-      // An answer whose end was told already, though it is about to be shown, is not under way.
+      // A response whose end was already sent, but not yet published, is not current.
       if (kind === 'live' && ended <= (this.#lastSeq ?? 0)) tellSoFar(stream, this.#soFar());
       this.#readers.set(stream, { kind, through: seq, since: this.#shown });
     } finally {
@@ -190,7 +190,7 @@ export class Broadcast {
 
   /** A reader has come to the end of the log. */
   #hasRead(seq: number): void {
-    // Shorter than it was: it was deleted and begun anew, and all others read the one that is gone.
+    // Shorter than before: it was deleted and started again, and all other clients read the deleted one.
     if (this.#lastSeq !== undefined && seq < this.#lastSeq) {
       this.end();
       this.#lastSeq = seq;
@@ -210,7 +210,10 @@ export class Broadcast {
     });
   }
 
-  /** Whether there is something to write. What was shown meanwhile is written once all have got what came before. */
+  /**
+   * True if there is something to write. Events published meanwhile are written once all clients have the earlier
+   * ones.
+   */
   #next(): boolean {
     if (this.#round !== undefined) return true;
     const shown = this.#waiting.splice(0);
@@ -229,7 +232,7 @@ export class Broadcast {
     return true;
   }
 
-  /** Writes what is being written to so many more readers. */
+  /** Writes the current frames to the next clients. */
   #tell(most: number): void {
     const round = this.#round;
     if (round === undefined) return;
@@ -246,7 +249,7 @@ export class Broadcast {
   }
 }
 
-/** What a reader gets of what is being written: all of it, unless it joined in the middle. */
+/** The frames for a client: all, unless it joined in the middle. */
 function bytesFor({ kind, through, since }: Reader, { shown, first, bytes }: Round): Buffer {
   if (through < first && since < (shown[0]?.place ?? 0)) return bytes[kind]();
   const isNew = ({ event, place }: Shown) => place > since && (!isStored(event) || event.seq > through);
@@ -295,7 +298,7 @@ function bytesOf(shown: readonly Shown[], kind: Kind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
     if (kind === 'seed') return seedFramesOf(event, status);
     if (isStored(event)) return [storedFrame(event)];
-    // An end that no store has is told also to who wants no text while it comes.
+    // An end that no store has also goes to clients without streamed text.
     return kind === 'live' || event.type === 'finished' ? [liveFrame(event)] : [];
   });
   return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);

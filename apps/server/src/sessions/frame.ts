@@ -8,7 +8,7 @@ export function storedFrame(event: Event): Buffer {
   return Buffer.from(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-/** A frame of what nobody keeps. It has no id: there is no coming back to it. */
+/** A frame that is not stored. It has no id: a client cannot resume from it. */
 export function liveFrame(data: unknown): Buffer {
   return Buffer.from(liveText(data));
 }
@@ -36,7 +36,7 @@ export function seedFrames(event: Event, from = 0): Buffer[] {
     .slice(from);
 }
 
-/** What the seed's stream says about the state of things, or nothing. */
+/** The status frame of the stream of the session `default`, if the event changes the status. */
 export function seedStatus(event: RunEvent): Buffer | undefined {
   if (event.type === 'status') return statusFrame(event.state, event.message);
   if (event.type !== 'finished') return undefined;

@@ -15,31 +15,31 @@ import type { ReadLog } from './log-pages.ts';
 import { logPages, pageLength } from './log-pages.ts';
 import { UsageCount } from './session-usage.ts';
 
-/** A conversation; one whose runs may be elsewhere can follow those that it has not begun. */
+/** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
 export type Conversation = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
 
-/** A run that was begun, and the event it began with. */
+/** A started run, and its first event. */
 export interface Accepted {
   readonly sessionId: string;
   readonly runId: string;
   readonly seq: number;
 }
 
-/** What is said to a session. */
+/** A prompt for a session. */
 export type Content = string | readonly UserPart[];
 
-/** What was said under a run's id, and where it stands. */
+/** The prompt of a run id, and its position. */
 interface KnownRun {
   readonly seq: number;
-  /** Of what was said: that itself may be long. */
+  /** A hash of the prompt: the prompt itself may be long. */
   readonly digest: string;
 }
 
-/** One session in memory: its conversation, and everybody who watches it. */
+/** One session in memory: its conversation, and all its clients. */
 export class LiveSession {
   readonly id: string;
   readonly broadcast: Broadcast;
-  /** What it used, as far as that was counted when somebody asked. */
+  /** Its usage, as of the last time it was computed. */
   readonly usage: UsageCount = new UsageCount();
   /** When it was last asked for, on a clock that never goes back. */
   usedAt = 0;
@@ -56,8 +56,8 @@ export class LiveSession {
   #held: RunEvent[] | undefined;
 
   /**
-   * @param open makes the conversation; it tells every event to the function it is given.
-   * @param onEvent hears every event as it is shown, whatever process it comes from.
+   * @param open creates the conversation; it passes every event to the given function.
+   * @param onEvent receives every event as it is published, from any process.
    */
   constructor(
     id: string,
@@ -74,20 +74,20 @@ export class LiveSession {
     this.#harness = open((event) => this.#hear(event));
   }
 
-  /** The run under way. */
+  /** The active run. */
   get run(): Run | undefined {
     return this.#run;
   }
 
-  /** Whether nothing is lost when it is put away. */
+  /** True if it can be closed without losing anything. */
   get isIdle(): boolean {
     return this.#run === undefined && this.broadcast.size === 0 && this.#starting.size === 0;
   }
 
   /**
-   * Says something. Resolves once it is committed. Under the id of a run that was begun before it begins
-   * nothing: it gives that run.
-   * @throws Problem 409 `busy`, or `other_content` for an id under which something else was said.
+   * Sends a prompt. Resolves once it is committed. With the id of a started run it starts nothing and returns that
+   * run.
+   * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt.
    */
   async prompt(content: Content, runId?: string): Promise<Accepted> {
     if (runId === undefined) return await this.#begun(this.#harness.prompt(content));
@@ -108,18 +108,18 @@ export class LiveSession {
     }
   }
 
-  /** The run that was begun under this id by something that was said, if there is one. */
+  /** The run that a prompt started under this id, if there is one. */
   async begunAs(runId: string): Promise<Accepted | undefined> {
     const known = (await this.#knownRuns()).get(runId);
     return known === undefined ? undefined : { sessionId: this.id, runId, seq: known.seq };
   }
 
-  /** Goes on with what was cut off or waits. Resolves once that is committed. */
+  /** Continues a run that was cut off or waits. Resolves once that is committed. */
   async resume(options: HarnessResumeOptions = {}): Promise<Accepted> {
     return await this.#begun(this.#harness.resume(options));
   }
 
-  /** Follows what another process has under way in it, if runs may be there. */
+  /** Follows the active run of another process, if runs can be there. */
   async join(): Promise<void> {
     if (this.#harness.join === undefined) return;
     // Each request comes by here: the log is opened only when something may have to be found out.
@@ -129,7 +129,7 @@ export class LiveSession {
     if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
   }
 
-  /** False when no run hears it. */
+  /** False if no run is active. */
   steer(content: Content): boolean {
     return this.#harness.steer(content);
   }
@@ -140,7 +140,7 @@ export class LiveSession {
     return fork.sessionId;
   }
 
-  /** Hears every event from now on, at once; it must not throw. Gives what ends that. */
+  /** Receives every event from now on, synchronously; it must not throw. Returns a function that unsubscribes. */
   listen(listener: (event: RunEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -151,7 +151,7 @@ export class LiveSession {
     return this.#inTurn(() => this.#showMissed());
   }
 
-  /** Stops what is under way and lets nobody begin anything more. */
+  /** Cancels the active run and rejects new ones. */
   async close(): Promise<void> {
     await this.#harness.close();
   }
@@ -236,9 +236,9 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /** The prompts of the session by their run. The whole log is read once, and only when somebody gives a key. */
+  /** The prompts of the session by run. The whole log is read once, and only for the first request with a key. */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
-    // Another process may have begun it since.
+    // Another process may have started it since.
     if (this.#reading !== undefined) await this.showOthers();
     this.#reading ??= this.#readRuns();
     return await this.#reading;

@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Event } from '@cobbler/agent';
 
-/** Reads at most so many events of a session after a sequence number. */
+/** Reads at most this many events of a session after a sequence number. */
 export type ReadLog = (afterSeq: number, limit: number) => readonly Event[] | Promise<readonly Event[]>;
 
-/** Most events that are in memory at a time for somebody who reads a whole log. */
+/** Maximum number of events in memory at a time while reading a whole log. */
 export const pageLength = 100;
 
 let turns: Promise<void> = Promise.resolve();
 
 /**
- * Resolves in a turn of the event loop that nobody else was given: however many read long logs at once, requests are
- * answered after every page.
+ * Resolves in its own turn of the event loop: however many clients read long logs at once, requests are handled after
+ * every page.
  */
 export function turn(): Promise<void> {
   turns = turns.then(() => nextTurn());

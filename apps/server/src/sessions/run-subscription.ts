@@ -3,8 +3,8 @@ import { isStored } from '@cobbler/agent';
 import type { LiveSession } from './live-session.ts';
 
 /**
- * Hears a session from before a run begins until one has ended, so that nothing of the run is missed: its first words
- * may come while its beginning is still being committed.
+ * Subscribes to a session from before a run starts until one has ended, so that no event of the run is missed: its
+ * first text may arrive while its start is still being committed.
  */
 export class RunSubscription implements AsyncIterable<RunEvent> {
   /** Ends it before any run has. */
@@ -24,7 +24,7 @@ export class RunSubscription implements AsyncIterable<RunEvent> {
     });
   }
 
-  /** Whether the stored event of this number is waiting to be read. */
+  /** True if the stored event with this number is waiting to be read. */
   has(seq: number): boolean {
     return this.#heard.some((event) => isStored(event) && event.seq === seq);
   }

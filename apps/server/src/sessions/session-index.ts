@@ -1,6 +1,6 @@
 import type { SessionInfo, SessionStore } from '@cobbler/agent';
 
-/** Most sessions that are asked for at a time. */
+/** Maximum number of sessions per request. */
 const pageLength = 1_000;
 
 /** Every session of a store that has events and stands like this. */
@@ -25,7 +25,7 @@ export async function sessionsSince(store: SessionStore, time: number): Promise<
   return found;
 }
 
-/** A session as it is told about, if the store has it. One in which nothing was said yet is new. */
+/** A session as the API returns it, if the store has it. One without messages is new. */
 export function sessionTold(id: string, info: SessionInfo | undefined): Record<string, unknown> {
   if (info === undefined) return { id, title: '', status: 'new', events: 0 };
   return info.events === 0 ? { ...info, status: 'new' } : { ...info };

@@ -11,7 +11,7 @@ import { sessionsThat } from './session-index.ts';
 import type { SessionSettings } from './session-work.ts';
 import { sessionExecutor } from './session-work.ts';
 
-/** Most sessions without events that are remembered, where the store does not keep such ones. */
+/** Maximum number of remembered sessions without events, for stores that do not keep them. */
 const maxMade = 10_000;
 
 /** Where runs are done that outlive this process. */
@@ -22,7 +22,7 @@ export interface Elsewhere {
   readonly watch?: (listener: (sessionId: string) => void) => () => void;
 }
 
-/** What the desk of a server needs. */
+/** Dependencies of the session service. */
 export interface DeskOptions {
   readonly store: SessionStore;
   readonly settings: (sessionId: string) => SessionSettings;
@@ -31,11 +31,11 @@ export interface DeskOptions {
   readonly limits: ServerLimits;
   readonly journal: Logger;
   readonly meters: Meters;
-  /** Hears every event of every session. */
+  /** Receives every event of every session. */
   readonly onEvent: (sessionId: string, event: RunEvent) => void;
 }
 
-/** The sessions that are in memory. Each is opened when it is asked for and put away when nobody needs it. */
+/** The sessions in memory. Each is opened on request and closed when it is no longer needed. */
 export class SessionService {
   readonly #options: DeskOptions;
   readonly #live = new Map<string, LiveSession>();
@@ -53,7 +53,7 @@ export class SessionService {
     return this.#live.size;
   }
 
-  /** Runs under way. */
+  /** Active runs. */
   get running(): number {
     return [...this.#live.values()].filter(({ run }) => run !== undefined).length;
   }
@@ -65,17 +65,17 @@ export class SessionService {
     return readers;
   }
 
-  /** The run under way in a session, if there is one. */
+  /** The active run of a session, if there is one. */
   runIn(sessionId: string): string | undefined {
     return this.#live.get(sessionId)?.run?.id;
   }
 
-  /** Whether runs of its sessions may be done by other processes. */
+  /** True if other processes may execute runs of its sessions. */
   get hasRunsElsewhere(): boolean {
     return this.#options.elsewhere !== undefined;
   }
 
-  /** Whether the server was told to stop. */
+  /** True if the server is shutting down. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
@@ -116,11 +116,11 @@ export class SessionService {
     await this.#options.store.delete(id);
   }
 
-  /** Goes on with every session that was cut off. Resolves with those that could be. */
+  /** Continues every session that was cut off. Resolves with those that could continue. */
   async resumeInterrupted(): Promise<Accepted[]> {
     const { store, journal, elsewhere } = this.#options;
     const resumed: Accepted[] = [];
-    // What is cut off there goes on there.
+    // A run that was cut off there continues there.
     if (elsewhere !== undefined) return resumed;
     for (const { id } of await sessionsThat(store, 'interrupted')) {
       try {
@@ -170,7 +170,7 @@ export class SessionService {
   /** A session begins by being claimed. Given back without an event it outlives us in a store that keeps it so. */
   async #make(id: string): Promise<void> {
     const { store } = this.#options;
-    // Noted before it is claimed: whoever asks for it meanwhile must not claim it again, but go on with it.
+    // Registered before it is claimed: a concurrent request must not claim it again, but use this one.
     this.#made.add(id);
     try {
       const epoch = await store.claim(id);
@@ -238,7 +238,7 @@ export class SessionService {
     const spans = new RunSpans(sessionId);
     const handler: HarnessHandler = {
       onEvent: (event) => {
-        // Runs that may be elsewhere are told by the log alone, so that they are told once and in order.
+        // Runs that may execute elsewhere are reported only from the log, so that each event is reported once and in order.
         if (elsewhere === undefined || !isStored(event)) hear(event);
         else void this.showOthers(sessionId).catch(() => undefined);
         meters.hear(event);

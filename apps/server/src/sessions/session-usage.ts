@@ -1,20 +1,20 @@
 import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, addUsd, noUsage, spendingOf } from '@cobbler/agent';
 
-/** What a session used in all its own runs; what a fork has copied is counted where it was paid for. */
+/** Usage of a session's own runs; events copied by a fork count in the original session. */
 export interface SessionUsage {
   readonly runs: number;
   /** Answers of the model. */
   readonly invocations: number;
   readonly toolCalls: number;
   readonly usage: Usage;
-  /** What failed attempts used; not part of `usage`. */
+  /** Usage of failed attempts; not part of `usage`. */
   readonly wasted: Usage;
   /** US dollars; absent when a price is unknown. */
   readonly usd?: number;
 }
 
-/** Adds up a log: each answer and each summary counts once, however often its run was gone on with. */
+/** Adds up a log: each response and each summary counts once, however often its run continued. */
 export class UsageCount {
   #usage: Usage = noUsage;
   #wasted: Usage = noUsage;

@@ -1,7 +1,7 @@
 import type { HarnessOptions, Routine, SessionStore } from '@cobbler/agent';
 import { Executor, sessionRoutine } from '@cobbler/agent';
 
-/** What a session is made with: model, tools, permissions, limits. Never taken from a request. */
+/** The settings of a session: model, tools, permissions, limits. Never taken from a request. */
 export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
 
 /** The executor of a session, with the ways of a harness: tools one after another, the first that fails stops its batch. */
@@ -14,7 +14,7 @@ export function sessionExecutor(settings: SessionSettings, store: SessionStore):
   });
 }
 
-/** What a runner has to run so that servers can hand their runs to it: of the same store and settings as theirs. */
+/** The work of a runner to which servers hand their runs: it uses the same store and settings. */
 export function sessionWork(store: SessionStore, settings: (sessionId: string) => SessionSettings): Routine {
   return sessionRoutine({ store, executor: (sessionId) => sessionExecutor(settings(sessionId), store) });
 }

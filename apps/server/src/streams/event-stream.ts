@@ -4,7 +4,7 @@ import type { TokenInfo } from '../auth/token-store.ts';
 import { endOf } from '../auth/token-store.ts';
 import { heartbeat } from '../sessions/frame.ts';
 
-/** What all streams of a server share. */
+/** Shared options of all streams of a server. */
 export interface StreamBounds {
   readonly bufferBytes: number;
   readonly stallMs: number;
@@ -12,7 +12,7 @@ export interface StreamBounds {
   readonly onDrop: () => void;
 }
 
-/** What a stream begins with. */
+/** The first bytes of a stream. */
 export interface StreamStart {
   /** Whose token opened it. */
   readonly token: TokenInfo | undefined;
@@ -33,9 +33,8 @@ const head = {
 };
 
 /**
- * One reader of events. Frames are written to its socket as they are; a reader that does not take them is
- * dropped once too much waits for it, and holds up nobody. Thousands of them do nothing but wait, so each
- * holds as little as it can.
+ * One client of an event stream. Frames are written to its socket unchanged; a client that reads too slowly is
+ * disconnected and delays no other. Thousands of clients only wait, so each uses as little memory as possible.
  */
 export class EventStream {
   readonly tokenId: string;
@@ -61,7 +60,7 @@ export class EventStream {
     this.#last = last;
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, ...head });
-    // Head and first frames in one write. The head is sent by itself, or it would be kept in thirty pieces.
+    // Headers and first frames in one write. The headers are sent explicitly, because otherwise Node keeps them in thirty parts.
     this.#socket.cork();
     response.flushHeaders();
     this.#socket.write(text);
@@ -78,7 +77,7 @@ export class EventStream {
     return this.#isClosed || this.#socket.destroyed;
   }
 
-  /** Writes a frame, whoever else gets the same bytes. */
+  /** Writes a frame that other clients may share. */
   write(frame: Uint8Array | string): void {
     const socket = this.#socket;
     if (this.#isClosed || socket.destroyed) return;

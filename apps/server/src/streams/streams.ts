@@ -9,10 +9,13 @@ import type { Meters } from '../telemetry/meters.ts';
 import type { StreamBounds } from './event-stream.ts';
 import { EventStream } from './event-stream.ts';
 
-/** How often clients may come back after a cut, in milliseconds: what they are told. */
+/** Reconnect delay that clients receive, in milliseconds. */
 const retryMs = 1000;
 
-/** How often streams are compared with the tokens that opened them, in milliseconds: none outlives its token longer. */
+/**
+ * Interval at which streams are checked against their tokens, in milliseconds: the longest that one outlives its
+ * token.
+ */
 const checkMs = 500;
 
 /** Where a reader of events says it is. */
@@ -21,11 +24,11 @@ export interface Position {
   readonly frames: number;
 }
 
-/** What a stream has to know about the log before it begins. */
+/** The state of the log that a stream needs before it starts. */
 export interface LogFacts {
-  /** Whether it has the event that the reader names. */
+  /** True if it has the event that the client names. */
   readonly known: boolean;
-  /** How many events it has. */
+  /** Number of its events. */
   readonly events: number;
 }
 
@@ -132,7 +135,7 @@ export class Streams {
     for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.end();
   }
 
-  /** What a stream begins with, before anything of the log. */
+  /** The first frames of a stream, before those of the log. */
   #firstFrames(session: LiveSession, place: StreamPosition, { known, events }: LogFacts): string {
     if (place.form === 'seed') return '\n';
     const hello = liveText(this.#hello(session, place, events));

@@ -1,4 +1,4 @@
-/** How much a line of the log matters. */
+/** Log level. */
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];

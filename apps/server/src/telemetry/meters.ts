@@ -12,7 +12,7 @@ interface Counter {
 /** Durations that were noted under the same labels. */
 interface Spread {
   readonly labels: Labels;
-  /** How many fell into each bucket; the last has no bound. */
+  /** Count per bucket; the last has no upper bound. */
   readonly counts: number[];
   sum: number;
 }
@@ -26,12 +26,12 @@ interface Histogram {
 const buckets: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
 /**
- * Most series of one metric. A model may call tools that there are none of, by ever new names: what is beyond counts
+ * Maximum number of series of one metric. A model may call unknown tools under ever new names: the excess counts
  * together, in one series without labels.
  */
 const maxSeries = 500;
 
-/** What the server counts, in the text format of Prometheus. */
+/** The metrics of the server, in the Prometheus text format. */
 export class Meters {
   readonly #counters = new Map<string, Counter>();
   readonly #histograms = new Map<string, Histogram>();
@@ -58,12 +58,12 @@ export class Meters {
     spread.sum += seconds;
   }
 
-  /** A value that is read whenever somebody asks. */
+  /** A value that is read on request. */
   gauge(name: string, help: string, read: () => number): void {
     this.#gauges.push({ name, help, read });
   }
 
-  /** What the events of runs amount to. */
+  /** Metrics computed from the events of runs. */
   hear(event: RunEvent): void {
     if (event.type === 'assistant') {
       const { inputTokens, outputTokens } = event.usage;

@@ -8,7 +8,7 @@ showTheme(chosenTheme());
 const announcer = new Announcer();
 const desk = new AppState(announcer);
 const root = document.getElementById('page');
-// Signed in first, so that nobody is asked for what the address brings along.
+// Signs in first, so that the page does not ask for the token in the address.
 void desk.open().then(() => {
   if (root === null) return;
   root.replaceChildren();

@@ -16,7 +16,7 @@ import { instanceId, wake } from './instance-id.ts';
 import { RunTable } from './run-table.ts';
 import type { WorkflowBinding } from './workflow.ts';
 
-/** What `cloudflareRunner` starts runs with and looks them up in. */
+/** The bindings with which `cloudflareRunner` starts and finds runs. */
 export interface CloudflareRunnerOptions {
   /** The Workflow whose `run` is `runWorkflow`. */
   readonly workflow: WorkflowBinding;
@@ -24,25 +24,26 @@ export interface CloudflareRunnerOptions {
   readonly sql: Sql;
   /** Default: the real one. */
   readonly runtime?: Runtime;
-  /** How often `result` looks, in milliseconds. Default 500. */
+  /** Polling interval of `result`, in milliseconds. Default 500. */
   readonly lookMs?: number;
 }
 
 /** A runner on Cloudflare Workflows. Closing it stops no run: they are the engine's. */
 export interface CloudflareRunner extends Runner {
   /**
-   * Sees after runs that were not touched for so long, in milliseconds: has those that wait look again, begins what
-   * was recorded and never begun, ends what the engine has given up. For a timer; says how many it saw after.
+   * Checks runs that were unchanged for this time, in milliseconds: wakes waiting runs, starts runs that were recorded
+   * but never started, ends runs that the engine has given up. For a scheduled task; returns the number of checked
+   * runs.
    */
   sweep(olderThanMs: number): Promise<number>;
   /** Deletes runs that ended before a time in milliseconds since 1970, and says how many. */
   prune(before: number): Promise<number>;
 }
 
-/** Most runs that one sweep sees after: a worker may make only so many calls. */
+/** Maximum runs per sweep: a worker may make only a limited number of calls. */
 const sweptAtOnce = 100;
 
-/** What an instance is that does nothing any more. */
+/** States of an instance that has ended. */
 const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']);
 
 /**
@@ -78,7 +79,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       this.#runtime.now(),
     );
     if (!isThere) throw runBusy(runId, key);
-    // Also for one that was there: whoever recorded it may have died before this.
+    // Also for an existing one: its creator may have died before this.
     if (isOpen) await this.#begin(runId);
     return isNew;
   }
@@ -168,7 +169,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       await this.#workflow.create({ id, params: { runId } });
     } catch (error) {
       if (!says(error, 'already_exists')) throw engineRefused(runId, error);
-      // Whoever asks again may know that it lies there: a local engine goes on only when it is woken.
+      // A caller that retries may know that it exists: a local engine continues only when it is woken.
       await wake(this.#workflow, this.#runtime, runId);
     }
   }

@@ -65,11 +65,11 @@ function received(value: unknown): SqlValue {
   return null;
 }
 
-/** What D1 says of itself when trying again helps: https://developers.cloudflare.com/d1/observability/debug-d1/ */
+/** D1's messages for errors where a retry helps: https://developers.cloudflare.com/d1/observability/debug-d1/ */
 const passing =
   /network connection lost|storage caused object to be reset|reset because its code was updated|starting up|overloaded|too many requests queued|internal error/i;
 
-/** What is asked for does not fit. */
+/** The request exceeds a limit. */
 const tooBig = /too big|toobig|exceeds|maximum .* size/i;
 
 function d1Error(thrown: unknown): AgentError {

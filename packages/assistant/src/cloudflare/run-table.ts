@@ -1,7 +1,7 @@
 import type { Sql, SqlRow } from '../sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from '../sql-row.ts';
 
-/** How a run ended, as JSON of its output or of its error. */
+/** The outcome of a run, as JSON of its output or of its error. */
 export interface RunOutcome {
   readonly state: 'done' | 'failed';
   readonly text: string;
@@ -15,7 +15,7 @@ export interface RunStanding {
   readonly text: string | undefined;
 }
 
-/** A run that somebody works on, for as long as nobody else does. */
+/** A claimed run, until another process claims it. */
 export interface OwnRun {
   readonly epoch: number;
   /** JSON. */
@@ -95,7 +95,7 @@ export class RunTable {
     };
   }
 
-  /** Takes a run when it is its turn, from whoever had it. Undefined: it is not, or the run is over. */
+  /** Claims a run when it is its turn, from its previous owner. Undefined: it is not its turn, or the run has ended. */
   async claim(runId: string, now: number): Promise<OwnRun | undefined> {
     const [claimed, given] = await this.#sql.batch([
       { text: claim, params: [runId, now] },
@@ -125,7 +125,7 @@ export class RunTable {
     return (ended?.changes ?? 0) > 0;
   }
 
-  /** Ends a run that nobody works on any more. */
+  /** Ends a run without an owner. */
   async fail(runId: string, error: string, now: number): Promise<boolean> {
     const [, ended] = await this.#sql.batch([
       { text: insertFailure, params: [runId, error] },
@@ -150,7 +150,7 @@ export class RunTable {
     return textOrNone((await this.#sql.run(firstOfKey, [runId])).rows[0], 'id');
   }
 
-  /** The first signal of a name stays. Null: it is waited for no more. */
+  /** The first signal of a name is kept. Null: the run no longer waits for it. */
   async signal(runId: string, name: string, text: string | null): Promise<boolean> {
     return (await this.#sql.run(insertSignal, [runId, name, text])).changes > 0;
   }
@@ -181,7 +181,7 @@ export class RunTable {
     return textIn(rows[0], 'text');
   }
 
-  /** Runs that are not over and were begun or taken up before a time, oldest first. */
+  /** Unfinished runs that were started or claimed before a time, oldest first. */
   async openSince(before: number, most: number): Promise<readonly string[]> {
     const { rows } = await this.#sql.run(
       `SELECT id FROM runs WHERE ${isOpen} AND updated_at <= ?1 ORDER BY seq LIMIT ?2`,
@@ -208,7 +208,7 @@ const states: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'faile
 function standingIn(row: SqlRow): RunStanding {
   const state = textIn(row, 'state');
   return {
-    // The schema allows no other; whoever changed it gets a run that is at an end.
+    // The schema allows no other; if it was changed, the run counts as ended.
     state: states.has(state) ? (state as RunStanding['state']) : 'failed',
     epoch: numberIn(row, 'epoch'),
     text: textOrNone(row, 'text'),

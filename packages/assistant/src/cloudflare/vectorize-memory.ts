@@ -26,16 +26,16 @@ export interface VectorizeMemoryOptions {
 
 type Parts = Required<VectorizeMemoryOptions>;
 
-/** How many texts are embedded and vectors written at once. Workers AI takes 100. */
+/** Number of texts embedded and vectors written at once. Workers AI accepts 100. */
 const batchSize = 50;
 
-/** How many memories one search embeds anew at most, after a change of the embedder. */
+/** Maximum memories that one search embeds again after a change of the embedder. */
 const maxAgain = 100;
 
-/** What the index takes at most in one question for vectors by id, and in one deletion. */
+/** The index's limit of ids per query and per deletion. */
 const idsAtOnce = { get: 20, delete: 100 } as const;
 
-/** After so long a vector that the index still does not answer with is given to it again. */
+/** Time after which a vector that the index still does not return is written again. */
 const patienceMs = 15 * 60_000;
 
 /**
@@ -79,7 +79,7 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
   };
 }
 
-/** What fails in Vectorize fails as an AgentError. It may pass: wrong sizes are found before anything is sent. */
+/** Converts failures of Vectorize to an AgentError. They may be transient: wrong sizes are found before a request. */
 function speaking(index: Vectorize): Vectorize {
   const told = async <Value>(call: Promise<Value>): Promise<Value> => {
     try {

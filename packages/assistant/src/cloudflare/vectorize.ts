@@ -18,14 +18,14 @@ export interface VectorizeEntry {
   readonly namespace: string;
 }
 
-/** What is looked for besides the vector. */
+/** Query options besides the vector. */
 export interface VectorizeQuery {
   /** At most 100. */
   readonly topK: number;
   readonly namespace: string;
 }
 
-/** What a query found, the best first. */
+/** Results of a query, the best first. */
 export interface VectorizeMatches {
   readonly matches: readonly {
     readonly id: string;

@@ -7,7 +7,7 @@ export interface WorkersAi {
   run(model: string, input: { readonly text: string[] }): Promise<unknown>;
 }
 
-/** What is known of a model. The floors are taken from how such models are described, not measured. */
+/** Facts about a model. The floors are taken from descriptions of such models, not measured. */
 interface KnownModel {
   readonly dimensions: number;
   readonly floor: number;
@@ -25,7 +25,7 @@ export interface WorkersAiEmbedderOptions {
   readonly ai: WorkersAi;
   /** Default: `@cf/baai/bge-m3`, which knows a hundred languages. */
   readonly model?: string;
-  /** What the model gives; needed for one that is not known here. */
+  /** The properties of the model; required for an unknown one. */
   readonly dimensions?: number;
   /** Below this cosine texts have nothing to do with each other; needed for a model that is not known here. */
   readonly floor?: number;
@@ -48,7 +48,7 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
     dimensions,
     floor,
     maxAtOnce: 100,
-    // The binding takes no signal: whoever waits stops waiting.
+    // The binding accepts no signal: the caller stops waiting.
     embed: async (texts) => dataOf(await ai.run(model, { text: [...texts] }), model),
   });
 }

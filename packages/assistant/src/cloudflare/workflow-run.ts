@@ -8,9 +8,9 @@ import { RunTable } from './run-table.ts';
 import type { WorkflowBinding, WorkflowParams, WorkflowStep } from './workflow.ts';
 import { WorkflowSteps } from './workflow-steps.ts';
 
-/** What one instance of the Workflow works with. */
+/** Dependencies of a Workflow instance. */
 export interface WorkflowRunOptions {
-  /** What the instance was begun with: its event's payload. */
+  /** The payload of the instance's event. */
   readonly params: WorkflowParams;
   readonly step: WorkflowStep;
   readonly routine: Routine;
@@ -20,18 +20,18 @@ export interface WorkflowRunOptions {
   readonly workflow: WorkflowBinding;
   /** Default: the real one. */
   readonly runtime?: Runtime;
-  /** How often to look whether a run at work was cancelled, in milliseconds. Default 2,000. */
+  /** Interval at which a running run is checked for a cancel, in milliseconds. Default 2,000. */
   readonly lookMs?: number;
-  /** After which time a run that waits looks by itself, in milliseconds. Doubles up to an hour. Default 60,000. */
+  /** Time after which a waiting run checks the database, in milliseconds. Doubles up to an hour. Default 60,000. */
   readonly pollMs?: number;
 }
 
-/** How long functions that do not heed their signal are given to end, in milliseconds. */
+/** Time limit for functions that ignore their signal to end, in milliseconds. */
 const graceMs = 5000;
 
 /**
- * What the `run` of a Workflow does: works on a run that `cloudflareRunner` started, when it is its turn, to its end.
- * It never rejects because of the routine: how that ended stands in the database.
+ * The body of a Workflow's `run`: executes a run that `cloudflareRunner` started, when it is its turn, to its end. It
+ * never rejects because of the routine: its outcome is in the database.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const { params, step, routine, sql, workflow, runtime = systemRuntime } = options;
@@ -51,7 +51,7 @@ export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   await steps.settled(graceMs);
 }
 
-/** How the routine ended; nothing when it was stopped, which is somebody else's to write down. */
+/** The outcome of the routine; undefined when it was stopped, whose cause is recorded elsewhere. */
 async function outcomeOf(
   steps: WorkflowSteps,
   runtime: Runtime,

@@ -21,13 +21,13 @@ export interface WorkflowStepsOptions {
   readonly table: RunTable;
   readonly runtime: Runtime;
   readonly runId: string;
-  /** How often to look into the database while a step is at work, in milliseconds. */
+  /** Interval at which the database is checked while a step runs, in milliseconds. */
   readonly lookMs: number;
-  /** After which time a run that waits looks by itself, in milliseconds. Doubles from look to look. */
+  /** Time after which a waiting run checks the database, in milliseconds. Doubles with each check. */
   readonly pollMs: number;
 }
 
-/** What the engine keeps of a step: errors as data, because on their way through it they lose what they are. */
+/** The stored result of a step: errors as data, because the engine would lose their fields. */
 type Kept = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error'; at: 'table' };
 
 /** A step of the engine: the routine's name, and which of several for that; no name at all is the run's turn. */
@@ -45,18 +45,18 @@ const shortMs = 1000;
 const broken = { limit: 5, delay: 1000, backoff: 'exponential' } as const;
 
 /**
- * The steps of a run over those of a Workflow. The engine keeps what steps gave; signals, and whether the run is
- * to go on, stand in the database, and a wake event says no more than that there is something to see there. Once the
- * run is stopped nothing begins any more.
+ * The steps of a run on top of a Workflow. The engine stores the results of steps; signals, and whether the run may
+ * continue, are in the database, and a wake event only triggers a check. Once the run is stopped nothing starts
+ * anymore.
  */
 export class WorkflowSteps implements Steps {
   readonly runId: string;
   readonly #options: WorkflowStepsOptions;
   readonly #names = new StepNames();
   readonly #controller = new AbortController();
-  /** Functions at work, also those that nobody waits for any more. */
+  /** Running functions, including those whose results are no longer needed. */
   readonly #atWork = new Set<Promise<unknown>>();
-  /** Has everybody who waits look again. */
+  /** Makes all waiters check again. */
   readonly #waiting = new Set<() => void>();
   #epoch = 0;
   #stopLooking: () => void = () => {};
@@ -85,7 +85,7 @@ export class WorkflowSteps implements Steps {
     return claimed.input;
   }
 
-  /** Of this life of the run. */
+  /** For this execution of the run. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -95,7 +95,7 @@ export class WorkflowSteps implements Steps {
     this.#stop(runEnded(this.runId));
   }
 
-  /** Resolves when no function is at work any more, or the time is over: they end with the request they run in. */
+  /** Resolves when no function is running, or the time is over: they end with their request. */
   async settled(ms: number): Promise<void> {
     const late = new AbortController();
     const all = Promise.allSettled([...this.#atWork]).then(() => late.abort());
@@ -141,7 +141,7 @@ export class WorkflowSteps implements Steps {
   ): Promise<Kept> {
     const { runtime } = this.#options;
     const { runId, signal } = this;
-    // Once a cancel has been told of, no step begins.
+    // After a cancel was detected, no step starts.
     await this.#check();
     signal.throwIfAborted();
     const counted = (call: StepCall) => this.#counted(perform, call);
@@ -191,7 +191,7 @@ export class WorkflowSteps implements Steps {
     return came === null ? undefined : JSON.parse(came);
   }
 
-  /** Of a signal that comes now and of the end of the wait the first counts, for good. */
+  /** The first of an arriving signal and the end of the wait counts, permanently. */
   async #giveUp(name: string): Promise<string | null> {
     const { table, runtime } = this.#options;
     await insistently(runtime, () => table.signal(this.runId, name, null));
@@ -263,7 +263,7 @@ export class WorkflowSteps implements Steps {
     }
   }
 
-  /** Looks whether the run is still to go on, for as long as anything but waiting happens in it. */
+  /** Checks whether the run may continue, as long as it does anything but wait. */
   #lookLater(): void {
     if (this.signal.aborted) return;
     const { runtime, lookMs } = this.#options;
@@ -301,7 +301,7 @@ async function engineNameOf(runtime: Runtime, [name, part]: Place): Promise<stri
   return part === undefined ? own : `${own}~${part}`;
 }
 
-/** What the engine itself could not do. */
+/** Failures of the engine itself. */
 function engineError(name: string, thrown: unknown): AgentError {
   const { message } = AgentError.from(thrown);
   return new AgentError({

@@ -6,7 +6,7 @@ export interface WorkflowBinding {
   get(id: string): Promise<WorkflowInstance>;
 }
 
-/** What an instance is begun with. The rest is in the database: this has to stay small. */
+/** The input of an instance. The rest is in the database: this must stay small. */
 export interface WorkflowParams {
   readonly runId: string;
 }
@@ -24,7 +24,7 @@ export interface WorkflowStep {
   waitForEvent(name: string, options: { readonly type: string; readonly timeout: number }): Promise<unknown>;
 }
 
-/** How often a step is tried and how long an attempt may take; times in milliseconds. */
+/** Number of attempts of a step and their time limit; times in milliseconds. */
 export interface WorkflowStepConfig {
   readonly retries: {
     readonly limit: number;

@@ -1,14 +1,14 @@
 import { AgentError } from '@cobbler/agent';
 import type { Embedder } from './embedder.ts';
 
-/** What `embedderFrom` makes an embedder of: a model and the way to ask it. */
+/** The parts of `embedderFrom`: a model and a function that calls it. */
 export interface EmbedderParts {
   /** Names the model and its version: memories are embedded anew when it changes. */
   readonly name: string;
   readonly dimensions: number;
   /** Below this cosine texts have nothing to do with each other. Measure it with the texts you have. */
   readonly floor: number;
-  /** Most texts of one call. Default 96. */
+  /** Maximum texts per call. Default 96. */
   readonly maxAtOnce?: number;
   embed(
     texts: readonly string[],

@@ -59,7 +59,7 @@ async function post(
   throw refusal(response.status, model);
 }
 
-/** What the service says beyond its status may hold the key, and is left out. */
+/** Other details of the service may contain the key, and are omitted. */
 function refusal(status: number, model: string): AgentError {
   const message = `The embedding service responded with status ${status} for the model ${model}.`;
   const kind = kindOf(status);

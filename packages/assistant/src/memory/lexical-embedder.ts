@@ -1,13 +1,13 @@
 import type { Embedder } from './embedder.ts';
 import { contentWords } from './words.ts';
 
-/** What Vectorize takes at most. */
+/** Maximum dimensions of Vectorize. */
 const dimensions = 1536;
 
 /** A feature has several places, so that two that meet in one of them are not taken for the same. */
 const places = 4;
 
-/** What the parts of a word count for beside the word as a whole. */
+/** Weight of the parts of a word, relative to the whole word. */
 const partShare = 0.5;
 
 /**

@@ -10,13 +10,13 @@ export interface Memory {
 
 /** A memory that was found. */
 export interface Recalled extends Memory {
-  /** How well it fits, from 0 to 1. */
+  /** Similarity, from 0 to 1. */
   readonly score: number;
 }
 
-/** How many memories are wanted, and how well they must fit. */
+/** Number of memories, and their minimum score. */
 export interface Recall {
-  /** Most memories. Default 5. */
+  /** Maximum memories. Default 5. */
   readonly limit?: number;
   /** Nothing below this score. Default: the index's own, which goes with its embedder. */
   readonly floor?: number;

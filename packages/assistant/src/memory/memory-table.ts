@@ -2,7 +2,7 @@ import type { Sql, SqlRow, SqlStatement } from '../sql.ts';
 import { numberIn, textIn } from '../sql-row.ts';
 import type { Memory } from './memory-index.ts';
 
-/** A memory as it stands in the table. */
+/** A memory as a row of the table. */
 export interface KeptMemory extends Memory {
   readonly key: number;
 }
@@ -18,7 +18,7 @@ export function addition({ id, chatId, text, createdAt }: Memory): SqlStatement 
   };
 }
 
-/** Notes that a memory stands in the index of vectors. */
+/** Marks a memory as stored in the vector index. */
 export function embeddedBy(name: string, key: number): SqlStatement {
   return { text: 'UPDATE memories SET embedder = ?1 WHERE key = ?2', params: [name, key] };
 }
@@ -42,7 +42,7 @@ export async function memoriesByKey(
   return new Map(rows.map((row) => [numberIn(row, 'key'), memoryIn(row)]));
 }
 
-/** Those of a chat that do not stand in the index of vectors by this embedder, oldest first. */
+/** Memories of a chat that are not in this embedder's vector index, oldest first. */
 export async function notEmbedded(
   sql: Sql,
   chatId: string,

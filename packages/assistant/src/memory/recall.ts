@@ -2,23 +2,23 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { MemoryIndex, Recall, Recalled } from './memory-index.ts';
 
-/** How long a reply waits for memories, and who hears when there are none. */
+/** Time limit for memories in a reply, and a report when there are none. */
 export interface RecallOptions extends Recall {
   readonly signal?: AbortSignal;
   /** A reply waits no longer than this for memories. Default 3,000 ms. */
   readonly timeoutMs?: number;
-  /** Hears why nothing could be recalled. */
+  /** Receives the reason why nothing was recalled. */
   readonly report?: (error: AgentError) => void;
   /** Default: the real one. */
   readonly runtime?: Runtime;
 }
 
-/** Longest question that is looked for, in characters: what matters stands at the beginning or the end. */
+/** Maximum length of a query, in characters: the important text is at the start or the end. */
 const maxQueryLength = 2000;
 
 /**
- * What is known of a chat that fits a text, best first. Never rejects and never keeps a reply waiting: when the
- * memory fails or is late, nothing is recalled, and `report` hears why.
+ * Memories of a chat that match a text, best first. Never rejects and never delays a reply beyond the limit: when the
+ * memory fails or is late, it returns none, and `report` receives the reason.
  */
 export async function recallFor(
   memory: MemoryIndex,
@@ -66,6 +66,6 @@ function tell(report: (error: AgentError) => void, error: AgentError): void {
   try {
     report(error);
   } catch {
-    // Whoever only listens cannot stop a reply.
+    // A failing listener does not affect the reply.
   }
 }

@@ -1,9 +1,9 @@
 import type { Word } from './words.ts';
 
-/** What a score has to reach: half, whatever the embedder. */
+/** The minimum score: half, for every embedder. */
 export const scoreFloor = 0.5;
 
-/** How many memories a search gives at most, unless told. */
+/** Default maximum memories of a search. */
 export const defaultLimit = 5;
 
 /**
@@ -16,8 +16,8 @@ export function meaningScore(cosine: number, floor: number): number {
 }
 
 /**
- * How much of a question's words a memory has, as a score up to 0.75. It counts from two words and two thirds of them
- * on: names and numbers, of which embedders know little, come as several words, and one word in common is chance.
+ * Share of a query's words that a memory contains, as a score up to 0.75. It counts from two words and two thirds of
+ * them: names and numbers, which embedders handle badly, consist of several words, and one common word is chance.
  */
 export function wordScore(question: readonly Word[], memory: ReadonlySet<string>): number {
   const words = new Map(question.map(({ stem, weight }) => [stem, weight]));

@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { Embedder } from './embedder.ts';
 
-/** How alike two vectors of one embedder are: 1 for the same direction, 0 for nothing in common. */
+/** Similarity of two vectors of one embedder: 1 for the same direction, 0 for none. */
 export function cosine(one: Float32Array, other: Float32Array): number {
   let product = 0;
   let ones = 0;
@@ -16,7 +16,7 @@ export function cosine(one: Float32Array, other: Float32Array): number {
   return ones === 0 || others === 0 ? 0 : product / Math.sqrt(ones * others);
 }
 
-/** Whether numbers lie in memory as they do in a column: on every machine that is in use. */
+/** True if the memory layout of numbers equals that of the column: true on all common machines. */
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /** A vector as a column holds it: 32-bit floats, little end first, whatever the machine. */

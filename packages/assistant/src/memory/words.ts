@@ -47,9 +47,9 @@ const endings: readonly string[] = [
 
 /** A word that carries meaning. */
 export interface Word {
-  /** What it has in common with its other forms. */
+  /** The stem that it shares with its other forms. */
   readonly stem: string;
-  /** How much it says, about 1. */
+  /** Its weight, about 1. */
   readonly weight: number;
 }
 
@@ -80,7 +80,7 @@ function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-/** An ending may stand before another: "tomatoes" has to come to what "tomato" comes to. */
+/** One ending may precede another: "tomatoes" must give the same stem as "tomato". */
 function stemOf(word: string): string {
   let stem = word;
   for (let round = 0; round < 3; round += 1) {

@@ -21,13 +21,13 @@ export interface SqliteMemoryOptions {
   readonly embedder: Embedder;
 }
 
-/** How many texts are embedded at once. */
+/** Number of texts embedded at once. */
 const batchSize = 64;
 
-/** How many memories one search embeds anew at most, after a change of the embedder. */
+/** Maximum memories that one search embeds again after a change of the embedder. */
 const maxAgain = 256;
 
-/** Memories with words of a question that are looked at closely. */
+/** Number of memories with words of a query that are scored. */
 const maxByWords = 50;
 
 /** Made anew from the memories whenever they are missing. */
@@ -40,8 +40,8 @@ const tables: readonly string[] = [
 ];
 
 /**
- * Memories in a file of this machine: by meaning, comparing the vectors of one chat one by one, and by words. A new
- * embedder is taken up by and by: what it has not seen yet is found by words alone.
+ * Memories in a local file: by meaning, comparing the vectors of one chat one by one, and by words. After a change of
+ * the embedder, memories are embedded again step by step: until then they are found by words only.
  */
 export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryIndex {
   let isReady: Promise<void> | undefined;

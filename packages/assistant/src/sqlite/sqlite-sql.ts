@@ -9,10 +9,10 @@ import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
 /** "CobA" in ASCII. */
 const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };
 
-/** How long a statement waits for another process that writes, in milliseconds. */
+/** Time limit for a statement to wait for a writing process, in milliseconds. */
 const patienceMs = 5000;
 
-/** Most statements that are kept ready. */
+/** Maximum prepared statements in the cache. */
 const maxPrepared = 100;
 
 /** Which file `sqliteSql` opens. */
@@ -27,7 +27,7 @@ export interface SqliteSqlOptions {
 
 /** A database in a file of this machine. */
 export interface SqliteSql extends Sql {
-  /** Gives the file back. What waits for another process fails with code `closed`. */
+  /** Closes the file. Statements that wait for another process fail with code `closed`. */
   close(): void;
 }
 
@@ -103,7 +103,7 @@ function totalChanges(db: DatabaseSync): number {
   return Number(counter.get()?.['n']);
 }
 
-/** One statement is its own transaction; one that only reads is no moment of a write. */
+/** One statement is its own transaction; a read takes no write lock. */
 function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
   if (/^\s*SELECT\b/i.test(text)) return work();
   onWrite('begin');
@@ -112,7 +112,7 @@ function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
   return value;
 }
 
-/** Nobody else comes in between: SQLite answers at once, and nothing here waits. */
+/** No other statement can come in between: SQLite returns synchronously, and there is no await here. */
 function atOnce<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => Value): Value {
   onWrite('begin');
   db.exec('BEGIN IMMEDIATE');

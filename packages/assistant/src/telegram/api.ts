@@ -5,18 +5,18 @@ import { caller } from './call.ts';
 
 /** Which bot speaks, and to which Bot API. */
 export interface TelegramApiOptions {
-  /** What `@BotFather` gave out. Appears in no error and no log. */
+  /** The token from `@BotFather`. Never part of an error or a log. */
   readonly token: string;
   /** Where the Bot API is served. Default `https://api.telegram.org`. */
   readonly apiRoot?: string;
   readonly runtime?: Runtime;
-  /** How long a call may take, in milliseconds. Default 30 seconds. */
+  /** Time limit for a call, in milliseconds. Default 30 seconds. */
   readonly timeoutMs?: number;
 }
 
 type Methods = ApiMethods<File>;
 
-/** What the language asks any object for. To be awaited or written as JSON must not become a call. */
+/** Properties that the language reads from any object. Awaiting or serializing the API must not become a call. */
 const askedOfEverything: ReadonlySet<string> = new Set([
   'then',
   'toJSON',

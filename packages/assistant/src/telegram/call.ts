@@ -8,7 +8,7 @@ export interface CallerOptions {
   /** Without a slash at the end. */
   readonly apiRoot: string;
   readonly runtime: Runtime;
-  /** How long one call may take, in milliseconds; a long poll has its own time on top. */
+  /** Time limit for one call, in milliseconds; a long poll adds its own time. */
   readonly timeoutMs: number;
 }
 
@@ -21,7 +21,7 @@ const notRepeatable: ReadonlySet<string> = new Set(['sendMessage', 'sendDocument
 /** A gateway that says this has passed the request on, or may have. */
 const passedOn: ReadonlySet<number> = new Set([502, 504]);
 
-/** What a server says of calls that it dropped while it closed down. */
+/** A server's message about calls that it dropped during its shutdown. */
 const dropped = /restart|abort/i;
 
 export function caller(options: CallerOptions): Caller {
@@ -65,7 +65,7 @@ async function request(runtime: Runtime, url: string, payload: object, signal: A
   const response = await runtime.fetch(url, {
     method: 'POST',
     ...bodyOf(payload),
-    // Whoever answers with another address is not Telegram, and must not get the token.
+    // A redirect does not come from Telegram, and its target must not get the token.
     redirect: 'manual',
     signal,
   });

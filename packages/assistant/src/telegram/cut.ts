@@ -83,7 +83,7 @@ function lastBoundary(
   return undefined;
 }
 
-/** What belongs to the sign before it: marks, joiners, variants, the second half of a pair. */
+/** Characters that belong to the one before: marks, joiners, variants, the second half of a pair. */
 const belongsToLast = /^(?:\p{M}|\u200d|[\u{1f3fb}-\u{1f3ff}])/u;
 
 /** The last place up to `end` that parts no sign. Falls back on one that parts no code point. */

@@ -1,12 +1,12 @@
 import type { CauseSummary } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 
-/** What Telegram says when it does not do what was asked. */
+/** Telegram's description of a rejected request. */
 export interface Refusal {
   readonly status: number;
   readonly description: string;
   readonly retryAfterSeconds?: number;
-  /** The chat has gone on under this id. */
+  /** The new id of the chat. */
   readonly migratedTo?: string;
 }
 

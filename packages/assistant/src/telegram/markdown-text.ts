@@ -6,7 +6,7 @@ import { tableText } from './table-text.ts';
 
 const marked = new Marked({ gfm: true, breaks: false });
 
-/** What no message can hold, or what a person would not see anyway. */
+/** Characters that no message can contain, or that are invisible anyway. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/g;
 
@@ -78,7 +78,7 @@ function signOf({ task, checked }: Tokens.ListItem, number: number | undefined):
   return number === undefined ? '• ' : `${number}. `;
 }
 
-/** Lines after the first stand under it. Code stays as it is. */
+/** Later lines are placed under it. Code stays unchanged. */
 function indented(runs: readonly Run[]): Run[] {
   return runs.map((run) =>
     run.style.pre === undefined ? { ...run, text: run.text.replaceAll('\n', '\n   ') } : run,
@@ -146,7 +146,7 @@ function withoutCode({ code: _, ...style }: Style): Style {
   return style;
 }
 
-/** The names that a programmer gives to languages, without what else may stand there. */
+/** Common names of programming languages, without additional text. */
 function languageOf(info: string | undefined): string {
   return /^[\w.+#-]{1,30}/.exec(info ?? '')?.[0] ?? '';
 }

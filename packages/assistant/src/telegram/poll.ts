@@ -23,16 +23,16 @@ export interface PollOptions {
   readonly onUpdate: (update: unknown) => Promise<void>;
   /** Default: none, Telegram itself knows what was confirmed. */
   readonly offsets?: OffsetStore;
-  /** Hears of every failure that is waited out. */
+  /** Receives every failure that is retried. */
   readonly onTrouble?: (error: AgentError) => void;
-  /** How long Telegram waits for an update before it answers, in seconds. Default 50. */
+  /** Time that Telegram waits for an update before it responds, in seconds. Default 50. */
   readonly waitSeconds?: number;
 }
 
 const minPauseMs = 1000;
 const maxPauseMs = 30_000;
 
-/** So often in a row another poller is put up with: one that is being replaced ends soon. */
+/** Number of consecutive conflicts with another poller that are tolerated: one that is being replaced ends soon. */
 const conflicts = 5;
 
 /**

@@ -1,8 +1,8 @@
 import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../incoming.ts';
 
-/** Who is listened to, and how much of them. */
+/** The allowed users, and the maximum length of their messages. */
 export interface ReadUpdateOptions {
-  /** The numeric ids of those who may speak with the assistant. Names are no identity: they can change hands. */
+  /** The numeric ids of the allowed users. User names are not accepted: they can change owner. */
   readonly allowed: ReadonlySet<string> | ((userId: string) => boolean);
   /** The bot's own user name, with or without @: commands that name it are read as those that do not. */
   readonly botName?: string;
@@ -13,7 +13,7 @@ export interface ReadUpdateOptions {
 type Fields = Readonly<Record<string, unknown>>;
 type Person = IncomingText | IncomingTap | IncomingOther;
 
-/** Updates that another kind of chat, or something that is no new message, brings. */
+/** Update types of other kinds of chats, or without a new message. */
 const ignoredKinds: Readonly<Record<string, string>> = {
   edited_message: 'an edited message',
   channel_post: 'a post in a channel',
@@ -22,7 +22,7 @@ const ignoredKinds: Readonly<Record<string, string>> = {
   chat_member: 'a change of membership',
 };
 
-/** What a message can hold besides text, in words for the person. */
+/** Message content other than text, in words for the user. */
 const contents: Readonly<Record<string, string>> = {
   photo: 'images',
   live_photo: 'images',
@@ -45,9 +45,9 @@ const contents: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an update of Telegram is for the assistant. Only people on the list are heard, by their number, and only in a
- * private chat. Whatever comes in, it never throws. A picture's caption is not taken for a message of its own: an
- * answer that has not seen the picture would mislead.
+ * Converts a Telegram update for the assistant. Only allowed users are accepted, by their id, and only in a private
+ * chat. It never throws. The caption of an image does not count as a message: a reply that ignores the image would
+ * mislead.
  */
 export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpdate {
   const fields = record(update);
@@ -142,7 +142,7 @@ function whyNotHeard(from: unknown, chat: unknown, { allowed }: ReadUpdateOption
   return known ? undefined : 'not an allowed user';
 }
 
-/** A list that cannot be read lets nobody in. */
+/** An unreadable list allows no users. */
 function asked(allowed: (userId: string) => boolean, userId: string): boolean {
   try {
     return allowed(userId) === true;

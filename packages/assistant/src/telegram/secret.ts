@@ -1,12 +1,12 @@
 import type { Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 
-/** What Telegram takes as the secret of a webhook. */
+/** The pattern of a webhook secret. */
 export const secretPattern: RegExp = /^[\w-]{1,256}$/;
 
 /**
- * Whether the header `X-Telegram-Bot-Api-Secret-Token` holds the secret. How long it takes tells nothing about either:
- * the digests are compared, and to the end. An empty secret is matched by nothing.
+ * True if the header `X-Telegram-Bot-Api-Secret-Token` contains the secret. The duration reveals nothing about either:
+ * it compares digests, completely. An empty secret never matches.
  */
 export async function secretMatches(
   given: string | null | undefined,

@@ -1,4 +1,4 @@
-/** How a run of text looks. What is absent is off. */
+/** The style of a run of text. Absent means off. */
 export interface Style {
   readonly bold?: true;
   readonly italic?: true;
@@ -20,7 +20,7 @@ export interface Run {
 
 export const plain: Style = {};
 
-/** What surrounds a text: code keeps it, and so does the space between two paragraphs. */
+/** The context of a text: code keeps it, and so does the space between two paragraphs. */
 export function surroundings(style: Style): Style {
   return style.quote === true ? { quote: true } : plain;
 }

@@ -4,7 +4,7 @@ const wide =
 /** Signs that take none. */
 const narrow = /\p{M}|\u200d/u;
 
-/** How many columns a text takes, as near as can be told without its font. */
+/** Estimated columns of a text, without knowing its font. */
 function columnsOf(text: string): number {
   let columns = 0;
   for (const sign of text) columns += narrow.test(sign) ? 0 : wide.test(sign) ? 2 : 1;

@@ -5,7 +5,7 @@ import { telegramApi } from './api.ts';
 import { maybeSent } from './failure.ts';
 import { piecesOf, withNote } from './pieces.ts';
 
-/** How a `telegramChannel` reaches the Bot API. */
+/** Settings of a `telegramChannel` for the Bot API. */
 export interface TelegramChannelOptions extends TelegramApiOptions {
   /** Calls are made through this one, and the options of the API are not looked at. */
   readonly api?: TelegramApi;
@@ -75,7 +75,7 @@ function replying(replyTo: string | undefined) {
 /** Telegram would fetch what a link leads to: a model could tell the world things by the links it writes. */
 const linkPreview = { link_preview_options: { is_disabled: true } } as const;
 
-/** Refused markup was not sent, so the plain text is no second message. */
+/** Rejected markup was not sent, so the plain text is not a second message. */
 async function withMarkupOrPlain<Result>(
   piece: MessagePart,
   call: (text: string, format: { parse_mode?: 'HTML' }) => Promise<Result>,

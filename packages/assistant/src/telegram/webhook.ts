@@ -11,16 +11,16 @@ export interface WebhookOptions {
   readonly url: string;
   /** Comes back with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   readonly secret: string;
-  /** How many updates Telegram sends at the same time, 1 to 100. Default 40, as Telegram has it. */
+  /** Maximum concurrent deliveries of Telegram, 1 to 100. Default 40, as in Telegram. */
   readonly maxConnections?: number;
   /** Forgets what has not been delivered yet. Default false. */
   readonly dropPending?: boolean;
 }
 
 /**
- * Has Telegram send the updates of messages and taps to an address.
+ * Registers an address for updates of messages and button presses.
  *
- * @throws AgentError `invalid` when the address is not https or the secret is none; what `Channel` says of calls.
+ * @throws AgentError `invalid` when the address is not https or the secret is invalid; for calls see `Channel`.
  */
 export async function setWebhook(api: TelegramApi, options: WebhookOptions): Promise<void> {
   const { url, secret, maxConnections, dropPending } = options;
@@ -65,7 +65,7 @@ export async function setCommands(
   });
 }
 
-/** Who the bot is: the way to see whether a token is right. */
+/** The bot's own user: verifies a token. */
 export async function getMe(api: TelegramApi): Promise<{ readonly id: string; readonly name: string }> {
   const { id, username } = await api.raw.getMe();
   return { id: String(id), name: username };

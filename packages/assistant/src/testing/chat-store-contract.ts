@@ -3,7 +3,7 @@ import type { ChatStore } from '../chat-store.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectSame, expectThat, placeCases } from './place.ts';
 
-/** What every store of chats has to do, as a list of cases that any test runner can run. */
+/** The requirements of every chat store, as a list of cases for any test runner. */
 export function chatStoreContract(subject: PlaceSubject<ChatStore>): ContractCase[] {
   return placeCases(definitions, subject);
 }

@@ -21,11 +21,11 @@ export interface FakeTelegramOptions {
   readonly botName?: string;
   /** Takes webhooks without TLS and on any port, as no real one does. Default false. */
   readonly plainHttp?: boolean;
-  /** How updates get to the webhook. Default: the runtime's fetch. */
+  /** Sends updates to the webhook. Default: the runtime's fetch. */
   readonly post?: Post;
 }
 
-/** A Bot API that refuses what the real one refuses, with its words, and goes wrong when it is told to. */
+/** A Bot API that rejects what the real one rejects, with its messages, and fails on demand. */
 export interface FakeTelegram extends FakeActions {
   /** Answers requests to `/bot<token>/<method>`. Rejects where a connection would break. */
   readonly handler: (request: Request) => Promise<Response>;
@@ -39,7 +39,7 @@ export interface FakeTelegram extends FakeActions {
   readonly heard: ReadonlyMap<string, string>;
   /** The private chat with a person, both sides, oldest first. */
   messages(personId: number): readonly FakeMessage[];
-  /** What the bot has written there. */
+  /** The bot's messages there. */
   replies(personId: number): string[];
   /** Taps from before can no longer be answered. */
   forgetTaps(): void;
@@ -101,7 +101,7 @@ export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
 function fetchOf(handler: (request: Request) => Promise<Response>): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    // The handler may wait for ever; a fetch ends when it is aborted.
+    // The handler may wait indefinitely; a fetch ends when it is aborted.
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(request.signal.reason);
     if (request.signal.aborted) onAbort();

@@ -1,14 +1,14 @@
 import type { Vectorize, VectorizeEntry } from '../cloudflare/vectorize.ts';
 import { cosine } from '../memory/vector.ts';
 
-/** What was written to a {@link fakeVectorize}, and what its answers take into account. */
+/** Data written to a {@link fakeVectorize}, and the data visible in its responses. */
 export interface FakeVectorize extends Vectorize {
   /** From now on answers take into account what was written so far. */
   settle(): void;
   /** Loses what was written and is not answered with yet. */
   lose(): void;
   readonly size: number;
-  /** How often each method was called. */
+  /** Number of calls per method. */
   readonly calls: Readonly<Record<'upsert' | 'query' | 'getByIds' | 'deleteByIds', number>>;
 }
 

@@ -6,7 +6,7 @@ import type { Memory, MemoryIndex } from '../memory/memory-index.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectError, expectSame, expectThat, placeCases } from './place.ts';
 
-/** What every memory has to do, as a list of cases that any test runner can run. */
+/** The requirements of every memory, as a list of cases for any test runner. */
 export function memoryContract(subject: PlaceSubject<MemoryIndex>): ContractCase[] {
   return placeCases(definitions, subject);
 }

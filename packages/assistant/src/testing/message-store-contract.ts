@@ -3,7 +3,7 @@ import type { ChatMessage, MessageStore } from '../chat-message.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectSame, placeCases } from './place.ts';
 
-/** What every store of messages has to do, as a list of cases that any test runner can run. */
+/** The requirements of every message store, as a list of cases for any test runner. */
 export function messageStoreContract(subject: PlaceSubject<MessageStore>): ContractCase[] {
   return placeCases(definitions, subject);
 }

@@ -5,7 +5,7 @@ import type { Outbox, SendAttempt } from '../outbox.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectError, expectSame, placeCases } from './place.ts';
 
-/** What every outbox has to do, as a list of cases that any test runner can run. */
+/** The requirements of every outbox, as a list of cases for any test runner. */
 export function outboxContract(subject: PlaceSubject<Outbox>): ContractCase[] {
   return placeCases(definitions, subject);
 }

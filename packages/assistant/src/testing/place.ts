@@ -5,7 +5,7 @@ import { ContractFailure, fakeRuntime } from '@cobbler/agent/testing';
 import type { Embedder } from '../memory/embedder.ts';
 import { lexicalEmbedder } from '../memory/lexical-embedder.ts';
 
-/** What something that keeps things may need from outside. */
+/** External dependencies of a store under test. */
 export interface ContractContext {
   readonly runtime: Runtime;
   readonly embedder: Embedder;

@@ -4,7 +4,7 @@ import { CliBackend } from '../cli-backend.ts';
 import type { ClaudeSettings } from './claude-dialect.ts';
 import { claudeAdapter } from './claude-dialect.ts';
 
-/** How Claude Code is run. */
+/** Settings of Claude Code. */
 export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {
   /** Default `read-only`. */
   readonly permission?: DelegatePermission;

@@ -5,7 +5,7 @@ import { fieldsOf, objectIn, textOf } from '../fields.ts';
 import type { BackendEvent } from '../happening.ts';
 import { claudeName, readClaudeLine } from './claude-line.ts';
 
-/** What Claude Code is told where it is made a backend. */
+/** Settings of Claude Code as a backend. */
 export interface ClaudeSettings {
   /** A model of Claude Code, or an alias of its own. Default: its own choice. */
   readonly model?: string;
@@ -62,7 +62,7 @@ function argv(permission: DelegatePermission, settings: ClaudeSettings, request:
     ...['--setting-sources', (settings.settingSources ?? []).join(','), '--strict-mcp-config'],
     ...given('--model', settings.model),
     ...given('--resume', resumeId),
-    // Without, what is appended when a conversation is taken up again is not heard.
+    // Without it, an appended prompt has no effect when a conversation continues.
     ...(systemPrompt === undefined
       ? []
       : ['--append-system-prompt', systemPrompt, '--system-prompt-snapshot', 'off']),
@@ -75,7 +75,7 @@ function plainTalk({ prompt }: BackendRequest): CliConnection {
   return { opening: unslashed(prompt), staysOpen: false, hear: readClaudeLine };
 }
 
-/** What begins with a slash is a command to Claude Code and never reaches its model. */
+/** Text that starts with a slash is a command for Claude Code and never reaches its model. */
 function unslashed(prompt: string): string {
   return prompt.trimStart().startsWith('/') ? `The task:\n${prompt}` : prompt;
 }
@@ -88,7 +88,7 @@ class GatedTalk implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #say: (line: string) => void;
-  /** How to answer each call that waits. */
+  /** Response functions of the waiting calls. */
   readonly #waiting: Map<string, (decision: CallDecision) => object> = new Map();
   /** Calls that were decided about: their permission prompt needs no second decision. */
   readonly #decided: Map<string, CallDecision> = new Map();

@@ -6,7 +6,7 @@ import type { BackendEvent, End } from '../happening.ts';
 
 export const claudeName = 'claude-code';
 
-/** Why Claude Code says that a conversation cannot be gone on with; seen in 2.1. */
+/** Claude Code's message when a conversation cannot continue; seen in 2.1. */
 const gone = /No conversation found|is not a valid session|not a UUID/i;
 
 const stops: Readonly<Record<string, StopReason>> = {
@@ -164,7 +164,7 @@ function readResult(result: Fields): End {
   };
 }
 
-/** What the models of this run cost; nothing where it is not told. */
+/** The cost of this run's models; undefined if not reported. */
 function usdOf(models: Fields): { usd?: number } {
   const costs = Object.values(models).map((model) => numberOf(fieldsOf(model)['costUSD']) ?? 0);
   return costs.length === 0 ? {} : { usd: costs.reduce((sum, cost) => sum + cost, 0) };

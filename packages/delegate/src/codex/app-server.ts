@@ -39,7 +39,7 @@ class AppServerTalk implements CliConnection {
   readonly #policy: { approvalPolicy: string; sandbox: string };
   /** Approvals that wait: what was asked by which request. */
   readonly #waiting: Map<string, unknown> = new Map();
-  /** The arguments of each call, as they were told, written as JSON. */
+  /** The arguments of each call as reported, serialized to JSON. */
   readonly #told: Map<string, string[]> = new Map();
   #calls = 10;
   #threadId = '';
@@ -218,7 +218,7 @@ function inputOf(text: string): readonly object[] {
   return [{ type: 'text', text, text_elements: [] }];
 }
 
-/** Reasoning is told in pieces here. */
+/** Reasoning arrives in chunks here. */
 function withText(item: Fields): Fields {
   const summary = item['summary'];
   return item['type'] === 'reasoning' && Array.isArray(summary)

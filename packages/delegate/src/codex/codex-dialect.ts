@@ -2,7 +2,7 @@ import type { BackendRequest, DelegatePermission } from '../backend.ts';
 import type { CliAdapter } from '../dialect.ts';
 import { codexName, readCodexLine } from './codex-line.ts';
 
-/** What Codex is told where it is made a backend. */
+/** Settings of Codex as a backend. */
 export interface CodexSettings {
   /** A model of Codex. Default: its own choice. */
   readonly model?: string;
@@ -36,7 +36,7 @@ export function codexExecDialect(permission: DelegatePermission, settings: Codex
   };
 }
 
-/** What both ways of speaking to Codex share. */
+/** Common settings of both protocols of Codex. */
 export function codexBasics(
   permission: DelegatePermission,
   _settings: CodexSettings,
@@ -90,7 +90,7 @@ const modes: Readonly<Record<Exclude<DelegatePermission, 'gate'>, readonly strin
 };
 
 function argv(permission: DelegatePermission, settings: CodexSettings, request: BackendRequest): string[] {
-  // Nobody can be asked here: what would be asked about is not done.
+  // No user can be asked here: a call that needs approval is denied.
   const mode = permission === 'gate' ? modes['read-only'] : modes[permission];
   const resume = request.resumeId === undefined ? [] : ['resume', request.resumeId];
   const place = ['--json', '--skip-git-repo-check', '-C', request.workingDir];

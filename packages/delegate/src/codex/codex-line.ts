@@ -44,7 +44,7 @@ export function readItem(item: Fields, isOver: boolean): BackendEvent[] {
     { type: 'part', part: { type: 'tool_call', id, toolName: type, arguments: argumentsOf(type, item) } },
     { type: 'answered' },
   ];
-  // Some items have no beginning; who hears a call twice takes it once.
+  // Some items have no start event; a repeated call counts once.
   return isOver ? [...call, { type: 'result', callId: id, ...outcomeOf(type, item) }] : call;
 }
 
@@ -97,7 +97,7 @@ const endings: readonly (readonly [words: RegExp, stop: StopReason])[] = [
   [/reason: content_filter/, 'refusal'],
 ];
 
-/** The end of a turn that failed. A status that stands in the words where Codex puts it is a status. */
+/** The end of a failed turn. A status in Codex's usual position of the text counts as a status. */
 export function failed(message: string, status?: number): End {
   const stop = endings.find(([pattern]) => pattern.test(message))?.[1];
   return { type: 'end', ok: false, error: errorOf(message, status), ...(stop !== undefined && { stop }) };
@@ -111,7 +111,7 @@ function errorOf(message: string, status: number | undefined): ErrorData {
   return failureOf({ message: serviceText(message), status: known }, codexName);
 }
 
-/** A refused request is told as the service's own JSON. */
+/** A rejected request is reported as the service's own JSON. */
 function serviceText(message: string): string {
   const inner = textOf(fieldsOf(objectIn(message)?.['error'])['message']);
   return inner === '' ? message : `invalid_request: ${inner}`;

@@ -6,14 +6,14 @@ import type { CodexSettings } from './codex-dialect.ts';
 import { codexExecDialect } from './codex-dialect.ts';
 import { withFallback } from './fallback.ts';
 
-/** How Codex is run. */
+/** Settings of Codex. */
 export interface CodexOptions extends ProgramOptions, CodexSettings {
   /** Default `read-only`. */
   readonly permission?: DelegatePermission;
   /**
-   * `exec` is the plain way. `app-server` shows text while it comes, asks before commands and changes with
-   * permission `gate`, and hears what is said meanwhile; Codex calls it experimental. Default: `app-server` with
-   * `gate`, else `exec`. A Codex without an app server is spoken to by `exec`, except with `gate`.
+   * `exec` is the simple protocol. `app-server` streams text, asks before commands and changes with permission `gate`,
+   * and accepts messages during a task; Codex calls it experimental. Default: `app-server` with `gate`, else `exec`. A
+   * Codex without an app server uses `exec`, except with `gate`.
    */
   readonly via?: 'exec' | 'app-server';
 }
@@ -26,7 +26,7 @@ export function codex(options: CodexOptions = {}): Backend {
   const exec = new CliBackend(codexExecDialect(permission, settings), options);
   if (via === 'exec') return exec;
   const server = new CliBackend(appServerDialect(permission, settings), options);
-  // Exec asks nobody: it cannot stand in where somebody has to be asked.
+  // Exec never asks: it cannot replace the app server where approval is needed.
   return permission === 'gate' ? server : withFallback(server, exec);
 }
 

@@ -26,7 +26,7 @@ import { friendlyText, isTransient } from './transient.ts';
 import type { TurnResult } from './turn.ts';
 import { readTurn } from './turn.ts';
 
-/** How Claude Code works in the sessions of an agent. */
+/** Settings of Claude Code in an agent's sessions. */
 export interface ClaudeCodeAgentConfig {
   readonly maxTurns?: number;
   readonly systemPrompt?: string;
@@ -52,7 +52,7 @@ export interface ClaudeCodeAgentConfig {
   };
 }
 
-/** A prompt under way. */
+/** An active prompt. */
 interface Turn {
   isCancelled: boolean;
   query?: Query;
@@ -61,21 +61,21 @@ interface Turn {
   readonly over: Promise<unknown>;
   /** Answers of tries that failed. */
   answers: number;
-  /** What all tries that are over have cost and used. */
+  /** Cost and usage of all ended attempts. */
   usd: number;
   usage: Usage | undefined;
 }
 
 /**
- * Claude Code as a session agent, over the Claude Agent SDK. Every call goes through `canUseTool`, reads too; in
- * the mode `plan` nothing is written; a conversation that is gone is begun anew once, a failure of the service that
- * may pass is tried once more.
+ * Claude Code as a session agent, over the Claude Agent SDK. Every call goes through `canUseTool`, reads too; in the
+ * mode `plan` nothing is written; a lost conversation is restarted once, a transient failure of the service is retried
+ * once.
  */
 export class ClaudeCodeAgent implements SessionAgent {
   readonly #config: ClaudeCodeAgentConfig;
   readonly #runtime: Runtime;
   readonly #turns: Map<string, Turn> = new Map();
-  /** What each conversation has cost after its last tries: the SDK counts from its beginning. */
+  /** The cost of each conversation after its last attempts: the SDK counts from its start. */
   readonly #costs: Map<string, readonly number[]> = new Map();
   #isShut = false;
 
@@ -85,8 +85,8 @@ export class ClaudeCodeAgent implements SessionAgent {
   }
 
   /**
-   * @throws AgentError `invalid` for a session with a prompt under way, an agent that was shut down, or an SDK that
-   * is not installed. What the service does is in the response.
+   * @throws AgentError `invalid` for a session with an active prompt, an agent that was shut down, or an SDK that is
+   * not installed. Failures of the service are in the response.
    */
   async execute(
     prompt: string,
@@ -121,7 +121,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     if (turn === undefined) return;
     turn.isCancelled = true;
     turn.endPause();
-    // Asked first, so that the conversation can be gone on with; then ended, whatever it answers.
+    // Interrupted first, so that the conversation can continue; then ended, whatever the response.
     const asked = turn.query?.interrupt().then(
       () => {},
       () => {},
@@ -291,7 +291,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   }
 }
 
-/** How long an interrupt may take to be heard, in milliseconds. */
+/** Time limit for an interrupt to take effect, in milliseconds. */
 const interruptMs = 500;
 
 /** A conversation that is gone says so; one that did nothing at all and failed is taken for it, as the seed has it. */

@@ -5,18 +5,18 @@ import { fieldsOf, textOf } from '../fields.ts';
 import type { ExecuteCallbacks } from '../session-agent.ts';
 import { planRefusal, planTaken } from './plan-mode.ts';
 
-/** Of one call. */
+/** For one call. */
 interface CallContext {
   readonly signal: AbortSignal;
   readonly callId: string;
 }
 
 /**
- * Stands in front of every call of one prompt. The hook of the SDK sees them all, reads too; its permission prompt
- * sees what the program's own rules would ask about. Each call is decided once.
+ * Checks every call of one prompt. The hook of the SDK sees all calls, reads too; its permission prompt sees those
+ * that the program's own rules would ask about. Each call is decided once.
  *
- * While planning, the hook lets nothing through by its own word, so that the program's rules hold, and the prompt
- * lets nothing through but the end of planning.
+ * In plan mode, the hook allows nothing itself, so that the program's rules apply, and the prompt allows only the end
+ * of planning.
  */
 export class Gatekeeper {
   readonly #canUseTool: ExecuteCallbacks['canUseTool'];
@@ -30,7 +30,7 @@ export class Gatekeeper {
     this.#isCancelled = isCancelled;
   }
 
-  /** Whether somebody decides about calls. */
+  /** True if calls are decided by a gate. */
   get asks(): boolean {
     return this.#canUseTool !== undefined;
   }
@@ -79,7 +79,7 @@ export class Gatekeeper {
     input: Readonly<Record<string, unknown>>,
     context: CallContext,
   ): Promise<CallDecision> {
-    // Whoever decides may change what he is shown; what runs is what came, or what the decision says.
+    // The decider may modify the object it is shown; the call runs with the original arguments, or those of the decision.
     const ask = () => this.#canUseTool?.(toolName, structuredClone(input), context);
     const decision = await askForDecision(ask, toolName, context.signal);
     if (context.callId !== '') this.#decided.set(context.callId, decision);

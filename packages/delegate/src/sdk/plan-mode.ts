@@ -1,17 +1,17 @@
 import { textOf } from '../fields.ts';
 
-/** What is added to the instructions while a session is in the mode `plan`. */
+/** Additional instructions while a session is in the mode `plan`. */
 export const planInstruction: string = [
   'You are planning. Explore the project and think the task through before you change anything.',
   'Change nothing: no file, no setting, no system. Writing tools are refused.',
   'When the plan is ready, call ExitPlanMode with it.',
 ].join('\n');
 
-/** What a writing tool is told while the session is in the mode `plan`. */
+/** The message for a writing tool while the session is in the mode `plan`. */
 export const planRefusal =
   'This is not allowed while planning. Explore, then call ExitPlanMode with the plan.';
 
-/** What is said to a plan that nobody is there to approve. */
+/** The response to a plan without a user to approve it. */
 export const planTaken =
   'The plan was recorded. Do not carry it out: stop here and return it as your response.';
 

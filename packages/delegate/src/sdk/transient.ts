@@ -3,10 +3,10 @@ import type { End } from '../happening.ts';
 /** Words by which seed S1 knows a failure that may pass, for failures without a status. */
 const words = /500|529|api_error|overloaded|rate_limit/i;
 
-/** What people are told when such a failure stays. Word for word from the seed. */
+/** The message to users when such a failure persists. A fixed text. */
 export const friendlyText = 'The AI service is temporarily unavailable. Please try again in a moment.';
 
-/** Whether trying once more may help: by the status where there is one. */
+/** True if a retry may help: by the status if there is one. */
 export function isTransient({ ok, error, text = '' }: End): boolean {
   if (ok || error === undefined) return false;
   if (error.status !== undefined || error.kind === 'limit' || error.kind === 'aborted')

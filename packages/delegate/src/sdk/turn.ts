@@ -7,14 +7,14 @@ import type { ExecuteCallbacks } from '../session-agent.ts';
 import { toolActivity } from '../session-agent.ts';
 import { planIn } from './plan-mode.ts';
 
-/** What came of one try of a prompt. */
+/** The outcome of one attempt at a prompt. */
 export interface TurnResult {
   readonly end: End;
   readonly sessionId?: string;
   readonly toolsUsed: readonly string[];
   /** The last text of the model. */
   readonly text: string;
-  /** What the model handed in as its plan. */
+  /** The plan that the model submitted. */
   readonly plan: string;
 }
 

@@ -1,10 +1,10 @@
 import type { ProviderTesting } from '@cobbler/agent/testing';
 
-/** What differs from the service's own inverse when the AI SDK stands in between. */
+/** Differences from the service's own mock when the AI SDK is in between. */
 export interface Between {
   /** As the agent names itself. */
   readonly provider: string;
-  /** What the SDK cannot say on top of what the service cannot, each with the reason. */
+  /** Limitations of the SDK besides those of the service, each with the reason. */
   readonly lacks: ProviderTesting['lacks'];
   /** Cases of the contract, by group and name, that no use of the SDK's interface can pass, each with the reason. */
   readonly impossible: Readonly<Record<string, string>>;

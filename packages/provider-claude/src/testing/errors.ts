@@ -20,7 +20,7 @@ export function serviceError(
   };
 }
 
-/** What the service refuses about a request. */
+/** Checks a request for what the service rejects. */
 export function refusal(message: string): WireError {
   return serviceError(400, 'invalid_request_error', message);
 }

@@ -6,8 +6,8 @@ import { refusal, serviceError } from './errors.ts';
 import { isSigned } from './signature.ts';
 
 /**
- * What the real service refuses about a request, in its own words. Beside each rule stands where its words
- * were seen: `gh` is a page on GitHub that quotes the answer, `quoted` the tests of several public programs,
+ * Checks a request for what the real service rejects, with its messages. Each rule names where its message
+ * was seen: `gh` is a page on GitHub that quotes the answer, `quoted` the tests of several public programs,
  * `doc` a page under platform.claude.com/docs that says it is refused, `sdk` the types of
  * @anthropic-ai/sdk 1.11.0. Words marked `form` were not seen for this field and follow the general form of
  * the others ("path: Field required", "path: Extra inputs are not permitted", gh amrit110/oli#7).
@@ -207,7 +207,7 @@ function messageContent(message: Fields, index: number): string | undefined {
   return undefined;
 }
 
-/** What one block of one message must look like. */
+/** Rules for one block of one message. */
 function blockFields(block: Fields, path: string, role: unknown): string | undefined {
   switch (block['type']) {
     case 'thinking':
@@ -229,7 +229,7 @@ function blockFields(block: Fields, path: string, role: unknown): string | undef
   }
 }
 
-/** Results hold pictures and documents as messages do; path: gh earendil-works/pi#824 */
+/** Results contain images and documents as messages do; path: gh earendil-works/pi#824 */
 function mediaFields(block: Fields, path: string, role: unknown): string | undefined {
   if (block['type'] === 'image') return imageFields(block, path);
   return block['type'] === 'document' ? documentFields(block, path, role) : undefined;

@@ -1,5 +1,5 @@
 /**
- * How the mock signs thinking. The real service's signature is opaque and ties the text to itself; this one
+ * Signs thinking in the mock. The real service's signature is opaque and ties the text to itself; this one
  * does the same in the open: it holds the seal of the script, and a checksum that only the unchanged text
  * and seal give, so that a changed block is refused. Text counts as it can be sent: halves of surrogate
  * pairs, which the real service never gives, are replaced.
@@ -20,7 +20,7 @@ export function sealOf(signature: string): string | undefined {
   }
 }
 
-/** Whether the mock signed exactly this text so. */
+/** True if the mock signed exactly this text. */
 export function isSigned(text: string, signature: string): boolean {
   const seal = sealOf(signature);
   return seal !== undefined && sign(text, seal) === signature;

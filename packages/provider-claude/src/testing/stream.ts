@@ -105,7 +105,7 @@ function delta(index: number, content: RawContentBlockDelta): RawMessageStreamEv
   return { type: 'content_block_delta', index, delta: content };
 }
 
-/** Counts stand here once more, as totals: whoever adds them up counts twice. */
+/** The counts occur again, as totals: adding them up would count twice. */
 function ending(answer: ScriptAnswer): RawMessageStreamEvent[] {
   const { plain, cacheRead, cacheWrite } = inputOf(answer.usage);
   const thinking = answer.usage.reasoningTokens;
@@ -142,7 +142,7 @@ function blockAt(answer: ScriptAnswer, at: number): ScriptBlock {
   return block;
 }
 
-/** Pings, and kinds of events, blocks and deltas that nobody knows yet. */
+/** Pings, and unknown kinds of events, blocks and deltas. */
 export function noise(): readonly unknown[] {
   return [
     { type: 'ping' },
@@ -152,7 +152,7 @@ export function noise(): readonly unknown[] {
   ];
 }
 
-/** An event as it stands in the stream: named by its type, as the service does it. */
+/** An event in the stream format: named by its type, like the service's. */
 export function frame(payload: unknown): string {
   const data = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const type = fieldsOf(payload)['type'];

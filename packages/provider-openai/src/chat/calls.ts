@@ -21,7 +21,7 @@ interface Call {
 export class StreamedCalls {
   readonly #calls: Call[] = [];
 
-  /** How many calls were begun, unnamed ones included. */
+  /** Number of started calls, including unnamed ones. */
   get size(): number {
     return this.#calls.length;
   }
@@ -45,7 +45,7 @@ export class StreamedCalls {
     else tellInput(call, input, out);
   }
 
-  /** No more pieces will come. A call that was never named is told without a name, for the kit to refuse. */
+  /** No more chunks will come. A call without a name is emitted without one, for the kit to reject. */
   end(out: ResponseSink): void {
     for (const call of this.#calls) {
       if (call.name !== '') continue;

@@ -7,7 +7,7 @@ import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
 import { fail, readSaid } from './said.ts';
 
-/** What has to be remembered of an answer while it streams. */
+/** State of a response while it streams. */
 interface Answer {
   readonly calls: StreamedCalls;
   /** The text and the reasoning so far, for servers that send the whole once more. */
@@ -15,7 +15,7 @@ interface Answer {
   reasoning: string;
   named: boolean;
   refused: boolean;
-  /** The finish reason has come: nothing is added to the answer any more. */
+  /** The finish reason has arrived: nothing is added to the response anymore. */
   finished: boolean;
 }
 
@@ -68,10 +68,7 @@ export function chatEvent(payload: unknown, out: ResponseSink): void {
   out.end(stopOf(reason, answer), reason);
 }
 
-/**
- * Nothing says that the reasoning or the text is over; what follows says it for them. Should it go on after
- * all, the kit begins another block.
- */
+/** No event ends reasoning or text; the next event does. If it continues after all, the kit starts another block. */
 function takeDelta(delta: Fields, answer: Answer, out: ResponseSink): void {
   const said = readSaid(delta, out);
   if (said.reasoning !== '') {
@@ -93,7 +90,7 @@ function takeDelta(delta: Fields, answer: Answer, out: ResponseSink): void {
   }
 }
 
-/** Some servers send the whole message, alone or behind its deltas. What the deltas did not tell is told now. */
+/** Some servers send the whole message, alone or after its deltas. Content missing from the deltas is added now. */
 function takeMessage(message: Fields, answer: Answer, out: ResponseSink): void {
   const { text, reasoning, refused } = readSaid(message, out);
   const calls = callsIn(message);

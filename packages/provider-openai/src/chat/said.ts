@@ -2,7 +2,7 @@ import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
 import { isFields, textIn, withDefaults } from '../fields.ts';
 
-/** What a delta or a message says in words. */
+/** The text of a delta or a message. */
 export interface Said {
   text: string;
   reasoning: string;

@@ -43,7 +43,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/** Instructions stand before the conversation and stay as they are. */
+/** Instructions come before the conversation and stay unchanged. */
 function leadOf(messages: readonly unknown[]): readonly unknown[] {
   const first = messages.findIndex((message) => !isFields(message) || !isInstruction(message));
   return first === -1 ? messages : messages.slice(0, first);

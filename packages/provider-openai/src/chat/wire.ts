@@ -29,7 +29,7 @@ export function chatWire(address: Address, model: string): Wire {
     turn: chatTurn,
     event: chatEvent,
     fault: faultOf,
-    // What other servers take nobody knows.
+    // The formats that other servers accept are unknown.
     ...(address.official && { refuses: refusedMedia }),
     ...cacheOf(address, model),
     rateLimitHeaders,

@@ -8,7 +8,7 @@ import type { Item, ItemKind } from './items.ts';
 import { Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
-/** What has to be remembered of an answer while it streams. */
+/** State of a response while it streams. */
 interface Answer {
   readonly items: Items;
   /** Numbered events, by what each of them said: one that comes again says nothing. */
@@ -33,8 +33,8 @@ function answerOf(out: ResponseSink): Answer {
 }
 
 /**
- * One server-sent event of the Responses API. Kinds that say nothing new (`in_progress`, `content_part.added`) and
- * kinds of the future are passed over.
+ * One server-sent event of the Responses API. Kinds without new content (`in_progress`, `content_part.added`) and
+ * unknown kinds are skipped.
  */
 export function responsesEvent(payload: unknown, out: ResponseSink): void {
   // Compatible servers close with the `[DONE]` of the older API; any other text is not part of this protocol.
@@ -101,7 +101,7 @@ const handlersByType: Readonly<Record<string, Handler>> = {
     tellUsage(response, out);
     failWith(isFields(response) ? response['error'] : undefined, out);
   },
-  // The types say that the fields stand in the event itself; the service has been seen to nest them.
+  // According to the types the fields are in the event itself; the service sometimes nests them.
   error: (payload, out) => failWith(payload['error'] ?? payload, out),
 };
 
@@ -168,7 +168,7 @@ function open(payload: Payload, out: ResponseSink): void {
   } else if (item['type'] === 'function_call') announce(item, itemOf(payload, item, out), out);
 }
 
-/** Most texts say all there is to keep: a head is worth keeping for its phase, or to tie it to reasoning. */
+/** Stores the head of a message item if it has a phase or must stay tied to reasoning; most texts need none. */
 function keepHead(item: Payload, at: BlockKey, out: ResponseSink): void {
   const head = messageHead(item);
   if (head?.phase !== undefined || (head?.id !== undefined && answerOf(out).thought)) {
@@ -176,7 +176,7 @@ function keepHead(item: Payload, at: BlockKey, out: ResponseSink): void {
   }
 }
 
-/** What stands before the content of an item, once. */
+/** Data before the content of an item, once. */
 function announce(item: Payload, known: Item, out: ResponseSink): void {
   if (known.isAnnounced) return;
   known.isAnnounced = true;
@@ -186,7 +186,7 @@ function announce(item: Payload, known: Item, out: ResponseSink): void {
   if (typeof item['id'] === 'string') out.seal(known.key, { id: item['id'] });
 }
 
-/** The item is whole. What its pieces did not tell is told now: some servers send none. */
+/** The item is complete. Content missing from its chunks is added now: some servers send none. */
 function finish(payload: Payload, out: ResponseSink): void {
   const { item } = payload;
   if (isFields(item)) settle(item, itemOf(payload, item, out), out);
@@ -216,7 +216,7 @@ function settle(item: Payload, known: Item, out: ResponseSink): void {
   }
 }
 
-/** The response is over. It repeats its items; those that never came are told now. */
+/** The response has ended. It repeats its items; missing ones are added now. */
 function close(response: Payload, out: ResponseSink): void {
   const { items } = answerOf(out);
   for (const [index, item] of objectsIn(response, 'output').entries()) {
@@ -238,7 +238,10 @@ function canReturn(item: Payload): boolean {
   );
 }
 
-/** The item as the service takes it back: whole, save what it only tells and refuses to hear ("Unknown parameter"). */
+/**
+ * The item in the form that the service accepts back: complete, without output-only fields, which it rejects ("Unknown
+ * parameter").
+ */
 function returned(item: Payload): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;
   return rest as Json;

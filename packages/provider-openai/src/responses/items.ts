@@ -94,7 +94,7 @@ export function whole(item: Item, kind: ItemKind, text: string, out: ResponseSin
     return;
   }
   const isCut = kind === 'input' && item.said.length > maxArguments;
-  // Reasoning is no part of the answer; it is shown as it came in pieces, and kept as the whole has it.
+  // Reasoning is not part of the response text; it is shown as streamed, and stored as in the complete item.
   if (kind === 'reasoning' || isCut || bare(text) === bare(said)) return;
   const what = kind === 'input' ? 'arguments' : 'text';
   out.fail({

@@ -47,7 +47,7 @@ function itemsOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(input) ? input : undefined;
 }
 
-/** Instructions stand before the conversation and stay as they are. */
+/** Instructions come before the conversation and stay unchanged. */
 function leadOf(items: readonly unknown[]): readonly unknown[] {
   const first = items.findIndex((item) => !isFields(item) || !isInstruction(item));
   return first === -1 ? items : items.slice(0, first);
@@ -106,7 +106,7 @@ class ResponsesTranscript {
   }
 }
 
-/** Whether an item is not a part of the model's answer. */
+/** True if an item is not part of the model's response. */
 function isUsers(item: Fields): boolean {
   if (item['type'] === 'function_call_output') return true;
   return (item['type'] ?? 'message') === 'message' && item['role'] !== 'assistant';

@@ -27,7 +27,7 @@ function userItems(parts: readonly (ResultPart | UserPart)[]): ResponseInputItem
   return items;
 }
 
-/** Text alone goes as a string; pictures and files need the list form. The API has no flag for an error. */
+/** Text alone is sent as a string; images and files need the list form. The API has no error flag. */
 function outputOf(content: readonly ToolResultPart[]): string | ResponseFunctionCallOutputItem[] {
   const [only] = content;
   if (only === undefined) return '';
@@ -83,8 +83,8 @@ function isReasoning(data: Json): boolean {
 }
 
 /**
- * What a message item holds besides its text, kept as an opaque part before it: its id, and the `phase` that
- * the service asks to be sent back on every message.
+ * Data of a message item besides its text, stored as a separate part before it: its id, and the `phase` that the
+ * service expects back with every message.
  */
 export interface MessageHead {
   readonly type: 'message';

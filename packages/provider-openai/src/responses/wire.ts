@@ -12,7 +12,7 @@ import { canBeStrict } from '../strict.ts';
 import { responsesEvent } from './event.ts';
 import { responsesTurn } from './turn.ts';
 
-/** How reasoning is asked for. */
+/** Reasoning settings of a request. */
 export interface ResponsesOptions {
   /** `auto` asks for readable summaries of the reasoning; some accounts may not have them. Default `auto`. */
   readonly reasoningSummary?: 'auto' | 'off';
@@ -37,7 +37,7 @@ export function responsesWire(address: Address, model: string, options: Response
     turn: (turn) => responsesTurn(turn, thinks),
     event: responsesEvent,
     fault: faultOf,
-    // What other servers take nobody knows.
+    // The formats that other servers accept are unknown.
     ...(address.official && { refuses: refusedMedia }),
     ...cacheOf(address, model),
     rateLimitHeaders,

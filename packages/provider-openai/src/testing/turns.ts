@@ -1,6 +1,6 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 
-/** What one item of a conversation says, and on which side. */
+/** The content of one item of a conversation, and its role. */
 export interface TurnPart {
   readonly side: 'user' | 'assistant';
   readonly parts: readonly ReadPart[];

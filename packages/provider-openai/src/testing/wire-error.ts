@@ -1,6 +1,6 @@
 import type { ScriptFault, WireError } from '@cobbler/agent/testing';
 
-/** OpenAI's description of an error, as it stands under `error` in every failure. */
+/** OpenAI's description of an error, as it is under `error` in every failure. */
 export interface WireFailure {
   readonly message: string;
   readonly type: string;
@@ -72,7 +72,7 @@ export function errorOf(fault: ScriptFault, secret: string): WireError {
   );
 }
 
-/** A failure told inside a stream. There is no header there: a wait stands in the text. */
+/** A failure inside a stream. There are no headers: the delay is in the text. */
 export function toldInStream(fault: ScriptFault): WireFailure {
   const failure = failureOf(fault);
   if (fault.retryAfterMs === undefined) return failure;

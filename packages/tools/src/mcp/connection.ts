@@ -21,7 +21,7 @@ const maxPauseMs = 30_000;
 /** A longer pause is not waited for, but told. */
 const patienceMs = 2_000;
 
-/** What a connection works with. */
+/** Dependencies of a connection. */
 export interface ConnectionParts {
   readonly name: string;
   readonly config: McpServerConfig;
@@ -30,7 +30,7 @@ export interface ConnectionParts {
   readonly scrub: (text: string) => string;
   readonly runtime: Pick<Runtime, 'monotonic' | 'timer'>;
   readonly client: { readonly name: string; readonly version: string };
-  /** The server says that its list has changed, or it was begun anew and may have another one. */
+  /** The server reports that its list has changed, or it was restarted and may have another one. */
   readonly onStale: () => void;
 }
 
@@ -47,8 +47,8 @@ export interface CallOptions {
 }
 
 /**
- * One server. It is begun anew when it is needed and has ended: at once the first time, and after a pause that grows
- * as long as no call succeeds in between. A call that was under way then is never made again.
+ * One server. It is restarted when needed after it has ended: at once the first time, then after a delay that grows
+ * while no call succeeds. An interrupted call is never repeated.
  */
 export class McpConnection {
   readonly callMs: number;
@@ -67,7 +67,7 @@ export class McpConnection {
     this.callMs = parts.config.callTimeout ?? defaultCallMs;
   }
 
-  /** What the server says it is, as far as it has said so. */
+  /** The server's self-description, as far as known. */
   get identity(): string {
     const { name, version } = this.#link?.client.getServerVersion() ?? {};
     return [name, version].filter((word) => typeof word === 'string').join(' ');
@@ -233,7 +233,7 @@ export class McpConnection {
   }
 }
 
-/** A server that has answered with an error has said what became of the call. */
+/** An error response of the server settles the call. */
 function unknownOutcome(error: unknown): string {
   const code = isObject(error) ? error['code'] : undefined;
   const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;

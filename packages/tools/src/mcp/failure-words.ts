@@ -7,20 +7,20 @@ import type { McpTransport } from './transport.ts';
 const connectionClosed = -32_000;
 const requestTimeout = -32_001;
 
-/** Most characters of what a server said last. */
+/** Maximum characters of a server's last output. */
 const maxWords = 600;
 
-/** Whether a server refused a request because it does not know our session any more. */
+/** True if a server rejected a request because it no longer knows our session. */
 export function isExpired(error: unknown): boolean {
   return isObject(error) && error['name'] !== 'McpError' && error['code'] === 404;
 }
 
-/** Whether the way to the server is gone. */
+/** True if the connection to the server is lost. */
 export function isClosed(error: unknown): boolean {
   return isObject(error) && error['code'] === connectionClosed;
 }
 
-/** What went wrong, as a sentence that goes on after a colon. */
+/** The failure, as the part of a sentence after a colon. */
 export function failureWords(
   error: unknown,
   transport: McpTransport | undefined,

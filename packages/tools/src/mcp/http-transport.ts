@@ -4,10 +4,10 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { McpTransport } from './transport.ts';
 import { maxMessageBytes } from './transport.ts';
 
-/** How long an answer whose stream was cut may take to come by another one, in milliseconds. */
+/** Time limit for a response to arrive on another stream after its own was cut, in milliseconds. */
 const resumeMs = 5_000;
 
-/** How long a server may take to let a session go, in milliseconds. */
+/** Time limit for a server to end a session, in milliseconds. */
 const leaveMs = 1_000;
 
 /**
@@ -132,7 +132,7 @@ function bounded(response: Response, over: (problem: string | undefined) => void
   return new Response(body, { status, statusText, headers });
 }
 
-/** Whether an event of a stream ends somewhere in these bytes. */
+/** True if an event of the stream ends within these bytes. */
 function endsEvent(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return text.includes('\n\n') || text.includes('\n\r\n');

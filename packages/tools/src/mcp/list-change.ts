@@ -1,6 +1,6 @@
 import type { Tool } from '@cobbler/agent';
 
-/** How the tools of a server differ from those that the model has been told about. */
+/** Differences between a server's tools and those that the model knows. */
 export interface ListChange {
   readonly server: string;
   /** Names as the model calls them. */

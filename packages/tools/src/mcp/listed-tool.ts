@@ -6,19 +6,19 @@ import { offeredSchema } from './offered-schema.ts';
 import { capped, plainText } from './plain-text.ts';
 import { mcpToolName } from './tool-name.ts';
 
-/** Most characters of a description: it stands in every request. */
+/** Maximum characters of a description: it is part of every request. */
 const maxDescription = 2_000;
 
-/** Most bytes of a schema. */
+/** Maximum bytes of a schema. */
 const maxSchema = 32_768;
 
 const maxDepth = 32;
 
 /** A tool of a server that can be offered to a model. */
 export interface ListedTool {
-  /** What the server calls it. */
+  /** Its name on the server. */
   readonly ownName: string;
-  /** What the model calls it. */
+  /** Its name for the model. */
   readonly name: string;
   readonly description: string;
   /** As the server gives it: arguments are checked against this. */
@@ -26,7 +26,7 @@ export interface ListedTool {
   /** The same in a form that providers take: this is what the model sees. */
   readonly parameters: JsonObject;
   readonly effect: ToolEffect;
-  /** Whether the same call with the same result again is nothing unusual. */
+  /** True if repeated identical calls with identical results are normal. */
   readonly mayRepeat: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface LeftOut {
   readonly why: string;
 }
 
-/** Checks one entry of a server's list. Nothing in it is believed: one bad schema would spoil every request. */
+/** Validates one entry of a server's list. Nothing in it is trusted: one invalid schema would break every request. */
 export async function listedTool(
   server: string,
   config: McpServerLimits,
@@ -67,7 +67,7 @@ export async function listedTool(
   };
 }
 
-/** What a tool does is what the person at this machine says. A server's own word counts only if they say so. */
+/** The user of this machine sets a tool's effect. The server's own hints count only if the user says so. */
 function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, hints: unknown): ToolEffect {
   const said = Object.hasOwn(effects, name) ? effects[name] : undefined;
   if (said !== undefined) return said;

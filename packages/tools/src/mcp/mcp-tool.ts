@@ -20,7 +20,7 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, now: () =
     parameters,
     effect,
     mayRepeat,
-    // The executor's clock decides; that of the connection is only there for those who call a tool by themselves.
+    // The executor enforces the time limit; that of the connection is only for direct calls.
     timeoutMs: connection.callMs,
     subject: (args) => JSON.stringify(args),
     execute: async (args, context) => {
@@ -39,7 +39,7 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, now: () =
   };
 }
 
-/** A server that tells too much is heard in part. */
+/** Excess progress of a server is dropped. */
 function progressTo(context: ToolContext, now: () => number): (progress: Progress) => void {
   let last = Number.NEGATIVE_INFINITY;
   return ({ progress, total, message }) => {

@@ -15,7 +15,7 @@ import { scrubber } from './scrub.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import type { McpTransport } from './transport.ts';
 
-/** Most tools of one server; each stands in every request. */
+/** Maximum tools of one server; each is part of every request. */
 const maxTools = 100;
 
 /** Which servers, and what they are given. */
@@ -25,17 +25,17 @@ export interface McpOptions {
   readonly env?: Environment;
   /** Where programs are started. Default: the working directory. */
   readonly cwd?: string;
-  /** Hears that the tools of a server are not those any more that the model knows. */
+  /** Called when the tools of a server differ from those that the model knows. */
   readonly onChange?: (change: ListChange) => void;
-  /** What servers are told about us. */
+  /** Our description for servers. */
   readonly client?: { readonly name: string; readonly version: string };
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer' | 'fetch'>;
 }
 
-/** How a server stands. */
+/** The state of a server. */
 export interface McpServerReport {
   readonly name: string;
-  /** What it says it is. */
+  /** Its self-description. */
   readonly identity: string;
   readonly tools: number;
   /** Tools that are not offered. */
@@ -48,7 +48,7 @@ export interface McpServerReport {
 
 /** Servers and their tools. */
 export interface Mcp {
-  /** Stays as it is until {@link takeUp}: what a model was told is not changed under it. */
+  /** Unchanged until {@link takeUp}: the tools of a running conversation do not change. */
   readonly tools: readonly Tool[];
   readonly servers: readonly McpServerReport[];
   /**
@@ -152,7 +152,7 @@ class Server {
   /** Makes what was found the tools. */
   adopt(): ListChange | undefined {
     const change = listChange(this.#name, this.tools, this.#found);
-    // Objects that are the same to a model stay the same to whoever holds them.
+    // Tools that are equal for the model keep their object identity.
     if (change !== undefined || !this.#isAdopted) this.tools = this.#found;
     this.#isAdopted = true;
     return change;

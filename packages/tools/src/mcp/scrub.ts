@@ -2,10 +2,10 @@ import { plainText } from './plain-text.ts';
 
 const mask = '[redacted]';
 
-/** Shorter values are no secrets, and without them no message could be read. */
+/** Shorter values are not treated as secrets, because messages would become unreadable. */
 const minLength = 6;
 
-/** What keys mostly look like, whoever they belong to. */
+/** Common forms of keys. */
 const keyLike = /\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|AKIA|AIza)[-_A-Za-z0-9]{12,}/g;
 const named = /((?:bearer|token|password|passwd|secret|api[-_]?key)["']?\s*[:=]?\s*["']?)([^\s"',;]{8,})/gi;
 

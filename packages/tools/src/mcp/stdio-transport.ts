@@ -8,13 +8,13 @@ import { capped } from './plain-text.ts';
 import type { McpTransport } from './transport.ts';
 import { maxMessageBytes } from './transport.ts';
 
-/** What is kept of what a program says beside the protocol, in bytes. */
+/** Maximum bytes kept of a program's standard error. */
 const keptBytes = 16_384;
 
-/** How long a program may take to leave when its input ends, in milliseconds. */
+/** Time limit for a program to exit after its input ends, in milliseconds. */
 const leaveMs = 500;
 
-/** How a server is started. */
+/** Command that starts a server. */
 export interface StdioStart {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
@@ -104,7 +104,7 @@ export class StdioTransport implements McpTransport {
     this.#delivered = this.#delivered.then(hand);
   }
 
-  /** What is no message is passed over: many programs print a greeting. */
+  /** Lines that are not messages are skipped: many programs print a greeting. */
   #take(line: string): void {
     const message = messageIn(line);
     if (message !== undefined) return this.#deliver(() => this.onmessage?.(message));

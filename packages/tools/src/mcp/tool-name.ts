@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What every provider accepts. */
+/** The pattern that every provider accepts. */
 const maxLength = 64;
 
 /**

@@ -2,16 +2,16 @@ import type { ToolOutput, ToolResultPart } from '@cobbler/agent';
 import { toolOutput } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
 
-/** Most base64 of pictures and documents of one result, in characters. */
+/** Maximum base64 characters of images and documents in one result. */
 const maxMedia = 8_388_608;
 
-/** Most parts of one result; a server may send any number. */
+/** Maximum parts of one result; a server may send any number. */
 const maxParts = 100;
 
-/** Pictures that models take. */
+/** Image types that models accept. */
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** What a call gave, as a result of Cobbler: text, pictures and PDFs; of the rest it says what it was. */
+/** Converts the result of a call: text, images and PDFs; other parts are described. */
 export function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
   const given = Array.isArray(result['content']) ? result['content'] : [];
   const room = { left: maxMedia };

@@ -1,10 +1,10 @@
 import type { UserPart } from '@cobbler/agent';
 import { size } from '../parts/format.ts';
 
-/** What a message may weigh, in bytes of JSON: the server takes one MiB. */
+/** Maximum size of a message, in bytes of JSON: the server accepts one MiB. */
 export const maxBytes = 1_000_000;
 
-/** Pictures that are heavier are made smaller first. */
+/** Larger images are scaled down first. */
 const heavyBytes = 300_000;
 
 /** A longer side than this brings a model nothing, in pixels. */

@@ -8,7 +8,7 @@ import { maxBytes, nameOf, partOf } from './attachment.ts';
 interface ComposerProps {
   /** Whose draft it is. */
   readonly name: string;
-  /** Whether the session begins here: then what is written next goes on with it, and writing works at once. */
+  /** True for a new session: the next message continues it, and typing works at once. */
   readonly isBegun: boolean;
   readonly isRunning: boolean;
   readonly isWaiting: boolean;
@@ -17,7 +17,7 @@ interface ComposerProps {
   readonly say: (content: readonly UserPart[]) => Promise<void>;
   readonly stop: () => void;
   readonly warn: (text: string) => void;
-  /** Text to begin with, such as an example somebody chose. */
+  /** Initial text, such as a chosen example. */
   readonly given?: { readonly text: string };
 }
 
@@ -165,7 +165,7 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
   );
 }
 
-/** What is said: what is attached first, as what is written speaks of it. */
+/** The parts of the message: attachments first, because the text refers to them. */
 function contentOf(attached: readonly UserPart[], text: string): UserPart[] {
   return text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
 }
@@ -176,7 +176,7 @@ interface Attachments {
   readonly attach: (files: Iterable<File>) => Promise<void>;
 }
 
-/** What goes with the message. Of files that cannot be sent it is said why. */
+/** The attachments of the message. Reports why a file cannot be sent. */
 function useAttachments(warn: (text: string) => void): Attachments {
   const [attached, setAttached] = useState<readonly UserPart[]>([]);
   const attach = async (list: Iterable<File>) => {

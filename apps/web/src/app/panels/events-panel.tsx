@@ -51,7 +51,7 @@ export function EventsPanel({ model, show, fork }: EventsProps): VNode {
   );
 }
 
-/** The events that somebody looks for. */
+/** The events that match the filter. */
 export function eventsWith(events: readonly Event[], words: string): readonly Event[] {
   const wanted = words.trim().toLowerCase();
   if (wanted === '') return [...events];
@@ -100,7 +100,7 @@ const EventRow: (props: RowProps) => VNode | null = still(({ event, opened, show
   );
 }) as (props: RowProps) => VNode | null;
 
-/** What an event is about, in a few words. */
+/** A short description of an event. */
 function aboutOf(event: Event): string {
   switch (event.type) {
     case 'user':

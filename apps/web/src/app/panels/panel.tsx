@@ -5,7 +5,7 @@ import { ChangesPanel } from './changes-panel.tsx';
 import { EventsPanel } from './events-panel.tsx';
 import { UsagePanel } from './usage-panel.tsx';
 
-/** What the panel can show. */
+/** The views of the panel. */
 export type PanelName = 'changes' | 'usage' | 'events';
 
 export const panels: readonly PanelName[] = ['changes', 'usage', 'events'];
@@ -18,7 +18,7 @@ interface PanelProps {
   readonly fork: (seq: number) => void;
 }
 
-/** What a session is seen as besides a conversation: on demand, beside it. */
+/** Other views of a session, on demand, next to the conversation. */
 export function Panel({ model, name, setPanel, show, fork }: PanelProps): VNode {
   return (
     <aside class="panel" aria-label="Details">

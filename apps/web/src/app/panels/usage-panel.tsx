@@ -11,7 +11,7 @@ interface UsageProps {
   readonly show: (seq: number) => void;
 }
 
-/** What the session used, all in all and turn by turn. */
+/** The usage of the session, in total and by turn. */
 export function UsagePanel({ model, show }: UsageProps): VNode {
   const turns = useMemo(() => turnsIn(model.view.items), [model.version]);
   if (turns.length === 0) return <p class="muted none">No responses yet.</p>;

@@ -3,12 +3,12 @@ import type { VNode } from 'preact';
 import { Changed } from './changed.ts';
 import { useChanged } from './still.tsx';
 
-/** More than this is not kept: it was heard. */
+/** Older announcements are dropped: they were already read out. */
 const most = 4;
 
-/** What is told to those who do not see the page: whole things only, never text in pieces. */
+/** Announcements for screen readers: complete items only, never streamed text. */
 export class Announcer extends Changed {
-  /** What was told last: what comes in one go is told one after another. */
+  /** The last announcements: several at once are read one after another. */
   lines: readonly { readonly seq: number; readonly text: string }[] = [];
 
   /** Tells what an event means, if it is worth an interruption. */
@@ -20,7 +20,7 @@ export class Announcer extends Changed {
   }
 }
 
-/** What an event is to somebody who listens; nothing for most. */
+/** The announcement of an event; undefined for most. */
 export function wordsFor(event: Event): string {
   switch (event.type) {
     case 'assistant': {
@@ -40,7 +40,7 @@ export function wordsFor(event: Event): string {
   }
 }
 
-/** Where a screen reader hears it. */
+/** The live region for screen readers. */
 export function LiveRegion({ announcer }: { readonly announcer: Announcer }): VNode {
   useChanged(announcer);
   return (

@@ -10,14 +10,14 @@ interface Bar {
 
 interface ChartProps {
   readonly bars: readonly Bar[];
-  /** What the values are, in their order. */
+  /** The meaning of the values, in their order. */
   readonly kinds: readonly string[];
   readonly format: (value: number) => string;
 }
 
 const [width, height] = [360, 96] as const;
 
-/** So many bars at most; of more, neighbours are added up. */
+/** Maximum number of bars; of more, neighbors are added up. */
 const most = 120;
 
 /** Values side by side, each made of parts. */

@@ -26,7 +26,7 @@ function joined(left: number, leftUnit: string, right: number, rightUnit: string
   return right === 0 ? `${left} ${leftUnit}` : `${left} ${leftUnit} ${right} ${rightUnit}`;
 }
 
-/** How long ago something was, for lists: `now`, `5 min`, `3 h`, `2 d`, then the date. */
+/** The age for lists: `now`, `5 min`, `3 h`, `2 d`, then the date. */
 export function ago(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1_000;
   if (seconds < 60) return 'now';

@@ -13,7 +13,7 @@ const paths = {
   close: 'M4 4l8 8M12 4l-8 8',
 } as const;
 
-/** A small picture in the colour of the text around it. */
+/** A small icon in the color of the text around it. */
 export function Icon({ name }: { readonly name: keyof typeof paths }): VNode {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

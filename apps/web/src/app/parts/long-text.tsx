@@ -5,9 +5,9 @@ import { counted } from './format.ts';
 
 interface LongTextProps {
   readonly text: string;
-  /** What it is, for the heading. */
+  /** Its kind, for the heading. */
   readonly name: string;
-  /** So many lines are shown at first, from the end when `tail` says so. Default 40. */
+  /** Number of lines shown at first, from the end if `tail` is set. Default 40. */
   readonly lines?: number;
   readonly tail?: boolean;
 }
@@ -15,7 +15,7 @@ interface LongTextProps {
 /** More characters than this are never put into the page at once: it would stand still. */
 const maxCharacters = 400_000;
 
-/** Text as it is, of which a part is shown until somebody wants it all. */
+/** Plain text that is partly hidden until the user expands it. */
 export function LongText({ text, name, lines: most = 40, tail = false }: LongTextProps): VNode {
   const [all, set] = useState(false);
   const trimmed = text.replace(/\n+$/, '');

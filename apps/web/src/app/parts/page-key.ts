@@ -6,7 +6,7 @@ export function keepPageKey(key: string): void {
   localStorage.setItem(name, key);
 }
 
-/** What every request of the page carries; nothing before it is signed in. */
+/** The headers of every request of the page; none before sign-in. */
 export function pageKeyHeader(): Readonly<Record<string, string>> {
   const key = localStorage.getItem(name);
   return key === null ? {} : { [name]: key };

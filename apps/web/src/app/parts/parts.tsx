@@ -2,10 +2,10 @@ import type { UserPart } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { size } from './format.ts';
 
-/** Kinds of pictures that a browser shows and that cannot hold a script. */
+/** Image types that a browser shows and that cannot contain a script. */
 const pictures = /^image\/(png|jpeg|gif|webp)$/;
 
-/** Pictures and documents: what is not text. */
+/** Images and documents: parts that are not text. */
 export function Parts({ parts }: { readonly parts: readonly UserPart[] }): VNode | null {
   const shown = parts.filter(({ type }) => type !== 'text');
   if (shown.length === 0) return null;

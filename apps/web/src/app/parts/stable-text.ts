@@ -1,6 +1,6 @@
 /**
- * Where text that still grows can be cut so that what comes before stays as it is: after the last empty line that
- * stands in no code and no list.
+ * The position where growing text can be cut so that the part before it stays unchanged: after the last empty line
+ * outside of code and lists.
  */
 export function stableLength(markdown: string): number {
   let [at, stable, inFence] = [0, 0, false];

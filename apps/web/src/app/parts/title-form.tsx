@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface TitleProps {
   readonly title: string;
-  /** Hears the new title, empty to have the first words again, or nothing when it stays. */
+  /** Receives the new title, empty to reset it, or undefined if unchanged. */
   readonly end: (title: string | undefined) => void;
 }
 

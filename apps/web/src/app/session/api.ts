@@ -6,7 +6,7 @@ export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' |
   readonly status: SessionStatus | 'new';
   readonly createdAt?: string;
   readonly updatedAt?: string;
-  /** The run under way. */
+  /** The active run. */
   readonly runId?: string;
 }
 
@@ -28,13 +28,13 @@ export class ApiError extends Error {
     this.code = code;
   }
 
-  /** Whether the same request may do better a little later. */
+  /** True if retrying the same request may succeed. */
   get passes(): boolean {
     return this.status === 0 || this.status >= 500;
   }
 }
 
-/** What is said to the model. */
+/** A prompt for the model. */
 export type Content = string | readonly UserPart[];
 
 /** Asks the server for JSON; an empty answer is an empty object. @throws ApiError */
@@ -54,7 +54,7 @@ export async function ask<Answer>(
   return (text === '' ? {} : JSON.parse(text)) as Answer;
 }
 
-/** What a request of the page is made of. */
+/** The parts of a page request. */
 interface PageRequest extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -70,7 +70,7 @@ export async function reach(path: string, init: PageRequest): Promise<Response> 
   }
 }
 
-/** What a refusal says. */
+/** The body of an error response. */
 export function problemOf(status: number, text: string): ApiError {
   try {
     const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };

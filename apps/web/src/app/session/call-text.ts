@@ -29,7 +29,7 @@ export const marks: Readonly<Record<Phase, string>> = {
   unknown: '?',
 };
 
-/** What came of a call, in a few words. */
+/** The outcome of a call, in a few words. */
 export function outcomeOf(call: CallView): string {
   const { report, decided } = call;
   switch (phaseOf(call)) {
@@ -52,14 +52,14 @@ export function outcomeOf(call: CallView): string {
   }
 }
 
-/** How long a call took, once it is over; empty for one that never ran. */
+/** The duration of a finished call; empty for one that never ran. */
 export function timeOf(call: CallView): string {
   const { report } = call;
   if (report === undefined || report.notRun === true || report.denied === true) return '';
   return duration(report.durationMs);
 }
 
-/** What a call gave back, as text. */
+/** The result of a call, as text. */
 export function resultText({ report, result }: CallView): string {
   const content = report?.content ?? result?.content ?? [];
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');

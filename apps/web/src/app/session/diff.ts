@@ -8,7 +8,7 @@ export interface DiffLine {
   readonly after?: number;
 }
 
-/** What a diff says about one file. */
+/** The changes of one file in a diff. */
 export interface FileDiff {
   readonly path: string;
   readonly lines: readonly DiffLine[];

@@ -9,7 +9,7 @@ export class DrawQueue {
     this.#plan();
   }
 
-  /** It need not be drawn any more. */
+  /** It need not be drawn anymore. */
   remove(place: Element): void {
     this.#waiting.delete(place);
   }
@@ -38,7 +38,7 @@ export class DrawQueue {
   }
 }
 
-/** How far a place is from the middle of the window, in pixels; 0 when it lies across it. */
+/** The distance of an element from the middle of the window, in pixels; 0 if it covers the middle. */
 function distanceOf(place: Element): number {
   const { top, bottom } = place.getBoundingClientRect();
   const middle = window.innerHeight / 2;

@@ -5,28 +5,28 @@ import { FrameReader } from './frame-reader.ts';
 /** Until the server says how often it shows that it lives, in milliseconds. */
 const assumedHeartbeatMs = 15_000;
 
-/** After so many heartbeats without a byte the line is dead. */
+/** Number of heartbeats without data after which the connection counts as broken. */
 const missedBeats = 2.5;
 
 /** Waits before coming back grow from the first to the second, in milliseconds. */
 const back = [250, 4_000] as const;
 
-/** How a line of events is kept up. */
+/** Options of an event connection. */
 export interface LineOptions {
   readonly sessionId: string;
   /** The last event that is held: what comes after it is asked for. */
   readonly position: () => number;
   /** Gets the JSON of every frame. False: what came is not what has to follow, so the line is made anew. */
   readonly hear: (frame: Record<string, unknown>) => boolean;
-  /** The frames of one piece of the stream have all been heard. */
+  /** All frames of one chunk of the stream were processed. */
   readonly heard: () => void;
-  /** The line is lost; it comes back by itself, unless the reason is one that waiting does not change. */
+  /** The connection is lost; it reconnects automatically, unless waiting cannot help. */
   readonly onLost: (reason: ApiError) => void;
 }
 
 /**
- * The events of a session over one connection after another: when one breaks, or shows no sign of life, the
- * next one goes on where it ended. It can rest, when nobody looks, and be woken.
+ * The events of a session over a sequence of connections: when one breaks or is silent, the next one continues after
+ * the last event. It can pause while the page is hidden, and resume.
  */
 export class EventLine {
   readonly #options: LineOptions;
@@ -49,7 +49,7 @@ export class EventLine {
     this.#connection?.abort();
   }
 
-  /** Somebody looks again, or the network is back: no time is lost waiting. */
+  /** The page is visible again, or the network is back: reconnects without delay. */
   wake(): void {
     this.#isResting = false;
     this.#failures = 0;
@@ -59,7 +59,7 @@ export class EventLine {
     this.#wake?.();
   }
 
-  /** Gives the line up for good. */
+  /** Closes the connection permanently. */
   end(): void {
     this.#isEnded = true;
     this.#connection?.abort();
@@ -81,8 +81,10 @@ export class EventLine {
       this.#options.onLost(reason);
       const pauseMs = backoff({ baseMs: back[0], maxMs: back[1] }, this.#failures, Math.random());
       this.#failures += 1;
-      // Whom the server knows and refuses, it will refuse again: somebody has to do something first.
-      await this.#pause(reason.passes || reason.status === 429 ? pauseMs : undefined);
+      // If the server rejects the credentials, retrying does not help: the user must act first.
+      await this.#pause(
+        reason.passes || reason.status === 429 ? most / 2 + Math.random() * (most / 2) : undefined,
+      );
     }
   }
 
@@ -127,7 +129,7 @@ export class EventLine {
     this.#failures = 0;
   }
 
-  /** Waits so long, or until somebody wakes it. */
+  /** Waits for this time, or until it is resumed. */
   #pause(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === undefined ? undefined : setTimeout(done, ms);

@@ -4,11 +4,11 @@ import type { LiveEvent, UnstoredEnd } from '@cobbler/agent';
 export interface LiveBlock {
   readonly kind: 'text' | 'reasoning' | 'call';
   readonly index: number;
-  /** Of a call: the name of its tool, once it is known. */
+  /** For a call: the name of its tool, once known. */
   readonly text: string;
   /** The whole of it is known. */
   readonly done: boolean;
-  /** Its beginning was missed: whoever shows it says so. */
+  /** Its start was missed: the view says so. */
   readonly cut: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Retry {
   readonly leftMs?: number;
 }
 
-/** What is going on now and is not in the log. */
+/** Current activity that is not in the log. */
 export interface Live {
   readonly blocks: readonly LiveBlock[];
   /** The line that each tool that runs has printed last, by the id of its call. */
@@ -29,7 +29,7 @@ export interface Live {
   readonly state?: 'thinking' | 'running_tool' | 'waiting';
   readonly message?: string;
   readonly retry?: Retry;
-  /** Whether a part that comes now may have begun before anybody listened. */
+  /** True if a new part may have started before the connection. */
   readonly joinedLate: boolean;
   /** Why the run ended, where the log does not have its end. */
   readonly unstoredEnd?: string;
@@ -37,7 +37,7 @@ export interface Live {
 
 export const nothingLive: Live = { blocks: [], progress: {}, joinedLate: false };
 
-/** The same after a connection was made anew: what was on the way is told again once it is complete. */
+/** The same after a reconnect: partial items arrive again once complete. */
 export function rejoined(isRunning: boolean): Live {
   return { ...nothingLive, joinedLate: isRunning };
 }
@@ -79,7 +79,7 @@ export function foldLive(live: Live, event: LiveEvent | UnstoredEnd): Live {
   }
 }
 
-/** What stays once something of the log has come: an answer is shown from the log as soon as it is there. */
+/** The state after a stored event: a response is shown from the log as soon as it is stored. */
 export function settled({ unstoredEnd: _, ...live }: Live, type: string): Live {
   if (type === 'assistant' || type === 'ask_failed') {
     const { retry: __, ...rest } = live;

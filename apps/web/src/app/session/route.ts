@@ -1,4 +1,4 @@
-/** Where in the page somebody is: what stands in the address. */
+/** The route of the page, from its address. */
 export interface Route {
   /** Absent: at the beginning of a new session. */
   readonly sessionId?: string;

@@ -2,10 +2,10 @@ import { Changed } from '../parts/changed.ts';
 import type { SessionEntry } from './api.ts';
 import { ApiError, api } from './api.ts';
 
-/** How often the list is asked for while somebody looks, in milliseconds. */
+/** Interval at which a visible page loads the list, in milliseconds. */
 const everyMs = 4_000;
 
-/** The same while nobody does: the title of the page still tells what waits. */
+/** The same for a hidden page: its title still shows what waits. */
 const hiddenEveryMs = 15_000;
 
 /** More sessions than this are not looked through. */
@@ -15,7 +15,7 @@ const most = 2_000;
 export class SessionList extends Changed {
   items: readonly SessionEntry[] = [];
   isLoaded = false;
-  /** Whether the server has older ones that are not here. */
+  /** True if the server has older sessions that are not loaded. */
   hasMore = false;
   isSignedOut = false;
   #pages = 1;

@@ -9,7 +9,7 @@ import { foldLive, nothingLive, rejoined, settled } from './live.ts';
 import type { CallView, View } from './view.ts';
 import { emptyView, foldView, pendingCalls } from './view.ts';
 
-/** How the page stands with the server. */
+/** The connection state of the page. */
 export type Connection =
   | { readonly state: 'loading' | 'live' }
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
@@ -23,7 +23,7 @@ export interface Outgoing {
   readonly steer: boolean;
 }
 
-/** How long the page says that it caught up, in milliseconds. */
+/** Time that the page shows that it is up to date, in milliseconds. */
 const caughtUpMs = 5_000;
 
 /** One session as the page has it: its log, what it shows, and the line over which it comes. */
@@ -34,7 +34,7 @@ export class SessionModel extends Changed {
   view: View = emptyView();
   live: Live = nothingLive;
   connection: Connection = { state: 'loading' };
-  /** How many events came after the connection had been lost, for as long as that is news. */
+  /** Number of events received after a reconnect, while the notice is shown. */
   caughtUp: number | undefined;
   outgoing: Outgoing | undefined;
   /** Counts up with every change, so that what is drawn of one can tell whether it is still right. */
@@ -48,7 +48,7 @@ export class SessionModel extends Changed {
   #lostAt: number | undefined;
   #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onStored hears every event of the log that is news, in order. */
+  /** @param onStored receives every new event of the log, in order. */
   constructor(id: string, onStored: (event: Event) => void = () => {}) {
     super();
     this.id = id;
@@ -62,12 +62,12 @@ export class SessionModel extends Changed {
     });
   }
 
-  /** Whether a run is under way. */
+  /** True if a run is active. */
   get isRunning(): boolean {
     return this.#isUnderWay && this.view.runStartedAt !== undefined;
   }
 
-  /** Whether a run has begun in the log and nobody works on it: its server died and did not go on with it. */
+  /** True if a run has started in the log but is not running: its server crashed and did not continue it. */
   get isInterrupted(): boolean {
     return !this.#isUnderWay && this.view.runStartedAt !== undefined && this.isLoaded;
   }
@@ -77,12 +77,12 @@ export class SessionModel extends Changed {
     return pendingCalls(this.view);
   }
 
-  /** Whether everything has come that was there when the connection was made. */
+  /** True if all events that existed when the connection opened have arrived. */
   get isLoaded(): boolean {
     return this.connection.state !== 'loading';
   }
 
-  /** Somebody looks, or the network is back. */
+  /** The page is visible, or the network is back. */
   wake(): void {
     if (this.connection.state === 'signed_out') {
       this.connection = { state: 'lost', since: Date.now(), reason: 'Signing in.' };
@@ -90,13 +90,13 @@ export class SessionModel extends Changed {
     this.#line.wake();
   }
 
-  /** Nobody looks. */
+  /** The page is hidden. */
   rest(): void {
     if (this.connection.state === 'live') this.#lostAt = this.events.length;
     this.#line.rest();
   }
 
-  /** Nobody will look again. */
+  /** The view is closed. */
   end(): void {
     clearTimeout(this.#caughtUpTimer);
     this.#line.end();
@@ -176,7 +176,7 @@ export class SessionModel extends Changed {
 
   #hearUnstored(event: LiveEvent | UnstoredEnd): true {
     if (event.type === 'finished') {
-      // What was refused to begin is told to who asked for it.
+      // A rejected start is reported to its caller.
       if (event.runId !== this.view.state.runId) return true;
       this.#isUnderWay = false;
     }
@@ -184,7 +184,7 @@ export class SessionModel extends Changed {
     return true;
   }
 
-  /** What has come of the answer under way: it takes the place of what is shown of it. */
+  /** The partial current response: it replaces the shown one. */
   #caughtUpWith(events: unknown): true {
     if (Array.isArray(events)) this.live = events.reduce(foldLive, nothingLive);
     return true;
@@ -224,7 +224,7 @@ export class SessionModel extends Changed {
     }, caughtUpMs);
   }
 
-  /** The server has another log than the one that is known here: it is told from its beginning. */
+  /** The server has another log than the page: it is reloaded from its start. */
   #reset(): true {
     this.events.length = 0;
     this.view = emptyView();

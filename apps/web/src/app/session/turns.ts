@@ -2,7 +2,7 @@ import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import type { Item, Stored } from './view.ts';
 
-/** What one answer of the model, or one summary, used. */
+/** The usage of one response, or one summary. */
 export interface TurnUsage {
   readonly seq: number;
   /** `3`, or `compaction`. */
@@ -15,18 +15,18 @@ export interface TurnUsage {
   readonly durationMs: number;
 }
 
-/** What all of them used. */
+/** The total usage. */
 export interface Totals {
   readonly usage: Usage;
   readonly wasted: Usage;
   /** US dollars of what has a price. */
   readonly usd: number;
-  /** Whether something has no known price, so that `usd` is less than all of it. */
+  /** True if a price is unknown, so that `usd` is not the whole cost. */
   readonly isPartial: boolean;
   readonly durationMs: number;
 }
 
-/** What each turn of a conversation used, in order, without those that a fork has copied. */
+/** The usage of each turn of a conversation, in order, without turns copied by a fork. */
 export function turnsIn(items: readonly Item[]): TurnUsage[] {
   return items.flatMap((item) => {
     const { seq } = item;
@@ -44,7 +44,7 @@ export function turnsIn(items: readonly Item[]): TurnUsage[] {
   });
 }
 
-/** What a request used that gave no answer. */
+/** The usage of a request without a response. */
 type Failure = Pick<Stored<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
 
 /** Adds turns up, and what was paid for requests that gave no answer, as when a run is cancelled. */

@@ -20,24 +20,24 @@ export interface Said {
   readonly time: string;
   readonly runId: string;
   readonly message: UserMessage;
-  /** Said while a run was under way. */
+  /** Sent during a run. */
   readonly steer: boolean;
 }
 
-/** A call of an answer, and all that became of it. */
+/** A call of a response, with its outcome. */
 export interface CallView {
   readonly turn: number;
   readonly index: number;
   readonly part: ToolCallPart;
   /** When it began to run, ISO 8601. */
   readonly startedAt?: string;
-  /** The process that ran it is gone, and with it what came of it. */
+  /** The process that ran it has ended, so its outcome is unknown. */
   readonly orphaned?: boolean;
   readonly asked?: Stored<'approval_requested'>;
   readonly decided?: Stored<'approval_decided'>;
-  /** What its tool, or a refusal, answered. */
+  /** The output of its tool, or the reason of its denial. */
   readonly report?: Stored<'tool_result'>;
-  /** What the model is told, once all calls of the answer have their results. */
+  /** The result for the model, once all calls of the response have results. */
   readonly result?: ToolResultMessage;
 }
 
@@ -55,7 +55,7 @@ export interface AnswerItem {
   readonly calls: readonly CallView[];
   /** The event; absent for one that ended too early, or of a conversation that began elsewhere. */
   readonly event?: Stored<'assistant'>;
-  /** What the model is told after an answer that ended too early. */
+  /** The notice to the model after a response that ended too early. */
   readonly cutNote?: UserMessage;
 }
 
@@ -78,20 +78,20 @@ export interface Note {
     | { readonly type: 'finished'; readonly event: Stored<'finished'> };
 }
 
-/** What a conversation shows, one below the other. */
+/** The items of a conversation, in order. */
 export type Item = Said | AnswerItem | Note;
 
 /** A session as people see it: what folding its events gives, and nothing else. Only {@link foldView} changes it. */
 export interface View {
-  /** What the conversation is: the same fold as everywhere. */
+  /** The state of the conversation: the same fold as everywhere. */
   readonly state: State;
   /** A changed item is a new object, so that only what changed has to be drawn again. */
   readonly items: Item[];
-  /** What was said during the run and waits for its place. */
+  /** Messages sent during the run that wait for their position. */
   readonly queued: Event[];
   /** Requests that gave no answer: what they used counts, also where nothing is shown of them. */
   readonly failures: Stored<'ask_failed'>[];
-  /** When the run under way began, ISO 8601. */
+  /** Start of the active run, ISO 8601. */
   runStartedAt: string | undefined;
 }
 
@@ -100,7 +100,7 @@ export function emptyView(): View {
   return { state: emptyState(), items: [], queued: [], failures: [], runStartedAt: undefined };
 }
 
-/** What events make of a session. */
+/** The view of a session, computed from its events. */
 export function sessionView(events: readonly Event[]): View {
   const view = emptyView();
   for (const event of events) foldView(view, event);
@@ -258,7 +258,7 @@ function noteEvent(view: View, event: Event, before: readonly Message[]): void {
     case 'resumed':
       return void note({ type: 'resumed' });
     case 'finished':
-      // What the run failed of is told at its end, and not twice.
+      // The run's failure is shown at its end, not twice.
       if (event.error !== undefined && failureIn(view.items.at(-1)) === event.error.message) view.items.pop();
       return void note({ type: 'finished', event });
   }
@@ -272,7 +272,7 @@ function startsRun(event: Event): boolean {
   return (event.type === 'user' && event.steer !== true) || event.type === 'resumed';
 }
 
-/** What making a conversation smaller has put into it. */
+/** The messages that compaction has added. */
 function freshOf(messages: readonly Message[], before: readonly Message[]): Message[] {
   if (messages === before) return [];
   const known = new Set(before);
@@ -328,7 +328,7 @@ export function phaseOf({ asked, decided, report, result, startedAt, orphaned }:
   return startedAt === undefined ? 'proposed' : 'running';
 }
 
-/** What became of a call whose tool was not heard of in this log. */
+/** The outcome of a call whose tool does not appear in this log. */
 function outcomeIn({ notRun, isError }: ToolResultMessage, started: boolean): Phase {
   if (notRun === true) return 'not_run';
   if (started) return 'unknown';

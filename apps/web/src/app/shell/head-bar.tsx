@@ -23,7 +23,7 @@ interface HeadProps {
   readonly remove: () => void;
 }
 
-/** What the session is, how it stands, what it has cost. */
+/** The title, status and cost of the session. */
 export function HeadBar(props: HeadProps): VNode {
   const { model, title, panel, setPanel, openSidebar, find, rename, copyAll, remove } = props;
   const [isNaming, setNaming] = useState(false);
@@ -100,7 +100,7 @@ function Money({ model }: { readonly model: SessionModel }): VNode | null {
   );
 }
 
-/** How things stand, in a word. */
+/** The status in a word. */
 export function stateOf(model: SessionModel): SessionEntry['status'] {
   if (model.pending.length > 0) return 'waiting';
   const { view } = model;
@@ -125,7 +125,7 @@ function StateChip({ model }: { readonly model: SessionModel }): VNode | null {
 
 interface StatusProps {
   readonly status: SessionEntry['status'];
-  /** When the run under way began, ISO 8601. */
+  /** Start of the active run, ISO 8601. */
   readonly since: string | undefined;
 }
 

@@ -8,7 +8,7 @@ interface MenuProps {
   readonly remove: () => void;
 }
 
-/** What is rarely done with a session. It closes when something is chosen, with Esc and with a click elsewhere. */
+/** Rare actions of a session. The menu closes after a choice, with Esc and on a click elsewhere. */
 export function HeadMenu({ rename, copyAll, remove }: MenuProps): VNode {
   const menu = useRef<HTMLDetailsElement>(null);
   useClosing(menu);

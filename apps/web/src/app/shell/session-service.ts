@@ -8,19 +8,21 @@ import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
 import { SessionList } from '../session/session-list.ts';
 import { SessionModel } from '../session/session-model.ts';
 
-/** Something that somebody should know and that passes by. */
+/** A temporary notice for the user. */
 interface Warning {
   readonly id: number;
   readonly text: string;
   readonly tone: 'bad' | 'plain';
 }
 
-/** A page that nobody sees lets its line go after so long, so that no browser runs out of them. In milliseconds. */
+/**
+ * A hidden page closes its connection after this time, so that the browser does not run out of them. In milliseconds.
+ */
 const restAfterMs = 60_000;
 
 const warningMs = 8_000;
 
-/** What somebody has in front of them: the list, the place in it, the session that is open. */
+/** The state of the page: the list, the position in it, and the open session. */
 export class AppState extends Changed {
   readonly list: SessionList = new SessionList();
   place: Route = parseRoute(location);
@@ -28,7 +30,7 @@ export class AppState extends Changed {
   warnings: readonly Warning[] = [];
   panel: PanelName | undefined;
   isFinding: boolean = false;
-  /** The session that was begun here last. */
+  /** The session that was created here last. */
   begun: string | undefined;
   readonly #announcer: Announcer;
   #warned = 0;
@@ -93,7 +95,7 @@ export class AppState extends Changed {
     });
   }
 
-  /** Gives the session that is open another title; an empty one makes it the first words said again. */
+  /** Renames the open session; an empty title resets it to the start of the first prompt. */
   async rename(title: string): Promise<void> {
     const id = this.model?.id;
     if (id === undefined) return;
@@ -103,7 +105,7 @@ export class AppState extends Changed {
     });
   }
 
-  /** Does something; when it fails, somebody is told why, and it fails here too. */
+  /** Runs an action; if it fails, shows the reason and throws. */
   async attempt(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();

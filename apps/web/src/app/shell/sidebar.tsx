@@ -110,7 +110,7 @@ function SessionRow({ entry, now, isCurrent, go }: RowProps): VNode {
   );
 }
 
-/** How a session stands, as a mark that needs no colour. */
+/** The status of a session, as a symbol that needs no color. */
 export const stateMarks: Readonly<
   Record<SessionEntry['status'], { readonly mark: string; readonly name: string }>
 > = {

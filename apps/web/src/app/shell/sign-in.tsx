@@ -14,7 +14,7 @@ export function SignIn({ reason, done }: SignInProps): VNode {
   const [token, setToken] = useState('');
   const submit = async () => {
     try {
-      // Whoever pastes the whole address means the token in it.
+      // A pasted address contains the token.
       await api.signIn(token.trim().replace(/^.*#token=/, ''));
       done();
     } catch (error) {

@@ -10,10 +10,10 @@ import { proposalOf } from './proposal.ts';
 
 interface ApprovalProps {
   readonly call: CallView;
-  /** How many others wait behind it. */
+  /** Number of other approvals waiting. */
   readonly others: number;
   readonly answer: (call: CallView, decision: 'allow' | 'deny', message?: string) => Promise<void>;
-  /** Lets the run go on when it is too late to answer. */
+  /** Continues the run when it is too late to decide. */
   readonly goOn: () => void;
 }
 
@@ -36,19 +36,19 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
     try {
       await answer(call, decision, message);
     } catch {
-      // Whoever sent it says why; it can be tried again.
+      // The caller shows the error; the user can try again.
       setSending(false);
     }
   };
   const card = useRef<HTMLElement>(null);
   useApprovalKeys(id, { y: () => void send('allow'), n: () => void send('deny'), e: () => setDenying(true) });
   useEffect(() => {
-    // Whoever is writing goes on writing; else the keys of the card work at once.
+    // A user who is typing keeps the focus; otherwise the keys of the card work at once.
     if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
   }, [id]);
   useLayoutEffect(() => {
     const { current } = card;
-    // Whoever answered from here would else write into nothing.
+    // Otherwise the focus would be lost after the decision.
     return () => void (current?.contains(document.activeElement) === true && focusMessage());
   }, []);
   if (asked === undefined || proposal === undefined) return null;
@@ -170,10 +170,12 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
   );
 }
 
-/** So long after a question has come keys decide nothing: they were meant for something else. In milliseconds. */
+/**
+ * Time after a question appears during which keys have no effect: they were meant for something else. In milliseconds.
+ */
 const settleMs = 400;
 
-/** Keys count while nobody is writing. */
+/** Keys count while the user is not typing. */
 function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -191,12 +193,12 @@ function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, (
   }, [id]);
 }
 
-/** Whether somebody is in the middle of writing something. */
+/** True if the user is typing. */
 function isWriting(element: EventTarget | null): boolean {
   return isField(element) && (element as HTMLInputElement).value !== '';
 }
 
-/** Whether keys go into a text, or to a dialog. */
+/** True if keys go to a text field or a dialog. */
 export function isField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLTextAreaElement ||

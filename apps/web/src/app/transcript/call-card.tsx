@@ -14,7 +14,7 @@ interface CallProps {
   readonly call: CallView;
   /** The line that its tool has printed last. */
   readonly progress: string | undefined;
-  /** Which calls somebody has opened or closed: it has to last longer than what is drawn of them. */
+  /** Calls that the user has opened or closed: this state must outlive their elements. */
   readonly opened: Map<string, boolean>;
 }
 
@@ -75,7 +75,7 @@ function Outcome({ call, phase }: { readonly call: CallView; readonly phase: Pha
   );
 }
 
-/** How long something has been going on. */
+/** The duration of an activity. */
 export function Ticking({ since }: { readonly since: number }): VNode {
   const now = useNow(1_000);
   return <span class="time">{duration(Math.max(0, Math.floor((now - since) / 1_000) * 1_000))}</span>;

@@ -19,7 +19,7 @@ export function DiffText({ text }: { readonly text: string }): VNode {
   );
 }
 
-/** What changes in one file, line by line. */
+/** The changes of one file, line by line. */
 export function DiffView({ file }: { readonly file: FileDiff }): VNode {
   const [all, set] = useState(false);
   const lines = all ? file.lines : file.lines.slice(0, maxDiffLines);

@@ -18,7 +18,7 @@ export function FindBar({ items, show, end }: FindProps): VNode {
   const [at, setAt] = useState(0);
   const field = useRef<HTMLInputElement>(null);
   const found = useMemo(() => itemsWith(items, words), [items, items.length, words]);
-  // The newest is looked at first.
+  // Searches the newest first.
   const place =
     found.length === 0 ? -1 : (((found.length - 1 - at) % found.length) + found.length) % found.length;
   const item = found[place];

@@ -10,7 +10,7 @@ import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
 
-/** What an item can be told to do. */
+/** The actions of an item. */
 export interface ItemActions {
   readonly fork: (seq: number) => void;
   readonly link: (seq: number) => string;
@@ -42,7 +42,7 @@ export const ItemView: (props: ItemProps) => VNode | null = still(
   ),
 ) as (props: ItemProps) => VNode | null;
 
-/** What can be done with an item: shown when somebody points at it. */
+/** The actions of an item: shown on hover. */
 function ItemBar({ item, actions }: { readonly item: Item; readonly actions: ItemActions }): VNode {
   const text = textIn(item);
   return (
@@ -91,7 +91,7 @@ export function textIn(item: Item): string {
   return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n\n');
 }
 
-/** Of a longer prompt only this much is shown at first. */
+/** Number of characters of a long prompt shown at first. */
 const longest = 1_600;
 
 function SaidView({ item }: { readonly item: Said }): VNode {
@@ -143,7 +143,7 @@ function AnswerView({ item, progress, opened }: AnswerProps): VNode {
   );
 }
 
-/** What the model thought: folded, for those who want to know. */
+/** The reasoning of the model: collapsed by default. */
 export function Reasoning({
   text,
   isLive = false,

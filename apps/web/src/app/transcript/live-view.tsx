@@ -13,7 +13,7 @@ interface LiveProps {
   readonly since: string;
 }
 
-/** What is being said at this moment. It becomes an item once it is in the log. */
+/** The current response. It becomes an item once it is stored. */
 export function LiveView({ live, since }: LiveProps): VNode {
   const isSilent = live.blocks.every(({ kind }) => kind === 'call');
   return (

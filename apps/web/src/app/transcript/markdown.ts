@@ -3,16 +3,16 @@ import type { Tokens } from 'marked';
 import { Marked } from 'marked';
 
 /**
- * What the model writes, as HTML that can do nothing. Four walls, each of which would do: HTML in the text is shown
- * as text, the parser's output is cleaned, nothing uncleaned can be given to the document (trusted types), and
- * the page's policy runs no script but its own.
+ * Markdown of the model as safe HTML. Four independent protections: HTML in the text is shown as text, the parser's
+ * output is sanitized, the document accepts only sanitized HTML (trusted types), and the page's policy runs only its
+ * own script.
  */
 const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
-    // A picture from elsewhere would tell its server what the model put into the address.
+    // An external image would send its server whatever the model put into the address.
     image({ href, text }: Tokens.Image): string {
       return linked(href, escaped(text === '' ? 'picture' : text));
     },
@@ -53,7 +53,7 @@ export function htmlOf(markdown: string): CleanHtml {
 
 const known = new Map<string, CleanHtml>();
 
-/** So many texts are kept as they were last drawn: about what a person scrolls through. */
+/** Number of texts whose HTML is cached: about what a user scrolls through. */
 const maxKnown = 200;
 
 /** The same for text that will not change: scrolling back and forth makes it once. */

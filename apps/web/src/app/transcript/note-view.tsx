@@ -10,7 +10,7 @@ interface NoteProps {
   readonly resume: () => void;
 }
 
-/** What happened that is neither said nor answered, as one line or a few. */
+/** An event that is neither message nor response, as one or more lines. */
 export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode | null {
   switch (what.type) {
     case 'failed':
@@ -111,7 +111,7 @@ function factsOf(metrics: ExecutionMetrics): string[] {
   ];
 }
 
-/** What went wrong, and what to do about it. */
+/** The error, and what to do about it. */
 function ErrorBox({ error }: { readonly error: ErrorData }): VNode {
   const about = [error.provider, error.status, error.code, error.requestId].filter(
     (fact) => fact !== undefined,

@@ -3,7 +3,7 @@ import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
 import { readDiff } from '../session/diff.ts';
 import { maxDiffLines } from './diff-view.tsx';
 
-/** What the page shows of a call that somebody is asked about. */
+/** The call that the page shows for approval. */
 export interface Proposal {
   /** A command as it would be typed. */
   readonly command?: string;
@@ -11,14 +11,14 @@ export interface Proposal {
   readonly diff?: string;
   /** Everything that is in neither; may be empty. */
   readonly text: string;
-  /** Whether this is all of the call. If not, it cannot be allowed here. */
+  /** True if this is the whole call. If not, it cannot be allowed here. */
   readonly isWhole: boolean;
 }
 
 /** More characters than this are never put into the page at once: it would stand still. */
 const maxCharacters = 400_000;
 
-/** Of a call that is too long to show, so many characters give an idea. */
+/** Number of characters shown of a call that is too long to show. */
 const firstCharacters = 20_000;
 
 /** A call as it is shown before it can be allowed: nothing is cut, and every character can be seen. */

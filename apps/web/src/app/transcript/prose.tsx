@@ -9,7 +9,7 @@ interface ProseProps {
   readonly text: string;
 }
 
-/** Markdown that will not change any more. */
+/** Markdown that no longer changes. */
 export const Prose: (props: ProseProps) => VNode | null = still(({ text }: ProseProps) => (
   <Html html={keptHtmlOf(text)} />
 )) as (props: ProseProps) => VNode | null;

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface ScrollerProps {
-  /** How many things there are: what came since somebody scrolled away is counted. */
+  /** Number of items: those added since the user scrolled away are counted. */
   readonly count: number;
   /** Changes whenever something may have come. */
   readonly mark: unknown;
@@ -14,7 +14,7 @@ interface ScrollerProps {
 /** So near to the end counts as being there, in pixels. */
 const near = 48;
 
-/** What scrolls: it stays at the end while somebody is there, and nowhere else. */
+/** A scroll container: it follows the end while the user is there. */
 export function Scroller({ count, mark, name, children }: ScrollerProps): VNode {
   const ref = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);

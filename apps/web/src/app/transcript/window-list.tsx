@@ -3,10 +3,10 @@ import { Component, createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { DrawQueue } from '../session/draw-queue.ts';
 
-/** How far outside of what is seen things are drawn already. */
+/** Distance outside the visible area within which items are drawn. */
 const margin = '1200px 0px';
 
-/** So many things come and go together. */
+/** Number of items drawn or removed together. */
 const together = 8;
 
 type Watch = (element: Element, onSeen: (isNear: boolean) => void) => () => void;

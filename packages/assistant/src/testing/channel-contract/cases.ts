@@ -28,7 +28,7 @@ export function expectSame(actual: unknown, expected: unknown, what: string): vo
     throw new ContractFailure(`${what}: expected ${wanted}, found ${found}`.slice(0, 2000));
 }
 
-/** What a call must fail with. */
+/** The expected error of a call. */
 export interface Wanted {
   readonly kinds: readonly ErrorKind[];
   readonly code?: string;
@@ -55,7 +55,7 @@ export async function expectFailure(call: Promise<unknown>, wanted: Wanted): Pro
   return error;
 }
 
-/** What can be read of a text, whatever the blanks between. */
+/** The readable characters of a text, ignoring white space. */
 export function lettersOf(text: string): string {
   return text.replace(/\s+/g, '');
 }

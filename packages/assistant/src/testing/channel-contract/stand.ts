@@ -5,15 +5,15 @@ export interface SeenMessage {
   readonly id: string;
   readonly text: string;
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
-  /** What was sent as a file. */
+  /** The content of a sent file. */
   readonly file?: { readonly name: string; readonly text: string };
   /** The id of the message that it replies to. */
   readonly replyTo?: string;
 }
 
 /**
- * What the next call meets. Nothing is sent by `markup` (its first try), `limit` (to be waited out for 7 seconds),
- * `blocked`, `gone`, `token`, `down` and `refused`; with `cut`, `lost` and `timeout` that cannot be known.
+ * The fault of the next call. Nothing is sent with `markup` (its first attempt), `limit` (retry after 7 seconds),
+ * `blocked`, `gone`, `token`, `down` and `refused`; with `cut`, `lost` and `timeout` the outcome is unknown.
  */
 export type ChannelFault =
   | 'markup'
@@ -32,11 +32,11 @@ export interface ChannelScene {
   readonly channel: Channel;
   /** A chat that takes messages and holds none of the channel's yet. */
   readonly chatId: string;
-  /** What the channel has put into the chat, oldest first. */
+  /** Messages of the channel in the chat, oldest first. */
   seen(): readonly SeenMessage[];
   /** Lets the next call meet this. */
   meet(fault: ChannelFault): void;
-  /** Lets time pass by which the channel gives up on an answer. Called once the call is under way. */
+  /** Advances time until the channel times out. Called during a call. */
   pass(): Promise<void>;
   /** Requests, or what stands for them, by which messages are sent; counted to see that none is tried twice. */
   sends(): number;
@@ -57,6 +57,6 @@ export interface ChannelSubject {
   readonly longest: number;
   /** The text that people see of markup. Default: a channel without markup. */
   readonly visible?: (markup: string) => string;
-  /** What cannot happen to this channel, with the reason; such cases are off. */
+  /** Faults that cannot happen in this channel, with the reason; such cases are skipped. */
   readonly lacks?: Readonly<Partial<Record<ChannelFault | 'tap' | 'remove', string>>>;
 }

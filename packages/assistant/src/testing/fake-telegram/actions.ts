@@ -4,7 +4,7 @@ import type { PersonOrId } from './people.ts';
 import { messageOf, personOf, userOf } from './people.ts';
 import type { FakeUpdate, FakeUpdates } from './updates.ts';
 
-/** What people do, each of which is an update for the bot. */
+/** Actions of users, each of which is an update for the bot. */
 export interface FakeActions {
   /** A person writes, or replies to a message. Their chat is there from then on. */
   say(who: PersonOrId, text: string, replyTo?: number): FakeUpdate;

@@ -13,9 +13,9 @@ export interface FakeCall {
   readonly payload: Payload;
   /** When it came, in milliseconds since 1970 by the runtime's clock. */
   readonly at: number;
-  /** Whether Telegram did it, refused it, or never got so far. Absent while it is under way. */
+  /** True if Telegram performed it, false if it rejected it or did not receive it. Absent while it is active. */
   outcome?: 'done' | 'refused' | 'broken';
-  /** What a refusal said. */
+  /** The description of a rejection. */
   description?: string;
 }
 

@@ -9,18 +9,18 @@ export interface FakeFile {
   readonly text: string;
 }
 
-/** A message as it stands in a private chat. */
+/** A message in a private chat. */
 export interface FakeMessage {
   readonly id: number;
   readonly from: 'bot' | 'person';
-  /** What is seen of it. */
+  /** Its visible text. */
   readonly text: string;
   readonly entities: readonly Entity[];
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
   readonly file?: FakeFile;
   /** The message that it replies to. */
   readonly replyTo?: number;
-  /** How often it was changed. */
+  /** Number of edits. */
   readonly edits: number;
   /** Seconds since 1970. */
   readonly date: number;
@@ -67,7 +67,7 @@ export class FakeChats {
     return this.#add(chatId, { from: 'person', text, entities: [], buttons: [], ...reply });
   }
 
-  /** A message that stands in no private chat. */
+  /** A message outside private chats. */
   draft(text: string): FakeMessage {
     this.#lastId += 1;
     const content = { text, entities: [], buttons: [], edits: 0 };

@@ -1,6 +1,6 @@
 import type { FakeUpdate, FakeUpdates, FakeWebhook } from './updates.ts';
 
-/** What became of one delivery of one update. */
+/** The outcome of one delivery of an update. */
 export interface FakeDelivery {
   readonly updateId: number;
   /** Which attempt it was, counted from 1. */
@@ -11,7 +11,7 @@ export interface FakeDelivery {
 
 /** Which updates are offered to a webhook, how often, and with which secret. */
 export interface DeliverOptions {
-  /** How often an update is offered before the real one would wait for long. Default 3. */
+  /** Number of deliveries of an update before the real API would pause. Default 3. */
   readonly attempts?: number;
   /** All at the same time, as with several connections. Default: one after another. */
   readonly together?: boolean;

@@ -2,10 +2,10 @@ import type { Runtime } from '@cobbler/agent';
 import { Refused } from './refused.ts';
 
 /**
- * How a call goes wrong. Before it is accepted: `limit`, `blocked`, `gone`, `migrated`, `unauthorized`, `error` and
- * `unavailable` (answers 500 and 503), `restart` (500 while closing down), `refused` (no connection), `cut` (the
- * connection breaks), `hang` (no answer), `markup` (the markup is called wrong). After it: `lost` (the connection
- * breaks), `mute` (no answer), `garbled` (an answer that is none), `gateway` (a page with 502). `slow` is late only.
+ * A fault of a call. Before it is accepted: `limit`, `blocked`, `gone`, `migrated`, `unauthorized`, `error` and
+ * `unavailable` (status 500 and 503), `restart` (500 during a shutdown), `refused` (no connection), `cut` (the
+ * connection breaks), `hang` (no response), `markup` (the markup is rejected). After it: `lost` (the connection
+ * breaks), `mute` (no response), `garbled` (an invalid response), `gateway` (a page with 502). `slow` only delays it.
  */
 export type FakeFault =
   | { readonly type: 'limit'; readonly retryAfter: number }
@@ -40,7 +40,7 @@ export class BrokenConnection extends Error {
   }
 }
 
-/** What happens in place of a call, or before it. */
+/** The behavior in place of a call, or before it. */
 export async function beforeCall(
   fault: FakeFault | undefined,
   runtime: Runtime,
@@ -84,7 +84,7 @@ export async function beforeCall(
   }
 }
 
-/** What becomes of the answer to a call that was done. */
+/** The fate of the response to a completed call. */
 export async function afterCall(
   fault: FakeFault | undefined,
   answer: Response,

@@ -1,6 +1,6 @@
 import type { FakeMessage } from './chats.ts';
 
-/** Somebody who writes to the bot. */
+/** A user who writes to the bot. */
 export interface FakePerson {
   readonly id: number;
   readonly name?: string;

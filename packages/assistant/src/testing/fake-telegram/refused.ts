@@ -1,4 +1,4 @@
-/** What the Bot API says when it does not do what was asked. */
+/** The Bot API's description of a rejected request. */
 export class Refused extends Error {
   readonly status: number;
   readonly parameters?: Readonly<Record<string, number>>;

@@ -10,7 +10,7 @@ export function begin(answer: ScriptAnswer): readonly ChatCompletionChunk[] {
   return [chunk(answer, [choice({ role: 'assistant', content: '' })])];
 }
 
-/** Chunks of one step, and at the end the `[DONE]` that is no chunk. */
+/** Chunks of one step, and at the end `[DONE]`, which is not a chunk. */
 export function line(step: Step, answer: ScriptAnswer): readonly (ChatCompletionChunk | string)[] {
   if (step.type === 'end') {
     return [
@@ -59,7 +59,7 @@ function chunk(answer: ScriptAnswer, choices: Choice[]): ChatCompletionChunk {
   };
 }
 
-/** What no reason of the API says is told by one that the types do not know yet. */
+/** A stop reason that the API does not have is sent as an unknown value. */
 function finishReason({ stop }: ScriptAnswer): Choice['finish_reason'] {
   const known = {
     complete: 'stop',
@@ -94,7 +94,7 @@ export function fail(fault: ScriptFault): readonly unknown[] {
   return [{ error: toldInStream(fault) }];
 }
 
-/** What a client must not stumble over: chunks without a choice, and kinds that do not exist yet. */
+/** Content that a client must tolerate: chunks without a choice, and unknown kinds. */
 export function noise(): readonly unknown[] {
   const empty = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_800_000_000 };
   return [

@@ -6,8 +6,8 @@ import { objects } from '../body.ts';
 import { refusal } from '../wire-error.ts';
 
 /**
- * What Chat Completions refuses, in the words of OpenAI. Each rule names where the words were recorded. There
- * are no other rules in this mock: whatever is not here, it accepts.
+ * Checks a request for what Chat Completions rejects, with OpenAI's messages. Each rule names where its message was
+ * recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
   if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
@@ -129,7 +129,7 @@ function callIds(message: Body | undefined): string[] {
   return objects(message?.['tool_calls']).map((call) => String(call['id']));
 }
 
-/** The calls that a tool message answers: those of the message before the run of tool messages it stands in. */
+/** The calls that a tool message belongs to: those of the message before its run of tool messages. */
 function lastCalls(messages: readonly Body[], at: number): string[] | undefined {
   const before = messages.slice(0, at).findLast((message) => message['role'] !== 'tool');
   const ids = callIds(before);

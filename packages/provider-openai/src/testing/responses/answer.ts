@@ -11,7 +11,7 @@ import type {
 import { failureOf, toldInStream } from '../wire-error.ts';
 import { digest, encrypt } from './cipher.ts';
 
-/** The service counts its events; nobody needs the numbers, and a step does not know how many came before. */
+/** The service numbers its events; no client needs the numbers, and a step does not know how many came before. */
 const sequence_number = 0;
 
 /** Events that open an answer. */
@@ -204,9 +204,9 @@ function responseOf(answer: ScriptAnswer, state: Partial<Response>, whole: boole
 }
 
 /**
- * A failure inside a stream. An overload comes in an event that nests its error, as recorded in
- * github.com/Wei-Shaw/sub2api/issues/6631; rate limits and failures of the service end the response as failed;
- * the rest is told by an `error` event as the types have it.
+ * A failure inside a stream. An overload arrives in an event that nests its error, as recorded in
+ * github.com/Wei-Shaw/sub2api/issues/6631; rate limits and failures of the service end the response as failed; other
+ * errors arrive as an `error` event as in the types.
  */
 export function fail(fault: ScriptFault): readonly unknown[] {
   const { message, type, param, code } = toldInStream(fault);
@@ -240,7 +240,7 @@ export function fail(fault: ScriptFault): readonly unknown[] {
   return [event];
 }
 
-/** What a client must not stumble over: keep-alives, repeated states, and kinds that do not exist yet. */
+/** Content that a client must tolerate: keep-alives, repeated states, and unknown kinds. */
 export function noise(): readonly unknown[] {
   return [
     { type: 'keepalive', sequence_number },

@@ -1,12 +1,12 @@
 /**
- * Stands in for the encryption of reasoning: what the mock hands out can be checked when it comes back, so that
- * one changed character is noticed, as it is by the service.
+ * Replaces the encryption of reasoning: the mock can verify its output when it comes back, so that it detects a single
+ * changed character, like the service.
  */
 export function encrypt(seal: string): string {
   return `gAAAAA${digest(seal)}.${seal}`;
 }
 
-/** What was encrypted, or nothing when the text was tampered with. */
+/** The encrypted text; undefined if it was changed. */
 export function decrypt(encrypted: string): string | undefined {
   const found = /^gAAAAA([0-9a-f]{8})\.([\s\S]*)$/.exec(encrypted);
   if (found === null) return undefined;

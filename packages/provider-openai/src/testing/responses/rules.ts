@@ -7,8 +7,8 @@ import { refusal } from '../wire-error.ts';
 import { decrypt } from './cipher.ts';
 
 /**
- * What the Responses API refuses, in its own words. Each rule names where the words were recorded. There are
- * no other rules in this mock: whatever is not here, it accepts.
+ * Checks a request for what the Responses API rejects, with its own messages. Each rule names where its message was
+ * recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
   if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
@@ -130,7 +130,7 @@ function isForged(encrypted: unknown): boolean {
   return typeof encrypted === 'string' && decrypt(encrypted) === undefined;
 }
 
-/** What the model made after thinking: a message of its own, known by its id, or a call. */
+/** Output of the model after reasoning: a message with an id, or a call. */
 function isFollowed(items: readonly Body[], index: number): boolean {
   const next = items.slice(index + 1).find((item) => item['type'] !== 'reasoning');
   if (next === undefined) return false;
