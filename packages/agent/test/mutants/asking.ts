@@ -20,8 +20,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: retry,
-    find: 'policy.baseMs * 2 ** retry',
-    replace: 'policy.baseMs * (1 + retry)',
+    find: 'baseMs * 2 ** retry',
+    replace: 'baseMs * (1 + retry)',
     why: 'pauses do not double',
     breaks: ['P5'],
     by: 'test/provider/retry.test.ts',

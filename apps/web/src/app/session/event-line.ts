@@ -82,9 +82,7 @@ export class EventLine {
       const pauseMs = backoff({ baseMs: back[0], maxMs: back[1] }, this.#failures, Math.random());
       this.#failures += 1;
       // If the server rejects the credentials, retrying does not help: the user must act first.
-      await this.#pause(
-        reason.passes || reason.status === 429 ? most / 2 + Math.random() * (most / 2) : undefined,
-      );
+      await this.#pause(reason.passes || reason.status === 429 ? pauseMs : undefined);
     }
   }
 
