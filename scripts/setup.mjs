@@ -1,7 +1,16 @@
 // Gets a clone ready: a Node new enough, pnpm, and the packages of the lockfile. Plain JavaScript without
 // dependencies, because it runs before there are any, on whatever Node the machine has (18 or newer).
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { capture, Refusal, tell } from './child.mjs';
@@ -28,9 +37,10 @@ const NO_NETWORK =
 /**
  * Sets up what is missing; does next to nothing when all is there.
  * @param {string} root
+ * @param {{ install?: boolean }} [options] without `install`, the packages stay as they are
  * @returns {Promise<Tools>}
  */
-export async function setUp(root) {
+export async function setUp(root, { install = true } = {}) {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const wanted = wantedTools(manifest.packageManager);
   const home = join(
@@ -55,7 +65,10 @@ export async function setUp(root) {
     TURBO_TELEMETRY_DISABLED: '1',
     DO_NOT_TRACK: '1',
   };
-  await installPackages(root, wanted, env);
+  if (install) {
+    await installPackages(root, wanted, env);
+    linkPnpm(root, bin);
+  }
   return { node, env };
 }
 
@@ -173,11 +186,25 @@ async function installPackages(root, wanted, env) {
   );
   if (/ERR_PNPM_OUTDATED_LOCKFILE/.test(output)) {
     throw new Refusal(
-      "pnpm-lock.yaml does not match the package.json files. Run 'npm run exec -- pnpm install' to renew it.",
+      'Cannot install the packages: pnpm-lock.yaml does not match the package.json files. ' +
+        'Renew it with: npm run exec -- pnpm install --no-frozen-lockfile',
     );
   }
   if (code !== 0) throw failure('pnpm could not install the packages', output);
   writeFileSync(stamp, state);
+}
+
+/**
+ * Puts pnpm beside the other commands, where `npx turbo` finds it on a machine without pnpm.
+ * @param {string} root
+ * @param {string} bin where pnpm is
+ */
+function linkPnpm(root, bin) {
+  const link = join(root, 'node_modules', '.bin', 'pnpm');
+  if (process.platform === 'win32' || existsSync(link)) return;
+  // A link into a cache that was deleted is there and leads nowhere.
+  rmSync(link, { force: true });
+  symlinkSync(join(bin, 'pnpm'), link);
 }
 
 /**
@@ -191,7 +218,7 @@ function fingerprint(root, wanted) {
   const groups = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
   );
-  for (const folder of ['.', 'bench', 'examples', 'tests', ...groups.sort()])
+  for (const folder of ['.', 'bench', 'examples', 'tests', 'scripts', ...groups.sort()])
     files.push(join(folder, 'package.json'));
   for (const file of files.filter((name) => existsSync(join(root, name)))) {
     hash.update(file).update(readFileSync(join(root, file)));
