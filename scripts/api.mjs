@@ -1,6 +1,6 @@
 // What each package offers, kept beside it in api.md so that a change of it is seen and reviewed:
 //
-//   npm run api              writes the files anew
+//   npm run generate -- api              writes the files anew
 //   node scripts/api.mjs --check   tells what differs from them and exits 1
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import { readProject } from './house/source.mjs';
 
 const heading = (/** @type {string} */ name) => `# What ${name} offers
 
-Every name that can be imported and how it is declared. Written by \`npm run api\`; changes by hand are lost.
+Every name that can be imported and how it is declared. Written by \`npm run generate -- api\`; changes by hand are lost.
 `;
 
 /**
@@ -87,7 +87,7 @@ function main(root, check) {
   });
   if (!check || stale.length === 0) return 0;
   process.stdout.write(
-    "What packages offer has changed. If that is meant, run 'npm run api' and review the files.\n",
+    "What packages offer has changed. If that is meant, run 'npm run generate -- api' and review the files.\n",
   );
   return 1;
 }

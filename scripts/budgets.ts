@@ -1,8 +1,8 @@
 // What the house allows itself, beside what it takes, all of it counted now:
 //
-//   npm run budgets              prints the table, and exits 1 when an entry is over its budget, or far below it
-//   npm run budgets -- --check   looks at the sizes of entries only
-//   npm run budgets -- --write   gives each entry the budget that goes with its size
+//   npm run bench -- sizes              prints the table, and exits 1 when an entry is over its budget, or far below it
+//   npm run bench -- sizes --check   looks at the sizes of entries only
+//   npm run generate -- sizes   gives each entry the budget that goes with its size
 //
 // Entries are weighed as they are built: 'npm run exec turbo run build' comes first, as in npm test. The limits of files
 // and functions, and the rules behind the zeros, are kept by npm run check.
@@ -35,7 +35,7 @@ function check(sizes: readonly EntrySize[], budgets: Budgets): number {
     ...Object.keys(budgets).flatMap((entry) => (known.has(entry) ? [] : [`${entry} is no entry any more`])),
   ];
   for (const problem of problems) print(problem);
-  if (problems.length > 0) print("If that is meant, run 'npm run budgets -- --write'.");
+  if (problems.length > 0) print("If that is meant, run 'npm run generate -- sizes'.");
   return problems.length > 0 ? 1 : 0;
 }
 

@@ -1,9 +1,6 @@
-// What `npm test` and `npm run check` run. Every check runs even when an earlier one failed, so that one run
-// shows everything there is to mend.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { capture, handOver } from './child.mjs';
+// The checks of sources and of builds. Every check runs even when an earlier one failed, so that one run shows
+// everything there is to repair.
+import { capture } from './child.mjs';
 
 /**
  * @typedef {import('./setup.mjs').Tools} Tools
@@ -38,7 +35,7 @@ const BUILD_CHECKS = [
 ];
 
 /**
- * The checks that need no build. Resolves with the names of those that failed.
+ * The checks that need no build, side by side. Resolves with the names of those that failed.
  * @param {string} root
  * @param {Tools} tools
  * @returns {Promise<string[]>}
@@ -49,31 +46,14 @@ export async function checkSources(root, tools) {
 }
 
 /**
- * All checks, then all tests; with arguments only the tests they choose. Prints the closing line last and
- * resolves with the exit code.
- * @param {string} root
- * @param {Tools} tools
- * @param {string[]} testArgs passed on to vitest
- * @returns {Promise<number>}
- */
-export async function testAll(root, tools, testArgs) {
-  const failed = testArgs.length > 0 ? [] : await checkAll(root, tools);
-  const { code, counts } = await runTests(root, tools, testArgs);
-  if (failed.length > 0) process.stderr.write(`cobbler: failed checks: ${failed.join(', ')} (see above)\n`);
-  const failures = counts.failed + failed.length;
-  for (const name of failed) process.stdout.write(`failed: the check of ${name}\n`);
-  for (const failure of counts.failures) process.stdout.write(`${failure}\n`);
-  process.stdout.write(`${counts.passed} passed, ${failures} failed, ${counts.skipped} skipped\n`);
-  return failed.length > 0 ? 1 : code;
-}
-
-/**
+ * Builds every package and checks what would be published, one check after the other.
  * @param {string} root
  * @param {Tools} tools
  * @returns {Promise<string[]>} the names of the checks that failed
  */
-async function checkAll(root, tools) {
-  const failed = await checkSources(root, tools);
+export async function checkBuilds(root, tools) {
+  /** @type {string[]} */
+  const failed = [];
   for (const check of BUILD_CHECKS) {
     failed.push(...(await runCheck(check, root, tools)));
     if (failed.includes('build')) break; // Nothing to pack.
@@ -96,42 +76,4 @@ async function runCheck({ name, command }, root, tools) {
   if (code === 0) return [];
   process.stderr.write(`${output.trimEnd()}\n`);
   return [name];
-}
-
-/**
- * @param {string} root
- * @param {Tools} tools
- * @param {string[]} testArgs
- */
-async function runTests(root, tools, testArgs) {
-  const folder = mkdtempSync(join(tmpdir(), 'cobbler-test-'));
-  const file = join(folder, 'counts.json');
-  try {
-    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-    const env = { ...tools.env, COBBLER_COUNTS: file };
-    const code = await handOver(tools.node, [vitest, 'run', ...testArgs], { cwd: root, env });
-    return { code, counts: readCounts(file, code) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * A run that ends without counts (no test found, a broken configuration) is one failure.
- * @param {string} file
- * @param {number} code
- * @returns {{ passed: number, failed: number, skipped: number, failures: string[] }} `failures` are the names of what failed
- */
-function readCounts(file, code) {
-  try {
-    const counts = JSON.parse(readFileSync(file, 'utf8'));
-    return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
-  } catch {
-    return {
-      passed: 0,
-      failed: 1,
-      skipped: 0,
-      failures: ['failed: the run of the tests, before any was counted'],
-    };
-  }
 }

@@ -1,4 +1,4 @@
-// Fetches the real programs (0.8 GB, once) into e2e/clis and drives them: npm run test:clis [-- WORDS].
+// Fetches the real programs (0.8 GB, once) into e2e/clis and drives them: npm run verify -- clis [-- WORDS].
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { handOver } from './child.mjs';

@@ -2,9 +2,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkSources, testAll } from './checks.mjs';
+import { checkSources } from './checks.mjs';
 import { handOver, Refusal } from './child.mjs';
 import { cleanEnvironment, setUp, userPath } from './setup.mjs';
+import { runTask, taskNames } from './tasks.mjs';
+import { testQuick } from './test-run.mjs';
+import { verify } from './verify.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -14,7 +17,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  */
 const commands = {
   start: (tools, args) => startCli(tools, args),
-  test: (tools, args) => testAll(root, tools, args),
+  test: (tools, args) => testQuick(root, tools, args),
+  verify: (tools, args) => verify(root, tools, args),
   check: async (tools) => ((await checkSources(root, tools)).length > 0 ? 1 : 0),
   format: (tools, args) =>
     handOver('biome', ['check', '--write', ...(args.length > 0 ? args : ['.'])], {
@@ -22,8 +26,33 @@ const commands = {
       env: tools.env,
     }),
   try: (tools, args) => tryFile(tools, args),
+  generate: (tools, args) => generate(tools, args),
+  bench: (tools, args) => bench(tools, args),
   exec: (tools, [program = 'node', ...args]) => handOver(program, args, { cwd: root, env: tools.env }),
 };
+
+/**
+ * Writes the generated files anew: one of them by its name, or all that need no build.
+ * @param {import('./setup.mjs').Tools} tools
+ * @param {string[]} words
+ */
+async function generate(tools, words) {
+  if (words.length > 0) return runTask(root, tools, 'generate', words);
+  let worst = 0;
+  for (const name of taskNames('generate').filter((one) => one !== 'sizes'))
+    worst = Math.max(worst, await runTask(root, tools, 'generate', [name]));
+  return worst;
+}
+
+/**
+ * Runs a measurement by its name; a flag, or nothing, means the one beside other libraries.
+ * @param {import('./setup.mjs').Tools} tools
+ * @param {string[]} words
+ */
+function bench(tools, words) {
+  const isNamed = words[0] !== undefined && !words[0].startsWith('-');
+  return runTask(root, tools, 'bench', isNamed ? words : ['peers', ...words]);
+}
 
 /**
  * Runs the CLI. Without a word it plays the demo.
@@ -87,7 +116,9 @@ async function main() {
   const [word = '', ...args] = process.argv.slice(2);
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (!command) throw new Refusal(`Use one of: ${Object.keys(commands).join(', ')}.`);
-  return command(await setUp(root), args);
+  // pnpm works without the packages, and must: it renews a lockfile that stops their installation.
+  const install = !(word === 'exec' && args[0] === 'pnpm');
+  return command(await setUp(root, { install }), args);
 }
 
 main().then(

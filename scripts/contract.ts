@@ -11,8 +11,10 @@
 // reason; it counts towards neither number. What needs a server that is not installed is not run, and said to be. A
 // promise that nobody caught, a warning of the process and memory that is still held at the end are failures like any
 // other.
+import { firstSteps, runContract } from '@cobbler/conformance';
 import type { Column } from './contract/column.ts';
 import { runSuite, table } from './contract/column.ts';
+import type { Suite } from './contract/suite.ts';
 import { allSuites } from './contract/suites.ts';
 
 /** Failures that are named of one suite: when everything fails, the first of them say why. */
@@ -38,11 +40,17 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const troubles = watchProcess();
   const columns: Column[] = [];
+  const unwritten: string[] = [];
   const missing = wanted.filter((suite) => suite.missing !== undefined);
   const possible = wanted.filter((suite) => suite.missing === undefined);
   for (const together of Map.groupBy(possible, ({ contract }) => contract).values()) {
     const done: Column[] = [];
-    for (const suite of together) done.push(await runSuite(suite, troubles));
+    for (const suite of together) {
+      const steps = await unwrittenSteps(suite);
+      if (steps.length > 0) unwritten.push(...steps);
+      else done.push(await runSuite(suite, troubles));
+    }
+    if (done.length === 0) continue;
     print(table(done));
     for (const { name, off } of done)
       for (const [reason, count] of off) print(`off on ${name}: ${count} (${reason})`);
@@ -55,8 +63,19 @@ async function main(words: readonly string[]): Promise<number> {
       print(`FAILED on ${name}: ${group}: ${what}: ${message}`);
     if (failures.length > maxShown) print(`FAILED on ${name}: ${failures.length - maxShown} more`);
   }
+  if (unwritten.length > 0) {
+    print(unwritten.join('\n'));
+    return 1;
+  }
   // When nothing at all could be run, nothing has been shown.
   return columns.length > 0 && columns.every(({ failures }) => failures.length === 0) ? 0 : 1;
+}
+
+/** What the author of a generated package writes next, where parts of it still only throw. */
+async function unwrittenSteps({ probe }: Suite): Promise<readonly string[]> {
+  if (probe === undefined) return [];
+  const { failures } = await runContract(probe());
+  return firstSteps(failures);
 }
 
 function print(text: string): void {

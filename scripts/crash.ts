@@ -3,10 +3,10 @@
 // no recorded step may run again. With the word assistant it is the assistant of this machine that is killed, around
 // its writes and in the middle of its calls of Telegram: each time the reply comes, with a note on what may be a repeat:
 //
-//   npm run crash                             20 random runs, each killed at all of its points
-//   npm run crash -- --runs 100 --from 21     others
-//   npm run crash -- --again 5                kills the process that goes on too, at every fifth point of its own
-//   npm run crash -- assistant                kills the assistant at each of its moments; --again as above
+//   npm run verify -- crash                             20 random runs, each killed at all of its points
+//   npm run verify -- crash --runs 100 --from 21     others
+//   npm run verify -- crash --again 5                kills the process that goes on too, at every fifth point of its own
+//   npm run verify -- crash assistant                kills the assistant at each of its moments; --again as above
 import { parseArgs } from 'node:util';
 import { drillAssistantCrashes } from '../apps/cli/test/assistant-crash-drill.ts';
 import { drillCrashes } from '../packages/conformance/test/crash-drill.ts';

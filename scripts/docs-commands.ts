@@ -2,9 +2,9 @@
 // played on this machine, the rest is real. `cobbler` is the packed command that npm installed, except where a page says
 // `npm start --`. What cannot be run here is listed with the reason.
 //
-//   npm run test:docs                         all pages
-//   npm run test:docs -- docs/server.md       some
-//   npm run test:docs -- --list               what would be run, and how
+//   npm run verify -- docs                         all pages
+//   npm run verify -- docs docs/server.md       some
+//   npm run verify -- docs --list               what would be run, and how
 //
 // How a command is run, and what is put for its placeholders, stands in docs-commands/plans.ts; what no plan speaks
 // of is run as it stands and has to end with 0.

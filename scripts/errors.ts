@@ -8,6 +8,8 @@ const file = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
 const page = errorsPage(catalogue);
 if (!process.argv.includes('--check')) writeFileSync(file, page);
 else if (readFileSync(file, 'utf8') !== page) {
-  process.stderr.write('docs/errors.md is not what the catalogue says. Write it: npm run docs:errors\n');
+  process.stderr.write(
+    'docs/errors.md is not what the catalogue says. Write it: npm run generate -- errors\n',
+  );
   process.exitCode = 1;
 }

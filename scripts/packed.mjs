@@ -1,5 +1,5 @@
 // The packages as they would be published: packed, installed into an empty folder, run on Node 22, 24 and 26, by require,
-// in workerd and through esbuild, and type-checked: npm run test:packed. Fetches what that takes (0.9 GB, once) into
+// in workerd and through esbuild, and type-checked: npm run verify -- packed. Fetches what that takes (0.9 GB, once) into
 // e2e/packed and fails, not skips, when it cannot.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

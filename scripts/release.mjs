@@ -1,5 +1,5 @@
 // Publishes what has been given a version, after all tests: npm run release. What that would do, without doing it, and on a
-// copy, so that the tree stays as it is: npm run release:dry.
+// copy, so that the tree stays as it is: npm run release -- --dry.
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ async function release() {
     throw new Refusal(
       'The tree has changes that are not committed. What is published has to be found again.',
     );
-  for (const args of [['test'], ['run', 'test:packed']]) {
+  for (const args of [['test'], ['run', 'verify'], ['run', 'verify', '--', 'packed']]) {
     const code = await handOver('npm', args, { cwd: root, env });
     if (code !== 0) return code;
   }

@@ -1,7 +1,7 @@
 // Writes docs/requirements.md and docs/promises.md: each requirement, the files that implement it, the tests that prove it.
 //
-//   npm run docs:requirements               writes both pages
-//   npm run docs:requirements -- --check    checks that they are up to date
+//   npm run generate -- requirements               writes both
+//   npm run generate -- requirements --check    says whether they are as they would be written
 //
 // Exits with 1 and writes nothing if a requirement or promise has no test, a file is missing, or a test cites an unknown
 // number or more than three. The tables are in scripts/requirements; tests are found by the numbers in their names.
@@ -53,7 +53,8 @@ function main(args) {
   if (problems.length > 0) return 1;
   const old = outdated(root, pages);
   if (args.includes('--check')) {
-    for (const path of old) process.stderr.write(`${path} is out of date. Run: npm run docs:requirements\n`);
+    for (const path of old)
+      process.stderr.write(`${path} is not up to date: npm run generate -- requirements\n`);
     return old.length > 0 ? 1 : 0;
   }
   for (const path of old) writeFileSync(join(root, path), pages.get(path) ?? '');

@@ -1,4 +1,4 @@
-// What runs on more than one machine, tried with real servers: npm run test:scale [-- contract | serve | readers | proof].
+// What runs on more than one machine, tried with real servers: npm run verify -- scale [-- contract | serve | readers | proof].
 // Fetches the Restate server (0.2 GB, once) into e2e/scale, and PostgreSQL and pgbouncer from Debian where they are missing;
 // fails, not skips, when it cannot.
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,8 +1,8 @@
 // Plays whole runs in a world where anything may go wrong, and checks what is promised after each:
 //
-//   npm run simulate -- --seeds 10000 --from 1   many seeds; the first that breaks a promise is shrunk and told
-//   npm run simulate -- --seed 4711              one seed, all that happens; the same every time
-//   npm run simulate -- --planted                breaks the loop on purpose and shows which seed notices;
+//   npm run verify -- simulate --seeds 10000 --from 1   many seeds; the first that breaks a promise is shrunk and told
+//   npm run verify -- simulate --seed 4711              one seed, all that happens; the same every time
+//   npm run verify -- simulate --planted                breaks the loop on purpose and shows which seed notices;
 //                                                with --only TEXT, the bugs with that in their name
 import { parseArgs } from 'node:util';
 import type { Simulation } from '@cobbler/conformance';
@@ -68,7 +68,7 @@ async function tell(broken: Simulation): Promise<number> {
   print(choices.map((choice) => `          ${choice}`).join('\n'));
   print(trace.join('\n'));
   print(`\n${violation?.rule}: ${violation?.message}.`);
-  print(`To see it again: npm run simulate -- --seed ${seed}`);
+  print(`To see it again: npm run verify -- simulate --seed ${seed}`);
   return 1;
 }
 

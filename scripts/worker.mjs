@@ -1,4 +1,4 @@
-// What runs on Cloudflare, run in a real workerd: npm run test:worker [-- WORDS]. Fetches workerd and wrangler (0.2 GB,
+// What runs on Cloudflare, run in a real workerd: npm run verify -- worker [-- WORDS]. Fetches workerd and wrangler (0.2 GB,
 // once) into e2e/worker and fails, not skips, when it cannot.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

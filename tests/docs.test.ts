@@ -18,6 +18,11 @@ import { plans } from '../scripts/docs-commands/plans.ts';
 import { fragmentsOf, wholeProgramsOf, writePrograms } from '../scripts/docs-commands/programs.ts';
 
 const root = join(import.meta.dirname, '..');
+
+/** The scripts that take a name, and what they run. */
+const tasks: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
+  readFileSync(join(root, 'scripts/tasks.json'), 'utf8'),
+);
 const pages = followedPages(root);
 const manifests = ['package.json', 'apps/worker/package.json'].map(
   (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as { scripts: Record<string, string> },
@@ -259,6 +264,8 @@ function inPages(output: string): string {
 interface NamedScript {
   readonly place: string;
   readonly name: string;
+  /** What is chosen by name behind `--`. */
+  readonly task: string | undefined;
   readonly flags: readonly string[];
 }
 
@@ -268,14 +275,20 @@ function scriptsIn({ path, text }: Page): NamedScript[] {
     [...line.matchAll(/npm run ([a-z][\w:-]*)([^`|#]*)/g)].map(([, name = '', rest = '']) => ({
       place: `${path}:${index + 1}`,
       name,
+      task: /^ -- ([a-z]+)(?![\w/])/.exec(rest)?.[1],
       flags: rest.match(/(?<=\s)--[a-z][\w-]*/g) ?? [],
     })),
   );
 }
 
 /** What is wrong with a named script: it is not there, or a file of it, or no file of it speaks of the option. */
-function missingIn({ place, name, flags }: NamedScript): string[] {
-  const script = manifests.map(({ scripts }) => scripts[name]).find((text) => text !== undefined);
+function missingIn({ place, name, task, flags }: NamedScript): string[] {
+  const commands = tasks[name];
+  if (task !== undefined && commands !== undefined && commands[task] === undefined)
+    return [`${place}: there is no npm run ${name} -- ${task}`];
+  const script =
+    commands?.[task ?? 'peers'] ??
+    manifests.map(({ scripts }) => scripts[name]).find((text) => text !== undefined);
   if (script === undefined) return [`${place}: there is no npm run ${name}`];
   const files = script.match(/[\w./-]+\.(ts|mjs)\b/g) ?? [];
   const absent = files.filter((file) => !existsSync(join(root, file)));

@@ -1,4 +1,4 @@
-// `npm run cancels`: cancels runs at random moments on every wire, with the real clock and real connections, and
+// `npm run bench -- cancels`: cancels runs at random moments on every wire, with the real clock and real connections, and
 // shows how long it took until control was back, until the connection was gone, and what was left behind.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

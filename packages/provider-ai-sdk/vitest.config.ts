@@ -1,3 +1,3 @@
 import { project } from '../../vitest.base.ts';
 
-export default project('provider-ai-sdk', undefined, { isolate: false });
+export default project('provider-ai-sdk');

@@ -1,3 +1,3 @@
 import { project } from '../../vitest.base.ts';
 
-export default project('provider-openai', undefined, { isolate: false });
+export default project('provider-openai');

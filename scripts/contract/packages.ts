@@ -14,13 +14,16 @@ interface Kind {
   readonly contract: string;
   /** How the suite over a subject of that name is called. */
   called(name: string): string;
-  /** The cases over a subject, or `undefined` for what is none. */
-  casesOf(subject: Named): (() => readonly ContractCase[]) | undefined;
+  /** The cases over a subject, or `undefined` for what is none. `slack` is their share of the usual patience. */
+  casesOf(subject: Named): ((slack?: number) => readonly ContractCase[]) | undefined;
 }
 
 interface Named {
   readonly name: string;
 }
+
+const probedGroups = 8;
+const probeSlack = 0.02;
 
 /** A subject that brings its cases itself: some of them off, or all of them behind a server that it starts. */
 type OwnCases = Omit<Suite, 'contract'>;
@@ -31,7 +34,9 @@ const kinds = {
     contract: 'agent',
     called: (name) => name,
     casesOf: (subject) =>
-      has<ContractSubject>(subject, 'create', 'testing') ? () => agentContract(subject) : undefined,
+      has<ContractSubject>(subject, 'create', 'testing')
+        ? (slack = subject.slack ?? 1) => agentContract({ ...subject, slack })
+        : undefined,
   },
   channel: {
     prefix: 'channel-',
@@ -85,9 +90,16 @@ function suiteOf({ contract, casesOf }: Kind, subject: unknown): OwnCases {
   if (has<OwnCases>(subject, 'name', 'cases')) return subject;
   if (has<Named>(subject, 'name')) {
     const cases = casesOf(subject);
-    if (cases !== undefined) return { name: subject.name, cases };
+    if (cases !== undefined)
+      return { name: subject.name, cases: () => cases(), probe: () => firstOfGroups(cases(probeSlack)) };
   }
   throw new Error(`not all of \`subjects\` are what the ${contract} contract takes`);
+}
+
+/** The first case of each of the first groups. */
+function firstOfGroups(cases: readonly ContractCase[]): readonly ContractCase[] {
+  const groups = [...Map.groupBy(cases, ({ group }) => group).values()];
+  return groups.slice(0, probedGroups).flatMap((members) => members.slice(0, 1));
 }
 
 function has<Subject>(

@@ -21,9 +21,10 @@ const noEngine = 'there is no container engine here; deploy/try.mjs does the ste
 const noSystemd =
   'there is no systemd here; a test runs the command lines of the units with their environments';
 const noAccount =
-  'needs an account of Cloudflare, and wrangler from npm; npm run test:worker runs what it would upload';
+  'needs an account of Cloudflare, and wrangler from npm; npm run verify -- worker runs what it would upload';
 
-const noClaudeCode = 'a program that needs Claude Code and a login; npm run test:clis drives the real one';
+const noClaudeCode =
+  'a program that needs Claude Code and a login; npm run verify -- clis drives the real one';
 const noBot = 'a program that needs a bot of Telegram; it is type-checked';
 
 export const pagePlans: readonly PagePlan[] = [
@@ -204,7 +205,7 @@ export const pageRules: readonly Plan[] = [
   },
   {
     page: 'docs/operations.md',
-    command: /^npm run load -- --url/,
+    command: /^npm run bench -- load --url/,
     before: serves,
     fill: [
       ['https://cobbler.example.org', '$DOCS_URL'],
@@ -212,7 +213,11 @@ export const pageRules: readonly Plan[] = [
     ],
     after: servesNoMore,
   },
-  { page: 'docs/operations.md', command: 'npm run load -- --self', fill: [['--self', '--self --seconds 3']] },
+  {
+    page: 'docs/operations.md',
+    command: 'npm run bench -- load --self',
+    fill: [['--self', '--self --seconds 3']],
+  },
   {
     page: 'docs/scale-out.md',
     command: /restate-server/,

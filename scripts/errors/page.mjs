@@ -12,7 +12,7 @@ no failures but ends. What a service calls its failures stays as it is and is no
 
 A code keeps its meaning; codes are added. Programs may compare codes and kinds, and never messages.
 
-This page is written by \`npm run docs:errors\` from apps/cli/src/explain.
+This page is written by \`npm run generate -- errors\` from apps/cli/src/explain.
 `;
 
 /**

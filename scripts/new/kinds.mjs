@@ -16,7 +16,7 @@ export const kinds = {
     steps: (name) => [
       `Read docs/writing-a-provider.md: ten rules, and the order in which the parts are best written.`,
       `Write src/wire.ts, its inverse src/testing/index.ts, and what it can do in src/create-${name}.ts, all in packages/provider-${name}.`,
-      `npm test -- packages/provider-${name}: each failure names the part that is missing. Then npm run api, and npm run check.`,
+      `npm test -- packages/provider-${name}: each failure names the part that is missing. Then npm run generate -- api, and npm run check.`,
     ],
   },
   channel: {
@@ -25,7 +25,7 @@ export const kinds = {
     steps: (name) => [
       `Read packages/assistant/src/channel.ts: what each call promises, and how it fails.`,
       `Write src/${name}-channel.ts, and the service it speaks to in test/subjects.ts, in packages/channel-${name}.`,
-      `npm test -- packages/channel-${name}: each failure names the part that is missing. Then npm run api, and npm run check.`,
+      `npm test -- packages/channel-${name}: each failure names the part that is missing. Then npm run generate -- api, and npm run check.`,
     ],
   },
   store: {
@@ -34,7 +34,7 @@ export const kinds = {
     steps: (name) => [
       `Read packages/agent/src/store/store.ts, and memory-store.ts beside it: the shortest store there is.`,
       `Write src/${name}-store.ts in packages/store-${name}: claim, append and read first.`,
-      `npm test -- packages/store-${name}: each failure names the part that is missing. Then npm run api, and npm run check.`,
+      `npm test -- packages/store-${name}: each failure names the part that is missing. Then npm run generate -- api, and npm run check.`,
     ],
   },
   tool: {

@@ -18,7 +18,9 @@ function node(args: string[], env: NodeJS.ProcessEnv = process.env) {
 describe('the bootstrap', () => {
   test('a word it does not know is refused in one line that names those it knows', () => {
     const { status, stdout, stderr } = node([join(root, 'scripts/cobbler.mjs'), 'toString']);
-    expect(stderr).toBe('cobbler: Use one of: start, test, check, format, try, exec.\n');
+    expect(stderr).toBe(
+      'cobbler: Use one of: start, test, verify, check, format, try, generate, bench, exec.\n',
+    );
     expect(stdout).toBe('');
     expect(status).toBe(1);
   });

@@ -84,7 +84,7 @@ describe('the sources and the catalogue of errors', () => {
     expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
   });
 
-  test('docs/errors.md is what the catalogue says (npm run docs:errors)', () => {
+  test('docs/errors.md is what the catalogue says (npm run generate -- errors)', () => {
     expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorsPage(catalogue));
   });
 });

@@ -31,7 +31,7 @@ function directory(files: Record<string, string>): string {
 test('every requirement and promise has a test, and the pages are up to date', () => {
   const { problems, pages } = proofs(root);
   expect(problems).toEqual([]);
-  expect(outdated(root, pages), 'npm run docs:requirements').toEqual([]);
+  expect(outdated(root, pages), 'npm run generate -- requirements').toEqual([]);
 });
 
 test('the five specifications have 102 requirements, numbered without gaps', () => {

@@ -1,4 +1,4 @@
-// Prints what prompts cost under the documented rules of both services' caches: `npm run ledger`.
+// Prints what prompts cost under the documented rules of both services' caches: `npm run bench -- ledger`.
 //
 // The number after the command is how many random works are tried for each wire; default 100. Ends with 1 when
 // a work costs more than its bound.

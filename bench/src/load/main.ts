@@ -1,4 +1,4 @@
-// `npm run load -- --url URL --token TOKEN`: people talk, cancel, approve and watch on a server for a while. Prints how
+// `npm run bench -- load --url URL --token TOKEN`: people talk, cancel, approve and watch on a server for a while. Prints how
 // long things took; ends with 1 when a request failed, or an event was lost or came twice. With --self it brings its own
 // server, over a scripted model. Against a server of yours each prompt costs what its model costs.
 import { mkdtempSync, rmSync } from 'node:fs';

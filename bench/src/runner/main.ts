@@ -1,10 +1,10 @@
 // What a step costs on each runner, and an action of a session on each runner with its store, for 1, 8 and 32 sessions
 // at once; all in one run on one machine, one after the other:
 //
-//   npm run bench:runner            all
-//   npm run bench:runner -- quick   a tenth of the steps
+//   npm run bench -- runner            all
+//   npm run bench -- runner quick   a tenth of the steps
 //
-// Restate and PostgreSQL are left out, and it is said so, where they are not at hand: npm run test:scale fetches them.
+// Restate and PostgreSQL are left out, and it is said so, where they are not at hand: npm run verify -- scale fetches them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

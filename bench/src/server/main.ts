@@ -1,4 +1,4 @@
-// `npm run bench:server`: what watching a server costs beside node:http alone, and what bad clients can do to it.
+// `npm run bench -- server`: what watching a server costs beside node:http alone, and what bad clients can do to it.
 // Ends with 1 when a budget is missed. Linux only: descriptors are counted in /proc.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

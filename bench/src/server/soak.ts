@@ -1,4 +1,4 @@
-// `npm run soak -- --minutes 60`: clients of all kinds work on a `cobbler serve` process for an hour. What it holds is
+// `npm run bench -- soak --minutes 60`: clients of all kinds work on a `cobbler serve` process for an hour. What it holds is
 // looked at each minute, when all of them rest and every session is deleted. Ends with 1 when memory or descriptors
 // have grown from minute 10 on, or when the server did anything wrong.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

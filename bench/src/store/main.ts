@@ -1,4 +1,4 @@
-// `npm run bench:store`: what the SQLite store costs. Figures of single times depend on the machine and on who else
+// `npm run bench -- store`: what the SQLite store costs. Figures of single times depend on the machine and on who else
 // uses it; beside each stands one that was taken in the same moments.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Drives the real programs against the wire mocks, offline: npm run test:clis [-- WORDS of case names].
+// Drives the real programs against the wire mocks, offline: npm run verify -- clis [-- WORDS of case names].
 // A program that is absent is a failure and not a reason to skip.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

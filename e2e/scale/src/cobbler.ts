@@ -60,7 +60,7 @@ export class NotServing extends Error {
 /** Starts the installed `cobbler serve` as a process of its own. @throws NotServing */
 export async function startCobbler(name: string, { args, env, cwd }: CobblerOptions): Promise<Cobbler> {
   if (command === undefined)
-    throw new Error('COBBLER_BIN is not set. Start this suite with: npm run test:scale');
+    throw new Error('COBBLER_BIN is not set. Start this suite with: npm run verify -- scale');
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const child = spawn(process.execPath, [command, 'serve', ...port, ...args], {
     cwd,

@@ -71,7 +71,7 @@ class Lines implements Counter {
   }
 }
 
-const elsewhere = 'shown on the real engine: npm run test:worker';
+const elsewhere = 'shown on the real engine: npm run verify -- worker';
 
 const stand: RunnerEnvironment = {
   name: 'cloudflare',

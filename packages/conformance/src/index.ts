@@ -8,6 +8,7 @@
 export { type AgentContractOptions, agentContract } from './agent/agent-contract.ts';
 export type { Seeds } from './agent/laws/laws.ts';
 export type { AgentLink, ContractSubject } from './agent/setup/subject.ts';
+export { wireCases } from './agent/wire-cases.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './drill/cancel-drill.ts';
 export { type ExecutorSubject, executorContract } from './executor/executor-contract.ts';
 export { type GateDoor, gateContract } from './gate/gate-contract.ts';
@@ -18,6 +19,7 @@ export { harnessContract } from './harness/harness-contract.ts';
 export { type RandomHistory, randomHistory } from './random/random-history.ts';
 export { randomReply, randomResponse, type Unsupported } from './random/random-response.ts';
 export { describeContract, type TestRunner } from './report/describe-contract.ts';
+export { firstSteps } from './report/first-steps.ts';
 export { type ContractProblem, type ContractTotals, runContract } from './report/run-contract.ts';
 export type { Counter, RunnerAbility, RunnerEnvironment, RunnerInstance } from './runner/environment.ts';
 export { contractRoutine, contractRoutines, type RoutineContext } from './runner/routines.ts';

@@ -3,6 +3,7 @@ import { agentContract } from '../src/agent/agent-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 import { scripted } from './subjects.ts';
 
+/** agent-contract-scripted.slow.test.ts tries more random answers and histories. */
 describe('the contract over the scripted wire', () => {
-  describeContract(agentContract(scripted), { describe, it });
+  describeContract(agentContract(scripted, { seeds: { count: 10 } }), { describe, it });
 });

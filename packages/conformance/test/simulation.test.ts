@@ -67,7 +67,7 @@ describe('whole runs in a world where anything may go wrong', () => {
       for (let seed = first; seed < first + 50; seed += 1) {
         const simulation = await simulate(seed, { unhandled });
         look(simulation);
-        expect(simulation.violation, `npm run simulate -- --seed ${seed}`).toBeUndefined();
+        expect(simulation.violation, `npm run verify -- simulate --seed ${seed}`).toBeUndefined();
       }
     },
   );

@@ -37,7 +37,7 @@ export function restateBinary(): string | undefined {
 /** How to come by what is missing; undefined when it is there. */
 export function missingRestate(): string | undefined {
   if (restateBinary() !== undefined) return undefined;
-  return 'no Restate server is installed here (npm run test:scale fetches it into e2e/scale; or set COBBLER_RESTATE_BIN)';
+  return 'no Restate server is installed here (npm run verify -- scale fetches it into e2e/scale; or set COBBLER_RESTATE_BIN)';
 }
 
 /** Starts a node, or so many that two of each three keep everything. */

@@ -12,5 +12,5 @@ export function describeWith(missing: string | undefined, name: string, define: 
 export function announce(what: string, missing: string | undefined): void {
   if (missing === undefined) return;
   if (process.env['COBBLER_SCALE'] === '1') throw new Error(`${what}: ${missing}`);
-  process.stderr.write(`\n*** SKIPPED: ${what}: ${missing}; or run npm run test:scale\n\n`);
+  process.stderr.write(`\n*** SKIPPED: ${what}: ${missing}; or run npm run verify -- scale\n\n`);
 }

@@ -1,13 +1,17 @@
-import { agentContract, runContract } from '@cobbler/conformance';
-import { describe, test } from 'vitest';
+import { agentContract, firstSteps, runContract } from '@cobbler/conformance';
+import { describe, expect, test } from 'vitest';
 import { subjects } from './subjects.ts';
 
 for (const subject of subjects) {
-  // Until all parts are written, no case needs much time to find out that no answer comes.
-  const { failures } = await runContract(agentContract(subject).slice(0, 2));
-  const slack = failures.some(({ message }) => message.includes('src/')) ? 0.02 : 1;
+  // Until all parts are written, a few cases tell what to write next. None needs much time to find out that no answer comes.
+  const probes = [...Map.groupBy(agentContract({ ...subject, slack: 0.02 }), ({ group }) => group).values()];
+  const steps = firstSteps(
+    (await runContract(probes.slice(0, 8).flatMap((cases) => cases.slice(0, 1)))).failures,
+  );
   describe(`agentContract, ${subject.name}`, () => {
-    for (const { group, name, off, run } of agentContract({ ...subject, slack }))
-      test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
+    if (steps.length > 0) test('every part is written', () => expect.unreachable(steps.join('\n')));
+    else
+      for (const { group, name, off, run } of agentContract(subject))
+        test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
   });
 }

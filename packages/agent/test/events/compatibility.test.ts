@@ -32,9 +32,9 @@ describe('the format of events, version 1 (docs/events.md)', () => {
     expect(broken, 'This breaks readers. Undo it, or begin a format version 2: docs/events.md').toEqual([]);
   });
 
-  it('is the snapshot; after a change that is allowed write it anew: npm run events:snapshot', () => {
+  it('is the snapshot; after a change that is allowed write it anew: npm run generate -- events', () => {
     const { added } = schemaChange(snapshot, eventJsonSchema());
-    expect(added, 'These are allowed. Write them down: npm run events:snapshot').toEqual([]);
+    expect(added, 'These are allowed. Write them down: npm run generate -- events').toEqual([]);
     expect(eventJsonSchema()).toEqual(snapshot);
   });
 });

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HeldDirectory, Workspace } from '@cobbler/agent/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 /** What happens right before and right after a file is opened. */
 const around = { before: () => {}, after: () => {} };
@@ -17,6 +16,11 @@ vi.mock('node:fs/promises', async (original) => {
   };
   return { ...real, open };
 });
+
+// Other files of this worker have loaded the module without the mock.
+vi.resetModules();
+const { HeldDirectory, Workspace } = await import('@cobbler/agent/node');
+afterAll(() => vi.resetModules());
 
 let root: string;
 

@@ -105,7 +105,7 @@ in all: measure, cut, told (3 requests)
 const area = mkdtempSync(join(tmpdir(), 'cobbler-examples-'));
 afterAll(() => rmSync(area, { recursive: true, force: true }));
 
-// Claude Code is played by a program: what the real one answers, `npm run test:clis` tries.
+// Claude Code is played by a program: what the real one answers, `npm run verify -- clis` tries.
 copyFileSync(join(fakes, 'fake-cli.mjs'), join(area, 'claude'));
 copyFileSync(join(fakes, 'package.json'), join(area, 'package.json'));
 chmodSync(join(area, 'claude'), 0o755);

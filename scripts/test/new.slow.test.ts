@@ -149,7 +149,6 @@ describe('what npm run new makes', () => {
   });
 
   test.each([
-    ['provider', 'src/wire.ts, turn: '],
     ['channel', 'src/tin-can-channel.ts, pieces: '],
     ['store', 'src/tin-can-store.ts, claim: '],
   ])(
@@ -160,6 +159,15 @@ describe('what npm run new makes', () => {
       expect(failures.some((text) => text.includes(words))).toBe(true);
     },
   );
+
+  test('fresh, the suite of a provider is one failure that says in five lines what to write first', () => {
+    const { failures: [text = '', ...others] = [] } = checks.suites.get('provider-tin-can') ?? {};
+    expect(others).toEqual([]);
+    const lines = text.split('\n').slice(0, 5);
+    expect(lines[0]).toMatch(/parts of the package are not written yet\. Write first:$/);
+    expect(lines[1]).toMatch(/^ {2}1\. src\/wire\.ts, turn: /);
+    expect(lines[4]).toMatch(/^Then run the contract again/);
+  });
 
   test('finished, none fails', () => {
     const { passed = 0, failures } = checks.suites.get('store-tin-cup') ?? {};
