@@ -25,7 +25,7 @@ async function kept({ env }: BotStage): Promise<(readonly [role: string, content
 
 describe('the bot on this machine, fetching updates [S3]', () => {
   test(
-    'somebody on the list is answered, a stranger is not, and both rows are kept [S3.1, S3.3, S3.5]',
+    'an authorized user gets a reply, an unauthorized one does not, and both rows are stored [S3.1, S3.3, S3.5]',
     patience,
     async () => {
       const service = await mockService([says('Hello, Ada.')]);

@@ -20,7 +20,7 @@ async function webhookStage(...answers: readonly string[]) {
 
 describe('the bot on this machine, behind a webhook [S3]', () => {
   test(
-    'an update is answered with 200 and then by the model; a stranger gets 200 and nothing else [S3.2, S3.3]',
+    'an update gets 200 and then the reply of the model; an unauthorized user gets only 200 [S3.2, S3.3]',
     patience,
     async () => {
       const { telegram, start, service } = await webhookStage('Hello, Ada.');

@@ -150,7 +150,7 @@ describe('cobbler run with MCP servers', () => {
   });
 });
 
-test('a list that changes is told of, and counts from the next conversation on [S4.11]', async () => {
+test('a list that changes is announced, and applies from the next conversation on [S4.11]', async () => {
   const { cwd, home, flag } = place();
   const told: string[] = [];
   const io = fakeIo({ env: { COBBLER_HOME: home, PATH: process.env['PATH'] ?? '' }, cwd });

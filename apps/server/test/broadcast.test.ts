@@ -48,7 +48,7 @@ function texts(): Sink & { readonly blocks: string[] } {
 
 const place: StreamPosition = { form: 'versioned', seq: 0, live: true };
 
-test('what is committed and shown while a reader is told what it missed is not lost [P16]', async () => {
+test('what is committed and shown while a reader receives what it missed is not lost [P16]', async () => {
   const log = [said(1)];
   let reads = 0;
   const broadcast: Broadcast = new Broadcast(async (after) => {

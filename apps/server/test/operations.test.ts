@@ -162,7 +162,7 @@ describe('the end of a server', () => {
 });
 
 describe('bounds [P16]', () => {
-  test('one reader too many gets 503 and is told when to come again', async () => {
+  test('one reader too many gets 503 with the time to retry', async () => {
     const { ask, watch } = await rig({ limits: { clients: 2 } });
     await ask('POST', '/v1/sessions', { id: 's' });
     await Promise.all([watch('/v1/sessions/s/events'), watch('/v1/sessions/s/events')]);

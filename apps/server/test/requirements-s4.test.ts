@@ -31,7 +31,7 @@ describe('GET /events [S4.15]', () => {
     }
   });
 
-  test('reasoning is told as it is, before the text it led to [S4.10]', async () => {
+  test('reasoning is reported unchanged, before the text it led to [S4.10]', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
     await ask('POST', '/prompt', { content: 'think Done.' });
@@ -84,7 +84,7 @@ describe('GET /events [S4.15]', () => {
     expect(first.json).toMatchObject({ type: 'user', content: 'say Two.' });
   });
 
-  test('a comment shows that the connection lives, every 30 s unless told otherwise [S4.16]', async () => {
+  test('a comment is sent every 30 s by default as a heartbeat [S4.16]', async () => {
     expect(defaultLimits.seedHeartbeatMs).toBe(30_000);
     const { watch } = await rig({ limits: { seedHeartbeatMs: 20 } });
     const events = await watch('/events');

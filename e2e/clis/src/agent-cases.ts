@@ -99,7 +99,7 @@ export const sdkCases: readonly Case[] = [
     },
   },
   {
-    name: 'agent SDK: 401 is given back at once [S1.13]',
+    name: 'agent SDK: 401 is returned at once [S1.13]',
     run: async (rig) => {
       const agent = agentOf(rig);
       const { isError } = await agent.execute('scene:refused', sessionIn(rig));

@@ -62,7 +62,7 @@ describe('a turn on Workflows', () => {
     ]);
   });
 
-  it('the model is claude-haiku-4-5 and is told the time in the zone of the settings [S3.8, S3.9]', async () => {
+  it('the model is claude-haiku-4-5 and receives the time in the configured zone [S3.8, S3.9]', async () => {
     await town.ask(person, 'Hello.');
     const { request } = town.claude.exchanges.at(-1) ?? {};
     expect(request?.model).toBe('claude-haiku-4-5');

@@ -135,7 +135,7 @@ describe('agent, tool, response [R1, R2, R3]', () => {
 });
 
 describe('the conversation loop [R4]', () => {
-  it('goes on while there are tool calls and ends when there are none [S0.10]', async () => {
+  it('continues while there are tool calls and ends without them [S0.10]', async () => {
     const agent = scriptedModel([
       calls(['one']),
       calls(['one']),
@@ -216,7 +216,7 @@ describe('the conversation loop [R4]', () => {
 });
 
 describe('cancellation and metrics [R6, R7]', () => {
-  it('every asynchronous part gets a signal, and each is told to stop [S0.22]', async () => {
+  it('every asynchronous part gets a signal and is stopped through it [S0.22]', async () => {
     const theatre = stage();
     const told: Record<string, AbortSignal | undefined> = {};
     const never = (name: string, signal: AbortSignal | undefined) => {
@@ -332,7 +332,7 @@ describe('errors [R8]', () => {
     if (!again) expect(result.error?.kind).toBe(kind);
   });
 
-  it('a failing tool is skipped: the model is told and the run goes on [S0.27]', async () => {
+  it('a failing tool is skipped: the model sees the error and the run continues [S0.27]', async () => {
     const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const agent = scriptedModel([calls(['bad', 'good']), textResponse('Done without it.')]);

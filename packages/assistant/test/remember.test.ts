@@ -140,7 +140,7 @@ describe('older messages become memories [S3.12]', () => {
   });
 });
 
-describe('recall never stands in the way of a reply [S3.13]', () => {
+describe('recall never blocks a reply [S3.13]', () => {
   const broken = (search: MemoryIndex['search']): MemoryIndex => ({
     search,
     add: async () => {},

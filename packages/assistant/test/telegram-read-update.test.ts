@@ -11,7 +11,7 @@ const stranger = { id: 43, username: 'ada', name: '42' };
 const read = (update: unknown) => readUpdate(update, options);
 
 describe('what an update becomes', () => {
-  it('a text of somebody on the list [S3.1]', () => {
+  it('a text of an authorized user [S3.1]', () => {
     const update = telegram.say(ada, 'Hello 👋');
     expect(read(update)).toEqual({
       type: 'text',
@@ -79,7 +79,7 @@ describe('what is ignored', () => {
     return result.type === 'ignored' ? result.reason : `not ignored but ${result.type}`;
   };
 
-  it('strangers, whatever they send: names and words make nobody known [S3.3]', () => {
+  it('unauthorized users, whatever they send: names and words authorize no one [S3.3]', () => {
     expect(ignored(telegram.say(stranger, '42'))).toBe('not an allowed user');
     expect(ignored(telegram.sayOther(stranger, { photo: [] }))).toBe('not an allowed user');
     expect(ignored(telegram.tap(stranger, 1, 'x'))).not.toContain('not ignored');

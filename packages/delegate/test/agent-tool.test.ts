@@ -208,7 +208,7 @@ describe('where a session works [S2.22, P21]', () => {
 });
 
 describe('sessions after a restart [S2.23]', () => {
-  it('are gone on with by the id that was kept, and no id comes again', async () => {
+  it('continue with the stored id, and no id is used twice', async () => {
     const programs = fakePrograms();
     const before = rig({}, programs);
     await before.call(create('say One.'));
@@ -266,7 +266,7 @@ describe('sessions after a restart [S2.23]', () => {
 });
 
 describe('what the programs may do [P20]', () => {
-  it('is read-only unless whoever makes the tool says otherwise, and no argument of a call', async () => {
+  it('is read-only unless the tool is created with more, and no argument of a call', async () => {
     const programs = fakePrograms();
     const { env, workspace, home } = programs;
     const made = createAgentTool({ workspace, env: { ...env, FAKE_HOME: home }, sessionsFile: null });

@@ -97,7 +97,7 @@ describe('buildEngine [S1.15]', () => {
     expect([status, text]).toEqual(['complete', 'thinking aloud\n\nThe final answer.']);
   });
 
-  it('goes on with the conversation of the agent [S1.16]', async () => {
+  it('continues the conversation of the agent [S1.16]', async () => {
     const resumed: (string | null | undefined)[] = [];
     const engine = buildEngine(
       plainAgent(async (_prompt, { claudeSessionId }) => {

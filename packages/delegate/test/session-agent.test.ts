@@ -115,7 +115,7 @@ describe('ClaudeCodeAgent', () => {
     expect(sdk.asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-1']);
   });
 
-  it('a conversation that is gone is begun anew, once [S1.10]', async () => {
+  it('a conversation that is gone is restarted, once [S1.10]', async () => {
     const { agent, sdk } = agentOver([gone], [init('c-2'), ends()]);
     const one = session({ claudeSessionId: 'old' });
     expect(await agent.execute('Go.', one)).toMatchObject({
@@ -282,7 +282,7 @@ describe('ClaudeCodeAgent', () => {
     expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
-  it('cancel with nothing under way does nothing, and an agent that was shut down takes no prompt [S1.2, S1.3]', async () => {
+  it('cancel without a run does nothing, and an agent that was shut down accepts no prompt [S1.2, S1.3]', async () => {
     const { agent } = agentOver();
     await agent.cancel('nobody');
     await agent.shutdown();

@@ -35,7 +35,7 @@ describe('the end of an answer', () => {
     ]);
   });
 
-  test('all counts of a usage are told [S0.8]', () => {
+  test('reports all counts of a usage [S0.8]', () => {
     expect(read(finish('stop', 'end_turn'))[0]).toEqual({
       say: 'usage',
       counts: {

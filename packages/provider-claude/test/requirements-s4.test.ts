@@ -70,7 +70,7 @@ describe('the configuration [S4.1]', () => {
     expect(JSON.stringify(body(0)['system'])).toContain('Be brief.');
   });
 
-  test('ten requests for one prompt unless told otherwise', async () => {
+  test('ten requests per prompt by default', async () => {
     const endless = Array.from({ length: 12 }, (_, index) => looks(`file ${index}`));
     const { harness, server } = await stage(endless);
     expect(await harness.prompt('Look.').result).toMatchObject({ status: 'limit', limit: 'turns' });
@@ -150,7 +150,7 @@ test('the history only grows: each request begins with the messages of the one b
   expect(sent.at(-1)).toHaveLength(5);
 });
 
-test('each block is told once, whole, in the order of the stream [S4.9, S4.10]', async () => {
+test('each block is reported once, whole, in the order of the stream [S4.9, S4.10]', async () => {
   const heard: string[] = [];
   const handler: HarnessHandler = {
     onText: (text) => heard.push(`text: ${text}`),
@@ -196,7 +196,7 @@ describe('a tool that fails [S4.13, S4.14]', () => {
     },
   };
 
-  test('stops its batch, is told to the model and does not end the run', async () => {
+  test('stops its batch, is reported to the model and does not end the run', async () => {
     const ran: string[] = [];
     const watched: FlatTool = {
       ...broken,

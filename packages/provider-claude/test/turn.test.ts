@@ -14,7 +14,7 @@ function contentOf(turn: Turn): unknown {
 }
 
 describe('the user’s side', () => {
-  test('results say which call they answer and whether it failed, and may hold pictures [S0.18]', () => {
+  test('results name their call, say whether it failed, and can contain images [S0.18]', () => {
     const content = contentOf({
       side: 'user',
       parts: [

@@ -58,7 +58,7 @@ describe('the model [S0.28]', () => {
 });
 
 describe('the key [S0.29]', () => {
-  test('is needed at OpenAI, and its absence names the variable that was looked at', () => {
+  test('is required for OpenAI, and its absence names the variable', () => {
     const error = thrownBy(() => createOpenAI({ env: {} }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'no_key' });
     expect(error.message).toContain('OPENAI_API_KEY');

@@ -266,7 +266,7 @@ here('a probe', () => {
 });
 
 here('who watches', () => {
-  it('hears at once what another process appends [S4.15]', async () => {
+  it('receives at once what another process appends [S4.15]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 60_000, slowPollMs: 60_000 })];
     const heard: string[] = [];

@@ -49,7 +49,7 @@ describe('a summary by a model', () => {
     await stage.check();
   });
 
-  it('is counted once, with what it cost, and is no turn [P14]', async () => {
+  it('is counted once, with its cost, and is not a turn [P14]', async () => {
     const usage = { inputTokens: 700, outputTokens: 70 };
     const { stage, options } = scene({
       summary: textResponse('Notes.', { usage, attempts: 2 }),

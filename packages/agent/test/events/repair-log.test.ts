@@ -92,7 +92,7 @@ describe('a log as a run has written it', () => {
   });
 });
 
-describe('a log that was damaged, mended [P12]', () => {
+describe('a damaged log, repaired [P12]', () => {
   const anyLog = fc.constantFrom(...logs);
 
   it('cut off anywhere, at either end, is sound', () => {

@@ -106,7 +106,7 @@ describe('a handler in the middle of things', () => {
     expect(results.map(({ status, error }) => error?.code ?? status)).toEqual(['busy', 'complete']);
   });
 
-  it('hears a block once, whether or not the agent tells it early [S4.9]', async () => {
+  it('receives a block once, whether or not the agent reports it early [S4.9]', async () => {
     const heard: string[] = [];
     const agent = scriptedModel([
       (_request, { emit }) => {

@@ -240,7 +240,7 @@ describe('stopping a stepped run', () => {
     expect((await store.read('chat-1')).at(-1)).toMatchObject({ type: 'finished', status: 'cancelled' });
   });
 
-  it('any other stop leaves it as a crash would, and it goes on later [P13]', async () => {
+  it('any other stop leaves it as a crash would, and it continues later [P13]', async () => {
     const { abort, asked, executor, store } = slow();
     const advanced = executor.advance({ ...ids, signal: abort.signal });
     await asked.promise;

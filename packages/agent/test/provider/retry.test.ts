@@ -36,7 +36,7 @@ describe('the wait that a service asks for [P7]', () => {
     expect(asked(headers)).toBeUndefined();
   });
 
-  test('dates are reckoned as the calendar does', () => {
+  test('dates follow the calendar', () => {
     for (let day = 0; day < 3000; day += 13) {
       const time = now() + day * 86_400_000 + 5000;
       expect(asked({ 'retry-after': new Date(time).toUTCString() })).toBe(time - now());

@@ -50,7 +50,7 @@ const stateOf = async (outbox: Outbox, key = 'key') =>
   (await outbox.list()).find((entry) => entry.key === key)?.state;
 
 const definitions: readonly PlaceCase<Outbox>[] = [
-  the('deliver', 'a piece is sent once, whoever asks again [S3.5]', async ({ store, again }) => {
+  the('deliver', 'a part is sent once, however often it is requested [S3.5]', async ({ store, again }) => {
     const { sent, send } = counter();
     const first = { state: 'sent', messageId: '1' };
     expectSame(await store.deliver('key', 'chat', piece, send), first, 'the first time');

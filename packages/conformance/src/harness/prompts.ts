@@ -91,21 +91,18 @@ export const promptCases: readonly HarnessCase[] = [
     expectEqual([result.status, result.error?.kind], ['failed', 'invalid'], 'the end');
     expectEqual((await log()).length, 0, 'the length of the log');
   }),
-  the(
-    'a value that is no prompt is a failed run of which nothing is recorded [S4.12]',
-    async ({ harness, log }) => {
-      for (const value of [null, undefined, 7, {}, [null], [{ type: 'tool-call' }], [{ type: 'text' }]]) {
-        const result = await endOf(harness.prompt(value as unknown as string));
-        expectEqual(
-          [result.status, result.error?.kind, result.error?.code],
-          ['failed', 'invalid', 'bad_prompt'],
-          `the end of ${JSON.stringify(value)}`,
-        );
-      }
-      expectEqual((await log()).length, 0, 'the length of the log');
-      expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
-    },
-  ),
+  the('an invalid prompt is a failed run without recorded events [S4.12]', async ({ harness, log }) => {
+    for (const value of [null, undefined, 7, {}, [null], [{ type: 'tool-call' }], [{ type: 'text' }]]) {
+      const result = await endOf(harness.prompt(value as unknown as string));
+      expectEqual(
+        [result.status, result.error?.kind, result.error?.code],
+        ['failed', 'invalid', 'bad_prompt'],
+        `the end of ${JSON.stringify(value)}`,
+      );
+    }
+    expectEqual((await log()).length, 0, 'the length of the log');
+    expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
+  }),
   the('what is said to a run is read before anything else [S4.12]', async ({ harness }) => {
     const run = harness.prompt('use look');
     for (const value of [null, 7, [null], [{ type: 'text' }]]) {

@@ -25,11 +25,14 @@ export const toolCases: readonly HarnessCase[] = [
     );
     assertValidHistory(result.messages);
   }),
-  running('a tool that throws is told to the model and the run goes on [S4.14]', async ({ harness }) => {
-    const result = await endOf(harness.prompt('use break'));
-    expectEqual([result.status, result.error], ['complete', undefined], 'the end');
-    expect(result.text.includes('It broke.'), 'the failure in the answer');
-  }),
+  running(
+    'a tool that throws is reported to the model and the run continues [S4.14]',
+    async ({ harness }) => {
+      const result = await endOf(harness.prompt('use break'));
+      expectEqual([result.status, result.error], ['complete', undefined], 'the end');
+      expect(result.text.includes('It broke.'), 'the failure in the answer');
+    },
+  ),
   ordered('tools run one after another, in the order of the calls [S4.13]', async ({ harness }) => {
     const events = await storedOf(harness.prompt('use look look'));
     const places = events.flatMap((event) =>
@@ -117,18 +120,15 @@ export const resumeCases: readonly HarnessCase[] = [
 const hearing = group('handler');
 
 export const handlerCases: readonly HarnessCase[] = [
-  hearing(
-    'the handler hears blocks and results in the order of the protocol [S4.9, S4.10]',
-    async (scene) => {
-      await endOf(scene.harness.prompt('think Done.'));
-      expectEqual(
-        scene.heard.filter((line) => !line.startsWith('status')),
-        ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
-        'what it heard',
-      );
-      expectEqual(scene.heard.at(-1), 'status idle', 'the last it heard');
-    },
-  ),
+  hearing('the handler receives blocks and results in protocol order [S4.9, S4.10]', async (scene) => {
+    await endOf(scene.harness.prompt('think Done.'));
+    expectEqual(
+      scene.heard.filter((line) => !line.startsWith('status')),
+      ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
+      'what it heard',
+    );
+    expectEqual(scene.heard.at(-1), 'status idle', 'the last it heard');
+  }),
   hearing('a failed run leaves the status error [S4.18]', async ({ harness, heard }) => {
     await endOf(harness.prompt('fail'));
     expect(heard.at(-1)?.startsWith('status error') === true, `the status error, found ${heard.at(-1)}`);
@@ -143,7 +143,7 @@ export const handlerCases: readonly HarnessCase[] = [
     expectEqual(stand.reports.length, 1, 'the number of reports');
     await soon(stand.close(), 'the harness to close');
   }),
-  hearing('nobody need listen [S4.4]', async ({ open }) => {
+  hearing('needs no listener [S4.4]', async ({ open }) => {
     const stand = await open({});
     expectEqual((await endOf(stand.harness.prompt('say Hello.'))).text, 'Hello.', 'the end');
     await soon(stand.close(), 'the harness to close');
@@ -154,7 +154,7 @@ const handlingTools = group('handler', ['names']);
 
 export const toolHandlerCases: readonly HarnessCase[] = [
   handlingTools(
-    'a turn with a tool is told as text, call, result, text [S4.9]',
+    'a turn with a tool is reported as text, call, result, text [S4.9]',
     async ({ harness, heard }) => {
       await endOf(harness.prompt('use look'));
       expectEqual(

@@ -149,7 +149,7 @@ describe('what a tool does to the world', () => {
 });
 
 describe('a list that changes', () => {
-  test('is announced at once, and the tools stay the same objects until they are taken up [S4.11]', async () => {
+  test('is announced at once, and the tools stay the same objects until they are reloaded [S4.11]', async () => {
     const { mcp, call, changes } = await stage('');
     const before = mcp.tools;
     await call('grow');

@@ -68,7 +68,7 @@ export const answerCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
   the(
-    'reasoning is told apart from the text [S0.6]',
+    'reasoning is separate from the text [S0.6]',
     async (subject) => {
       const answer = scriptResponse([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
       const { outcome } = await askOnce(subject, replies(answer));
