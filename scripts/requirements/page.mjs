@@ -13,7 +13,7 @@ const maxShown = 3;
 const maxCharacters = 96;
 
 const notice =
-  '<!-- Written by `npm run generate -- requirements` from scripts/seeds and the names of the tests: change those. -->';
+  '<!-- Written by `npm run generate -- requirements` from scripts/requirements and the names of the tests: change those. -->';
 
 /**
  * @param {readonly Table[]} tables
