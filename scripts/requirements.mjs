@@ -1,7 +1,7 @@
 // Writes docs/requirements.md and docs/promises.md: each requirement, the files that implement it, the tests that prove it.
 //
-//   npm run generate -- requirements               writes both
-//   npm run generate -- requirements --check    says whether they are as they would be written
+//   npm run generate -- requirements            writes both pages
+//   npm run generate -- requirements --check    checks that they are up to date
 //
 // Exits with 1 and writes nothing if a requirement or promise has no test, a file is missing, or a test cites an unknown
 // number or more than three. The tables are in scripts/requirements; tests are found by the numbers in their names.
